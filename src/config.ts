@@ -1,0 +1,122 @@
+import { resolve } from 'node:path'
+import { z } from 'zod'
+import { refuseListEntry } from './hosts.ts'
+
+const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+
+const hostList = list.superRefine((entries, context) => {
+  for (const entry of entries) {
+    const refusal = refuseListEntry(entry)
+    if (refusal) context.addIssue({ code: 'custom', message: refusal })
+  }
+})
+
+const whole = (name: string, { min, max }: { min: number; max: number }) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `wants ${name}, a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `wants ${name}, a whole number from ${min} to ${max}`)
+
+const publicUrl = z.string().transform((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash)
+    return url
+  context.addIssue({ code: 'custom', message: 'wants an address such as https://davit.example.com' })
+  return z.NEVER
+})
+
+/** Every setting, documented where it is parsed; the README's table repeats these lines. */
+const settings = z.object({
+  /** Address to listen on. Beyond loopback, registering the first account wants the setup code. */
+  DAVIT_HOST: z.string().min(1, 'wants an address to listen on').default('127.0.0.1'),
+  /** Port to listen on; 0 takes any free one. */
+  DAVIT_PORT: whole('a port', { min: 0, max: 65535 }).default(3000),
+  /** The public address: links, cookies and the Origin check use it. Default: what the browser asked for. */
+  DAVIT_URL: publicUrl.optional(),
+  /** Where all state is kept: two SQLite files, the key file, git mirrors. */
+  DAVIT_DATA_DIR: z.string().min(1, 'wants a directory').default('./data'),
+  /** Seals secrets at rest; without it a key file is made in the data directory. */
+  DAVIT_SECRET_KEY: z
+    .string()
+    .refine((key) => Buffer.byteLength(key) >= 32, 'wants 32 bytes or more of random text')
+    .optional(),
+  /** Who may register once the first account exists. */
+  DAVIT_REGISTRATION: z
+    .enum(['closed', 'invite', 'open'], 'wants closed, invite or open')
+    .default('closed'),
+  /** Proxies (addresses or CIDRs) whose X-Forwarded-For counts. */
+  DAVIT_TRUSTED_PROXIES: hostList,
+  /** Requests per second and client address. */
+  DAVIT_RATE_LIMIT: whole('requests per second', { min: 1, max: 1_000_000 }).default(30),
+  /** Requests that may come at once from one client address. */
+  DAVIT_RATE_BURST: whole('a burst', { min: 1, max: 1_000_000 }).default(60),
+  /** Seconds after which a request is answered 504, streams excepted. */
+  DAVIT_REQUEST_TIMEOUT: whole('seconds', { min: 1, max: 3600 }).default(15),
+  /** Streams that one user may have open; one more is answered 429. */
+  DAVIT_STREAMS_PER_USER: whole('a count', { min: 1, max: 100_000 }).default(20),
+  /** Where the networks of projects come from, a /26 each. */
+  DAVIT_NETWORK_POOL: z
+    .string()
+    .regex(/^(\d{1,3}\.){3}0\/(8|9|1\d|2[0-4])$/, 'wants an IPv4 network such as 10.201.0.0/16')
+    .refine((cidr) => refuseListEntry(cidr) === null, 'wants an IPv4 network such as 10.201.0.0/16')
+    .default('10.201.0.0/16'),
+  /** Private hosts (names, addresses, CIDRs) that Davit itself may connect to. */
+  DAVIT_ALLOW_HOSTS: hostList,
+  /** 1 admits file:// and plain paths as repositories: for trials and tests. */
+  DAVIT_ALLOW_LOCAL_REPOS: z
+    .enum(['0', '1'], 'wants 0 or 1')
+    .default('0')
+    .transform((flag) => flag === '1'),
+  /** Address of this host on which ports of apps are published. */
+  DAVIT_PUBLISH_ADDRESS: z.union([z.ipv4(), z.ipv6()], 'wants an IP address').default('127.0.0.1'),
+  /** Builds that may run at once over all projects. */
+  DAVIT_BUILD_CONCURRENCY: whole('a count', { min: 1, max: 64 }).default(1),
+  /** The engine: unix://, tcp:// (with DOCKER_TLS_VERIFY and DOCKER_CERT_PATH) or ssh://. */
+  DOCKER_HOST: z
+    .string()
+    .regex(/^(unix|tcp|ssh|https?):\/\/./, 'wants unix://, tcp:// or ssh://')
+    .optional(),
+})
+
+export type Config = Readonly<ReturnType<typeof parseConfig>>
+
+/** A setting that can't be used; its message is the one line to print. */
+export class ConfigError extends Error {}
+
+/** Reads the settings. Throws ConfigError with one line that names the key and what it wants. */
+export function parseConfig(env: Record<string, string | undefined>) {
+  const present = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
+  const result = settings.safeParse(Object.fromEntries(present))
+  if (!result.success) {
+    const issue = result.error.issues[0]!
+    throw new ConfigError(`${String(issue.path[0])} ${issue.message}`)
+  }
+  const set = result.data
+  return Object.freeze({
+    host: set.DAVIT_HOST,
+    port: set.DAVIT_PORT,
+    url: set.DAVIT_URL ?? null,
+    dataDir: resolve(set.DAVIT_DATA_DIR),
+    secretKey: set.DAVIT_SECRET_KEY ?? null,
+    registration: set.DAVIT_REGISTRATION,
+    trustedProxies: set.DAVIT_TRUSTED_PROXIES,
+    rateLimit: set.DAVIT_RATE_LIMIT,
+    rateBurst: set.DAVIT_RATE_BURST,
+    requestTimeout: set.DAVIT_REQUEST_TIMEOUT,
+    streamsPerUser: set.DAVIT_STREAMS_PER_USER,
+    networkPool: set.DAVIT_NETWORK_POOL,
+    allowHosts: set.DAVIT_ALLOW_HOSTS,
+    allowLocalRepos: set.DAVIT_ALLOW_LOCAL_REPOS,
+    publishAddress: set.DAVIT_PUBLISH_ADDRESS,
+    buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
+    dockerHost: set.DOCKER_HOST,
+  })
+}
+
+/** Names that begin like a setting but are none: most often a typing mistake. */
+export const unknownSettings = (env: Record<string, string | undefined>) =>
+  Object.keys(env).filter((name) => name.startsWith('DAVIT_') && !(name in settings.shape))

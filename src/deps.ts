@@ -1,0 +1,27 @@
+import type { Config } from './config.ts'
+import type { Db, LogDb } from './db/index.ts'
+import type { LogBatch } from './deployments/log-batch.ts'
+import type { DeploymentQueue } from './deployments/queue.ts'
+import type { Docker } from './docker/index.ts'
+import type { Git } from './git/git.ts'
+import type { Hub } from './live/hub.ts'
+import type { Secrets } from './secrets.ts'
+import type { Streams } from './web/streams.ts'
+
+/** Everything with a lifetime, built once in `serve.ts` and once per test. */
+export type Deps = {
+  config: Config
+  db: Db
+  logDb: LogDb
+  secrets: Secrets
+  docker: Docker
+  git: Git
+  /** Lines and changes of state of deployments, by deployment id. */
+  logs: Hub<LogBatch>
+  queue: DeploymentQueue
+  streams: Streams
+  /** This installation's id: the `davit.instance` label of everything it makes. */
+  instanceId: string
+  /** What registering the first account wants; null where loopback is protection enough. */
+  setupCode: string | null
+}

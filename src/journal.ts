@@ -1,0 +1,16 @@
+type Fields = Record<string, unknown>
+
+function write(level: 'info' | 'warn' | 'error', message: string, fields: Fields) {
+  process.stderr.write(
+    `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`,
+  )
+}
+
+/** Davit's own log: one JSON object a line on stderr. */
+export const journal = {
+  info: (message: string, fields: Fields = {}) => write('info', message, fields),
+  warn: (message: string, fields: Fields = {}) => write('warn', message, fields),
+  /** The error is written with its stack and its causes: for the operator, never for a user. */
+  error: (message: string, error: unknown, fields: Fields = {}) =>
+    write('error', message, { ...fields, error: Bun.inspect(error, { colors: false }) }),
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+
+/*
+ * Field types of forms and JSON bodies. A form sends texts only, so a number may come as digits, a
+ * flag as 1 or on, a list as one entry a line; a JSON body sends the real thing. Null clears.
+ */
+
+/** Text without surrounding blanks and control characters. */
+export const line = (what: string, { min = 1, max }: { min?: number; max: number }) =>
+  z
+    .string(`wants ${what}.`)
+    .trim()
+    .min(min, `wants ${what}.`)
+    .max(max, `is longer than ${max} characters.`)
+    .refine((text) => !hasControl(text), 'has control characters in it.')
+
+/** Text of any shape, line breaks and blanks kept. */
+export const block = (what: string, { max }: { max: number }) =>
+  z
+    .string(`wants ${what}.`)
+    .max(max, `is longer than ${max} characters.`)
+    .refine((text) => !text.includes('\0'), 'has a NUL character in it.')
+
+export const whole = (what: string, { min, max }: { min: number; max: number }) =>
+  z.preprocess(
+    (value) => (isDigits(value) ? Number(value) : value),
+    z
+      .int(`wants ${what}, a whole number from ${min} to ${max}.`)
+      .min(min, `wants ${what}, a whole number from ${min} to ${max}.`)
+      .max(max, `wants ${what}, a whole number from ${min} to ${max}.`),
+  )
+
+export const decimal = (what: string, { min, max }: { min: number; max: number }) =>
+  z.preprocess(
+    (value) => (isDecimal(value) ? Number(value) : value),
+    z
+      .number(`wants ${what}, a number from ${min} to ${max}.`)
+      .min(min, `wants ${what}, a number from ${min} to ${max}.`)
+      .max(max, `wants ${what}, a number from ${min} to ${max}.`),
+  )
+
+export const flag = () =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? (flags[value.toLowerCase()] ?? value) : value),
+    z.boolean('wants true or false (in a form 1 or 0).'),
+  )
+
+/** A list; in a form one entry a line, blank lines left out. */
+export const lines = (entry: z.ZodType<string>, { max }: { max: number }) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? splitLines(value) : value),
+    z.array(entry, 'wants a list of texts.').max(max, `has more than ${max} entries.`),
+  )
+
+/** Names with values; in a form `NAME=value`, one a line. */
+export const pairs = (key: z.ZodType<string>, { max }: { max: number }) =>
+  z.preprocess(
+    (value) => (typeof value === 'string' ? splitPairs(value) : value),
+    z
+      .record(key, z.string('wants texts as values.').max(32_768), 'wants names with values.')
+      .refine((all) => Object.keys(all).length <= max, `has more than ${max} entries.`),
+  )
+
+const hasControl = (text: string) => /[\u0000-\u001f\u007f\u2028\u2029]/.test(text)
+const isDigits = (value: unknown) => typeof value === 'string' && /^\d{1,15}$/.test(value.trim())
+const isDecimal = (value: unknown) =>
+  typeof value === 'string' && /^\d{1,9}(\.\d{1,6})?$/.test(value.trim())
+
+const flags: Record<string, boolean> = {
+  '1': true,
+  on: true,
+  true: true,
+  yes: true,
+  '0': false,
+  off: false,
+  false: false,
+  no: false,
+}
+
+const splitLines = (text: string) =>
+  text
+    .split('\n')
+    .map((entry) => entry.trim())
+    .filter(Boolean)
+
+const splitPairs = (text: string) =>
+  Object.fromEntries(
+    splitLines(text).map((entry) => {
+      const at = entry.indexOf('=')
+      return at < 0 ? [entry, ''] : [entry.slice(0, at).trim(), entry.slice(at + 1)]
+    }),
+  )

@@ -1,0 +1,79 @@
+import type { Context } from 'hono'
+import { createMiddleware } from 'hono/factory'
+import type { z, ZodType } from 'zod'
+import { AppError } from '../errors.ts'
+import type { ErrorCode, FieldError } from '../errors.ts'
+import { readBody, snakeCase } from './body.ts'
+import type { Body } from './body.ts'
+import { clientOf } from './client.ts'
+import type { Env } from './factory.ts'
+import { show } from './respond.tsx'
+import type { View } from './respond.tsx'
+
+/** What was typed and what is wrong with it: enough to draw the form again with nothing lost. */
+export type Draft = {
+  /** Submitted texts by form name, passwords left out. */
+  values: Record<string, string>
+  /** Messages by form name. */
+  errors: Record<string, string>
+  /** What is wrong with the whole rather than with one field. */
+  message: string | null
+}
+
+export const emptyDraft: Draft = { values: {}, errors: {}, message: null }
+
+type Input<Schema extends ZodType> = Env & { Variables: { input: z.output<Schema> } }
+
+/**
+ * Checks the body, form or JSON, against one schema and keeps the result in `c.var.input`. When the
+ * schema or the handler refuses it and a person sent it, `again` draws the form as it was typed.
+ */
+export const input = <Schema extends ZodType>(
+  schema: Schema,
+  again?: (c: Context, draft: Draft) => View | Promise<View>,
+) =>
+  createMiddleware<Input<Schema>>(async function readInput(c, next) {
+    const body = await readBody(c)
+    const checked = schema.safeParse(body.data)
+    if (checked.success) {
+      c.set('input', checked.data)
+      await next()
+      if (isShownInForm(c.error)) c.res = await redraw(c.error)
+      return
+    }
+    const refused = refusal(checked.error, body.kind)
+    if (!isShownInForm(refused)) throw refused
+    return redraw(refused)
+
+    function isShownInForm(error: unknown): error is AppError {
+      return (
+        again !== undefined &&
+        clientOf(c) !== 'program' &&
+        error instanceof AppError &&
+        shownInForm.includes(error.code)
+      )
+    }
+
+    async function redraw({ code, fields, message }: AppError) {
+      const errors = Object.fromEntries(fields.map((e) => [snakeCase(e.field), e.message]))
+      const draft = { values: body.values, errors, message: fields.length > 0 ? null : message }
+      return show(c, { ...(await again!(c, draft)), status: code })
+    }
+  })
+
+/** Refusals the form itself can show; anything else gets the error page. */
+const shownInForm: ErrorCode[] = ['invalid', 'conflict', 'unauthorized', 'forbidden', 'too_many']
+
+/** The first complaint about each field, under the name the sender used. */
+function refusal(error: z.ZodError, kind: Body['kind']) {
+  const fields = new Map<string, FieldError>()
+  for (const { path, message } of error.issues) {
+    const name = String(path[0] ?? '')
+    const field = kind === 'form' ? snakeCase(name) : name
+    if (!fields.has(field)) fields.set(field, { field, message })
+  }
+  const list = [...fields.values()]
+  return new AppError('invalid', list.map((e) => `${e.field} ${e.message}`.trim()).join('; '), {
+    fields: list,
+  })
+}

@@ -1,0 +1,18 @@
+import { journal } from '../journal.ts'
+import { factory } from './factory.ts'
+
+/** One line for each answer. The path goes without its query, and no header or body is ever written. */
+export const requestLog = () =>
+  factory.createMiddleware(async (c, next) => {
+    const startedAt = performance.now()
+    await next()
+    journal.info('request', {
+      requestId: c.var.requestId,
+      method: c.req.method,
+      path: c.req.path,
+      status: c.res.status,
+      ms: Math.round((performance.now() - startedAt) * 10) / 10,
+      address: c.var.address,
+      ...(c.var.user && { user: c.var.user.id }),
+    })
+  })
