@@ -1,0 +1,173 @@
+import { lookup } from 'node:dns/promises'
+import { BlockList, isIP } from 'node:net'
+import { Failure } from './errors.ts'
+
+export type Lookup = (host: string) => Promise<string[]>
+
+/** Why Davit may not connect to this host as it is written, or null; asks no name server. */
+export function refusedHost(host: string, allow: string[]): string | null {
+  const name = canonicalHost(host)
+  if (!name) return `“${host}” is not the name of a host.`
+  if (isNamed(name, allow)) return null
+  const refused = isIP(name) ? !isAdmittedAddress(name, allow) : isLocalName(name)
+  return refused ? refusal(name) : null
+}
+
+/**
+ * The addresses to connect to. Every address of the name must be admitted, and the caller connects
+ * to one of these: asking the name server again could bring another answer.
+ */
+export async function resolveHost(
+  host: string,
+  options: { allow: string[]; signal: AbortSignal; lookup?: Lookup },
+): Promise<string[]> {
+  const { allow, signal } = options
+  const refused = refusedHost(host, allow)
+  if (refused) throw hostRefused(refused)
+  const name = canonicalHost(host)!
+  if (isIP(name)) return [name]
+
+  const addresses = await unlessAborted((options.lookup ?? lookupAll)(name), signal).catch(
+    (error) => {
+      if (signal.aborted) throw signal.reason
+      throw hostUnresolved(name, error)
+    },
+  )
+  if (addresses.length === 0) throw hostUnresolved(name)
+  if (!isNamed(name, allow) && !addresses.every((address) => isAdmittedAddress(address, allow))) {
+    throw hostRefused(refusal(name))
+  }
+  return addresses
+}
+
+/** Whether the address lies in one of the entries; entries that are names never hold one. */
+export function inCidrs(address: string, entries: string[]): boolean {
+  const plain = canonicalHost(address)
+  if (!plain || !isIP(plain)) return false
+  const list = new BlockList()
+  for (const entry of entries) addEntry(list, entry)
+  return list.check(plain, familyOf(plain))
+}
+
+/** What is wrong with one entry of a list of hosts, or null: a name, an address or a CIDR. */
+export function refuseListEntry(entry: string): string | null {
+  return parseCidr(entry) || (!entry.includes('/') && canonicalHost(entry))
+    ? null
+    : `wants names, addresses or CIDRs such as 10.0.0.0/8, not “${entry}”`
+}
+
+/** The one spelling of a host: lower case, no trailing dot, no brackets, numbers as an address. */
+export function canonicalHost(host: string): string | null {
+  const bare = host.replace(/^\[|\]$/g, '')
+  const text = isIP(bare) === 6 ? `[${bare}]` : bare
+  if (!/^(\[.*\]|[^\s/\\?#@%:]+)$/.test(text) || !URL.canParse(`http://${text}/`)) return null
+  const url = new URL(`http://${text}/`)
+  if (!/^(\[[0-9a-f:.]+\]|[a-z0-9_][a-z0-9_.-]*)$/.test(url.hostname)) {
+    return null
+  }
+  return embeddedIPv4(url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, ''))
+}
+
+// Blocks that no public service lives in (RFC 6890), and the metadata address of a cloud that
+// uses a public one.
+const privateBlocks = new BlockList()
+for (const cidr of [
+  '0.0.0.0/8',
+  '10.0.0.0/8',
+  '100.64.0.0/10',
+  '127.0.0.0/8',
+  '168.63.129.16/32',
+  '169.254.0.0/16',
+  '172.16.0.0/12',
+  '192.0.0.0/24',
+  '192.168.0.0/16',
+  '198.18.0.0/15',
+  '224.0.0.0/4',
+  '240.0.0.0/4',
+  '::/96',
+  '100::/64',
+  '2001::/32',
+  '2002::/16',
+  'fc00::/7',
+  'fe80::/10',
+  'fec0::/10',
+  'ff00::/8',
+]) {
+  addEntry(privateBlocks, cidr)
+}
+
+function isAdmittedAddress(address: string, allow: string[]): boolean {
+  const plain = canonicalHost(address)
+  if (!plain || !isIP(plain)) return false
+  return !privateBlocks.check(plain, familyOf(plain)) || inCidrs(plain, allow)
+}
+
+const isLocalName = (name: string) =>
+  name === 'localhost' || name.endsWith('.localhost') || name === 'metadata.google.internal'
+
+const isNamed = (name: string, allow: string[]) =>
+  !isIP(name) && allow.some((entry) => !entry.includes('/') && canonicalHost(entry) === name)
+
+function addEntry(list: BlockList, entry: string) {
+  const cidr = parseCidr(entry)
+  if (cidr) list.addSubnet(cidr.address, cidr.bits, familyOf(cidr.address))
+}
+
+function parseCidr(entry: string): { address: string; bits: number } | null {
+  const [text = '', size, ...rest] = entry.split('/')
+  const address = text.replace(/^\[|\]$/g, '')
+  if (!isIP(address) || rest.length > 0) return null
+  if (size === undefined) {
+    const plain = canonicalHost(address)!
+    return { address: plain, bits: bitsOf(plain) }
+  }
+  return /^\d{1,3}$/.test(size) && Number(size) <= bitsOf(address)
+    ? { address, bits: Number(size) }
+    : null
+}
+
+function bitsOf(address: string) {
+  return isIP(address) === 4 ? 32 : 128
+}
+
+function familyOf(address: string) {
+  return isIP(address) === 4 ? 'ipv4' : 'ipv6'
+}
+
+/** An IPv4 address in IPv6 clothes (mapped, or behind NAT64) leads to that IPv4 address. */
+function embeddedIPv4(host: string): string {
+  const hex = /^(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host)
+  if (!hex) return host
+  const [high, low] = [parseInt(hex[1]!, 16), parseInt(hex[2]!, 16)]
+  return [high >> 8, high & 255, low >> 8, low & 255].join('.')
+}
+
+const lookupAll: Lookup = async (host) =>
+  (await lookup(host, { all: true })).map(({ address }) => address)
+
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
+}
+
+const refusal = (host: string) =>
+  `Davit does not connect to ${host}: it is a private address of its own network. ` +
+  `The setting DAVIT_ALLOW_HOSTS can admit it.`
+
+const hostRefused = (message: string) =>
+  new Failure(
+    'host_refused',
+    message,
+    'Use a public address, or have the operator add the host to DAVIT_ALLOW_HOSTS.',
+  )
+
+const hostUnresolved = (host: string, cause?: unknown) =>
+  new Failure(
+    'host_unresolved',
+    `The host ${host} is not known to the name server.`,
+    'Check the spelling of the host in the address.',
+    { cause },
+  )
