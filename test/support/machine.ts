@@ -1,0 +1,79 @@
+import { findChromium } from './machine/chromium.ts'
+import { buildBusyboxTar } from './machine/busybox.ts'
+import { which } from './machine/command.ts'
+import { startDockerd } from './machine/dockerd.ts'
+import { askEngine, engineAnswers } from './machine/engine.ts'
+import { withMachineLock } from './machine/lock.ts'
+import { installPackages } from './machine/packages.ts'
+
+type Options = { say: (line: string) => void }
+
+/** Makes sure that a Docker Engine answers: the one of `DOCKER_HOST`, the one here, else Debian's. */
+export async function ensureEngine({ say }: Options) {
+  if (await engineAnswers()) return
+  if (process.env.DOCKER_HOST) {
+    throw new Error(`No Docker Engine answers at DOCKER_HOST=${process.env.DOCKER_HOST}.`)
+  }
+  await withMachineLock(async () => {
+    if (await engineAnswers()) return
+    if (!which('dockerd')) {
+      say("Installing the Docker Engine (Debian's docker.io), because none answers here.")
+      await installPackages(['docker.io', 'iptables'])
+    }
+    if (await engineAnswers()) return
+    say('Starting the Docker Engine.')
+    await startDockerd()
+  })
+}
+
+/** Makes sure that the engine has `busybox:latest`: pulled where that works, else Debian's, imported. */
+export async function ensureBusyboxImage({ say }: Options) {
+  if (await hasBusybox()) return
+  await withMachineLock(async () => {
+    if (await hasBusybox()) return
+    say('Pulling busybox:latest, which the sample apps are built on.')
+    if (await pullBusybox()) return
+    say("It can't be pulled: importing busybox:latest from Debian's busybox-static.")
+    if (!which('busybox')) await installPackages(['busybox-static'])
+    await importBusybox(await buildBusyboxTar())
+  })
+}
+
+/** Finds a Chromium, installing Debian's where there is none, and answers its path. */
+export async function ensureChromium({ say }: Options) {
+  const found = findChromium()
+  if (found) return found
+  return withMachineLock(async () => {
+    const now = findChromium()
+    if (now) return now
+    say("Installing Debian's chromium, which the tests of the pages look through.")
+    await installPackages(['chromium'])
+    const installed = findChromium()
+    if (!installed) throw new Error("Debian's chromium is installed, but `chromium` is not found.")
+    return installed
+  })
+}
+
+const hasBusybox = async () => (await askEngine('/images/busybox:latest/json')).ok
+
+/** A registry that is out of reach costs 20 s at most. */
+async function pullBusybox() {
+  const pull = { method: 'POST', signal: AbortSignal.timeout(20_000) }
+  try {
+    // The answer is 200 before the outcome is known: it must be read to its end.
+    await (await askEngine('/images/create?fromImage=busybox&tag=latest', pull)).text()
+  } catch {
+    return false
+  }
+  return hasBusybox()
+}
+
+async function importBusybox(tar: Blob) {
+  const parameters = new URLSearchParams({ fromSrc: '-', repo: 'busybox', tag: 'latest' })
+  parameters.set('changes', 'CMD ["sh"]')
+  const answer = await askEngine(`/images/create?${parameters}`, { method: 'POST', body: tar })
+  const output = await answer.text()
+  if (!(await hasBusybox())) {
+    throw new Error(`The Docker Engine does not import busybox:latest: ${output.trim()}`)
+  }
+}
