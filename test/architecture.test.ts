@@ -1,0 +1,100 @@
+import { describe, expect, test } from 'bun:test'
+import { dirname, join, normalize } from 'node:path'
+
+const source = join(import.meta.dir, '../src')
+
+/** Top to bottom: a folder or file of `src` may import only what stands on a later line. */
+const lines = [
+  'main.ts',
+  'cli.ts',
+  'serve.ts',
+  'app.tsx',
+  'webhooks home',
+  'services containers deployments',
+  'environments',
+  'projects',
+  'accounts',
+  'git',
+  'web',
+  'docker edge live db',
+  'config.ts',
+  'hosts.ts secrets.ts',
+  'errors.ts journal.ts root.ts',
+].map((line) => line.split(' '))
+
+const placeOf = (path: string) => path.split('/')[0]!
+const lineOf = (place: string) => lines.findIndex((line) => line.includes(place))
+
+const transpiler = new Bun.Transpiler({ loader: 'tsx' })
+const files = await Promise.all(
+  [...new Bun.Glob('**/*.{ts,tsx}').scanSync(source)].sort().map(async (path) => {
+    const text = await Bun.file(join(source, path)).text()
+    return {
+      path,
+      lineCount: text.split('\n').length - 1,
+      /** What runs: neither comments nor types, so that both may name what the code may not. */
+      code: transpiler.transformSync(text),
+      imports: transpiler.scanImports(text).map((found) => found.path),
+    }
+  }),
+)
+
+const filesThatImport = (specifier: RegExp) =>
+  files.filter((file) => file.imports.some((path) => specifier.test(path))).map(({ path }) => path)
+const filesWith = (code: RegExp) =>
+  files.filter((file) => code.test(file.code)).map(({ path }) => path)
+const except = (paths: string[], allowed: RegExp) => paths.filter((path) => !allowed.test(path))
+
+describe('a file of src', () => {
+  test('imports only downwards', () => {
+    const wrong = files.flatMap(({ path, imports }) =>
+      imports
+        .filter((specifier) => specifier.startsWith('.'))
+        .map((specifier) => normalize(join(dirname(path), specifier)))
+        .filter((target) => target !== 'deps.ts' && !target.startsWith('..'))
+        .filter((target) => !mayImport(placeOf(path), placeOf(target)))
+        .map((target) => `${path} -> ${target}`),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  test('has a place in the order', () => {
+    const places = new Set(files.map(({ path }) => placeOf(path)))
+    places.delete('deps.ts')
+    expect([...places].filter((place) => lineOf(place) === -1)).toEqual([])
+  })
+
+  test('has 300 lines at most', () => {
+    const long = files.filter(({ lineCount }) => lineCount > 300)
+    expect(long.map(({ path, lineCount }) => `${path}: ${lineCount}`)).toEqual([])
+  })
+})
+
+describe('only one file knows', () => {
+  test('docker-modem', () => {
+    expect(except(filesThatImport(/^docker-modem/), /^docker\/engine\.ts$/)).toEqual([])
+  })
+
+  test('the packages that do cryptography', () => {
+    expect(except(filesThatImport(/^@oslojs\//), /^secrets\.ts$/)).toEqual([])
+  })
+
+  test('how to start a process', () => {
+    expect(except(filesWith(/\bspawn(Sync)?\(/), /^git\/run\.ts$/)).toEqual([])
+  })
+})
+
+test('no shell runs anything', () => {
+  const shell = /\$`|\bshell: true|["'](\/bin\/)?(ba)?sh["'],\s*["']-c["']/
+  expect(filesWith(shell)).toEqual([])
+  expect(filesThatImport(/^(node:)?child_process$/)).toEqual([])
+})
+
+test('queries stand in store files', () => {
+  const queries = /^drizzle-orm|\bdb\/(log-)?schema\.ts$/
+  expect(except(filesThatImport(queries), /^db\/|(^|\/|-)store\.ts$/)).toEqual([])
+})
+
+function mayImport(from: string, to: string) {
+  return from === to || lineOf(from) < lineOf(to)
+}
