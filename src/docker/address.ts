@@ -1,0 +1,39 @@
+import { Failure } from '../errors.ts'
+
+export type EngineAddress =
+  | { kind: 'socket'; text: string; path: string }
+  | { kind: 'tcp'; text: string; host: string; port: number; tls: boolean; certPath: string | null }
+  | { kind: 'ssh'; text: string; host: string; port: number; username: string | null }
+
+type Environment = Record<string, string | undefined>
+
+/** Reads a DOCKER_HOST as docker's own client does; nothing given means the local socket. */
+export function parseAddress(host: string | undefined, env: Environment = {}): EngineAddress {
+  if (!host) return socket('/var/run/docker.sock')
+  if (host.startsWith('unix://')) return socket(host.slice('unix://'.length))
+  const text = host.includes('://') ? host : `tcp://${host}`
+  if (!URL.canParse(text)) throw unusable(host)
+  const url = new URL(text)
+  if (url.hostname === '') throw unusable(host)
+  if (url.protocol === 'ssh:') {
+    const username = decodeURIComponent(url.username) || null
+    return { kind: 'ssh', text, host: url.hostname, port: Number(url.port) || 22, username }
+  }
+  if (!['tcp:', 'http:', 'https:'].includes(url.protocol)) throw unusable(host)
+  const tls = url.protocol === 'https:' || Boolean(env.DOCKER_TLS_VERIFY)
+  const port = Number(url.port) || (tls ? 2376 : 2375)
+  const certPath = env.DOCKER_CERT_PATH || null
+  return { kind: 'tcp', text, host: url.hostname, port, tls, certPath }
+}
+
+function socket(path: string): EngineAddress {
+  if (!path.startsWith('/')) throw unusable(`unix://${path}`)
+  return { kind: 'socket', text: `unix://${path}`, path }
+}
+
+const unusable = (host: string) =>
+  new Failure(
+    'engine_unreachable',
+    `The Docker Engine's address ${host} cannot be read.`,
+    'Set DOCKER_HOST to unix:///path/to/docker.sock, tcp://host:port or ssh://user@host.',
+  )

@@ -1,0 +1,76 @@
+import { Readable } from 'node:stream'
+import type { Engine } from './engine.ts'
+import { readClassic } from './classic.ts'
+import { readBuildKit } from './buildkit.ts'
+import { speaksBuildKit } from './info.ts'
+import { readJsonLines } from './json-lines.ts'
+
+export type BuildOptions = {
+  /** A tar archive, read no faster than the engine takes it; cancelled when the build ends early. */
+  context: ReadableStream<Uint8Array>
+  /** Path within the context. */
+  dockerfile: string
+  tag: string
+  labels?: Record<string, string>
+  buildArgs?: Record<string, string>
+  /** `auto` is BuildKit where the engine has it. */
+  builder?: 'auto' | 'buildkit' | 'classic'
+  /** Limits of the containers that run the steps; BuildKit does not keep to them. */
+  memoryBytes?: number
+  cpus?: number
+  signal?: AbortSignal | undefined
+}
+
+export type BuildOutput =
+  | { kind: 'line'; stream: 'system' | 'stdout' | 'stderr'; text: string }
+  | { kind: 'image'; id: string }
+
+/**
+ * Builds an image and yields its output as it happens, then the image's id. Aborting, or leaving
+ * the loop, ends the build on the engine. A build that fails throws a BuildError.
+ */
+export async function* buildImage(
+  engine: Engine,
+  { context, builder = 'auto', signal, ...options }: BuildOptions,
+): AsyncGenerator<BuildOutput> {
+  const upload = new Upload(context)
+  try {
+    const buildKit =
+      builder === 'buildkit' || (builder === 'auto' && (await speaksBuildKit(engine, { signal })))
+    const query = { ...buildQuery(options), version: buildKit ? '2' : undefined }
+    const bytes = engine.stream('POST', '/build', { query, upload: upload.readable, signal })
+    const messages = readJsonLines<never>(bytes)
+    yield* buildKit ? readBuildKit(messages) : readClassic(messages)
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw upload.failure ?? error
+  } finally {
+    upload.readable.destroy()
+  }
+}
+
+function buildQuery(options: Omit<BuildOptions, 'context' | 'builder' | 'signal'>) {
+  const { dockerfile, tag, labels = {}, buildArgs = {}, memoryBytes, cpus } = options
+  return {
+    dockerfile,
+    t: tag,
+    labels,
+    buildargs: buildArgs,
+    // Containers of steps that failed or were cancelled go too.
+    rm: true,
+    forcerm: true,
+    ...(memoryBytes !== undefined && { memory: memoryBytes, memswap: memoryBytes }),
+    ...(cpus !== undefined && { cpuperiod: 100_000, cpuquota: Math.round(cpus * 100_000) }),
+  }
+}
+
+/** The context on its way to the engine; remembers if it was the context that failed. */
+class Upload {
+  readonly readable: Readable
+  failure: unknown
+
+  constructor(context: ReadableStream<Uint8Array>) {
+    this.readable = Readable.fromWeb(context as never)
+    this.readable.on('error', (error) => (this.failure ??= error))
+  }
+}

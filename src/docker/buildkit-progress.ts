@@ -1,0 +1,115 @@
+import type { BuildOutput } from './build.ts'
+import type { Trace, Vertex, VertexLog, VertexStatus, VertexWarning } from './buildkit-trace.ts'
+import { LineSplitter } from './lines.ts'
+
+type Line = Extract<BuildOutput, { kind: 'line' }>
+
+type Step = {
+  number: number
+  name: string
+  ended: boolean
+  outputs: Record<'stdout' | 'stderr', LineSplitter>
+  /** When progress was last told, in seconds. */
+  toldAt: number
+}
+
+/** Seconds between two lines about a pull that goes on. */
+const progressInterval = 10
+
+/** Tells a build's trace line by line, in the manner of docker's plain progress. */
+export class BuildKitProgress {
+  readonly #names = new Map<string, string>()
+  readonly #steps = new Map<string, Step>()
+  readonly #told = new Set<string>()
+  #failedStep: string | null = null
+
+  /** The name of the step that failed first. */
+  get failedStep() {
+    return this.#failedStep
+  }
+
+  *read({ vertexes, statuses, logs, warnings }: Trace): Generator<Line> {
+    for (const vertex of vertexes) {
+      this.#names.set(vertex.digest, vertex.name)
+      if (vertex.started !== null) yield* this.#begin(vertex.digest)
+    }
+    for (const status of statuses) yield* this.#tellStatus(status)
+    for (const log of logs) yield* this.#tellLog(log)
+    for (const warning of warnings) yield* this.#tellWarning(warning)
+    // Last, because the output of a step may arrive together with its end.
+    for (const vertex of vertexes) yield* this.#end(vertex)
+  }
+
+  /** A step is numbered and named when it first has something to tell. */
+  *#begin(digest: string): Generator<Line, Step> {
+    const known = this.#steps.get(digest)
+    if (known) return known
+    const step: Step = {
+      number: this.#steps.size + 1,
+      name: this.#names.get(digest) ?? '',
+      ended: false,
+      outputs: { stdout: new LineSplitter(), stderr: new LineSplitter() },
+      toldAt: 0,
+    }
+    this.#steps.set(digest, step)
+    yield line(step, step.name)
+    return step
+  }
+
+  *#end({ digest, completed, started, cached, error }: Vertex): Generator<Line> {
+    if (error) this.#failedStep ??= this.#names.get(digest) ?? null
+    if (completed === null && !error) return
+    const step = yield* this.#begin(digest)
+    if (step.ended && !error) return
+    step.ended = true
+    for (const stream of ['stdout', 'stderr'] as const) {
+      for (const text of step.outputs[stream].end()) yield line(step, text, stream)
+    }
+    if (/context canceled$/.test(error)) yield line(step, 'CANCELED')
+    else if (error) yield line(step, `ERROR: ${error}`)
+    else if (cached) yield line(step, 'CACHED')
+    else yield line(step, `DONE ${seconds(completed! - (started ?? completed!))}`)
+  }
+
+  *#tellLog({ vertex, stream, bytes }: VertexLog): Generator<Line> {
+    const step = yield* this.#begin(vertex)
+    const name = stream === 2 ? 'stderr' : 'stdout'
+    for (const text of step.outputs[name].push(bytes)) yield line(step, text, name)
+  }
+
+  *#tellStatus(status: VertexStatus): Generator<Line> {
+    const { vertex, id, name, current, total, started, completed, timestamp } = status
+    const step = yield* this.#begin(vertex)
+    const now = timestamp ?? completed ?? 0
+    const key = `${vertex} ${id}`
+    if (this.#told.has(key)) return
+    if (completed === null) {
+      step.toldAt ||= now
+      if (now - step.toldAt < progressInterval) return
+    } else this.#told.add(key)
+    step.toldAt = now
+    const amount = total ? `${size(current)} / ${size(total)}` : current ? size(current) : ''
+    const end = completed === null ? '' : `${seconds(completed - (started ?? completed))} done`
+    // The id of a layer says more than the word beside it.
+    yield line(step, [id || name, amount, end].filter(Boolean).join(' '))
+  }
+
+  *#tellWarning({ vertex, short, url }: VertexWarning): Generator<Line> {
+    const step = yield* this.#begin(vertex)
+    yield line(step, `WARN: ${short}${url ? ` (${url})` : ''}`)
+  }
+}
+
+const line = (step: Step, text: string, stream: Line['stream'] = 'system'): Line => ({
+  kind: 'line',
+  stream,
+  text: `#${step.number} ${text}`,
+})
+
+const seconds = (duration: number) => `${Math.max(0, duration).toFixed(1)}s`
+
+function size(bytes: number) {
+  const units = ['B', 'kB', 'MB', 'GB']
+  const power = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3))
+  return `${Number((bytes / 1000 ** power).toFixed(2))}${units[power]}`
+}

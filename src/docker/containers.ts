@@ -1,0 +1,105 @@
+import type { ContainerOptions, RestartPolicy } from './container-config.ts'
+import type { Engine } from './engine.ts'
+import { containerConfig, restartPolicy } from './container-config.ts'
+import { retryWhileBusy, unlessMissing } from './refusals.ts'
+
+type Abortable = { signal?: AbortSignal | undefined }
+
+/** The id of the new container; one with that name already there is refused with status 409. */
+export async function createContainer(
+  engine: Engine,
+  { signal, ...options }: ContainerOptions & Abortable,
+): Promise<string> {
+  const query = { name: options.name }
+  const body = containerConfig(options)
+  const { Id } = await engine.request<{ Id: string }>('POST', '/containers/create', {
+    query,
+    body,
+    signal,
+  })
+  return Id
+}
+
+export const startContainer = (engine: Engine, id: string, { signal }: Abortable = {}) =>
+  engine.request('POST', `/containers/${encodeURIComponent(id)}/start`, { signal })
+
+/** SIGTERM, and SIGKILL after the time given; false when there is no such container. */
+export const stopContainer = (
+  engine: Engine,
+  id: string,
+  { timeoutSeconds = 10, signal }: { timeoutSeconds?: number } & Abortable = {},
+) =>
+  unlessMissing(
+    engine.request('POST', `/containers/${encodeURIComponent(id)}/stop`, {
+      query: { t: timeoutSeconds },
+      signal,
+      timeout: timeoutSeconds * 1000 + 30_000,
+    }),
+  )
+
+/** False when there is no such container, or it does not run. */
+export const killContainer = (
+  engine: Engine,
+  id: string,
+  { signalName = 'SIGKILL', signal }: { signalName?: string } & Abortable = {},
+) =>
+  unlessMissing(
+    engine.request('POST', `/containers/${encodeURIComponent(id)}/kill`, {
+      query: { signal: signalName },
+      signal,
+    }),
+    { alsoStatus: 409 },
+  )
+
+export const restartContainer = (
+  engine: Engine,
+  id: string,
+  { timeoutSeconds = 10, signal }: { timeoutSeconds?: number } & Abortable = {},
+) =>
+  engine.request('POST', `/containers/${encodeURIComponent(id)}/restart`, {
+    query: { t: timeoutSeconds },
+    signal,
+    timeout: timeoutSeconds * 1000 + 30_000,
+  })
+
+/** Resolves when it is gone, whoever removes it; false when there was no such container. */
+export const removeContainer = (
+  engine: Engine,
+  id: string,
+  {
+    force = false,
+    volumes = false,
+    signal,
+  }: { force?: boolean; volumes?: boolean } & Abortable = {},
+) =>
+  retryWhileBusy(signal, () =>
+    unlessMissing(
+      engine.request('DELETE', `/containers/${encodeURIComponent(id)}`, {
+        query: { force, v: volumes },
+        signal,
+      }),
+    ),
+  )
+
+export const setRestartPolicy = (
+  engine: Engine,
+  id: string,
+  policy: RestartPolicy,
+  { signal }: Abortable = {},
+) =>
+  engine.request('POST', `/containers/${encodeURIComponent(id)}/update`, {
+    body: { RestartPolicy: restartPolicy(policy) },
+    signal,
+  })
+
+/** Waits as long as it takes; a container that does not run any more answers at once. */
+export async function waitForExit(
+  engine: Engine,
+  id: string,
+  { signal }: Abortable = {},
+): Promise<{ exitCode: number }> {
+  const path = `/containers/${encodeURIComponent(id)}/wait`
+  const options = { signal, timeout: null }
+  const { StatusCode } = await engine.request<{ StatusCode: number }>('POST', path, options)
+  return { exitCode: StatusCode }
+}

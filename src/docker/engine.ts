@@ -1,0 +1,202 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import { userInfo } from 'node:os'
+import Modem from 'docker-modem'
+import type { Failure } from '../errors.ts'
+import type { EngineAddress } from './address.ts'
+import type { Deadline } from './deadline.ts'
+import { parseAddress } from './address.ts'
+import { readCertificates } from './certificates.ts'
+import { startDeadline } from './deadline.ts'
+import { EngineError, hangUp, unanswered, unreachable } from './failures.ts'
+
+export type Method = 'GET' | 'POST' | 'DELETE'
+
+export type RequestOptions = {
+  /** Objects are sent as JSON; what is undefined is left out. */
+  query?: Record<string, unknown>
+  body?: object
+  signal?: AbortSignal | undefined
+  /** Milliseconds until the whole answer must be there; null waits for ever. */
+  timeout?: number | null
+}
+
+export type StreamOptions = {
+  query?: Record<string, unknown>
+  /** A tar archive to send as the body, read no faster than the engine takes it. */
+  upload?: Readable
+  signal?: AbortSignal | undefined
+}
+
+export type Engine = {
+  readonly address: EngineAddress
+  /** The parsed answer; undefined where the engine answers without a body. */
+  request<T = void>(method: Method, path: string, options?: RequestOptions): Promise<T>
+  /** The bytes of an answer that goes on; leaving the loop or aborting closes the connection. */
+  stream(method: Method, path: string, options?: StreamOptions): AsyncGenerator<Uint8Array>
+  /** The API version that both sides speak. */
+  apiVersion(signal?: AbortSignal): Promise<string>
+  /** What to throw when a stream ended that should have gone on. */
+  hungUp(): Failure
+}
+
+/** The newest API whose requests and answers this adapter was written against. */
+const newestKnown = '1.51'
+const oldestKnown = '1.24'
+const defaultTimeout = 30_000
+
+// docker-modem would make a sentence of its own of every other status; we read the engine's.
+const everyStatus = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [n + 100, true]))
+
+/** Nothing is contacted before the first call, so an absent engine only fails what needs it. */
+export function connectEngine(host: string | undefined, env = process.env): Engine {
+  const address = parseAddress(host, env)
+  let modem: Modem | undefined
+  let version: string | undefined
+
+  return {
+    address,
+
+    async request<T>(method: Method, path: string, options: RequestOptions = {}) {
+      const { query, body, signal, timeout = defaultTimeout } = options
+      using deadline = startDeadline(signal, timeout)
+      try {
+        const prefix = `/v${await negotiate(deadline.signal)}`
+        const answer = await dial({ method, path: prefix + path, query, body }, deadline.signal)
+        const text = await readText(answer)
+        return (text === '' ? undefined : JSON.parse(text)) as T
+      } catch (error) {
+        throw explain(error, { signal, call: `${method} ${path}`, deadline, timeout })
+      }
+    },
+
+    async *stream(method, path, { query, upload, signal } = {}) {
+      try {
+        const prefix = `/v${await negotiate(signal)}`
+        yield* await dial({ method, path: prefix + path, query, upload }, signal)
+        signal?.throwIfAborted()
+      } catch (error) {
+        throw explain(error, { signal, call: `${method} ${path}` })
+      }
+    },
+
+    async apiVersion(signal) {
+      using deadline = startDeadline(signal, defaultTimeout)
+      const circumstances = { signal, call: 'GET /_ping', deadline, timeout: defaultTimeout }
+      return negotiate(deadline.signal).catch((error) => {
+        throw explain(error, circumstances)
+      })
+    },
+
+    hungUp: () => unreachable(address, hangUp),
+  }
+
+  async function negotiate(signal: AbortSignal | undefined) {
+    if (version) return version
+    const ping = await dial({ method: 'GET', path: '/_ping' }, signal)
+    ping.resume()
+    const offered = String(ping.headers['api-version'] ?? oldestKnown)
+    version = isNewer(offered, newestKnown) ? newestKnown : offered
+    return version
+  }
+
+  type Call = {
+    method: Method
+    path: string
+    query?: unknown
+    body?: unknown
+    upload?: Readable | undefined
+  }
+
+  async function dial(call: Call, signal: AbortSignal | undefined) {
+    signal?.throwIfAborted()
+    modem ??= openModem(address)
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+    modem.dial(
+      {
+        method: call.method,
+        // The trailing `?` makes docker-modem append the query, and nothing else ever cut off.
+        path: `${call.path}?`,
+        options: { _query: defined(call.query ?? {}), _body: call.body ?? {} },
+        isStream: true,
+        statusCodes: everyStatus,
+        ...(call.upload && { file: call.upload }),
+        ...(signal && { abortSignal: signal }),
+      },
+      (error, answer) => (error ? reject(error) : resolve(answer as IncomingMessage)),
+    )
+    const answer = await promise
+    if (answer.statusCode! >= 400) throw await readRefusal(answer)
+    return answer
+  }
+
+  type Circumstances = {
+    signal: AbortSignal | undefined
+    call: string
+    deadline?: Deadline
+    timeout?: number | null
+  }
+
+  function explain(error: unknown, { signal, call, deadline, timeout }: Circumstances) {
+    if (signal?.aborted) return signal.reason
+    if (deadline?.passed) return unanswered(address, call, timeout!)
+    if (!isTransportError(error)) return error
+    version = undefined // The engine that comes back may be another one.
+    return unreachable(address, error)
+  }
+}
+
+function openModem(address: EngineAddress) {
+  // Every key is given, because docker-modem fills the ones left out from the environment.
+  const base = {
+    socketPath: undefined,
+    host: undefined,
+    port: undefined,
+    protocol: 'http',
+  } as const
+  switch (address.kind) {
+    case 'socket':
+      return new Modem({ ...base, socketPath: address.path })
+    case 'tcp': {
+      const { host, port, tls, certPath } = address
+      if (!tls) return new Modem({ ...base, host, port })
+      return new Modem({ ...base, host, port, protocol: 'https', ...readCertificates(certPath) })
+    }
+    case 'ssh': {
+      const { host, port, username } = address
+      const agent = process.env.SSH_AUTH_SOCK
+      const sshOptions = agent ? { agent } : {}
+      const user = username ?? userInfo().username
+      return new Modem({ ...base, protocol: 'ssh', host, port, username: user, sshOptions })
+    }
+  }
+}
+
+async function readRefusal(answer: IncomingMessage) {
+  const text = await readText(answer)
+  let message = text.trim()
+  try {
+    message = JSON.parse(text).message ?? message
+  } catch {
+    // A proxy in between answers in words of its own.
+  }
+  return new EngineError(answer.statusCode!, message || `HTTP status ${answer.statusCode}`)
+}
+
+async function readText(answer: IncomingMessage) {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of answer) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+const defined = (query: object) =>
+  Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
+
+const isTransportError = (error: unknown) =>
+  error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
+
+function isNewer(version: string, than: string) {
+  const [major = 0, minor = 0] = version.split('.').map(Number)
+  const [thanMajor = 0, thanMinor = 0] = than.split('.').map(Number)
+  return major > thanMajor || (major === thanMajor && minor > thanMinor)
+}

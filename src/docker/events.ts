@@ -1,0 +1,40 @@
+import type { Engine } from './engine.ts'
+import { readJsonLines } from './json-lines.ts'
+
+export type EngineEvent = {
+  /** Such as `container`, `image`, `network`, `volume`. */
+  type: string
+  /** Such as `start`, `die`, `oom`, `health_status: healthy`. */
+  action: string
+  id: string
+  /** The labels of the object, and what the engine adds: `name`, `image`, `exitCode`. */
+  attributes: Record<string, string>
+  time: Date
+}
+
+type Sent = {
+  Type: string
+  Action: string
+  Actor: { ID: string; Attributes: Record<string, string> | null }
+  timeNano: number
+}
+
+export type EventFilters = {
+  type?: string[]
+  event?: string[]
+  label?: string[]
+  container?: string[]
+}
+
+/** What happens on the engine from now on; throws when the connection ends, so connect again. */
+export async function* engineEvents(
+  engine: Engine,
+  { filters = {}, signal }: { filters?: EventFilters; signal?: AbortSignal | undefined } = {},
+): AsyncGenerator<EngineEvent> {
+  const bytes = engine.stream('GET', '/events', { query: { filters }, signal })
+  for await (const { Type, Action, Actor, timeNano } of readJsonLines<Sent>(bytes)) {
+    const time = new Date(timeNano / 1e6)
+    yield { type: Type, action: Action, id: Actor.ID, attributes: Actor.Attributes ?? {}, time }
+  }
+  throw engine.hungUp()
+}

@@ -1,0 +1,106 @@
+import type { Engine } from './engine.ts'
+import { orNull, unlessMissing } from './refusals.ts'
+
+type Abortable = { signal?: AbortSignal | undefined }
+
+export type Image = {
+  id: string
+  tags: string[]
+  labels: Record<string, string>
+  createdAt: Date
+  size: number
+  /** TCP ports, in the order of the EXPOSE lines. */
+  exposedPorts: number[]
+  hasHealthcheck: boolean
+}
+
+export type ImageSummary = Pick<Image, 'id' | 'tags' | 'labels' | 'createdAt' | 'size'>
+
+type Inspected = {
+  Id: string
+  RepoTags: string[] | null
+  Created: string
+  Size: number
+  Config: {
+    Labels?: Record<string, string> | null
+    ExposedPorts?: Record<string, object> | null
+    Healthcheck?: { Test?: string[] } | null
+  } | null
+}
+
+type Listed = {
+  Id: string
+  RepoTags: string[] | null
+  Labels: Record<string, string> | null
+  Created: number
+  Size: number
+}
+
+export async function inspectImage(
+  engine: Engine,
+  ref: string,
+  { signal }: Abortable = {},
+): Promise<Image | null> {
+  const found = await orNull(engine.request<Inspected>('GET', `${pathOf(ref)}/json`, { signal }))
+  if (!found) return null
+  const { Labels, ExposedPorts, Healthcheck } = found.Config ?? {}
+  const test = Healthcheck?.Test ?? []
+  return {
+    id: found.Id,
+    tags: found.RepoTags ?? [],
+    labels: Labels ?? {},
+    createdAt: new Date(found.Created),
+    size: found.Size,
+    exposedPorts: await inOrder(engine, ref, tcpPorts(ExposedPorts ?? {}), { signal }),
+    hasHealthcheck: test.length > 0 && test[0] !== 'NONE',
+  }
+}
+
+/** Newest first. A label is `key` or `key=value`. */
+export async function listImages(
+  engine: Engine,
+  { labels = [], signal }: { labels?: string[] } & Abortable = {},
+): Promise<ImageSummary[]> {
+  const query = { filters: { label: labels } }
+  const found = await engine.request<Listed[]>('GET', '/images/json', { query, signal })
+  return found.map((image) => ({
+    id: image.Id,
+    tags: (image.RepoTags ?? []).filter((tag) => tag !== '<none>:<none>'),
+    labels: image.Labels ?? {},
+    createdAt: new Date(image.Created * 1000),
+    size: image.Size,
+  }))
+}
+
+/** False when it was not there. One that a container uses is refused with status 409. */
+export const removeImage = (
+  engine: Engine,
+  ref: string,
+  { force = false, signal }: { force?: boolean } & Abortable = {},
+) => unlessMissing(engine.request('DELETE', pathOf(ref), { query: { force }, signal }))
+
+export const tagImage = (
+  engine: Engine,
+  ref: string,
+  { repository, tag, signal }: { repository: string; tag: string } & Abortable,
+) => engine.request('POST', `${pathOf(ref)}/tag`, { query: { repo: repository, tag }, signal })
+
+const tcpPorts = (exposed: Record<string, object>) =>
+  Object.keys(exposed)
+    .filter((port) => !port.includes('/') || port.endsWith('/tcp'))
+    .map((port) => Number.parseInt(port))
+    .sort((a, b) => a - b)
+
+/** An image lists its ports in no order, but its history has a line for each EXPOSE. */
+async function inOrder(engine: Engine, ref: string, ports: number[], { signal }: Abortable) {
+  if (ports.length < 2) return ports
+  type Layer = { CreatedBy: string }
+  const layers = await engine.request<Layer[]>('GET', `${pathOf(ref)}/history`, { signal })
+  const exposing = layers.reverse().filter(({ CreatedBy }) => CreatedBy.includes('EXPOSE'))
+  const mentioned = exposing.flatMap(({ CreatedBy }) => CreatedBy.match(/\d+/g) ?? []).map(Number)
+  const known = [...new Set(mentioned)].filter((port) => ports.includes(port))
+  return [...new Set([...known, ...ports])]
+}
+
+// A reference's slashes are part of the path; the engine does not decode them.
+const pathOf = (ref: string) => `/images/${encodeURIComponent(ref).replaceAll('%2F', '/')}`

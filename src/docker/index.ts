@@ -1,0 +1,90 @@
+import type { Engine } from './engine.ts'
+import { buildImage } from './build.ts'
+import { inspectContainer, listContainers } from './container-state.ts'
+import {
+  createContainer,
+  killContainer,
+  removeContainer,
+  restartContainer,
+  setRestartPolicy,
+  startContainer,
+  stopContainer,
+  waitForExit,
+} from './containers.ts'
+import { connectEngine } from './engine.ts'
+import { engineEvents } from './events.ts'
+import { inspectImage, listImages, removeImage, tagImage } from './images.ts'
+import { engineInfo } from './info.ts'
+import { containerLogs } from './logs.ts'
+import {
+  connectNetwork,
+  createNetwork,
+  disconnectNetwork,
+  listNetworks,
+  removeNetwork,
+} from './networks.ts'
+import { usedSubnets } from './subnets.ts'
+import { createVolume, listVolumes, removeVolume } from './volumes.ts'
+
+export type Docker = ReturnType<typeof connectDocker>
+
+/** Contacts nothing yet: an engine that is absent fails the calls that need it, one by one. */
+export function connectDocker({ host }: { host?: string | undefined } = {}) {
+  const engine = connectEngine(host)
+  const on =
+    <A extends unknown[], R>(call: (engine: Engine, ...args: A) => R) =>
+    (...args: A): R =>
+      call(engine, ...args)
+
+  return {
+    /** Container addresses can't be reached from here. */
+    remote: engine.address.kind !== 'socket',
+    info: on(engineInfo),
+    events: on(engineEvents),
+
+    buildImage: on(buildImage),
+    inspectImage: on(inspectImage),
+    listImages: on(listImages),
+    tagImage: on(tagImage),
+    removeImage: on(removeImage),
+
+    createContainer: on(createContainer),
+    startContainer: on(startContainer),
+    stopContainer: on(stopContainer),
+    restartContainer: on(restartContainer),
+    killContainer: on(killContainer),
+    removeContainer: on(removeContainer),
+    inspectContainer: on(inspectContainer),
+    listContainers: on(listContainers),
+    waitForExit: on(waitForExit),
+    setRestartPolicy: on(setRestartPolicy),
+    containerLogs: on(containerLogs),
+
+    listNetworks: on(listNetworks),
+    createNetwork: on(createNetwork),
+    removeNetwork: on(removeNetwork),
+    connectNetwork: on(connectNetwork),
+    disconnectNetwork: on(disconnectNetwork),
+    usedSubnets: on(usedSubnets),
+
+    createVolume: on(createVolume),
+    listVolumes: on(listVolumes),
+    removeVolume: on(removeVolume),
+  }
+}
+
+export type { BuildOptions, BuildOutput } from './build.ts'
+export type { ContainerOptions, RestartPolicy } from './container-config.ts'
+export type { Container, ContainerState, ContainerSummary, Health } from './container-state.ts'
+export type { EngineEvent } from './events.ts'
+export type { Image, ImageSummary } from './images.ts'
+export type { EngineInfo } from './info.ts'
+export type { ContainerLine } from './logs.ts'
+export type { Network } from './networks.ts'
+export type { ProbeOptions, ProbeResult } from './probe.ts'
+export type { Volume } from './volumes.ts'
+export { BuildError } from './build-error.ts'
+export { EngineError } from './failures.ts'
+export { isSubnetTaken } from './networks.ts'
+export { waitUntilAnswers } from './probe.ts'
+export { freeSubnet } from './subnets.ts'

@@ -1,0 +1,69 @@
+import type { Engine } from './engine.ts'
+
+export type EngineInfo = {
+  version: string
+  /** What both sides speak, which may be less than the engine could. */
+  apiVersion: string
+  os: string
+  arch: string
+  /** Whether `builder: 'auto'` builds with BuildKit. */
+  buildkit: boolean
+  cpus: number
+  memoryBytes: number
+  /** The storage driver. */
+  driver: string
+  /** Such as `name=seccomp,profile=default` and `name=apparmor`. */
+  securityOptions: string[]
+}
+
+type Version = { Version: string; Os: string; Arch: string; Components?: { Name: string }[] }
+
+type Info = {
+  NCPU: number
+  MemTotal: number
+  Driver: string
+  SecurityOptions: string[] | null
+}
+
+export async function engineInfo(
+  engine: Engine,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<EngineInfo> {
+  const [apiVersion, version, info] = await Promise.all([
+    engine.apiVersion(signal),
+    engine.request<Version>('GET', '/version', { signal }),
+    engine.request<Info>('GET', '/info', { signal }),
+  ])
+  return {
+    version: version.Version,
+    apiVersion,
+    os: version.Os,
+    arch: version.Arch,
+    buildkit: hasBuildKit(version, apiVersion),
+    cpus: info.NCPU,
+    memoryBytes: info.MemTotal,
+    driver: info.Driver,
+    securityOptions: info.SecurityOptions ?? [],
+  }
+}
+
+/**
+ * Asked of the version, because the 20.10 of Debian has BuildKit without announcing it in the ping,
+ * and Podman answers the same calls but has none.
+ */
+export async function speaksBuildKit(
+  engine: Engine,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<boolean> {
+  const [apiVersion, version] = await Promise.all([
+    engine.apiVersion(signal),
+    engine.request<Version>('GET', '/version', { signal }),
+  ])
+  return hasBuildKit(version, apiVersion)
+}
+
+function hasBuildKit({ Os, Components = [] }: Version, apiVersion: string) {
+  const [major = 0, minor = 0] = apiVersion.split('.').map(Number)
+  const recent = major > 1 || (major === 1 && minor >= 39)
+  return recent && Os === 'linux' && Components.some(({ Name }) => Name === 'Engine')
+}

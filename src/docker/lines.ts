@@ -1,0 +1,50 @@
+/**
+ * Cuts bytes that arrive in pieces into lines; what has no end yet is kept for the next piece.
+ * A line past the limit is cut there, so that one without an end cannot fill the memory.
+ */
+export class LineSplitter {
+  readonly #decoder = new TextDecoder()
+  readonly #maxLength: number
+  #rest = ''
+
+  constructor(maxLength = 16_384) {
+    this.#maxLength = maxLength
+  }
+
+  *push(bytes: Uint8Array): Generator<string> {
+    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n')
+    const unfinished = this.#cut(lines.pop()!)
+    this.#rest = unfinished.pop()!
+    for (const line of lines) yield* this.#cut(line.replace(/\r+$/, ''))
+    yield* unfinished
+  }
+
+  /** What is left when nothing more will come. */
+  *end(): Generator<string> {
+    const rest = (this.#rest + this.#decoder.decode()).replace(/\r+$/, '')
+    this.#rest = ''
+    if (rest !== '') yield* this.#cut(rest)
+  }
+
+  #cut(line: string): string[] {
+    const shown = lastDrawn(line)
+    const pieces: string[] = []
+    let from = 0
+    while (shown.length - from > this.#maxLength) {
+      let to = from + this.#maxLength
+      if (isHighSurrogate(shown.charCodeAt(to - 1))) to--
+      pieces.push(shown.slice(from, to))
+      from = to
+    }
+    return [...pieces, shown.slice(from)]
+  }
+}
+
+/** What a terminal would show of a line drawn over and over, as progress bars are. */
+function lastDrawn(line: string) {
+  // A return at the very end may be half of a `\r\n` that arrives in two pieces.
+  const from = line.lastIndexOf('\r', line.length - 2)
+  return from === -1 ? line : line.slice(from + 1)
+}
+
+const isHighSurrogate = (code: number) => code >= 0xd800 && code <= 0xdbff

@@ -1,0 +1,96 @@
+import type { Engine } from './engine.ts'
+import { isStatus, unlessMissing } from './refusals.ts'
+
+type Abortable = { signal?: AbortSignal | undefined }
+
+export type Network = {
+  id: string
+  name: string
+  driver: string
+  labels: Record<string, string>
+  internal: boolean
+  /** CIDRs. */
+  subnets: string[]
+}
+
+type Listed = {
+  Id: string
+  Name: string
+  Driver: string
+  Labels: Record<string, string> | null
+  Internal: boolean
+  IPAM: { Config: { Subnet?: string }[] | null } | null
+}
+
+export async function listNetworks(
+  engine: Engine,
+  { labels = [], signal }: { labels?: string[] } & Abortable = {},
+): Promise<Network[]> {
+  const query = { filters: { label: labels } }
+  const found = await engine.request<Listed[]>('GET', '/networks', { query, signal })
+  return found.map((network) => ({
+    id: network.Id,
+    name: network.Name,
+    driver: network.Driver,
+    labels: network.Labels ?? {},
+    internal: network.Internal,
+    subnets: (network.IPAM?.Config ?? []).flatMap(({ Subnet }) => Subnet ?? []),
+  }))
+}
+
+/** The id of a new bridge; a network of that name already there is refused with status 409. */
+export async function createNetwork(
+  engine: Engine,
+  options: {
+    name: string
+    subnet?: string
+    labels?: Record<string, string>
+    internal?: boolean
+  } & Abortable,
+): Promise<string> {
+  const { name, subnet, labels = {}, internal = false, signal } = options
+  const { Id } = await engine.request<{ Id: string }>('POST', '/networks/create', {
+    body: {
+      Name: name,
+      Driver: 'bridge',
+      // Older engines make a second network of the same name without it.
+      CheckDuplicate: true,
+      Internal: internal,
+      Labels: labels,
+      ...(subnet && { IPAM: { Config: [{ Subnet: subnet }] } }),
+    },
+    signal,
+  })
+  return Id
+}
+
+/** False when it was not there. One that containers are joined to is refused with status 403. */
+export const removeNetwork = (engine: Engine, id: string, { signal }: Abortable = {}) =>
+  unlessMissing(engine.request('DELETE', `/networks/${encodeURIComponent(id)}`, { signal }))
+
+export const connectNetwork = (
+  engine: Engine,
+  id: string,
+  { container, aliases = [], signal }: { container: string; aliases?: string[] } & Abortable,
+) =>
+  engine.request('POST', `/networks/${encodeURIComponent(id)}/connect`, {
+    body: { Container: container, EndpointConfig: { Aliases: aliases } },
+    signal,
+  })
+
+/** False when either is not there. */
+export const disconnectNetwork = (
+  engine: Engine,
+  id: string,
+  { container, force = false, signal }: { container: string; force?: boolean } & Abortable,
+) =>
+  unlessMissing(
+    engine.request('POST', `/networks/${encodeURIComponent(id)}/disconnect`, {
+      body: { Container: container, Force: force },
+      signal,
+    }),
+  )
+
+/** Whether a creation failed because the subnet met another network's meanwhile. */
+export const isSubnetTaken = (error: unknown) =>
+  isStatus(error, 403) && /overlaps|already allocated/i.test((error as Error).message)

@@ -1,0 +1,106 @@
+import { get } from 'node:http'
+import { connect } from 'node:net'
+import { setTimeout as wait } from 'node:timers/promises'
+import { startDeadline } from './deadline.ts'
+
+export type ProbeOptions = {
+  address: string
+  port: number
+  /** An HTTP path that has to answer with a status below 400; null is content with a connection. */
+  path: string | null
+  /** Milliseconds. */
+  timeout: number
+  signal?: AbortSignal | undefined
+}
+
+export type ProbeResult = {
+  answered: boolean
+  /** Such as `status 200`, `status 503`, `connection refused`, `no answer`. */
+  lastSeen: string
+  milliseconds: number
+}
+
+const quickInterval = 20
+const quickPhase = 2_000
+const interval = 250
+/** A try that hangs is given up, because what hangs may be a server that went away meanwhile. */
+const tryTimeout = 5_000
+
+/** Asks until it answers or the time is up. Throws only when the signal aborts. */
+export async function waitUntilAnswers(options: ProbeOptions): Promise<ProbeResult> {
+  const { timeout, signal } = options
+  using deadline = startDeadline(signal, timeout)
+  const start = performance.now()
+  let lastSeen = 'no answer'
+  for (;;) {
+    const seen = await ask(options, deadline.signal)
+    signal?.throwIfAborted()
+    const milliseconds = performance.now() - start
+    if (seen.answered) return { ...seen, milliseconds }
+    // What the last whole try saw says more than that the time ran out in the middle of this one.
+    if (!deadline.passed) lastSeen = seen.lastSeen
+    else return { answered: false, lastSeen, milliseconds }
+    await pause(milliseconds < quickPhase ? quickInterval : interval, deadline.signal)
+  }
+}
+
+type Seen = { answered: boolean; lastSeen: string }
+
+async function ask({ address, port, path }: ProbeOptions, signal: AbortSignal): Promise<Seen> {
+  using deadline = startDeadline(signal, tryTimeout)
+  try {
+    if (path === null) return await connectTo(address, port, deadline.signal)
+    return await getStatus({ address, port, path }, deadline.signal)
+  } catch (error) {
+    if (deadline.signal.aborted) return { answered: false, lastSeen: 'no answer' }
+    return { answered: false, lastSeen: describe(error as NodeJS.ErrnoException) }
+  }
+}
+
+function getStatus(
+  { address, port, path }: { address: string; port: number; path: string },
+  signal: AbortSignal,
+) {
+  return new Promise<Seen>((resolve, reject) => {
+    // Not fetch, which would ask a proxy that the environment names.
+    const options = { host: address, port, path, signal, agent: false } as const
+    get(options, (answer) => {
+      const status = answer.statusCode!
+      answer.destroy()
+      resolve({ answered: status < 400, lastSeen: `status ${status}` })
+    }).on('error', reject)
+  })
+}
+
+function connectTo(host: string, port: number, signal: AbortSignal) {
+  return new Promise<Seen>((resolve, reject) => {
+    const socket = connect({ host, port })
+    const giveUp = () => {
+      socket.destroy()
+      reject(signal.reason)
+    }
+    if (signal.aborted) return giveUp()
+    signal.addEventListener('abort', giveUp, { once: true })
+    socket.on('close', () => signal.removeEventListener('abort', giveUp))
+    socket.on('error', reject)
+    socket.on('connect', () => {
+      socket.destroy()
+      resolve({ answered: true, lastSeen: 'a connection' })
+    })
+  })
+}
+
+function describe({ code = '', message }: NodeJS.ErrnoException) {
+  if (code.startsWith('HPE_')) return 'an answer that is not HTTP'
+  return sentences[code] ?? message
+}
+
+const sentences: Record<string, string> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection closed without an answer',
+  EHOSTUNREACH: 'no route to the container',
+  ENETUNREACH: 'no route to the container',
+}
+
+const pause = (milliseconds: number, signal: AbortSignal) =>
+  wait(milliseconds, undefined, { signal }).catch(() => {})

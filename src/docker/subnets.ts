@@ -1,0 +1,52 @@
+import { networkInterfaces } from 'node:os'
+import type { Engine } from './engine.ts'
+import { Failure } from '../errors.ts'
+import { listNetworks } from './networks.ts'
+
+/** The first subnet of the pool that meets none of those in use (CIDRs; IPv6 ones are ignored). */
+export function freeSubnet(options: { pool: string; prefix: number; used: string[] }): string {
+  const pool = toRange(options.pool)
+  if (!pool) throw new TypeError(`${options.pool} is not an IPv4 network`)
+  const used = options.used.flatMap((cidr) => toRange(cidr) ?? [])
+  const size = 2 ** (32 - options.prefix)
+  let from = pool.from
+  while (from + size <= pool.to) {
+    const blocker = used.find((range) => range.from < from + size && from < range.to)
+    if (!blocker) return `${toAddress(from)}/${options.prefix}`
+    // The next one that is aligned, at or after the end of what is in the way.
+    from = Math.ceil(blocker.to / size) * size
+  }
+  throw new Failure(
+    'no_free_subnet',
+    `Every /${options.prefix} subnet of ${options.pool} is in use.`,
+    'Remove networks that nothing uses any more, or choose a larger pool.',
+  )
+}
+
+/** What the engine's networks and the interfaces of this machine occupy, as CIDRs. */
+export async function usedSubnets(
+  engine: Engine,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<string[]> {
+  const networks = await listNetworks(engine, { signal })
+  const interfaces = Object.values(networkInterfaces()).flat()
+  return [
+    ...networks.flatMap((network) => network.subnets),
+    ...interfaces.flatMap((address) => address?.cidr ?? []),
+  ]
+}
+
+type Range = { from: number; to: number }
+
+function toRange(cidr: string): Range | null {
+  const match = /^(\d+)\.(\d+)\.(\d+)\.(\d+)\/(\d+)$/.exec(cidr)
+  if (!match) return null
+  const [a = 0, b = 0, c = 0, d = 0, prefix = 0] = match.slice(1).map(Number)
+  const size = 2 ** (32 - prefix)
+  const address = a * 2 ** 24 + b * 2 ** 16 + c * 2 ** 8 + d
+  const from = address - (address % size)
+  return { from, to: from + size }
+}
+
+const toAddress = (value: number) =>
+  [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
