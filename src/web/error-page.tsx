@@ -1,6 +1,6 @@
 /** A refusal as a fragment, shown where the user looks. */
 export const ErrorAlert = ({ title, detail }: { title: string; detail: string }) => (
-  <div class="alert-destructive" role="alert">
+  <div class="alert" data-variant="destructive" role="alert">
     <h2>{title}</h2>
     <section>{detail}</section>
   </div>
@@ -21,9 +21,11 @@ export const ErrorPage = ({
     <p class="error-status">{status}</p>
     <h1>{title}</h1>
     <p>{detail}</p>
-    <p class="muted">Request {requestId}</p>
+    <p class="muted">
+      Request <code>{requestId}</code>
+    </p>
     <p>
-      <a class="btn-outline" href="/">
+      <a class="btn" data-variant="outline" href="/">
         Back to the start
       </a>
     </p>

@@ -1,0 +1,76 @@
+import type { Child } from 'hono/jsx'
+
+export type Crumb = { href: string; name: string }
+
+/** The heading of a page, the way back, and what can be done here. */
+export const PageHead = ({
+  title,
+  crumbs = [],
+  children,
+}: {
+  title: Child
+  crumbs?: Crumb[]
+  children?: Child
+}) => (
+  <header class="page-head">
+    <div>
+      {crumbs.length > 0 && (
+        <nav class="crumbs" aria-label="You are here">
+          {crumbs.map(({ href, name }) => (
+            <a href={href}>
+              <bdi>{name}</bdi>
+            </a>
+          ))}
+        </nav>
+      )}
+      <h1>
+        <bdi>{title}</bdi>
+      </h1>
+    </div>
+    {children && <div class="actions">{children}</div>}
+  </header>
+)
+
+/** What stands where a list would be, and the way to its first entry. */
+export const EmptyState = ({ title, children }: { title: string; children?: Child }) => (
+  <section class="empty-state">
+    <h2>{title}</h2>
+    {children}
+  </section>
+)
+
+/** The rest of a list that comes in pages. */
+export const MoreLink = ({ href, nextCursor }: { href: string; nextCursor: string | null }) =>
+  nextCursor && (
+    <p class="more">
+      <a
+        class="btn"
+        data-variant="outline"
+        href={`${href}?cursor=${encodeURIComponent(nextCursor)}`}
+      >
+        Show older
+      </a>
+    </p>
+  )
+
+/** A commit in one line: short hash, and the message's first line. */
+export const CommitRef = ({
+  hash,
+  message,
+  author,
+}: {
+  hash: string | null
+  message?: string | null
+  author?: string | null
+}) =>
+  hash ? (
+    <span class="commit">
+      <code title={hash}>{hash.slice(0, 7)}</code>
+      {message && <bdi class="commit-message">{message}</bdi>}
+      {author && (
+        <span class="muted">
+          by <bdi>{author}</bdi>
+        </span>
+      )}
+    </span>
+  ) : null

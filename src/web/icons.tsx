@@ -1,0 +1,103 @@
+import type { Child } from 'hono/jsx'
+
+/** Davit's mark: the small crane, and the boat it holds. */
+export const Mark = () => (
+  <svg
+    class="mark"
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="2"
+    stroke-linecap="round"
+    stroke-linejoin="round"
+    aria-hidden="true"
+  >
+    <path d="M6 21V8.500A5.5 5.5 0 0 1 11.5 3H13a3.5 3.5 0 0 1 3.5 3.500V12" />
+    <path d="M11 12.500h10.500c-.4 3-2.2 4.5-5.2 4.500S11.4 15.5 11 12.500Z" fill="currentColor" />
+    <path d="M3 21h6" />
+  </svg>
+)
+
+const Icon = ({ children, class: className = 'icon' }: { children: Child; class?: string }) => (
+  <svg
+    class={className}
+    viewBox="0 0 24 24"
+    fill="none"
+    stroke="currentColor"
+    stroke-width="2"
+    stroke-linecap="round"
+    stroke-linejoin="round"
+    aria-hidden="true"
+  >
+    {children}
+  </svg>
+)
+
+export const CheckIcon = () => (
+  <Icon>
+    <path d="m5 12.5 4.5 4.500L19 7.5" />
+  </Icon>
+)
+
+export const CrossIcon = () => (
+  <Icon>
+    <path d="M6 6l12 12M18 6 6 18" />
+  </Icon>
+)
+
+export const ClockIcon = () => (
+  <Icon>
+    <circle cx="12" cy="12" r="8.5" />
+    <path d="M12 7.500V12l3 2" />
+  </Icon>
+)
+
+/** Three quarters of a ring; it turns where motion is welcome. */
+export const SpinnerIcon = () => (
+  <Icon class="icon spinner">
+    <path d="M20.5 12A8.5 8.5 0 1 1 12 3.5" />
+  </Icon>
+)
+
+export const DashIcon = () => (
+  <Icon>
+    <path d="M6 12h12" />
+  </Icon>
+)
+
+export const SquareIcon = () => (
+  <Icon>
+    <rect x="7" y="7" width="10" height="10" rx="1.5" />
+  </Icon>
+)
+
+export const LayersIcon = () => (
+  <Icon>
+    <path d="m12 4 8 4-8 4-8-4 8-4ZM4 12l8 4 8-4M4 16l8 4 8-4" />
+  </Icon>
+)
+
+export const DotIcon = () => (
+  <Icon>
+    <circle cx="12" cy="12" r="5" fill="currentColor" stroke="none" />
+  </Icon>
+)
+
+export const WarningIcon = () => (
+  <Icon>
+    <path d="M12 4 2.5 20h19L12 4ZM12 10v4.500M12 17.300v.2" />
+  </Icon>
+)
+
+export const ExternalIcon = () => (
+  <Icon>
+    <path d="M14 4h6v6M20 4l-9 9M18 14v5a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V7a1 1 0 0 1 1-1h5" />
+  </Icon>
+)
+
+export const LockIcon = () => (
+  <Icon>
+    <rect x="5" y="11" width="14" height="9" rx="2" />
+    <path d="M8 11V8a4 4 0 0 1 8 0v3" />
+  </Icon>
+)

@@ -1,0 +1,113 @@
+import type { Child } from 'hono/jsx'
+import type { User } from './factory.ts'
+import { PostForm } from './form.tsx'
+import { Mark } from './icons.tsx'
+import { assetPath } from './static.ts'
+
+type Frame = { user: User | null; path: string; children: Child }
+
+/** The whole document. Without a user it is a card in the middle; with one, pages below the top bar. */
+export const Layout = ({ title, user, path, children }: Frame & { title: string }) => (
+  <html lang="en">
+    <Head title={title} />
+    <body class={user ? 'app' : 'public'}>
+      <a class="skip-link" href="#main">
+        Skip to the content
+      </a>
+      {user ? <TopBar user={user} path={path} /> : <PublicBar />}
+      <main id="main" class={user ? 'page' : path === '/' ? 'landing' : 'card frame'} tabindex={-1}>
+        {children}
+      </main>
+      <div id="modal" />
+      <ConfirmDialog />
+      <p id="announcer" class="visually-hidden" role="status" />
+    </body>
+  </html>
+)
+
+const Head = ({ title }: { title: string }) => (
+  <head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="htmx-config" content={'extensions:"sse" history:false includeIndicatorCSS:false'} />
+    <title>{title === 'Davit' ? title : `${title} · Davit`}</title>
+    <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
+    <link rel="stylesheet" href={assetPath('vendor/basecoat.min.css')} />
+    <link rel="stylesheet" href={assetPath('app.css')} />
+    <script src={assetPath('theme.js')} />
+    <script src={assetPath('vendor/htmx.min.js')} defer />
+    <script src={assetPath('vendor/hx-sse.min.js')} defer />
+    <script src={assetPath('app.js')} type="module" />
+  </head>
+)
+
+const sections = [
+  { name: 'Dashboard', href: '/dashboard', under: '/dashboard' },
+  { name: 'Projects', href: '/projects', under: '/projects' },
+  { name: 'Settings', href: '/settings/sessions', under: '/settings' },
+]
+
+const TopBar = ({ user, path }: { user: User; path: string }) => (
+  <header class="top-bar">
+    <a class="brand" href="/dashboard" aria-label="Davit, to the dashboard">
+      <Mark />
+      <span>Davit</span>
+    </a>
+    <nav aria-label="Main">
+      {sections.map(({ name, href, under }) => (
+        <a href={href} aria-current={isUnder(path, under) ? 'page' : undefined}>
+          {name}
+        </a>
+      ))}
+    </nav>
+    <button type="button" class="avatar-button" popovertarget="user-menu" aria-label="Your account">
+      <span aria-hidden="true">{initial(user)}</span>
+    </button>
+    <div id="user-menu" class="user-menu" popover="auto">
+      <p>
+        {user.name && <strong>{user.name}</strong>}
+        <span>{user.email}</span>
+      </p>
+      <a href="/settings/sessions">Sessions</a>
+      <PostForm action="/auth/logout">
+        <button type="submit">Log out</button>
+      </PostForm>
+    </div>
+  </header>
+)
+
+const PublicBar = () => (
+  <header class="public-bar">
+    <a class="brand" href="/">
+      <Mark />
+      <span>Davit</span>
+    </a>
+  </header>
+)
+
+/** Asks before what carries `hx-confirm` is sent; app.js fills in the question. */
+const ConfirmDialog = () => (
+  <dialog id="confirm" class="dialog" aria-labelledby="confirm-question">
+    <form method="dialog">
+      <header>
+        <h2 id="confirm-question">Are you sure?</h2>
+      </header>
+      <footer>
+        <button class="btn" data-variant="outline" value="cancel">
+          Cancel
+        </button>
+        <button class="btn" data-variant="destructive" value="confirm">
+          Confirm
+        </button>
+      </footer>
+    </form>
+  </dialog>
+)
+
+const isUnder = (path: string, section: string) =>
+  path === section ||
+  path.startsWith(`${section}/`) ||
+  (path.startsWith('/envs/') && section === '/projects')
+
+const initial = ({ name, email }: User) => [...(name?.trim() || email)][0]!.toUpperCase()
