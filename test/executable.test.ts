@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import manifest from '../package.json' with { type: 'json' }
+import { bareEnvironment, startDavit } from './support/davit.ts'
+
+let work: string
+let davit: string
+
+/** A directory whose `.env` and `bunfig.toml` would stop any Bun that reads them. */
+let hostile: string
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'davit-executable-'))
+  davit = join(work, 'davit')
+  hostile = join(work, 'hostile')
+  await Bun.write(join(hostile, '.env'), 'DAVIT_HOST=no.host.invalid\nDAVIT_DATA_DIR=/dev/null\n')
+  await Bun.write(join(hostile, 'bunfig.toml'), 'preload = ["./preload.ts"]\n')
+  await Bun.write(join(hostile, 'preload.ts'), 'process.exit(42)\n')
+  await build()
+}, 120_000)
+
+afterAll(() => rm(work, { recursive: true }))
+
+test('the executable tells its version', async () => {
+  expect(await run(['--version'])).toMatchObject({ exitCode: 0, stderr: '' })
+  expect((await run(['--version'])).stdout).toContain(manifest.version)
+})
+
+test('the executable tells what it can do', async () => {
+  const { exitCode, stdout } = await run(['--help'])
+  expect(exitCode).toBe(0)
+  expect(stdout).toContain('davit serve')
+})
+
+test('a bad setting is one line that names the key', async () => {
+  const { exitCode, stderr } = await run(['serve'], { DAVIT_PORT: 'http' })
+  expect(exitCode).toBe(2)
+  expect(stderr.trim().split('\n')).toHaveLength(1)
+  expect(stderr).toContain('DAVIT_PORT')
+})
+
+test('a subcommand that does not exist is refused', async () => {
+  const { exitCode, stderr } = await run(['sevre'])
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain('sevre')
+})
+
+test('the executable serves from a directory that holds nothing of it', async () => {
+  const server = await startDavit({ directory: hostile, command: [davit] })
+  try {
+    expect((await fetch(`${server.url}/health`)).status).toBe(200)
+    expect((await fetch(`${server.url}/health/ready`)).status).toBe(200)
+
+    const login = await fetch(`${server.url}/login`)
+    const asset = (await login.text()).match(/"(\/static\/[^"]+\.css)"/)?.[1]
+    expect((await fetch(server.url + asset)).headers.get('content-type')).toContain('text/css')
+    expect(await readdir(join(hostile, 'data'))).not.toBeEmpty()
+  } finally {
+    const asked = performance.now()
+    expect(await server.stop()).toBe(0)
+    expect(performance.now() - asked).toBeLessThan(10_000)
+  }
+})
+
+/** The script of package.json, its flags and all, with another place for the result. */
+async function build() {
+  const command = manifest.scripts.build.replace('dist/davit', davit).split(' ')
+  expect(command.splice(0, 2)).toEqual(['exec', 'bun'])
+  const child = Bun.spawn([process.execPath, ...command], {
+    cwd: join(import.meta.dir, '..'),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [output, exitCode] = await Promise.all([child.stderr.text(), child.exited])
+  if (exitCode !== 0) throw new Error(output)
+}
+
+async function run(args: string[], env: Record<string, string> = {}) {
+  const child = Bun.spawn([davit, ...args], {
+    cwd: hostile,
+    env: { ...bareEnvironment(), ...env },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
+  return { exitCode: await child.exited, stdout, stderr }
+}
