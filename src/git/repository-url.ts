@@ -21,14 +21,20 @@ export function parseRepositoryUrl(
   text: string,
   options: { allowLocal: boolean; allow: string[] },
 ): RepositoryUrl {
+  const url = readRepositoryUrl(text, options)
+  const refused = url.protocol === 'file' ? null : refusedHost(url.host, options.allow)
+  if (refused) throw invalid(refused)
+  return url
+}
+
+/** The same without the question whether Davit may connect to the host. */
+export function readRepositoryUrl(text: string, options: { allowLocal: boolean }): RepositoryUrl {
   refuseOddText(text)
   if (isLocal(text)) return parseLocal(text, options)
   const url = parseRemote(text)
   const protocol = protocolOf(url)
   const host = hostOf(url)
   refuseCredentials(url, protocol)
-  const refused = refusedHost(host, options.allow)
-  if (refused) throw invalid(refused)
   if (/^\/*$/.test(url.pathname)) throw invalid(`This names the host ${host}, but no repository.`)
 
   const user = url.username ? `${url.username}@` : ''

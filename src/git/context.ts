@@ -1,0 +1,168 @@
+import { join } from 'node:path/posix'
+import { parseDockerignore } from './dockerignore.ts'
+import { explainGit } from './failures.ts'
+import { fetchCommit } from './fetch.ts'
+import type { BuildContext, GitTools, Log, Snapshot } from './git.ts'
+import { distrustMirror, isDamage } from './mirror.ts'
+import { noContext, noDockerfile } from './missing-path.ts'
+import {
+  alternatesEnv,
+  commitTree,
+  type Entry,
+  listTree,
+  modes,
+  type Objects,
+  readObjects,
+  writeTree,
+} from './objects.ts'
+import { GitError, streamGit } from './run.ts'
+import { mergeSubmodules } from './submodules.ts'
+import { followPath, type Tree } from './tree-paths.ts'
+
+type Options = {
+  snapshot: Snapshot
+  contextDir: string
+  dockerfilePath: string | null
+  signal: AbortSignal
+  log: Log
+}
+
+/** Decides what a build gets to see; what is to be changed is changed in a tree, not in files. */
+export async function prepareContext(tools: GitTools, options: Options): Promise<BuildContext> {
+  try {
+    return await selectContext(tools, options)
+  } catch (error) {
+    if (!isDamage(error)) throw explained(error)
+  }
+  const { snapshot, signal, log } = options
+  log('The mirror of this repository is damaged: fetching it anew.')
+  await distrustMirror(snapshot.mirror)
+  await fetchCommit(tools, { url: snapshot.url, commit: snapshot.commit.hash, signal, log })
+  return selectContext(tools, options).catch((error) => {
+    throw explained(error)
+  })
+}
+
+/** The context as a tar stream. */
+export function archiveContext(
+  tools: GitTools,
+  { context, signal }: { context: BuildContext; signal: AbortSignal },
+): ReadableStream<Uint8Array> {
+  return streamGit(tools.setup, {
+    command: 'archive',
+    options: ['--format=tar'],
+    values: [context.tree],
+    config: ['tar.umask=0022'],
+    env: alternatesEnv(context.alternates),
+    mirror: context.mirror,
+    signal,
+    onFailure: async (error) => {
+      await distrustMirror(context.mirror)
+      return explainGit(error, { where: '' })
+    },
+  })
+}
+
+async function selectContext(tools: GitTools, options: Options): Promise<BuildContext> {
+  const { snapshot, signal, log } = options
+  const { mirror, commit } = snapshot
+  const listed = await listTree({ tools, mirror, alternates: [], signal }, commit.hash)
+  const repository = { mirror, href: snapshot.url, entries: listed }
+  const { entries, alternates } = await mergeSubmodules(tools, { repository, signal, log })
+  const objects: Objects = { tools, mirror, alternates, signal }
+  const tree = openTree(objects, entries)
+
+  const root = await findContextDir(tree, options)
+  const dockerfile = await findDockerfile(tree, { ...options, root })
+  const prefix = root === '' ? '' : `${root}/`
+  const inside = root === '' ? entries : entries.filter(({ path }) => path.startsWith(prefix))
+  const ignore = await findDockerignore(tree, { ...options, root, dockerfile })
+  await warnOfPointers(tree, { entries: inside, log })
+
+  const kept = inside.filter(({ path }) => {
+    if (/(^|\/)\.git(\/|$)/i.test(path)) return false
+    return (
+      path === dockerfile || path === `${prefix}.dockerignore` || !ignore(path.slice(prefix.length))
+    )
+  })
+  const moved = dockerfile.startsWith(prefix) ? null : tree.entries.get(dockerfile)!
+  const changed = kept.length !== inside.length || alternates.length > 0 || moved !== null
+
+  const result = { mirror, alternates, files: kept.length }
+  const place = moved ? outsideName(kept, prefix) : dockerfile.slice(prefix.length)
+  if (!changed && root === '') return { ...result, tree: commit.hash, dockerfile: place }
+  const chosen = kept.map((entry) => without(entry, prefix))
+  if (moved) chosen.push({ ...moved, path: place, bytes: place })
+  const written = changed ? await writeTree(objects, chosen) : `${commit.hash}:${root}`
+  const dated = await commitTree(objects, { tree: written, dateOf: commit.hash })
+  return { ...result, tree: dated, dockerfile: place, files: chosen.length }
+}
+
+function openTree(objects: Objects, entries: Entry[]): Tree {
+  return {
+    entries: new Map(entries.map((entry) => [entry.path, entry])),
+    read: async ({ hash }) => (await readObjects(objects, [hash])).get(hash)?.toString() ?? '',
+  }
+}
+
+async function findContextDir(tree: Tree, { contextDir, snapshot }: Options): Promise<string> {
+  const root = await followPath(tree, contextDir)
+  const paths = [...tree.entries.keys()]
+  if (root !== '' && !paths.some((path) => path.startsWith(`${root}/`))) {
+    throw noContext({ contextDir, paths, branch: snapshot.branch })
+  }
+  return root
+}
+
+async function findDockerfile(tree: Tree, options: Options & { root: string }): Promise<string> {
+  const { dockerfilePath, contextDir, snapshot } = options
+  const path = dockerfilePath ?? join(contextDir, 'Dockerfile')
+  const found = await followPath(tree, path)
+  const mode = tree.entries.get(found)?.mode
+  if (mode === undefined || mode === modes.submodule) {
+    throw noDockerfile({ path, paths: [...tree.entries.keys()], branch: snapshot.branch })
+  }
+  return found
+}
+
+/** `<Dockerfile>.dockerignore` wins over the context's own. */
+async function findDockerignore(
+  tree: Tree,
+  options: Options & { root: string; dockerfile: string },
+): Promise<(path: string) => boolean> {
+  const { root, dockerfile, dockerfilePath, signal } = options
+  for (const path of [
+    `${dockerfilePath ?? dockerfile}.dockerignore`,
+    root === '' ? '.dockerignore' : `${root}/.dockerignore`,
+  ]) {
+    const entry = tree.entries.get(await followPath(tree, path))
+    signal.throwIfAborted()
+    if (entry && entry.mode !== modes.submodule) return parseDockerignore(await tree.read(entry))
+  }
+  return () => false
+}
+
+/** Files in Git LFS are not fetched: the build sees the text that stands for them. */
+async function warnOfPointers(tree: Tree, { entries, log }: { entries: Entry[]; log: Log }) {
+  const attributes = tree.entries.get('.gitattributes')
+  if (!attributes || entries.length === 0) return
+  if (/filter=lfs/.test(await tree.read(attributes))) {
+    log('This repository uses Git LFS: its large files stay pointers in the build.')
+  }
+}
+
+function outsideName(entries: Entry[], prefix: string): string {
+  const taken = new Set(entries.map(({ path }) => path.slice(prefix.length)))
+  let name = '.davit.Dockerfile'
+  while (taken.has(name)) name = `.davit${name}`
+  return name
+}
+
+const without = (entry: Entry, prefix: string): Entry => ({
+  ...entry,
+  path: entry.path.slice(prefix.length),
+  bytes: entry.bytes.slice(Buffer.byteLength(prefix)),
+})
+
+const explained = (error: unknown) =>
+  error instanceof GitError ? explainGit(error, { where: '' }) : error

@@ -1,0 +1,69 @@
+import { Failure } from '../errors.ts'
+import type { GitError } from './run.ts'
+
+type Explanation = {
+  code: string
+  says: RegExp
+  message: (where: string) => string
+  hint: string
+}
+
+/** Turns what git said into a code, a sentence and a next step; `where` is host and path. */
+export function explainGit(error: GitError, { where }: { where: string }): Failure {
+  const known = explanations.find(({ says }) => error.says(says))
+  if (known) return new Failure(known.code, known.message(where), known.hint, { cause: error })
+  const last = error.lines.findLast((line) => /^(fatal|error):/.test(line)) ?? error.lines.at(-1)
+  return new Failure(
+    'git_failed',
+    `git ${error.command} failed: ${last?.replace(/^(fatal|error): /, '') ?? 'it gave no reason'}`,
+    'Try again; if it stays so, clone the repository by hand from this machine to see more.',
+    { cause: error },
+  )
+}
+
+// The first that matches: a full disk makes git complain about much else too.
+const explanations: Explanation[] = [
+  {
+    code: 'disk_full',
+    says: /No space left on device|Disk quota exceeded/,
+    message: () => 'The disk of the machine that Davit runs on is full.',
+    hint: 'Free some space, for example by pruning images under Settings.',
+  },
+  {
+    code: 'redirected',
+    says: /returned error: 30\d/,
+    message: (where) => `The server sends whoever asks for ${where} to another address.`,
+    hint: 'Use the address that it leads to: often the same with .git at its end, or https://.',
+  },
+  {
+    code: 'authentication',
+    says: /Authentication failed|could not read (Username|Password)|returned error: 40[13]|Permission denied \(|Host key verification failed/,
+    message: (where) =>
+      `The server did not let Davit read ${where}: it is private, or does not exist.`,
+    hint: 'Check the address; for a private repository, link a git source with an access token.',
+  },
+  {
+    code: 'repository_not_found',
+    says: /repository '.*' not found|returned error: 404|Repository not found|does not appear to be a git repository|not valid: is this a git repository/i,
+    message: (where) => `There is no repository at ${where}.`,
+    hint: 'Check the spelling of the address.',
+  },
+  {
+    code: 'host_unresolved',
+    says: /Could not resolve host/i,
+    message: (where) => `The host of ${where} is not known to the name server.`,
+    hint: 'Check the spelling of the host in the address.',
+  },
+  {
+    code: 'git_timeout',
+    says: /Operation too slow|Operation timed out|timed out after/i,
+    message: (where) => `The server of ${where} fell silent.`,
+    hint: 'Try again; if it stays so, see whether the git server answers from this machine.',
+  },
+  {
+    code: 'host_unreachable',
+    says: /Failed to connect|Couldn't connect|Could not connect|Connection (refused|reset|closed|timed out)|No route to host|unreachable|SSL|TLS|certificate|Empty reply|returned error: 5\d\d|Recv failure|unexpected disconnect|early EOF|hung up unexpectedly/i,
+    message: (where) => `The server of ${where} could not be reached, or broke off.`,
+    hint: 'Try again; if it stays so, see whether the git server answers from this machine.',
+  },
+]

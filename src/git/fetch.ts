@@ -1,0 +1,180 @@
+import { Failure } from '../errors.ts'
+import { explainGit } from './failures.ts'
+import type { GitTools, Log, Snapshot } from './git.ts'
+import { withMirror } from './mirror.ts'
+import { isCommit, refuseBranch } from './ref-names.ts'
+import { connectRemote, findRemoteHead, listRemoteBranches, type Remote } from './remote.ts'
+import { GitError, runGit } from './run.ts'
+import { emptyRepository, unknownBranch, unknownCommit } from './unknown-ref.ts'
+
+type Wanted = { branch: string | null; commit: string | null; signal: AbortSignal; log: Log }
+
+/** Brings one commit of a repository into its mirror: the tip of a branch, or an exact commit. */
+export async function fetchSnapshot(
+  tools: GitTools,
+  options: Wanted & { url: string },
+): Promise<Snapshot> {
+  refuseOddNames(options)
+  const remote = await connectRemote(tools, options)
+  const { href } = remote.url
+  try {
+    return await withMirror(tools, { href, ...options }, async (mirror) => {
+      const source: Source = { ...options, tools, remote, mirror }
+      const { branch, hash } = await fetchWanted(source)
+      return { mirror, url: href, branch, commit: await readCommit(source, hash) }
+    })
+  } catch (error) {
+    throw error instanceof GitError ? explainGit(error, { where: placeOf(remote) }) : error
+  }
+}
+
+/** The same for a commit whose branch does not matter: a submodule's. */
+export async function fetchCommit(
+  tools: GitTools,
+  options: { url: string; commit: string; signal: AbortSignal; log: Log },
+): Promise<{ mirror: string; href: string }> {
+  const remote = await connectRemote(tools, options)
+  const { href } = remote.url
+  try {
+    return await withMirror(tools, { href, ...options }, async (mirror) => {
+      const source: Source = { ...options, tools, remote, mirror, branch: null }
+      await fetchExactly(source, { commit: options.commit, branch: null })
+      return { mirror, href }
+    })
+  } catch (error) {
+    throw error instanceof GitError ? explainGit(error, { where: placeOf(remote) }) : error
+  }
+}
+
+type Source = Wanted & { tools: GitTools; remote: Remote; mirror: string }
+
+async function fetchWanted(source: Source): Promise<{ branch: string; hash: string }> {
+  const head = source.branch === null ? await findHead(source) : null
+  const branch = source.branch ?? head!.branch
+  if (source.commit) {
+    await fetchExactly(source, { commit: source.commit, branch })
+    return { branch, hash: source.commit }
+  }
+  const local = localRef(branch)
+  if (!head || (await readRef(source, local)) !== head.hash) await fetchBranch(source, branch)
+  return { branch, hash: local }
+}
+
+async function findHead(source: Source) {
+  const head = await findRemoteHead(source.tools, source)
+  if (head) return head
+  const branches = await listRemoteBranches(source.tools, source)
+  throw branches.length === 0
+    ? emptyRepository(placeOf(source.remote))
+    : unknownBranch({ where: placeOf(source.remote), branch: null, branches })
+}
+
+async function fetchBranch(source: Source, branch: string) {
+  try {
+    await fetchRef(source, { from: remoteRef(branch), to: localRef(branch), depth: 1 })
+  } catch (error) {
+    if (!(error instanceof GitError && error.says(/couldn't find remote ref/))) throw error
+    const branches = await listRemoteBranches(source.tools, source)
+    const where = placeOf(source.remote)
+    throw branches.length === 0
+      ? emptyRepository(where)
+      : unknownBranch({ where, branch, branches })
+  }
+}
+
+/** A commit by its hash; where the server gives only branches, the branch with all its history. */
+async function fetchExactly(source: Source, wanted: { commit: string; branch: string | null }) {
+  const { commit, branch } = wanted
+  const to = branch === null ? `refs/davit/commits/${commit}` : localRef(branch)
+  if ((await readRef(source, to)) === commit) return
+  try {
+    return await fetchRef(source, { from: commit, to, depth: 1 })
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error
+    if (error.says(/not our ref|no such remote ref|couldn't find remote ref/)) {
+      throw unknownCommit({ where: placeOf(source.remote), commit })
+    }
+    if (!error.says(/unadvertised object|does not allow request/)) throw error
+  }
+  const refs = branch === null ? '*' : branch
+  await fetchRef(source, { from: remoteRef(refs), to: localRef(refs), depth: 2_147_483_647 })
+  if (!(await hasCommit(source, commit))) {
+    throw unknownCommit({ where: placeOf(source.remote), commit })
+  }
+}
+
+async function fetchRef(source: Source, what: { from: string; to: string; depth: number }) {
+  const { tools, remote, mirror, signal } = source
+  await runGit(tools.setup, {
+    command: 'fetch',
+    options: [
+      ...['--progress', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'],
+      ...['--update-shallow', `--depth=${what.depth}`],
+    ],
+    values: [remote.url.href, `+${what.from}:${what.to}`],
+    // Old objects go while nobody else works on the mirror, not in a process that outlives this.
+    config: [...remote.config, 'gc.autoDetach=false', 'gc.pruneExpire=1.day.ago'],
+    env: remote.env,
+    mirror,
+    transfer: true,
+    log: finishedLines(source.log),
+    signal,
+  })
+}
+
+async function readCommit(source: Source, revision: string): Promise<Snapshot['commit']> {
+  const output = await runGit(source.tools.setup, {
+    command: 'log',
+    options: ['-1', '--no-show-signature', '--encoding=UTF-8', '--format=%H%x00%an%x00%B'],
+    values: [revision],
+    mirror: source.mirror,
+    signal: source.signal,
+  })
+  const [hash = '', author = '', body = ''] = output.toString().split('\0')
+  return { hash, author, message: body.trim().split('\n')[0]! }
+}
+
+async function hasCommit(source: Source, commit: string): Promise<boolean> {
+  const { tools, mirror, signal } = source
+  const values = [`${commit}^{commit}`]
+  return runGit(tools.setup, { command: 'cat-file', options: ['-e'], values, mirror, signal }).then(
+    () => true,
+    (error) => {
+      if (error instanceof GitError) return false
+      throw error
+    },
+  )
+}
+
+/** A ref is written when all that it needs has arrived: what it names is whole. */
+const readRef = (source: Source, ref: string): Promise<string | null> =>
+  Bun.file(`${source.mirror}/${ref}`)
+    .text()
+    .then(
+      (text) => text.trim(),
+      () => null,
+    )
+
+// Of a detached HEAD there is no branch: it is fetched as what it is.
+const remoteRef = (branch: string) => (branch === 'HEAD' ? 'HEAD' : `refs/heads/${branch}`)
+
+const localRef = (branch: string) => `refs/davit/heads/${branch}`
+
+/** Progress as it ends, without the hundred steps on the way. */
+const finishedLines = (log: Log) => (line: string) => {
+  const isStep = /:\s+\d+%? \(|:\s+\d+(, |$)/.test(line) && !/done\.?\s*$/.test(line)
+  const isReport = /^(remote|Receiving objects|Resolving deltas):/.test(line)
+  if (isReport && !isStep) log(line.trimEnd())
+}
+
+function refuseOddNames({ branch, commit }: Wanted) {
+  const refused = branch === null ? null : refuseBranch(branch)
+  if (refused) throw new Failure('unknown_branch', refused, 'Choose another branch.')
+  if (commit !== null && !isCommit(commit)) {
+    const hint = 'Give the whole hash: 40 or 64 hexadecimal digits.'
+    throw new Failure('unknown_commit', 'This is not the hash of a commit.', hint)
+  }
+}
+
+/** The repository in messages: the host and the path, never more. */
+const placeOf = ({ url }: Remote) => `${url.host}${url.path}`

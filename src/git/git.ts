@@ -1,0 +1,99 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Lookup } from '../hosts.ts'
+import { archiveContext, prepareContext } from './context.ts'
+import { fetchSnapshot } from './fetch.ts'
+import { createLocks, type Locks } from './locks.ts'
+import { removeMirror } from './mirror.ts'
+import type { GitSetup } from './run.ts'
+
+export type Log = (line: string) => void
+
+/** A commit that lies in a mirror on this machine. */
+export type Snapshot = {
+  mirror: string
+  url: string
+  branch: string
+  commit: { hash: string; author: string; message: string }
+}
+
+/** What a build gets to see: a tree in the mirror, and where else its objects are. */
+export type BuildContext = {
+  mirror: string
+  tree: string
+  alternates: string[]
+  /** The Dockerfile's path inside the context. */
+  dockerfile: string
+  files: number
+}
+
+export type Git = {
+  /** Fetches and resolves: branch null means the remote's HEAD; a commit is fetched exactly. */
+  fetch(options: {
+    url: string
+    branch: string | null
+    commit: string | null
+    signal: AbortSignal
+    log: Log
+  }): Promise<Snapshot>
+  /** What the engine is to build: paths checked, .dockerignore applied, submodules merged in. */
+  context(
+    snapshot: Snapshot,
+    options: { contextDir: string; dockerfilePath: string | null; signal: AbortSignal; log: Log },
+  ): Promise<BuildContext>
+  /** The context as a tar stream; git ends with the stream or the signal. */
+  archive(context: BuildContext, options: { signal: AbortSignal }): ReadableStream<Uint8Array>
+  /** Removes the mirror of a repository; false when there was none. */
+  removeMirror(url: string): Promise<boolean>
+}
+
+export type GitOptions = {
+  dataDir: string
+  allowHosts: string[]
+  allowLocalRepos: boolean
+  /** For tests: shorter deadlines, and another name server. */
+  deadlines?: Partial<GitSetup['deadlines']>
+  lookup?: Lookup
+}
+
+/** What the functions of this folder share. */
+export type GitTools = {
+  setup: GitSetup
+  mirrors: string
+  allow: string[]
+  lookup: Lookup | undefined
+  locks: Locks
+}
+
+/** Opens the git side of an installation; its mirrors are a cache that may be deleted at any time. */
+export function connectGit(options: GitOptions): Git {
+  const tools = openTools(options)
+  return {
+    fetch: (what) => fetchSnapshot(tools, what),
+    context: (snapshot, what) => prepareContext(tools, { snapshot, ...what }),
+    archive: (context, { signal }) => archiveContext(tools, { context, signal }),
+    removeMirror: (url) => removeMirror(tools, url),
+  }
+}
+
+function openTools(options: GitOptions): GitTools {
+  const dataDir = resolve(options.dataDir)
+  const home = join(dataDir, 'git-home')
+  mkdirSync(home, { recursive: true, mode: 0o700 })
+  // git refuses local repositories of other users; where local ones are admitted, so are those.
+  writeFileSync(
+    join(home, '.gitconfig'),
+    options.allowLocalRepos ? '[safe]\n\tdirectory = *\n' : '',
+  )
+  return {
+    setup: {
+      home,
+      allowLocal: options.allowLocalRepos,
+      deadlines: { command: 120_000, transfer: 1_800_000, silence: 60_000, ...options.deadlines },
+    },
+    mirrors: join(dataDir, 'mirrors'),
+    allow: options.allowHosts,
+    lookup: options.lookup,
+    locks: createLocks(),
+  }
+}

@@ -1,0 +1,111 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { GitTools } from './git.ts'
+import { type GitCommand, runGit } from './run.ts'
+
+/** The objects of one mirror, and of those of its submodules. */
+export type Objects = {
+  tools: GitTools
+  mirror: string
+  alternates: string[]
+  signal: AbortSignal
+}
+
+/** One file, link or submodule of a tree. */
+export type Entry = {
+  mode: string
+  hash: string
+  path: string
+  /** The path as git has it, a character for each byte: it need not be UTF-8. */
+  bytes: string
+}
+
+export const modes = { file: '100644', link: '120000', submodule: '160000' }
+
+/** Everything in a commit's tree, in git's order. */
+export async function listTree(objects: Objects, commit: string): Promise<Entry[]> {
+  const options = ['-r', '-z', '--full-tree']
+  const output = await run(objects, { command: 'ls-tree', options, values: [commit] })
+  const lines = output.toString('latin1').split('\0')
+  lines.pop()
+  return lines.map((line) => {
+    const tab = line.indexOf('\t')
+    const [mode = '', , hash = ''] = line.slice(0, tab).split(' ')
+    const bytes = line.slice(tab + 1)
+    return { mode, hash, bytes, path: decodePath(bytes) }
+  })
+}
+
+/** The contents of small objects, by hash, all through one process. */
+export async function readObjects(
+  objects: Objects,
+  hashes: string[],
+): Promise<Map<string, Buffer>> {
+  const input = Buffer.from(hashes.join('\n') + '\n')
+  const output = await run(objects, { command: 'cat-file', options: ['--batch'], input })
+  const contents = new Map<string, Buffer>()
+  for (let at = 0; at < output.length;) {
+    const end = output.indexOf('\n', at)
+    const [hash = '', , size] = output.toString('latin1', at, end).split(' ')
+    const from = end + 1
+    at = from
+    if (size === undefined) continue // “missing”
+    contents.set(hash, output.subarray(from, from + Number(size)))
+    at = from + Number(size) + 1
+  }
+  return contents
+}
+
+/** Writes a tree of these entries and returns its hash; no file is checked out. */
+export async function writeTree(objects: Objects, entries: Entry[]): Promise<string> {
+  const index = join(objects.mirror, `davit-index-${Bun.randomUUIDv7()}`)
+  const env = { GIT_INDEX_FILE: index }
+  const lines = entries.map(({ mode, hash, bytes }) => `${mode} ${hash} 0\t${bytes}\0`)
+  const input = Buffer.from(lines.join(''), 'latin1')
+  try {
+    const options = ['-z', '--index-info']
+    await run(objects, { command: 'update-index', options, input, env })
+    return (await run(objects, { command: 'write-tree', env })).toString().trim()
+  } finally {
+    await rm(index, { force: true })
+    await rm(`${index}.lock`, { force: true })
+  }
+}
+
+/** A commit of the tree with another commit's time: the files of a context keep one date. */
+export async function commitTree(
+  objects: Objects,
+  options: { tree: string; dateOf: string },
+): Promise<string> {
+  const commit = (await readObjects(objects, [options.dateOf])).get(options.dateOf)
+  const date = /^committer .*> (\d+ [+-]\d+)$/m.exec(commit?.toString('latin1') ?? '')?.[1]
+  const person = { NAME: 'davit', EMAIL: 'davit@localhost', DATE: date ?? '0 +0000' }
+  const env = Object.fromEntries(
+    Object.entries(person).flatMap(([key, value]) => [
+      [`GIT_AUTHOR_${key}`, value],
+      [`GIT_COMMITTER_${key}`, value],
+    ]),
+  )
+  const output = await run(objects, {
+    command: 'commit-tree',
+    options: ['-m', 'context'],
+    values: [options.tree],
+    env,
+  })
+  return output.toString().trim()
+}
+
+/** Lets git read the objects of other mirrors; quoted, for a path may hold the separator. */
+export const alternatesEnv = (alternates: string[]): Record<string, string> =>
+  alternates.length === 0
+    ? {}
+    : { GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates.map((path) => JSON.stringify(path)).join(':') }
+
+function run(objects: Objects, command: Omit<GitCommand, 'signal'>) {
+  const { tools, mirror, alternates, signal } = objects
+  const env = { ...alternatesEnv(alternates), ...command.env }
+  return runGit(tools.setup, { ...command, env, mirror, signal })
+}
+
+const decodePath = (bytes: string) =>
+  /^[\x00-\x7f]*$/.test(bytes) ? bytes : Buffer.from(bytes, 'latin1').toString()

@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import { Failure } from '../errors.ts'
+import { fetchCommit } from './fetch.ts'
+import type { GitTools, Log } from './git.ts'
+import { type Entry, listTree, modes, type Objects } from './objects.ts'
+import { GitError, runGit } from './run.ts'
+
+type Repository = { mirror: string; href: string; entries: Entry[] }
+type Options = { repository: Repository; signal: AbortSignal; log: Log; depth?: number }
+
+const mostDepth = 5
+
+/**
+ * Puts the files of submodules in the place of the links to them, at the commits that the links
+ * name, through mirrors of their own. Gives the entries, and where their objects are.
+ */
+export async function mergeSubmodules(
+  tools: GitTools,
+  options: Options,
+): Promise<{ entries: Entry[]; alternates: string[] }> {
+  const { repository, signal, log, depth = 1 } = options
+  const links = repository.entries.filter(({ mode }) => mode === modes.submodule)
+  if (links.length === 0) return { entries: repository.entries, alternates: [] }
+  if (depth > mostDepth) throw refused(links[0]!, `submodules nest deeper than ${mostDepth}.`)
+
+  const urls = await readUrls(tools, { repository, signal })
+  const entries = repository.entries.filter(({ mode }) => mode !== modes.submodule)
+  const alternates: string[] = []
+  for (const link of links) {
+    const written = urls.get(link.path)
+    if (written === undefined) {
+      log(`The submodule ${link.path} has no URL in .gitmodules: its folder stays empty.`)
+      continue
+    }
+    log(`Fetching the submodule ${link.path} at ${link.hash.slice(0, 12)}`)
+    const url = submoduleUrl({ link, written, parent: repository.href })
+    const { mirror, href } = await named(link, () =>
+      fetchCommit(tools, { url, commit: link.hash, signal, log }),
+    )
+    const objects: Objects = { tools, mirror, alternates: [], signal }
+    const inside = await mergeSubmodules(tools, {
+      repository: { mirror, href, entries: await listTree(objects, link.hash) },
+      signal,
+      log,
+      depth: depth + 1,
+    })
+    alternates.push(join(mirror, 'objects'), ...inside.alternates)
+    for (const entry of inside.entries) entries.push(below(link, entry))
+  }
+  return { entries, alternates: [...new Set(alternates)] }
+}
+
+/** The URL of each submodule by its path, as .gitmodules has it. */
+async function readUrls(
+  tools: GitTools,
+  { repository, signal }: { repository: Repository; signal: AbortSignal },
+): Promise<Map<string, string>> {
+  const file = repository.entries.find(({ path }) => path === '.gitmodules')
+  const sections = new Map<string, { path?: string; url?: string }>()
+  if (!file || file.mode === modes.link) return new Map()
+  const output = await runGit(tools.setup, {
+    command: 'config',
+    options: [`--blob=${file.hash}`, '--no-includes', '--null', '--list'],
+    mirror: repository.mirror,
+    signal,
+  }).catch((error) => {
+    throw error instanceof GitError ? refused(file, 'it cannot be read.') : error
+  })
+  for (const setting of output.toString().split('\0')) {
+    const [, name, key, value] = /^submodule\.(.+)\.(path|url)\n(.*)$/s.exec(setting) ?? []
+    if (name) sections.set(name, { ...sections.get(name), [key!]: value })
+  }
+  return new Map(
+    [...sections.values()].flatMap(({ path, url }) => (path && url ? [[path, url]] : [])),
+  )
+}
+
+/** A relative URL is one from the parent's; only a local repository leads to local ones. */
+function submoduleUrl(options: { link: Entry; written: string; parent: string }): string {
+  const { link, written, parent } = options
+  if (/^(file:|\/)/i.test(written) && !parent.startsWith('file:')) {
+    throw refused(link, 'it lies on this machine.')
+  }
+  if (!/^\.\.?\//.test(written)) return written
+  const base = new URL(parent)
+  const parts = base.pathname.replace(/\/+$/, '').split('/')
+  for (const part of written.split('/')) {
+    if (part === '..' && parts.length <= 1) throw refused(link, 'its URL leads above the host.')
+    if (part === '..') parts.pop()
+    else if (part !== '.' && part !== '') parts.push(part)
+  }
+  base.pathname = parts.join('/')
+  return base.href
+}
+
+/** Failures of a submodule's repository say which submodule it is. */
+async function named<T>(link: Entry, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    const message = `The submodule ${link.path}: ${error.message}`
+    throw new Failure(error.code, message, error.hint, { cause: error })
+  }
+}
+
+const below = (link: Entry, entry: Entry): Entry => ({
+  ...entry,
+  path: `${link.path}/${entry.path}`,
+  bytes: `${link.bytes}/${entry.bytes}`,
+})
+
+const refused = ({ path }: Entry, why: string) =>
+  new Failure(
+    'submodule_refused',
+    `The submodule ${path} cannot be fetched: ${why}`,
+    'Give it an https:// URL in .gitmodules, or commit its files.',
+  )

@@ -1,0 +1,61 @@
+import { Failure } from '../errors.ts'
+import { type Entry, modes } from './objects.ts'
+
+/** A tree to look paths up in; `read` gives the target of a link. */
+export type Tree = {
+  entries: Map<string, Entry>
+  read: (entry: Entry) => Promise<string>
+}
+
+/** What is wrong with a path of a repository as somebody typed it, or null. */
+export function refusePath(path: string): string | null {
+  if (path.length > 1_000) return 'A path has at most 1,000 characters.'
+  if (/\p{Cc}/u.test(path)) return 'A path cannot hold control characters.'
+  if (path.includes('\\')) return 'A path is written with “/”, not with a backslash.'
+  if (path.startsWith('/')) return 'This path is relative to the repository: begin without “/”.'
+  let depth = 0
+  for (const part of path.split('/')) {
+    if (part === '..') depth--
+    else if (part !== '' && part !== '.') depth++
+    if (depth < 0) return 'This path leads out of the repository.'
+  }
+  return null
+}
+
+/**
+ * Where a path of the repository leads once its links are followed; the root is ''. The answer
+ * need not exist. Throws a Failure for a path that leaves the repository.
+ */
+export async function followPath(tree: Tree, path: string): Promise<string> {
+  const refused = refusePath(path)
+  if (refused) throw outside(path, refused)
+  const rest = path.split('/')
+  const at: string[] = []
+  let links = 0
+  while (rest.length > 0) {
+    const part = rest.shift()!
+    if (part === '' || part === '.') continue
+    if (part === '..') {
+      if (at.length === 0) throw outside(path, 'A link on the way leads out of the repository.')
+      at.pop()
+      continue
+    }
+    at.push(part)
+    const entry = tree.entries.get(at.join('/'))
+    if (entry?.mode !== modes.link) continue
+    const target = await tree.read(entry)
+    if (target.startsWith('/'))
+      throw outside(path, 'A link on the way leads out of the repository.')
+    if (++links > 10) throw outside(path, 'It goes through more than 10 links.')
+    at.pop()
+    rest.unshift(...target.split('/'))
+  }
+  return at.join('/')
+}
+
+const outside = (path: string, why: string) =>
+  new Failure(
+    'path_outside',
+    `The path “${path}” cannot be used: ${why}`,
+    'Set dockerfile_path and context_dir to paths inside the repository.',
+  )
