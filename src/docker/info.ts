@@ -47,19 +47,22 @@ export async function engineInfo(
   }
 }
 
+const answers = new WeakMap<Engine, boolean>()
+
 /**
- * Asked of the version, because the 20.10 of Debian has BuildKit without announcing it in the ping,
- * and Podman answers the same calls but has none.
+ * Whether this engine builds with BuildKit; asked once. Asked of the version, because the 20.10 of
+ * Debian has BuildKit without announcing it in the ping, and Podman answers the same calls without.
  */
 export async function speaksBuildKit(
   engine: Engine,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<boolean> {
-  const [apiVersion, version] = await Promise.all([
-    engine.apiVersion(signal),
-    engine.request<Version>('GET', '/version', { signal }),
-  ])
-  return hasBuildKit(version, apiVersion)
+  const known = answers.get(engine)
+  if (known !== undefined) return known
+  const version = await engine.request<Version>('GET', '/version', { signal })
+  const answer = hasBuildKit(version, await engine.apiVersion(signal))
+  answers.set(engine, answer)
+  return answer
 }
 
 function hasBuildKit({ Os, Components = [] }: Version, apiVersion: string) {
