@@ -1,0 +1,138 @@
+import { nearestColour } from './ansi-palette.ts'
+
+type Style = {
+  /** Palette index 0 to 15; -1 is the log's own colour. */
+  foreground: number
+  background: number
+  bold: boolean
+  dim: boolean
+  italic: boolean
+  underline: boolean
+  strike: boolean
+  inverse: boolean
+}
+
+/**
+ * One line of terminal output as HTML: text escaped, colours and weights as classes (`f1`, `b12`,
+ * `bold` …), every other escape sequence and control character left out. Styles end with the line.
+ */
+export function ansiHtml(text: string) {
+  if (!hasControl.test(text)) return escapeHtml(text)
+  const style = { ...plain }
+  let html = ''
+  let open = ''
+  let end = 0
+  for (const match of text.matchAll(sequence)) {
+    add(text.slice(end, match.index))
+    end = match.index + match[0].length
+    if (match[1] !== undefined) applyCodes(style, match[1])
+  }
+  add(text.slice(end))
+  return open ? `${html}</span>` : html
+
+  function add(piece: string) {
+    if (piece === '') return
+    const classes = classesOf(style)
+    if (classes !== open) {
+      if (open) html += '</span>'
+      if (classes) html += `<span class="${classes}">`
+      open = classes
+    }
+    html += escapeHtml(piece)
+  }
+}
+
+const plain: Style = {
+  foreground: -1,
+  background: -1,
+  bold: false,
+  dim: false,
+  italic: false,
+  underline: false,
+  strike: false,
+  inverse: false,
+}
+
+const hasControl = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/
+
+/** SGR (its codes are captured), any other CSI, strings such as OSC to their end, other escapes, lone controls. */
+const sequence = new RegExp(
+  [
+    '(?:\\u001b\\[|\\u009b)([0-9;:]*)m',
+    '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]?',
+    '(?:\\u001b[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)?',
+    '\\u001b[ -/]*[0-~]?',
+    '[\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f]',
+  ].join('|'),
+  'g',
+)
+
+const special = /[&<>]/
+const escapeHtml = (text: string) =>
+  special.test(text)
+    ? text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+    : text
+
+function applyCodes(style: Style, codes: string) {
+  const list = codes.split(';')
+  for (let at = 0; at < list.length; at++) {
+    const [code = 0, ...parts] = list[at]!.split(':').map(Number)
+    if (code !== 38 && code !== 48 && code !== 58) applyCode(style, code, parts[0])
+    else if (parts.length > 0) setColour(style, code, parts.filter(isGiven))
+    else {
+      const length = list[at + 1] === '2' ? 4 : 2
+      setColour(style, code, list.slice(at + 1, at + 1 + length).map(Number))
+      at += length
+    }
+  }
+}
+
+/** The empty colour space of `38:2::r:g:b` is a 0 too many, in front of three others. */
+const isGiven = (_: number, at: number, parts: number[]) => !(at === 1 && parts.length === 5)
+
+function setColour(style: Style, code: number, [kind, ...numbers]: number[]) {
+  const colour = nearestColour(kind, numbers)
+  if (colour === null) return
+  if (code === 38) style.foreground = colour
+  if (code === 48) style.background = colour
+}
+
+function applyCode(style: Style, code: number, part: number | undefined) {
+  if (code === 0) Object.assign(style, plain)
+  else if (code === 1) style.bold = true
+  else if (code === 2) style.dim = true
+  else if (code === 3) style.italic = true
+  else if (code === 4) style.underline = part !== 0
+  else if (code === 7) style.inverse = true
+  else if (code === 9) style.strike = true
+  else if (code === 21) style.underline = true
+  else if (code === 22) style.bold = style.dim = false
+  else if (code === 23) style.italic = false
+  else if (code === 24) style.underline = false
+  else if (code === 27) style.inverse = false
+  else if (code === 29) style.strike = false
+  else if (code >= 30 && code <= 37) style.foreground = code - 30
+  else if (code === 39) style.foreground = -1
+  else if (code >= 40 && code <= 47) style.background = code - 40
+  else if (code === 49) style.background = -1
+  else if (code >= 90 && code <= 97) style.foreground = code - 82
+  else if (code >= 100 && code <= 107) style.background = code - 92
+}
+
+/** `fi` and `bi` are the log's own two colours, exchanged. */
+function classesOf(style: Style) {
+  const [front, back] = style.inverse
+    ? [style.background, style.foreground]
+    : [style.foreground, style.background]
+  let classes = ''
+  if (front >= 0) classes += ` f${front}`
+  else if (style.inverse) classes += ' fi'
+  if (back >= 0) classes += ` b${back}`
+  else if (style.inverse) classes += ' bi'
+  if (style.bold) classes += ' bold'
+  if (style.dim) classes += ' dim'
+  if (style.italic) classes += ' italic'
+  if (style.underline) classes += ' underline'
+  if (style.strike) classes += ' strike'
+  return classes.slice(1)
+}

@@ -1,0 +1,101 @@
+import { expect, test } from 'bun:test'
+import { ansiHtml } from '../../src/deployments/ansi.ts'
+import { logLineHtml } from '../../src/deployments/log-line.tsx'
+
+const esc = '\u001b'
+
+test('plain text is only escaped', () => {
+  expect(ansiHtml('if (a < b && c > d) "quoted"\tend')).toBe(
+    'if (a &lt; b &amp;&amp; c &gt; d) "quoted"\tend',
+  )
+})
+
+test('colours and weights become classes, and end with a reset', () => {
+  expect(ansiHtml(`${esc}[31mred${esc}[0m ${esc}[1;4;92mbright${esc}[m.`)).toBe(
+    '<span class="f1">red</span> <span class="f10 bold underline">bright</span>.',
+  )
+  expect(ansiHtml(`${esc}[2mdim${esc}[22m plain`)).toBe('<span class="dim">dim</span> plain')
+})
+
+test('a style that is not closed ends with the line', () => {
+  expect(ansiHtml(`${esc}[44mblue`)).toBe('<span class="b4">blue</span>')
+})
+
+test('equal styles share one element', () => {
+  expect(ansiHtml(`${esc}[31ma${esc}[31mb${esc}[39;31mc`)).toBe('<span class="f1">abc</span>')
+})
+
+test('indexed and true colours become the nearest of the sixteen', () => {
+  expect(ansiHtml(`${esc}[38;5;196mx`)).toBe('<span class="f9">x</span>')
+  expect(ansiHtml(`${esc}[38;5;22mx`)).toBe('<span class="f2">x</span>')
+  expect(ansiHtml(`${esc}[48;5;238mx`)).toBe('<span class="b8">x</span>')
+  expect(ansiHtml(`${esc}[38;2;255;120;130mx`)).toBe('<span class="f9">x</span>')
+  expect(ansiHtml(`${esc}[38:2::0:0:180mx`)).toBe('<span class="f4">x</span>')
+  expect(ansiHtml(`${esc}[38;2;250;250;250;1mx`)).toBe('<span class="f15 bold">x</span>')
+})
+
+test('inverse exchanges the colours, the default ones too', () => {
+  expect(ansiHtml(`${esc}[7mx`)).toBe('<span class="fi bi">x</span>')
+  expect(ansiHtml(`${esc}[31;7mx`)).toBe('<span class="fi b1">x</span>')
+  expect(ansiHtml(`${esc}[31;42;7mx${esc}[27my`)).toBe(
+    '<span class="f2 b1">x</span><span class="f1 b2">y</span>',
+  )
+})
+
+test('titles, links, cursor moves, alternate screens and bells are left out', () => {
+  const noise = `${esc}]0;title\u0007${esc}]8;;http://x/${esc}\\${esc}[2K${esc}[1A${esc}[?1049h${esc}(B${esc}7\u0008\u0007\u0000`
+  expect(ansiHtml(`a${noise}b`)).toBe('ab')
+  expect(ansiHtml(`a${esc}Pq#0;2;0${esc}\\b\u009b31mc`)).toBe('ab<span class="f1">c</span>')
+})
+
+test('a sequence that breaks off leaves nothing behind', () => {
+  for (const cut of ['', '[', '[3', '[38;2;1', ']0;title', '(', 'P1'])
+    expect(ansiHtml(`a${esc}${cut}`)).toBe('a')
+})
+
+test('markup in text, titles and codes is never markup', () => {
+  const line = `<script>${esc}[31"><img>m<b>${esc}]0;<i>\u0007&lt;`
+  expect(ansiHtml(line)).toBe('&lt;script&gt;&gt;&lt;img&gt;m&lt;b&gt;&amp;lt;')
+})
+
+test('colours out of range change nothing', () => {
+  expect(ansiHtml(`${esc}[38;5;999mx${esc}[38;2;1;2my${esc}[38mz`)).toBe('xyz')
+})
+
+test('a line carries its number, its stream and its text', () => {
+  expect(logLineHtml({ sequence: 7, time: 0, stream: 'stderr', text: '<x>' })).toBe(
+    '<div class="line stderr" id="L7" data-seq="7"><a href="#L7" tabindex="-1">7</a><span>&lt;x&gt;</span></div>',
+  )
+})
+
+test('ten thousand codes in a line take less than 50 ms', () => {
+  const line = `${esc}[38;2;1;2;3m.${esc}[m`.repeat(5_000)
+  ansiHtml(line)
+  expect(fastest(() => ansiHtml(line))).toBeLessThan(50)
+})
+
+test('escapes that never end take no more than linear time', () => {
+  for (const piece of [`${esc}[`, `${esc}]`, `${esc}[1;`, '\u009b1', `${esc}P`, `${esc}[1 `])
+    expect(fastest(() => ansiHtml(piece.repeat(16_384)))).toBeLessThan(100)
+  expect(fastest(() => ansiHtml(`${esc}[${'1'.repeat(65_536)}`))).toBeLessThan(50)
+})
+
+test('a hundred thousand ordinary lines take less than a second', () => {
+  const text = ' => => extracting sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f9 12.3MB / 45.6MB <done>'
+  const elapsed = fastest(() => {
+    for (let sequence = 1; sequence <= 100_000; sequence++)
+      logLineHtml({ sequence, time: 0, stream: 'stdout', text })
+  })
+  expect(elapsed).toBeLessThan(1000)
+})
+
+/** Milliseconds of the quickest of three runs, so that a busy machine decides nothing. */
+function fastest(work: () => void) {
+  return Math.min(
+    ...[1, 2, 3].map(() => {
+      const startedAt = performance.now()
+      work()
+      return performance.now() - startedAt
+    }),
+  )
+}
