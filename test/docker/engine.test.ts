@@ -1,0 +1,118 @@
+import { connect, createServer } from 'node:net'
+import { expect, onTestFinished, test } from 'bun:test'
+import { connectDocker, EngineError } from '../../src/docker/index.ts'
+import { connectEngine } from '../../src/docker/engine.ts'
+import { unreachable } from '../../src/docker/failures.ts'
+import { Failure } from '../../src/errors.ts'
+import { answer, fakeEngine } from './fake-engine.ts'
+
+const failureOf = async (call: Promise<unknown>): Promise<Failure> => {
+  const error = await call.then(
+    () => null,
+    (error) => error,
+  )
+  expect(error).toBeInstanceOf(Failure)
+  return error
+}
+
+test("a refusal carries the engine's own sentence", async () => {
+  const call = connectEngine(undefined).request('GET', '/containers/no-such/json')
+  const error = await call.catch((error) => error)
+  expect(error).toBeInstanceOf(EngineError)
+  expect(error).toMatchObject({ status: 404, message: 'No such container: no-such' })
+})
+
+test('nothing is contacted until the first call', async () => {
+  const docker = connectDocker({ host: 'unix:///nowhere/docker.sock' })
+  expect(docker.remote).toBe(false)
+  const failure = await failureOf(docker.info())
+  expect(failure.code).toBe('engine_unreachable')
+  expect(failure.message).toContain('unix:///nowhere/docker.sock')
+  expect(failure.message).toContain('no such socket')
+  expect(failure.hint).toContain('Start the engine')
+})
+
+test('a refused connection and a missing permission are told apart', async () => {
+  const refused = await failureOf(connectEngine('tcp://127.0.0.1:1').request('GET', '/info'))
+  expect(refused.message).toContain('tcp://127.0.0.1:1 cannot be reached: nothing listens there')
+  const { address } = connectEngine(undefined)
+  const denied = unreachable(address, Object.assign(new Error('denied'), { code: 'EACCES' }))
+  expect(denied.message).toContain('this user may not open it')
+  expect(denied.hint).toContain('usermod -aG docker')
+})
+
+test('an engine behind tcp:// is talked to, and is remote', async () => {
+  const relay = createServer((socket) => {
+    const engine = connect('/var/run/docker.sock')
+    socket.pipe(engine).pipe(socket)
+    socket.on('error', () => engine.destroy())
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void relay.close())
+  const { port } = relay.address() as { port: number }
+  const docker = connectDocker({ host: `tcp://127.0.0.1:${port}` })
+  expect(docker.remote).toBe(true)
+  expect((await docker.info()).os).toBe('linux')
+})
+
+test.each([
+  ['1.41', '1.41'],
+  ['1.99', '1.51'],
+])('an engine that speaks %s is spoken to in %s', async (apiVersion, spoken) => {
+  const lines: string[] = []
+  const respond = ({ line, socket }: Parameters<Parameters<typeof fakeEngine>[0]>[0]) => {
+    lines.push(line)
+    answer(socket, 200, '[]')
+  }
+  const engine = connectEngine(await fakeEngine(respond, { apiVersion }))
+  await engine.request('GET', '/networks', {
+    query: { filters: { label: ['a=b'] }, gone: undefined },
+  })
+  const query = `filters=${encodeURIComponent('{"label":["a=b"]}')}`
+  expect(lines).toEqual([`GET /v${spoken}/networks?${query} HTTP/1.1`])
+})
+
+test('an engine that does not answer is given up, and its socket closed', async () => {
+  const closed = Promise.withResolvers<void>()
+  const host = await fakeEngine(({ socket }) => socket.on('close', () => closed.resolve()))
+  const failure = await failureOf(connectEngine(host).request('GET', '/info', { timeout: 50 }))
+  expect(failure.code).toBe('engine_timeout')
+  expect(failure.message).toContain('GET /info within 0.05 s')
+  await closed.promise
+})
+
+test('aborting a call closes its socket on the side of the engine', async () => {
+  const closed = Promise.withResolvers<void>()
+  const controller = new AbortController()
+  const host = await fakeEngine(({ socket }) => {
+    socket.on('close', () => closed.resolve())
+    controller.abort(new Error('changed my mind'))
+  })
+  const call = connectEngine(host).request('GET', '/info', { signal: controller.signal })
+  expect(await call.catch((error) => error.message)).toBe('changed my mind')
+  await closed.promise
+})
+
+test('a stream that breaks off says that the engine went away', async () => {
+  const host = await fakeEngine(({ socket }) => {
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n')
+    setTimeout(() => socket.destroy(), 20)
+  })
+  const seen: string[] = []
+  const read = async () => {
+    const stream = connectEngine(host).stream('GET', '/events')
+    for await (const chunk of stream) seen.push(Buffer.from(chunk).toString())
+  }
+  const failure = await failureOf(read())
+  expect(failure.message).toContain('the connection broke')
+  expect(seen).toEqual(['hi'])
+})
+
+test('leaving the loop over a stream closes its socket', async () => {
+  const closed = Promise.withResolvers<void>()
+  const host = await fakeEngine(({ socket }) => {
+    socket.on('close', () => closed.resolve())
+    socket.write('HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n')
+  })
+  for await (const _ of connectEngine(host).stream('GET', '/events')) break
+  await closed.promise
+})
