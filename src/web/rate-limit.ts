@@ -1,32 +1,39 @@
 import { AppError } from '../errors.ts'
+import { networkOf } from './client-address.ts'
 import { factory } from './factory.ts'
 
 type Bucket = { tokens: number; filledAt: number }
 
-/** Buckets kept before the full ones are forgotten: a bound on memory, not on clients. */
-const maxBuckets = 20_000
-
-/** A token bucket per client address: `rate` requests a second, `burst` at once; one more is answered 429. */
+/** A token bucket per client: `rate` requests a second, `burst` at once; one more is answered 429. */
 export function rateLimit({ rate, burst }: { rate: number; burst: number }) {
+  /** Least recently used first. */
   const buckets = new Map<string, Bucket>()
 
-  return factory.createMiddleware(async function limit(c, next) {
-    const now = performance.now()
-    const bucket = buckets.get(c.var.address) ?? { tokens: burst, filledAt: now }
-    bucket.tokens = Math.min(burst, bucket.tokens + ((now - bucket.filledAt) / 1000) * rate)
-    bucket.filledAt = now
-    buckets.set(c.var.address, bucket)
-    if (buckets.size > maxBuckets) forgetFull(now)
-    if (bucket.tokens < 1)
+  return factory.createMiddleware(async function limitRate(c, next) {
+    const tokens = take(networkOf(c.var.address), performance.now())
+    if (tokens < 0)
       throw new AppError('too_many', 'Too many requests. Wait a moment, then try again.', {
-        retryAfter: Math.ceil((1 - bucket.tokens) / rate),
+        retryAfter: -tokens / rate,
       })
-    bucket.tokens -= 1
     await next()
   })
 
+  /** Tokens left after taking one; below zero nothing is taken and so much is missing. */
+  function take(client: string, now: number) {
+    forgetFull(now)
+    const { tokens, filledAt } = buckets.get(client) ?? { tokens: burst, filledAt: now }
+    const filled = Math.min(burst, tokens + ((now - filledAt) / 1000) * rate)
+    const left = filled - 1
+    buckets.delete(client)
+    buckets.set(client, { tokens: left < 0 ? filled : left, filledAt: now })
+    return left
+  }
+
+  /** A bucket left alone for as long as it takes to fill is full, which is what a new one is. */
   function forgetFull(now: number) {
-    for (const [address, { tokens, filledAt }] of buckets)
-      if (tokens + ((now - filledAt) / 1000) * rate >= burst) buckets.delete(address)
+    for (const [client, { filledAt }] of buckets) {
+      if (now - filledAt < (burst / rate) * 1000) return
+      buckets.delete(client)
+    }
   }
 }
