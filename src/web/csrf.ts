@@ -1,11 +1,11 @@
 import type { Context } from 'hono'
 import { getCookie, setCookie } from 'hono/cookie'
-import { matchedRoutes } from 'hono/route'
 import { AppError } from '../errors.ts'
 import { hashToken, randomToken, sameSecret } from '../secrets.ts'
 import type { Secrets } from '../secrets.ts'
 import { factory } from './factory.ts'
 import type { Env } from './factory.ts'
+import { hasHandler } from './has-handler.ts'
 
 const cookieName = 'svc_csrf'
 const unsafe = ['POST', 'PUT', 'PATCH', 'DELETE']
@@ -13,9 +13,10 @@ const unsafe = ['POST', 'PUT', 'PATCH', 'DELETE']
 type CsrfDeps = { secrets: Secrets; config: { url: URL | null } }
 
 /** Makes a token of the request's session (or of none) and sets its cookie. Call it again when the session changes. */
-export function giveCsrfToken(c: Context<Env>, { secrets, config }: CsrfDeps) {
+export function giveCsrfToken(c: Context, { secrets, config }: CsrfDeps) {
+  const { session } = (c as Context<Env>).var
   const random = randomToken()
-  const token = `${random}.${mac(secrets, c.var.session?.id, random)}`
+  const token = `${random}.${mac(secrets, session?.id, random)}`
   c.set('csrfToken', token)
   setCookie(c, cookieName, token, {
     path: '/',
@@ -53,10 +54,6 @@ export const csrfCheck = (deps: CsrfDeps) =>
     await next()
   })
 
-/** Whether a route, not only middleware, will answer: 404 and 405 come before any other refusal. */
-export const hasHandler = (c: Context) =>
-  matchedRoutes(c).some(({ method }) => method === c.req.method)
-
 const isOurs = ({ secrets }: CsrfDeps, c: Context<Env>, token: string) =>
   isGenuine(secrets, c.var.session?.id, token)
 
@@ -79,8 +76,9 @@ function isSameOrigin(c: Context, publicUrl: URL | null) {
 }
 
 async function formToken(c: Context) {
-  if (!/^(application\/x-www-form-urlencoded|multipart\/form-data)/i.test(c.req.header('Content-Type') ?? ''))
-    return undefined
-  const token = (await c.req.parseBody())['csrf_token']
+  const type = c.req.header('Content-Type') ?? ''
+  if (!/^(application\/x-www-form-urlencoded|multipart\/form-data)/i.test(type)) return undefined
+  const form = await c.req.parseBody().catch(() => null)
+  const token = form?.['csrf_token'] // a broken form has none
   return typeof token === 'string' ? token : undefined
 }
