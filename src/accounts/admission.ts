@@ -1,0 +1,58 @@
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { hashToken } from '../secrets.ts'
+import { isSetupCode } from './setup-code.ts'
+import { getOpenInvite, getUserByEmail, hasUsers } from './store.ts'
+import type { Store } from './store.ts'
+
+export type AdmissionDeps = Pick<Deps, 'config' | 'setupCode'> & { db: Store }
+
+type Applicant = {
+  email: string
+  setupCode?: string | null | undefined
+  invite?: string | null | undefined
+}
+
+type Admission = { role: 'admin' | 'member'; inviteId: string | null }
+
+/** As what the applicant comes in. Throws with the reason when not at all. */
+export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admission {
+  const { db, setupCode } = deps
+  if (!hasUsers(db)) {
+    if (setupCode !== null && !isSetupCode(shown.setupCode ?? '', setupCode)) throw wrongSetupCode()
+    return { role: 'admin', inviteId: null }
+  }
+  const closed = whyClosed(deps, shown.invite)
+  if (closed) throw new AppError('forbidden', closed)
+  if (getUserByEmail(db, email)) throw duplicateEmail()
+  return { role: 'member', inviteId: openInvite(db, shown.invite)?.id ?? null }
+}
+
+/** Whether registering is worth guessing at: the first account, behind the code that Davit printed. */
+export const wantsSetupCode = ({ db, setupCode }: AdmissionDeps) =>
+  setupCode !== null && !hasUsers(db)
+
+/** Why nobody, or nobody without an invitation, may register; null when this visitor may. */
+export function whyClosed({ db, config }: AdmissionDeps, invite: string | null | undefined) {
+  if (!hasUsers(db) || config.registration === 'open') return null
+  const reason = 'Who has an account here reaches the Docker Engine of this server'
+  if (config.registration === 'closed')
+    return `Registration is closed. ${reason}, so its operator decides who may register.`
+  if (openInvite(db, invite)) return null
+  return invite
+    ? 'This invitation was used, has expired or was taken back. Ask an admin for another.'
+    : `Registration is by invitation. ${reason}, so an admin has to invite you.`
+}
+
+const openInvite = (db: Store, token: string | null | undefined) =>
+  token ? getOpenInvite(db, hashToken(token)) : undefined
+
+const wrongSetupCode = () =>
+  new AppError('forbidden', 'The setup code is not the one that Davit printed when it started.', {
+    fields: [{ field: 'setupCode', message: 'is not the one that Davit printed when it started.' }],
+  })
+
+const duplicateEmail = () =>
+  new AppError('conflict', 'This e-mail address has an account already. Log in instead.', {
+    fields: [{ field: 'email', message: 'has an account already. Log in instead.' }],
+  })

@@ -1,0 +1,18 @@
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { isPassword } from './passwords.ts'
+import { getUserByEmail } from './store.ts'
+import { countTry, forgiveFailures } from './throttle.ts'
+
+/** The user of these credentials. An unknown e-mail and a wrong password get one answer, in equal time. */
+export async function logIn(
+  { db }: Pick<Deps, 'db'>,
+  { email, password, address }: { email: string; password: string; address: string },
+) {
+  countTry(db, { email, address })
+  const user = getUserByEmail(db, email)
+  const fits = await isPassword(password, user?.passwordHash ?? null)
+  if (!user || !fits) throw new AppError('unauthorized', 'The e-mail or the password is wrong.')
+  forgiveFailures(db, email)
+  return user
+}

@@ -1,0 +1,39 @@
+import { availableParallelism } from 'node:os'
+import { AppError } from '../errors.ts'
+// The 3,000 most common passwords of at least 8 characters, most common first, from the MIT-licensed
+// npm package @zxcvbn-ts/language-common 4.1.3. As text, so that the executable holds them too.
+import commonPasswords from './common-passwords.txt' with { type: 'text' }
+import { Slots } from './slots.ts'
+
+/** Characters, not bytes. */
+export const passwordLength = { min: 8, max: 256 }
+
+const common = new Set(commonPasswords.trimEnd().split('\n'))
+
+export const isCommonPassword = (password: string) => common.has(password.toLowerCase())
+
+/** OWASP's least for argon2id: 19 MiB and 2 passes. */
+const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
+
+/** Each hash takes 19 MiB and a core for a while: what waits beyond a few seconds' worth is refused. */
+const slots = new Slots({
+  count: availableParallelism(),
+  waiting: 64,
+  refusal: () =>
+    new AppError('unavailable', 'Too many people log in right now. Try again in a moment.', {
+      retryAfter: 5,
+    }),
+})
+
+export const hashPassword = (password: string) =>
+  slots.run(() => Bun.password.hash(password, argon2id))
+
+/** Whether the password fits the hash; without a hash the answer is no and takes as long. */
+export async function isPassword(password: string, hash: string | null) {
+  const fits = await slots.run(() => Bun.password.verify(password, hash ?? hashOfNothing))
+  return fits && hash !== null
+}
+
+/** The hash of a random text that nobody kept, with the parameters of all others. */
+const hashOfNothing =
+  '$argon2id$v=19$m=19456,t=2,p=1$4v9VDuzma9DbF8tmGc2zb3CzZRtMBtlRlQ9NOAuw/Bc$bIRrN5+8dsztYBhppdYD9N85hje6Go/ArQQ+dow5ZK8'

@@ -1,0 +1,30 @@
+import type { Context } from 'hono'
+import { AppError } from '../errors.ts'
+import { clientOf } from '../web/client.ts'
+import { factory } from '../web/factory.ts'
+import type { Env, User } from '../web/factory.ts'
+import { hasHandler } from '../web/has-handler.ts'
+import { loginPath } from './next-page.ts'
+
+/** Lets only who is logged in pass. What does not exist is answered so without a login. */
+export const requireUser = factory.createMiddleware(async function checkUser(c, next) {
+  if (c.var.user || !hasHandler(c)) return next()
+  if (clientOf(c) === 'browser') return c.redirect(loginPath(c), 303)
+  if (clientOf(c) === 'partial') c.header('HX-Redirect', '/login')
+  throw notLoggedIn()
+})
+
+export const requireAdmin = factory.createMiddleware(async function checkAdmin(c, next) {
+  if (userOf(c).role !== 'admin')
+    throw new AppError('forbidden', 'Only an admin may do this. Ask one of them.')
+  await next()
+})
+
+/** Who is logged in. A route that forgot to ask for a login is refused here, not served. */
+export function userOf(c: Context): User {
+  const { user } = (c as Context<Env>).var
+  if (!user) throw notLoggedIn()
+  return user
+}
+
+const notLoggedIn = () => new AppError('unauthorized', 'Log in first.')

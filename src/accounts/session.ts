@@ -1,0 +1,100 @@
+import type { Context } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { hashToken, randomToken } from '../secrets.ts'
+import { giveCsrfToken } from '../web/csrf.ts'
+import { factory } from '../web/factory.ts'
+import type { Env } from '../web/factory.ts'
+import {
+  deleteExpiredSessions,
+  deleteSession,
+  getSession,
+  insertSession,
+  setSessionSeen,
+} from './store.ts'
+import type { SessionRow, UserRow } from './store.ts'
+
+type SessionDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
+
+const cookieName = 'svc_session'
+
+const day = 24 * 3_600_000
+/** Milliseconds of life, given anew when half of them are gone. */
+const lifetime = 30 * day
+/** Milliseconds between two notes of when a session was last seen: a write for each request would be dear. */
+const seenEvery = 60_000
+
+/** Fills `session` and `user` from the cookie, with null where there is none; refuses nobody. */
+export const loadSession = (deps: SessionDeps) =>
+  factory.createMiddleware(async function readSession(c, next) {
+    refuseBearer(c)
+    const token = getCookie(c, cookieName)
+    const found = token === undefined ? undefined : getSession(deps.db, hashToken(token))
+    c.set('session', found?.session ?? null)
+    c.set('user', found?.user ?? null)
+    if (found) keepAlive(c, deps, { session: found.session, token: token! })
+    await next()
+  })
+
+/** Logs the user in on this browser: always a new token, and the session it replaces ends. */
+export function startSession(c: Context, deps: SessionDeps, user: UserRow) {
+  const { session: replaced, address } = (c as Context<Env>).var
+  deleteExpiredSessions(deps.db)
+  if (replaced) deleteSession(deps.db, replaced.id)
+  const token = randomToken()
+  const now = Date.now()
+  const session = insertSession(deps.db, {
+    userId: user.id,
+    tokenHash: hashToken(token),
+    userAgent: (c.req.header('User-Agent') ?? '').slice(0, 256),
+    address,
+    lastSeenAt: new Date(now),
+    expiresAt: new Date(now + lifetime),
+  })
+  c.set('session', session)
+  c.set('user', { id: user.id, email: user.email, name: user.name, role: user.role })
+  giveSessionCookie(c, deps, token)
+  giveCsrfToken(c, deps)
+}
+
+/** Logs this browser out. */
+export function endSession(c: Context, deps: SessionDeps) {
+  const { session } = (c as Context<Env>).var
+  if (session) deleteSession(deps.db, session.id)
+  c.set('session', null)
+  c.set('user', null)
+  deleteCookie(c, cookieName, cookieOptions(deps))
+  giveCsrfToken(c, deps)
+}
+
+/** There are no API tokens yet. A request that shows one is judged by it alone, never by its cookies. */
+function refuseBearer(c: Context) {
+  if (!/^bearer\b/i.test(c.req.header('Authorization') ?? '')) return
+  c.header('WWW-Authenticate', 'Bearer')
+  throw new AppError('unauthorized', 'This API token is not valid. Log in with a browser instead.')
+}
+
+function keepAlive(
+  c: Context,
+  deps: SessionDeps,
+  { session, token }: { session: SessionRow; token: string },
+) {
+  const now = Date.now()
+  if (now - session.lastSeenAt.getTime() < seenEvery) return
+  const isHalfGone = session.expiresAt.getTime() - now < lifetime / 2
+  const expiresAt = isHalfGone ? new Date(now + lifetime) : session.expiresAt
+  setSessionSeen(deps.db, { id: session.id, lastSeenAt: new Date(now), expiresAt })
+  if (isHalfGone) giveSessionCookie(c, deps, token)
+}
+
+const giveSessionCookie = (c: Context, deps: SessionDeps, token: string) =>
+  setCookie(c, cookieName, token, { ...cookieOptions(deps), maxAge: lifetime / 1000 })
+
+const cookieOptions = ({ config }: SessionDeps) =>
+  ({
+    httpOnly: true,
+    sameSite: 'Lax',
+    path: '/',
+    secure: config.url?.protocol === 'https:',
+  }) as const

@@ -1,0 +1,16 @@
+import type { Config } from '../config.ts'
+import { canonicalHost, inCidrs } from '../hosts.ts'
+import { randomCode, sameSecret } from '../secrets.ts'
+
+/** What registering the first account wants; null where only this machine itself can reach Davit. */
+export const setupCodeFor = ({ host, url }: Pick<Config, 'host' | 'url'>) =>
+  isLoopback(host) && (url === null || isLoopback(url.hostname)) ? null : randomCode()
+
+/** Whether it is the code, however the groups of letters were typed. */
+export const isSetupCode = (typed: string, code: string) =>
+  sameSecret(lettersOf(typed), lettersOf(code))
+
+const isLoopback = (host: string) =>
+  canonicalHost(host) === 'localhost' || inCidrs(host, ['127.0.0.0/8', '::1'])
+
+const lettersOf = (text: string) => text.toUpperCase().replace(/[^A-Z2-7]/g, '')

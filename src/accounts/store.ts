@@ -1,0 +1,107 @@
+import { and, desc, eq, gt, isNull, lte, ne } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { invites, sessions, users } from '../db/schema.ts'
+import { notFound } from '../errors.ts'
+
+export type UserRow = typeof users.$inferSelect
+export type SessionRow = typeof sessions.$inferSelect
+export type Invite = typeof invites.$inferSelect
+
+/** The database, or a transaction of it. */
+export type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
+
+/** False until the first account exists; the first visitor is then led to make it. */
+export const hasUsers = (db: Store) =>
+  db.select({ id: users.id }).from(users).limit(1).get() !== undefined
+
+export const getUserByEmail = (db: Store, email: string) =>
+  db.select().from(users).where(eq(users.email, email)).get()
+
+export const insertUser = (db: Store, values: typeof users.$inferInsert) =>
+  db.insert(users).values(values).returning().get()
+
+export const insertSession = (db: Store, values: typeof sessions.$inferInsert) =>
+  db.insert(sessions).values(values).returning().get()
+
+/** The live session of a token's hash, with its user as every page may see it: without the password's hash. */
+export const getSession = (db: Store, tokenHash: string) =>
+  db
+    .select({
+      session: sessions,
+      user: { id: users.id, email: users.email, name: users.name, role: users.role },
+    })
+    .from(sessions)
+    .innerJoin(users, eq(users.id, sessions.userId))
+    .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, new Date())))
+    .get()
+
+/** Whether a session still holds: asked again and again while a stream is open. */
+export const isSessionAlive = (db: Store, id: string) =>
+  db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(and(eq(sessions.id, id), gt(sessions.expiresAt, new Date())))
+    .get() !== undefined
+
+export const setSessionSeen = (
+  db: Store,
+  { id, ...seen }: Pick<SessionRow, 'id' | 'lastSeenAt' | 'expiresAt'>,
+) => db.update(sessions).set(seen).where(eq(sessions.id, id)).run()
+
+export const listSessions = (db: Store, userId: string) =>
+  db
+    .select()
+    .from(sessions)
+    .where(and(eq(sessions.userId, userId), gt(sessions.expiresAt, new Date())))
+    .orderBy(desc(sessions.lastSeenAt), desc(sessions.id))
+    .all()
+
+export const deleteSession = (db: Store, id: string) =>
+  db.delete(sessions).where(eq(sessions.id, id)).run()
+
+/** Ends one of the user's own sessions; someone else's is none. */
+export function deleteOwnSession(db: Store, { id, userId }: { id: string; userId: string }) {
+  const gone = db
+    .delete(sessions)
+    .where(and(eq(sessions.id, id), eq(sessions.userId, userId)))
+    .returning()
+    .get()
+  if (!gone) throw notFound('session')
+}
+
+export const deleteOtherSessions = (db: Store, { id, userId }: { id: string; userId: string }) =>
+  db
+    .delete(sessions)
+    .where(and(eq(sessions.userId, userId), ne(sessions.id, id)))
+    .run()
+
+export const deleteExpiredSessions = (db: Store) =>
+  db.delete(sessions).where(lte(sessions.expiresAt, new Date())).run()
+
+const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
+
+export const insertInvite = (db: Store, values: typeof invites.$inferInsert) =>
+  db.insert(invites).values(values).returning().get()
+
+/** An invitation that can still be taken up. */
+export const getOpenInvite = (db: Store, tokenHash: string) =>
+  db
+    .select()
+    .from(invites)
+    .where(and(eq(invites.tokenHash, tokenHash), isOpen()))
+    .get()
+
+export const listOpenInvites = (db: Store) =>
+  db.select().from(invites).where(isOpen()).orderBy(desc(invites.id)).all()
+
+export const setInviteUsed = (db: Store, id: string) =>
+  db.update(invites).set({ usedAt: new Date() }).where(eq(invites.id, id)).run()
+
+export function deleteOpenInvite(db: Store, id: string) {
+  const gone = db
+    .delete(invites)
+    .where(and(eq(invites.id, id), isOpen()))
+    .returning()
+    .get()
+  if (!gone) throw notFound('invitation')
+}

@@ -1,0 +1,110 @@
+import { FormError, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
+import type { Draft } from '../web/input.ts'
+import { passwordLength } from './passwords.ts'
+
+export const LoginPage = ({ draft, next }: { draft: Draft; next: string | null }) => (
+  <>
+    <h1>Log in</h1>
+    <PostForm action="/auth/login" class="form">
+      <FormError draft={draft} />
+      {next && <input type="hidden" name="next" value={next} />}
+      <TextField
+        draft={draft}
+        name="email"
+        label="E-mail"
+        type="email"
+        autocomplete="username"
+        required
+        autofocus
+      />
+      <TextField
+        draft={draft}
+        name="password"
+        label="Password"
+        type="password"
+        autocomplete="current-password"
+        required
+      />
+      <button type="submit" class="btn">
+        Log in
+      </button>
+    </PostForm>
+    <p class="muted">
+      No account? <a href="/auth/register">Register</a>
+    </p>
+  </>
+)
+
+type RegisterPageProps = {
+  draft: Draft
+  /** The account to make is the installation's first, its admin. */
+  isFirst: boolean
+  wantsSetupCode: boolean
+  invite: string | null
+}
+
+export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: RegisterPageProps) => (
+  <>
+    <h1>{isFirst ? 'Set up Davit' : 'Register'}</h1>
+    {isFirst && (
+      <p>
+        Davit is running. Make the first account: it is the admin, who sees every container on the
+        engine and decides who else may come in.
+      </p>
+    )}
+    <PostForm action="/auth/register" class="form">
+      <FormError draft={draft} />
+      {invite && <input type="hidden" name="invite" value={invite} />}
+      {wantsSetupCode && (
+        <TextField
+          draft={draft}
+          name="setup_code"
+          label="Setup code"
+          hint="Davit printed it when it started: look into the terminal or the service's log."
+          autocomplete="off"
+          required
+          code
+        />
+      )}
+      <TextField
+        draft={draft}
+        name="email"
+        label="E-mail"
+        type="email"
+        autocomplete="username"
+        maxlength={254}
+        required
+      />
+      <TextField draft={draft} name="name" label="Name" autocomplete="name" maxlength={100} />
+      <TextField
+        draft={draft}
+        name="password"
+        label="Password"
+        type="password"
+        hint={`At least ${passwordLength.min} characters, and none of the most common passwords.`}
+        autocomplete="new-password"
+        minlength={passwordLength.min}
+        required
+      />
+      <button type="submit" class="btn">
+        {isFirst ? 'Make the admin account' : 'Register'}
+      </button>
+    </PostForm>
+    {!isFirst && (
+      <p class="muted">
+        Have an account? <a href="/login">Log in</a>
+      </p>
+    )}
+  </>
+)
+
+export const RegistrationClosedPage = ({ reason }: { reason: string }) => (
+  <>
+    <h1>No registration here</h1>
+    <p role="alert">{reason}</p>
+    <p class="muted">
+      Have an account? <a href="/login">Log in</a>
+    </p>
+  </>
+)
