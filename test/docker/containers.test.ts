@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test'
+import { sandbox } from './sandbox.ts'
+
+const { docker, labels, name, run, options } = sandbox()
+const label = Object.entries(labels)[0]!.join('=')
+
+test('a container goes from created to running to exited', async () => {
+  const id = await docker.createContainer({ ...options(), command: ['sleep', '60'] })
+  expect(await docker.inspectContainer(id)).toMatchObject({
+    id,
+    state: 'created',
+    image: 'busybox:latest',
+    labels,
+    startedAt: null,
+    addresses: {},
+  })
+  await docker.startContainer(id)
+  await docker.startContainer(id)
+  const running = await docker.inspectContainer(id)
+  expect(running).toMatchObject({ state: 'running', finishedAt: null, restartCount: 0 })
+  expect(running!.addresses.bridge).toMatch(/^\d+\.\d+\.\d+\.\d+$/)
+  expect(Math.abs(Date.now() - running!.startedAt!.getTime())).toBeLessThan(10_000)
+
+  expect(await docker.stopContainer(id, { timeoutSeconds: 1 })).toBe(true)
+  expect(await docker.stopContainer(id)).toBe(true)
+  expect(await docker.inspectContainer(id)).toMatchObject({ state: 'exited', exitCode: 143 })
+})
+
+test('the exit of a container is waited for', async () => {
+  expect(await docker.waitForExit(await run('sleep 0.2; exit 7'))).toEqual({ exitCode: 7 })
+})
+
+test('waiting for an exit ends when the signal aborts', async () => {
+  const id = await run('sleep 60')
+  const signal = AbortSignal.timeout(50)
+  expect(await docker.waitForExit(id, { signal }).catch((e) => e.name)).toBe('TimeoutError')
+  expect(await docker.killContainer(id)).toBe(true)
+  expect(await docker.killContainer(id)).toBe(false)
+})
+
+test('a container that takes more memory than it may is seen to be killed for it', async () => {
+  const id = await run('head -c 200m /dev/zero | tail -c 150m')
+  await docker.waitForExit(id)
+  expect(await docker.inspectContainer(id)).toMatchObject({ state: 'exited', oomKilled: true })
+})
+
+test('a command that does not exist fails the start in the words of the engine', async () => {
+  const id = await docker.createContainer({ ...options(), command: ['/no/such'], init: false })
+  const error = await docker.startContainer(id).catch((error) => error)
+  expect(error.status).toBe(400)
+  expect(error.message).toContain('/no/such')
+  expect(await docker.inspectContainer(id)).toMatchObject({ state: 'created', exitCode: 127 })
+})
+
+test('what does not exist is null or false, never an error', async () => {
+  const missing = name()
+  expect(await docker.inspectContainer(missing)).toBeNull()
+  expect(await docker.stopContainer(missing)).toBe(false)
+  expect(await docker.killContainer(missing)).toBe(false)
+  expect(await docker.removeContainer(missing)).toBe(false)
+})
+
+test('two removals at once both end when the container is gone', async () => {
+  const id = await run('sleep 60')
+  const removals = [1, 2, 3].map(() => docker.removeContainer(id, { force: true }))
+  expect(await Promise.all(removals)).toContain(true)
+  expect(await docker.inspectContainer(id)).toBeNull()
+})
+
+test('containers are found by label, stopped ones only when asked for', async () => {
+  const own = { ...labels, 'test.found': name() }
+  const filter = [label, `test.found=${own['test.found']}`]
+  const ports = [{ container: 80, host: 0, address: '127.0.0.1' }]
+  const up = await run('sleep 60', { labels: own, ports })
+  const down = await run('true', { labels: own })
+  await docker.waitForExit(down)
+  const listed = await docker.listContainers({ labels: filter })
+  expect(listed.map((container) => container.id)).toEqual([up])
+  expect(listed[0]).toMatchObject({ state: 'running', labels: own, image: 'busybox:latest' })
+  expect(listed[0]!.ports).toMatchObject([{ container: 80, protocol: 'tcp', address: '127.0.0.1' }])
+  expect(listed[0]!.ports).toEqual((await docker.inspectContainer(up))!.ports)
+  const all = await docker.listContainers({ labels: filter, all: true })
+  expect(all.map((container) => container.id)).toEqual([down, up])
+})
+
+test('the restart policy can be changed while it runs', async () => {
+  const id = await run('sleep 0.3; exit 1', { restart: { name: 'no' } })
+  await docker.setRestartPolicy(id, { name: 'on-failure', maximumRetries: 2 })
+  await docker.waitForExit(id)
+  const container = await docker.inspectContainer(id)
+  expect(['restarting', 'running']).toContain(container!.state)
+})
+
+test('a container answers to its alias in its network, and can leave it', async () => {
+  const network = name()
+  const networkId = await docker.createNetwork({ name: network, labels })
+  const server = await run('sleep 60', { network, networkAliases: ['web'] })
+  const asker = await run('nslookup web 127.0.0.11 || ping -c 1 web', { network })
+  expect(await docker.waitForExit(asker)).toEqual({ exitCode: 0 })
+  expect(await docker.removeNetwork(networkId).catch((error) => error.status)).toBe(403)
+  expect(await docker.disconnectNetwork(networkId, { container: server })).toBe(true)
+  expect((await docker.inspectContainer(server))!.addresses).toEqual({})
+  await docker.connectNetwork(networkId, { container: server })
+  expect(Object.keys((await docker.inspectContainer(server))!.addresses)).toEqual([network])
+})
