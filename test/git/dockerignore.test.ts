@@ -1,0 +1,65 @@
+import { expect, test } from 'bun:test'
+import { parseDockerignore } from '../../src/git/dockerignore.ts'
+
+const cases: [rules: string, ignored: string[], kept: string[]][] = [
+  ['', [], ['a', '.git/x']],
+  ['# a comment\n#b\nc', ['c'], ['# a comment', '#b', 'b']],
+  [
+    'node_modules',
+    ['node_modules/a/b.js', 'node_modules'],
+    ['app/node_modules/a', 'node_modules2'],
+  ],
+  ['dist/', ['dist/a', 'dist'], ['a/dist']],
+  ['/dist', ['dist/a'], ['a/dist']],
+  ['./dist//x', ['dist/x'], ['dist/y']],
+  ['a/../b', ['b'], ['a']],
+  ['*/temp*', ['a/temporary.txt', 'a/temp/x'], ['temp', 'a/b/temp']],
+  ['*/*/temp*', ['a/b/temporary'], ['a/temp']],
+  ['temp?', ['tempa', 'tempb/x'], ['temp', 'tempab', 'temp/']],
+  ['*.md', ['README.md'], ['docs/README.md', 'README.mdx']],
+  ['**/*.go', ['a.go', 'a/b/c.go'], ['a.goo', 'a/go']],
+  [
+    '**/node_modules',
+    ['node_modules/x', 'a/node_modules/x', 'a/b/node_modules'],
+    ['a/xnode_modules'],
+  ],
+  ['a/**/z', ['a/z', 'a/b/z', 'a/b/c/z/y'], ['az', 'b/a/z']],
+  ['a/**', ['a/b', 'a/b/c'], ['ab']],
+  ['**', ['a', 'a/b'], []],
+  ['*.md\n!README.md', ['a.md'], ['README.md']],
+  ['*.md\n!README*.md\nREADME-secret.md', ['README-secret.md', 'a.md'], ['README-a.md']],
+  ['*.md\nREADME-secret.md\n!README*.md', ['a.md'], ['README-secret.md']],
+  ['*\n!src\n! dist/app.js', ['a', 'dist/other.js'], ['src/a/b', 'dist/app.js']],
+  ['*\n!**/keep.txt', ['a/other'], ['a/b/keep.txt', 'keep.txt']],
+  ['docs\n!docs/keep', ['docs/a'], ['docs/keep/x', 'docs/keep']],
+  ['\uFEFFfirst\r\nsecond  \r\n  third', ['first', 'second', 'third'], []],
+  ['[a-c]x', ['ax', 'cx/y'], ['dx']],
+  ['[^a]x', ['bx'], ['ax', '/x']],
+  ['[a', ['[a'], ['a']],
+  ['[z-a]', [], ['z', '[z-a]']],
+  ['[\\]-]x', [']x', '-x'], ['\\x']],
+  ['a**b', ['ab', 'a/x/b', 'axb/y'], ['b', 'xa/b']],
+  ['***/b', ['b', 'x/b', 'x/y/b'], ['xb']],
+  ['?**/*b', ['ab', 'a/b', 'ax/yb'], ['b']],
+  ['**/**/b', ['b', 'a/b', 'a/a/b'], ['ab']],
+  ['a\\*b', ['a*b'], ['axb']],
+  ['C++(x)|{y}$^', ['C++(x)|{y}$^'], ['C']],
+  ['constructor', ['constructor'], ['toString', '__proto__']],
+  ['Makefile', ['Makefile'], ['makefile']],
+  ['größe/*', ['größe/a'], ['grosse/a']],
+  ['!', [], ['a']],
+  ['/', [], ['a']],
+]
+
+test.each(cases)('%p', (rules, ignored, kept) => {
+  const ignores = parseDockerignore(rules)
+  expect(ignored.filter((path) => !ignores(path))).toEqual([])
+  expect(kept.filter(ignores)).toEqual([])
+})
+
+test('a pattern made to take for ever does not', () => {
+  const ignores = parseDockerignore(`${'**/*a*'.repeat(50)}b\n${'*a'.repeat(500)}b`)
+  const started = performance.now()
+  expect(ignores('a/'.repeat(500) + 'a'.repeat(500))).toBe(false)
+  expect(performance.now() - started).toBeLessThan(1_000)
+})
