@@ -113,7 +113,7 @@ export const SelectField = ({
   </FieldFrame>
 )
 
-/** The hidden field before it says "off" for a box that is not ticked. */
+/** The hidden field before it says "off" for a box that is not ticked; `lone` leaves it out. */
 export const Checkbox = ({
   name,
   label,
@@ -121,9 +121,10 @@ export const Checkbox = ({
   hint,
   id = fieldId(name),
   value = false,
-}: Field & { value?: boolean }) => (
+  lone = false,
+}: Field & { value?: boolean; lone?: boolean }) => (
   <div class="field check" data-invalid={isInvalid(draft, name)}>
-    <input type="hidden" name={name} value="0" />
+    {!lone && <input type="hidden" name={name} value="0" />}
     <input
       {...controlProps({ id, name, draft, hint })}
       type="checkbox"

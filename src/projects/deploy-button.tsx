@@ -1,0 +1,107 @@
+import type { environments, projects } from '../db/schema.ts'
+import { SelectField, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
+
+type Project = Pick<typeof projects.$inferSelect, 'id' | 'branch'>
+type Environment = Pick<typeof environments.$inferSelect, 'id' | 'name'>
+
+/** Deploys with one press where there is only one environment; the rest is asked for in a panel. */
+export const DeployButton = ({
+  project,
+  environments,
+}: {
+  project: Project
+  environments: Environment[]
+}) =>
+  environments.length > 1 ? (
+    <>
+      <button type="button" class="btn" popovertarget="deploy-panel">
+        Deploy…
+      </button>
+      <DeployPanel project={project} environments={environments} />
+    </>
+  ) : (
+    <div class="split-button">
+      <PostForm action={deployPath(project)}>
+        <button type="submit" class="btn">
+          Deploy
+        </button>
+      </PostForm>
+      <button
+        type="button"
+        class="btn"
+        popovertarget="deploy-panel"
+        aria-label="Deploy another branch or commit"
+      >
+        <span aria-hidden="true">▾</span>
+      </button>
+      <DeployPanel project={project} environments={environments} />
+    </div>
+  )
+
+/** Deploys one environment as it is set up. */
+export const DeployEnvironmentButton = ({
+  project,
+  environment,
+  label = 'Deploy',
+}: {
+  project: Project
+  environment: Environment
+  label?: string
+}) => (
+  <PostForm action={deployPath(project)}>
+    <input type="hidden" name="environment_id" value={environment.id} />
+    <button
+      type="submit"
+      class="btn"
+      data-variant="outline"
+      data-size="sm"
+      aria-label={`${label} ${environment.name}`}
+    >
+      {label}
+    </button>
+  </PostForm>
+)
+
+const DeployPanel = ({
+  project,
+  environments,
+}: {
+  project: Project
+  environments: Environment[]
+}) => (
+  <div id="deploy-panel" class="panel" popover="auto">
+    <PostForm action={deployPath(project)} class="form">
+      {environments.length > 1 && (
+        <SelectField
+          name="environment_id"
+          id="deploy-environment"
+          label="Environment"
+          options={environments.map(({ id, name }) => ({ value: id, label: name }))}
+        />
+      )}
+      <TextField
+        name="branch"
+        id="deploy-branch"
+        label="Branch"
+        placeholder={project.branch ?? 'default'}
+        maxlength={250}
+        code
+      />
+      <TextField
+        name="commit"
+        id="deploy-commit"
+        label="Commit"
+        placeholder="newest"
+        pattern="[0-9a-fA-F]{40}|[0-9a-fA-F]{64}"
+        hint="The full hash of 40 or 64 digits."
+        code
+      />
+      <button type="submit" class="btn">
+        Deploy
+      </button>
+    </PostForm>
+  </div>
+)
+
+const deployPath = ({ id }: Project) => `/projects/${id}/deployments`

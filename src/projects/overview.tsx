@@ -1,0 +1,115 @@
+import type { deployments, environments, projects } from '../db/schema.ts'
+import { CommitRef, EmptyState } from '../web/components.tsx'
+import { ExternalIcon } from '../web/icons.tsx'
+import { StatusBadge } from '../web/status-badge.tsx'
+import { Ago } from '../web/times.tsx'
+import { DeployEnvironmentButton } from './deploy-button.tsx'
+import { DeploymentList, deploymentPath } from './deployment-list.tsx'
+import type { DeploymentItem } from './deployment-list.tsx'
+
+type Project = typeof projects.$inferSelect
+type Deployment = typeof deployments.$inferSelect
+
+export type EnvironmentState = {
+  environment: typeof environments.$inferSelect
+  /** What serves now. */
+  current: Deployment | null
+  /** What was tried last, running or not. */
+  latest: Deployment | null
+  url: string | null
+}
+
+/** The first tab: what runs where, and what was deployed lately. */
+export const ProjectOverview = ({
+  project,
+  environments,
+  recent,
+}: {
+  project: Project
+  environments: EnvironmentState[]
+  recent: DeploymentItem[]
+}) => (
+  <>
+    <section aria-labelledby="environments-heading">
+      <h2 id="environments-heading">Environments</h2>
+      <ul class="cards">
+        {environments.map((state) => (
+          <EnvironmentCard project={project} {...state} />
+        ))}
+      </ul>
+    </section>
+    <section aria-labelledby="recent-heading">
+      <h2 id="recent-heading">Recent deployments</h2>
+      {recent.length === 0 ? (
+        <EmptyState title="Nothing deployed yet">
+          <p>The first deployment clones the repository, so it takes a little longer.</p>
+        </EmptyState>
+      ) : (
+        <DeploymentList items={recent} />
+      )}
+    </section>
+  </>
+)
+
+const EnvironmentCard = ({
+  project,
+  environment,
+  current,
+  latest,
+  url,
+}: EnvironmentState & { project: Project }) => (
+  <li class="card environment-card">
+    <header>
+      <h3>
+        <bdi>{environment.name}</bdi>
+      </h3>
+      {latest ? <StatusBadge status={latest.status} /> : <span class="muted">Not deployed</span>}
+    </header>
+    <section>
+      <AppLink current={current} url={url} />
+      {current && <CommitRef hash={current.commitHash} message={current.commitMessage} />}
+      {latest && latest.id !== current?.id && (
+        <p class="muted">
+          <a href={deploymentPath(latest)}>Last attempt</a> <Ago at={latest.createdAt} />
+          {current && ', the one before it serves'}
+        </p>
+      )}
+      {current && latest?.id === current.id && (
+        <p class="muted">
+          <a href={deploymentPath(current)}>Deployed</a> <Ago at={current.createdAt} />
+        </p>
+      )}
+    </section>
+    {!project.deletingAt && (
+      <footer>
+        <DeployEnvironmentButton project={project} environment={environment} />
+        <a
+          class="btn"
+          data-variant="ghost"
+          data-size="sm"
+          href={`/envs/${environment.id}/variables`}
+          aria-label={`Variables of ${environment.name}`}
+        >
+          Variables
+        </a>
+      </footer>
+    )}
+  </li>
+)
+
+/** The app's address: a link only while something answers there. */
+export const AppLink = ({ current, url }: { current: Deployment | null; url: string | null }) => {
+  if (url === null) return <p class="muted">Worker, without a port</p>
+  if (!current) return <p class="muted">Will be at {hostOf(url)}</p>
+  return (
+    <p>
+      <a class="app-link" href={url} rel="noreferrer" target="_blank">
+        {hostOf(url)}
+        <ExternalIcon />
+        <span class="visually-hidden">(opens in a new tab)</span>
+      </a>
+    </p>
+  )
+}
+
+const hostOf = (url: string) => url.replace(/^https?:\/\//, '')

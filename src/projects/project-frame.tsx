@@ -1,0 +1,56 @@
+import type { Child } from 'hono/jsx'
+import type { environments, projects } from '../db/schema.ts'
+import { PageHead } from '../web/components.tsx'
+import { DeployButton } from './deploy-button.tsx'
+import { RepositoryLink } from './repository-link.tsx'
+
+type Project = typeof projects.$inferSelect
+type Environment = typeof environments.$inferSelect
+
+export type Tab = 'overview' | 'deployments' | 'environments' | 'settings'
+
+/** What all pages of a project stand in: its name, its tabs, and the button that deploys it. */
+export const ProjectFrame = ({
+  project,
+  tab,
+  environments = [],
+  children,
+}: {
+  project: Project
+  tab: Tab
+  /** Asked for at the deploy button when there are several; without them the first is deployed. */
+  environments?: Environment[]
+  children: Child
+}) => (
+  <>
+    <PageHead title={project.name} crumbs={[{ href: '/projects', name: 'Projects' }]}>
+      {!project.deletingAt && <DeployButton project={project} environments={environments} />}
+    </PageHead>
+    <p class="subtitle">
+      <RepositoryLink url={project.repositoryUrl} />
+    </p>
+    {project.deletingAt && (
+      <div class="alert" data-variant="destructive">
+        <strong>This project is being deleted.</strong>
+        <section>
+          Its containers, images and files are going. What is left of it disappears from here too.
+        </section>
+      </div>
+    )}
+    <nav class="tabs-line" aria-label="Project">
+      {tabs.map(({ name, title, path }) => (
+        <a href={`/projects/${project.id}${path}`} aria-current={name === tab ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+    {children}
+  </>
+)
+
+const tabs: { name: Tab; title: string; path: string }[] = [
+  { name: 'overview', title: 'Overview', path: '' },
+  { name: 'deployments', title: 'Deployments', path: '/deployments' },
+  { name: 'environments', title: 'Environments', path: '/envs' },
+  { name: 'settings', title: 'Settings', path: '/settings' },
+]

@@ -1,0 +1,168 @@
+import type { projects } from '../db/schema.ts'
+import { Checkbox, FormError, TextArea, TextField } from '../web/fields-view.tsx'
+import { CheckIcon } from '../web/icons.tsx'
+import type { Draft } from '../web/input.ts'
+
+type Project = typeof projects.$inferSelect
+type FormProps = { project: Project; draft: Draft; saved?: boolean }
+
+export const ProjectSettings = ({ project, draft }: FormProps) => (
+  <div class="settings">
+    <ProjectForm project={project} draft={draft} />
+    <BuildForm project={project} draft={draft} />
+    <section class="settings-section danger" aria-labelledby="danger-heading">
+      <div>
+        <h2 id="danger-heading">Delete the project</h2>
+        <p class="muted">
+          Its containers, images, network and history go. You are asked first, and about its
+          volumes.
+        </p>
+      </div>
+      <p>
+        <button
+          type="button"
+          class="btn"
+          data-variant="destructive"
+          hx-get={`/projects/${project.id}/delete`}
+          hx-target="#modal"
+        >
+          Delete…
+        </button>
+      </p>
+    </section>
+  </div>
+)
+
+/** Replaces itself with the server's answer, complaints or a note that it is saved. */
+export const ProjectForm = ({ project, draft, saved = false }: FormProps) => (
+  <form
+    id="project-form"
+    class="settings-section"
+    aria-labelledby="source-heading"
+    hx-put={`/projects/${project.id}`}
+    hx-swap="outerHTML"
+    hx-disable="find button"
+  >
+    <div>
+      <h2 id="source-heading">Source</h2>
+      <p class="muted">Where the code comes from.</p>
+    </div>
+    <div class="form">
+      <FormError draft={draft} />
+      <TextField
+        name="name"
+        label="Name"
+        draft={draft}
+        value={project.name}
+        required
+        maxlength={60}
+        autocomplete="off"
+      />
+      <TextField
+        name="repository_url"
+        label="Repository"
+        draft={draft}
+        value={project.repositoryUrl}
+        required
+        maxlength={2000}
+        code
+      />
+      <TextField
+        name="branch"
+        label="Branch"
+        draft={draft}
+        value={project.branch}
+        placeholder="the repository’s default"
+        hint="Environments follow it unless they name their own."
+        maxlength={250}
+        code
+      />
+      <SaveRow saved={saved} />
+    </div>
+  </form>
+)
+
+/** Like ProjectForm, for how the code is built. */
+export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
+  <form
+    id="build-form"
+    class="settings-section"
+    aria-labelledby="build-heading"
+    hx-put={`/projects/${project.id}/settings`}
+    hx-swap="outerHTML"
+    hx-disable="find button"
+  >
+    <div>
+      <h2 id="build-heading">Build</h2>
+      <p class="muted">How an image is made of it. Paths start at the root of the repository.</p>
+    </div>
+    <div class="form">
+      <FormError draft={draft} />
+      <div class="field-row">
+        <TextField
+          name="context_dir"
+          label="Context directory"
+          draft={draft}
+          value={project.contextDir === '.' ? null : project.contextDir}
+          placeholder="."
+          maxlength={500}
+          code
+        />
+        <TextField
+          name="dockerfile_path"
+          label="Dockerfile"
+          draft={draft}
+          value={project.dockerfilePath}
+          placeholder={
+            project.contextDir === '.' ? 'Dockerfile' : `${project.contextDir}/Dockerfile`
+          }
+          maxlength={500}
+          code
+        />
+      </div>
+      <TextArea
+        name="build_args"
+        label="Build arguments"
+        draft={draft}
+        value={Object.entries(project.buildArgs)
+          .map(([key, value]) => `${key}=${value}`)
+          .join('\n')}
+        placeholder="NODE_ENV=production"
+        hint="One KEY=value a line. They can be read in the image’s history: no secrets here."
+        code
+      />
+      <TextField
+        name="keep_images"
+        label="Images to keep"
+        draft={draft}
+        value={project.keepImages}
+        type="number"
+        min={1}
+        max={100}
+        hint="Per environment. As far back as these go, you can roll back."
+      />
+      <Checkbox
+        name="auto_deploy"
+        label="Deploy when the branch is pushed"
+        draft={draft}
+        value={project.autoDeploy}
+        hint="Environments follow this unless they say otherwise."
+      />
+      <SaveRow saved={saved} />
+    </div>
+  </form>
+)
+
+const SaveRow = ({ saved }: { saved: boolean }) => (
+  <div class="form-actions start">
+    <button type="submit" class="btn">
+      Save
+    </button>
+    {saved && (
+      <p class="saved" role="status" data-announce="Saved">
+        <CheckIcon />
+        Saved
+      </p>
+    )}
+  </div>
+)
