@@ -1,0 +1,72 @@
+import type { deployments, environments, projects } from '../db/schema.ts'
+import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
+import { PageHead } from '../web/components.tsx'
+import { assetPath } from '../web/static.ts'
+import { DeploymentStatus, isActive } from './deployment-status.tsx'
+import { LogLine } from './log-line.tsx'
+import { LogToolbar } from './log-toolbar.tsx'
+
+type Deployment = typeof deployments.$inferSelect
+
+/** One deployment: what became of it, and its log as it is written. */
+export const DeploymentPage = ({
+  project,
+  environment,
+  deployment,
+  lastSequence,
+  tail,
+}: {
+  project: typeof projects.$inferSelect
+  environment: typeof environments.$inferSelect
+  deployment: Deployment
+  lastSequence: number
+  /** The last lines, for a reader without scripts and for the viewer to begin with. */
+  tail: LogLine[]
+}) => (
+  <>
+    <PageHead
+      title={deploymentTitle(deployment)}
+      crumbs={[
+        { href: '/projects', name: 'Projects' },
+        { href: `/projects/${project.id}`, name: project.name },
+        { href: `/projects/${project.id}/deployments`, name: environment.name },
+      ]}
+    />
+    <DeploymentStatus project={project} environment={environment} deployment={deployment} />
+    <section class="log" data-log={logPath(deployment)} aria-labelledby="log-heading">
+      <h2 id="log-heading">Log</h2>
+      <LogToolbar download={`${logPath(deployment)}?download=1`} isActive={isActive(deployment)} />
+      <div
+        class="log-scroller"
+        role="log"
+        aria-live="off"
+        aria-labelledby="log-heading"
+        tabindex={0}
+      >
+        {tail.length < lastSequence && (
+          <p class="log-note">
+            The last {tail.length} of {lastSequence} lines.
+          </p>
+        )}
+        <div class="log-lines" data-last={lastSequence}>
+          {tail.map((line) => (
+            <LogLine line={line} />
+          ))}
+        </div>
+      </div>
+      {isActive(deployment) && (
+        <div
+          id="log-stream"
+          hidden
+          hx-sse:connect={`${logPath(deployment)}?after=${lastSequence}`}
+          hx-sse:close="done"
+          hx-trigger="load, reconnect"
+          hx-swap="none"
+        />
+      )}
+    </section>
+    <script type="module" src={assetPath('log-view.js')} />
+  </>
+)
+
+const logPath = (deployment: Deployment) => `${deploymentPath(deployment)}/logs`

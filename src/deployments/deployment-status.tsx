@@ -1,0 +1,155 @@
+import type { Child } from 'hono/jsx'
+import type { deployments, environments, projects } from '../db/schema.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { CommitRef } from '../web/components.tsx'
+import { PostForm } from '../web/form.tsx'
+import { ExternalIcon } from '../web/icons.tsx'
+import { StatusBadge } from '../web/status-badge.tsx'
+import { Ago, duration } from '../web/times.tsx'
+import { DeploymentError } from './deployment-error.tsx'
+import { StepTimeline } from './step-timeline.tsx'
+
+type Deployment = typeof deployments.$inferSelect
+
+type Props = {
+  project: typeof projects.$inferSelect
+  environment: typeof environments.$inferSelect
+  deployment: Deployment
+}
+
+/**
+ * What a deployment is doing, and what can be done about it. While it is active it asks for itself
+ * again when the log's stream tells of a change, and every two seconds should that be cut off.
+ */
+export const DeploymentStatus = ({ project, environment, deployment }: Props) => (
+  <section
+    id="deployment-status"
+    class="deployment-status"
+    aria-label="Status"
+    data-announce={`The deployment is ${deployment.status}.`}
+  >
+    {deployment.status === 'failed' && <DeploymentError deployment={deployment} />}
+    <div class="status-line">
+      <StatusBadge status={deployment.status} />
+      {deployment.status === 'running' && deployment.url && <AppAddress url={deployment.url} />}
+      {deployment.cancelRequested && isActive(deployment) && (
+        <span class="muted">being cancelled</span>
+      )}
+      <div class="actions">
+        <Actions deployment={deployment} />
+      </div>
+    </div>
+    <StepTimeline deployment={deployment} />
+    <dl class="facts">
+      <Fact name="Commit">
+        {deployment.commitHash ? (
+          <CommitRef hash={deployment.commitHash} author={deployment.commitAuthor} />
+        ) : (
+          <span class="muted">{deployment.requestedCommit?.slice(0, 7) ?? 'not known yet'}</span>
+        )}
+      </Fact>
+      <Fact name="Branch">
+        <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
+      </Fact>
+      <Fact name="Environment">
+        <bdi>{environment.name}</bdi>
+      </Fact>
+      <Fact name={triggers[deployment.trigger]}>
+        <bdi>{deployment.triggeredBy}</bdi>, <Ago at={deployment.createdAt} />
+      </Fact>
+      {deployment.rollbackOf && (
+        <Fact name="Image of">
+          <a href={deploymentPath({ projectId: project.id, id: deployment.rollbackOf })}>
+            an earlier deployment
+          </a>
+        </Fact>
+      )}
+      {deployment.downtimeMs !== null && (
+        <Fact name="Switched over">{downtime(deployment.downtimeMs)}</Fact>
+      )}
+    </dl>
+    {isActive(deployment) && <Refresh deployment={deployment} />}
+  </section>
+)
+
+export const isActive = ({ status }: Pick<Deployment, 'status'>) =>
+  ['pending', 'cloning', 'building', 'deploying'].includes(status)
+
+/** Morphs, so that a button keeps its focus and a text its selection. */
+const Refresh = ({ deployment }: { deployment: Deployment }) => (
+  <div
+    hidden
+    hx-get={`${deploymentPath(deployment)}/status`}
+    hx-trigger="status from:#log-stream, done from:#log-stream, every 2s"
+    hx-target="#deployment-status"
+    hx-swap="outerMorph"
+  />
+)
+
+const AppAddress = ({ url }: { url: string }) => (
+  <a class="app-link" href={url} rel="noreferrer" target="_blank">
+    {url.replace(/^https?:\/\//, '')}
+    <ExternalIcon />
+    <span class="visually-hidden">(opens in a new tab)</span>
+  </a>
+)
+
+const Actions = ({ deployment }: { deployment: Deployment }) => {
+  const path = deploymentPath(deployment)
+  if (isActive(deployment))
+    return (
+      <PostForm action={`${path}/cancel`}>
+        <button
+          type="submit"
+          class="btn"
+          data-variant="destructive"
+          disabled={deployment.cancelRequested}
+        >
+          Cancel
+        </button>
+      </PostForm>
+    )
+  return (
+    <>
+      {canReturnTo(deployment) && (
+        <PostForm action={`${path}/rollback`}>
+          <button type="submit" class="btn" data-variant="outline">
+            Roll back to this
+          </button>
+        </PostForm>
+      )}
+      <PostForm action={`/projects/${deployment.projectId}/deployments`}>
+        <input type="hidden" name="environment_id" value={deployment.environmentId} />
+        {deployment.branch && <input type="hidden" name="branch" value={deployment.branch} />}
+        <button
+          type="submit"
+          class="btn"
+          {...(deployment.status !== 'failed' && { 'data-variant': 'outline' })}
+        >
+          Deploy again
+        </button>
+      </PostForm>
+    </>
+  )
+}
+
+/** It ran once and its image is still there. */
+const canReturnTo = ({ image, status }: Deployment) =>
+  image !== null && (status === 'superseded' || status === 'stopped')
+
+const Fact = ({ name, children }: { name: string; children: Child }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+const triggers: Record<Deployment['trigger'], string> = {
+  manual: 'Started by',
+  webhook: 'Pushed by',
+  rollback: 'Rolled back by',
+  api: 'Started by (API)',
+}
+
+const downtime = (ms: number) =>
+  ms === 0 ? 'without a gap' : `nothing answered for ${duration(ms)}`

@@ -1,0 +1,62 @@
+import type { deployments, Step } from '../db/schema.ts'
+import { CheckIcon, CrossIcon, DotIcon, SpinnerIcon } from '../web/icons.tsx'
+import { duration } from '../web/times.tsx'
+
+type Deployment = typeof deployments.$inferSelect
+type Progress = 'done' | 'active' | 'failed' | 'waiting'
+
+/** The steps in their order: how long each took, and where it stands or broke off. */
+export const StepTimeline = ({ deployment }: { deployment: Deployment }) => (
+  <ol class="steps" aria-label="Steps">
+    {plan(deployment).map((name) => {
+      const step = deployment.steps.findLast((taken) => taken.name === name)
+      const progress = progressOf(deployment, name, step)
+      return (
+        <li
+          class="step"
+          data-progress={progress}
+          aria-current={progress === 'active' ? 'step' : undefined}
+        >
+          {marks[progress]()}
+          <span class="step-name">{titles[name] ?? name}</span>
+          <span class="visually-hidden">{progress}</span>
+          {step && <span class="step-time">{took(step)}</span>}
+        </li>
+      )
+    })}
+  </ol>
+)
+
+/** A rollback neither clones nor builds. */
+const plan = ({ trigger, steps }: Deployment) =>
+  trigger === 'rollback' && !steps.some(({ name }) => name === 'building')
+    ? ['deploying']
+    : ['cloning', 'building', 'deploying']
+
+function progressOf(
+  { status, errorStep }: Deployment,
+  name: string,
+  step: Step | undefined,
+): Progress {
+  if (status === name) return 'active'
+  if (!step) return 'waiting'
+  if (status === 'failed' && (errorStep === name || step.finishedAt === null)) return 'failed'
+  return status === 'cancelled' && step.finishedAt === null ? 'failed' : 'done'
+}
+
+/** The steps' names in the record are the states they are taken in. */
+const titles: Record<string, string> = {
+  cloning: 'Clone',
+  building: 'Build',
+  deploying: 'Deploy',
+}
+
+const marks: Record<Progress, () => ReturnType<typeof CheckIcon>> = {
+  done: CheckIcon,
+  active: SpinnerIcon,
+  failed: CrossIcon,
+  waiting: DotIcon,
+}
+
+const took = ({ startedAt, finishedAt }: Step) =>
+  duration((finishedAt ? Date.parse(finishedAt) : Date.now()) - Date.parse(startedAt))

@@ -1,0 +1,109 @@
+import type { environments, projects, variables } from '../db/schema.ts'
+import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
+import { EmptyState, PageHead } from '../web/components.tsx'
+import { emptyDraft } from '../web/input.ts'
+import type { Draft } from '../web/input.ts'
+import { LockIcon } from '../web/icons.tsx'
+import { DotenvForm } from './variable-forms.tsx'
+
+type Project = typeof projects.$inferSelect
+type Environment = typeof environments.$inferSelect
+export type ShownVariable = Omit<typeof variables.$inferSelect, 'value'> & { value: string | null }
+
+/** The variables of one environment. A secret's value is never here to be shown. */
+export const VariablesPage = ({
+  project,
+  environment,
+  variables,
+  draft = emptyDraft,
+}: {
+  project: Project
+  environment: Environment
+  variables: ShownVariable[]
+  /** Of the pasted file. */
+  draft?: Draft
+}) => (
+  <>
+    <PageHead
+      title="Variables"
+      crumbs={[
+        { href: '/projects', name: 'Projects' },
+        { href: `/projects/${project.id}`, name: project.name },
+        { href: `/projects/${project.id}/envs`, name: environment.name },
+      ]}
+    >
+      <button
+        type="button"
+        class="btn"
+        hx-get={`/envs/${environment.id}/variables/new`}
+        hx-target="#modal"
+      >
+        New variable
+      </button>
+    </PageHead>
+    <div class="section-head">
+      <p class="muted">Changes take effect at the next deployment.</p>
+      <DeployEnvironmentButton project={project} environment={environment} label="Deploy now" />
+    </div>
+    {variables.length === 0 ? (
+      <EmptyState title="No variables yet">
+        <p>The app gets them as its environment. PORT is set by Davit.</p>
+      </EmptyState>
+    ) : (
+      <ul class="rows">
+        {variables.map((variable) => (
+          <VariableRow variable={variable} />
+        ))}
+      </ul>
+    )}
+    <DotenvForm environment={environment} draft={draft} />
+  </>
+)
+
+const VariableRow = ({ variable }: { variable: ShownVariable }) => (
+  <li class="row variable-row">
+    <code class="row-title">{variable.key}</code>
+    <div class="row-main">
+      {variable.secret ? (
+        <span class="secret">
+          <LockIcon />
+          <span aria-hidden="true">••••••••</span>
+          <span class="visually-hidden">secret</span>
+        </span>
+      ) : (
+        <code class="value" dir="auto">
+          {variable.value}
+        </code>
+      )}
+      {variable.buildTime && <span class="tag">build time</span>}
+    </div>
+    <div class="row-actions">
+      <button
+        type="button"
+        class="btn"
+        data-variant="outline"
+        data-size="sm"
+        hx-get={variablePath(variable)}
+        hx-target="#modal"
+        aria-label={`Edit ${variable.key}`}
+      >
+        Edit
+      </button>
+      <button
+        type="button"
+        class="btn"
+        data-variant="destructive"
+        data-size="sm"
+        hx-delete={variablePath(variable)}
+        hx-target="#modal"
+        hx-confirm={`Delete the variable ${variable.key}?`}
+        aria-label={`Delete ${variable.key}`}
+      >
+        Delete
+      </button>
+    </div>
+  </li>
+)
+
+export const variablePath = ({ id, environmentId }: Pick<ShownVariable, 'id' | 'environmentId'>) =>
+  `/envs/${environmentId}/variables/${id}`

@@ -1,0 +1,128 @@
+import type { environments, projects } from '../db/schema.ts'
+import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
+import { ProjectFrame } from '../projects/project-frame.tsx'
+import { Modal } from '../web/dialog.tsx'
+import type { Draft } from '../web/input.ts'
+import { EnvironmentForm } from './environment-form.tsx'
+
+type Project = typeof projects.$inferSelect
+type Environment = typeof environments.$inferSelect
+
+/** The third tab: where a project runs, and how. */
+export const EnvironmentsPage = ({
+  project,
+  environments,
+}: {
+  project: Project
+  environments: { environment: Environment; variables: number; url: string | null }[]
+}) => (
+  <ProjectFrame
+    project={project}
+    tab="environments"
+    environments={environments.map(({ environment }) => environment)}
+  >
+    <div class="section-head">
+      <p class="muted">Changes take effect at the next deployment.</p>
+      <button
+        type="button"
+        class="btn"
+        data-variant="outline"
+        hx-get={`/projects/${project.id}/envs/new`}
+        hx-target="#modal"
+      >
+        New environment
+      </button>
+    </div>
+    <ul class="rows">
+      {environments.map((row) => (
+        <EnvironmentRow project={project} isOnly={environments.length === 1} {...row} />
+      ))}
+    </ul>
+  </ProjectFrame>
+)
+
+const EnvironmentRow = ({
+  project,
+  environment,
+  variables,
+  url,
+  isOnly,
+}: {
+  project: Project
+  environment: Environment
+  variables: number
+  url: string | null
+  isOnly: boolean
+}) => (
+  <li class="row">
+    <div class="row-main">
+      <h3 class="row-title">
+        <bdi>{environment.name}</bdi>
+      </h3>
+      <p class="row-facts">
+        <bdi>{environment.branch ?? project.branch ?? 'default branch'}</bdi>
+        <span>{url ?? 'worker, no port'}</span>
+        <span>
+          {environment.memoryMb} MB, {environment.cpus} CPU
+        </span>
+        <span>{deploysWhen(environment.autoDeploy ?? project.autoDeploy)}</span>
+      </p>
+    </div>
+    <div class="row-actions">
+      <a
+        class="btn"
+        data-variant="outline"
+        data-size="sm"
+        href={`/envs/${environment.id}/variables`}
+        aria-label={`Variables of ${environment.name}: ${variables}`}
+      >
+        Variables <span class="count">{variables}</span>
+      </a>
+      <button
+        type="button"
+        class="btn"
+        data-variant="outline"
+        data-size="sm"
+        hx-get={environmentPath(environment)}
+        hx-target="#modal"
+        aria-label={`Edit ${environment.name}`}
+      >
+        Edit
+      </button>
+      <DeployEnvironmentButton project={project} environment={environment} />
+      {!isOnly && (
+        <button
+          type="button"
+          class="btn"
+          data-variant="destructive"
+          data-size="sm"
+          hx-delete={environmentPath(environment)}
+          hx-target="#modal"
+          hx-confirm={`Delete the environment ${environment.name}? Its container stops and goes; its volumes stay.`}
+          aria-label={`Delete ${environment.name}`}
+        >
+          Delete
+        </button>
+      )}
+    </div>
+  </li>
+)
+
+/** For a new environment, or to change one. */
+export const EnvironmentModal = ({
+  project,
+  environment,
+  draft,
+}: {
+  project: Project
+  environment: Environment | null
+  draft: Draft
+}) => (
+  <Modal title={environment ? `Edit ${environment.name}` : 'New environment'} wide>
+    <EnvironmentForm project={project} environment={environment} draft={draft} />
+  </Modal>
+)
+
+const deploysWhen = (auto: boolean) => (auto ? 'deploys when pushed' : 'deploys by hand')
+
+const environmentPath = ({ id, projectId }: Environment) => `/projects/${projectId}/envs/${id}`
