@@ -3,17 +3,29 @@ import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
+import type { Env } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { wantsSetupCode, whyClosed } from './admission.ts'
 import { loginForm, registerForm } from './forms.ts'
-import { userJson } from './json.ts'
+import { InviteList, InvitesPage } from './invites-page.tsx'
+import { inviteJson, sessionJson, userJson } from './json.ts'
 import { logIn } from './log-in.ts'
+import { makeInvite, whyNoInvites } from './make-invite.ts'
 import { nextPage } from './next-page.ts'
 import { register } from './register.ts'
+import { requireAdmin, userOf } from './require-user.ts'
 import { endSession, startSession } from './session.ts'
-import { hasUsers } from './store.ts'
+import { SessionList, SessionsPage } from './sessions-page.tsx'
+import {
+  deleteOpenInvite,
+  deleteOtherSessions,
+  deleteOwnSession,
+  hasUsers,
+  listOpenInvites,
+  listSessions,
+} from './store.ts'
 import { LoginPage, RegisterPage, RegistrationClosedPage } from './views.tsx'
 
 type AccountDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'setupCode'>
@@ -54,6 +66,38 @@ export const accountRoutes = (deps: AccountDeps) =>
       return moveOn(c, { to: '/login', json: () => ({}) })
     })
 
+/** Where a user is logged in, and for admins the invitations: open to who is logged in. */
+export const sessionRoutes = (deps: AccountDeps) =>
+  factory
+    .createApp()
+    .get('/settings/sessions', (c) => showSessions(c, deps))
+    .delete('/settings/sessions', (c) => {
+      deleteOtherSessions(deps.db, { userId: userOf(c).id, id: c.var.session!.id })
+      return afterChange(c, '/settings/sessions', () => showSessions(c, deps))
+    })
+    .delete('/settings/sessions/:id', (c) => {
+      const id = c.req.param('id')
+      deleteOwnSession(deps.db, { id, userId: userOf(c).id })
+      if (id === c.var.session?.id) {
+        endSession(c, deps)
+        return moveOn(c, { to: '/login', json: () => ({}) })
+      }
+      return afterChange(c, '/settings/sessions', () => showSessions(c, deps))
+    })
+    .get('/settings/invites', requireAdmin, (c) => showInvites(c, deps))
+    .post('/settings/invites', requireAdmin, (c) => {
+      const { token, invite } = makeInvite(deps, userOf(c))
+      const { origin } = deps.config.url ?? new URL(c.req.url)
+      const link = `${origin}/auth/register?invite=${token}`
+      if (clientOf(c) !== 'program') return showInvites(c, deps, link)
+      c.header('Location', '/settings/invites')
+      return c.json({ ...inviteJson(invite), url: link }, 201)
+    })
+    .delete('/settings/invites/:id', requireAdmin, (c) => {
+      deleteOpenInvite(deps.db, c.req.param('id'))
+      return afterChange(c, '/settings/invites', () => showInvites(c, deps))
+    })
+
 const loginView = (_: Context, draft: Draft) => ({
   title: 'Log in',
   page: () => <LoginPage draft={draft} next={draft.values['next'] ?? null} />,
@@ -71,3 +115,33 @@ function registerView(deps: AccountDeps, draft: Draft) {
     ),
   }
 }
+
+function showSessions(c: Context<Env>, { db }: AccountDeps) {
+  const user = userOf(c)
+  const currentId = c.var.session?.id
+  const sessions = listSessions(db, user.id)
+  return show(c, {
+    title: 'Sessions',
+    page: () => <SessionsPage {...{ user, sessions, currentId }} />,
+    partial: () => <SessionList {...{ sessions, currentId }} />,
+    json: () => ({
+      items: sessions.map((session) => sessionJson(session, currentId)),
+      nextCursor: null,
+    }),
+  })
+}
+
+function showInvites(c: Context<Env>, { db, config }: AccountDeps, link?: string) {
+  const user = userOf(c)
+  const list = { invites: listOpenInvites(db), off: whyNoInvites(config), link }
+  return show(c, {
+    title: 'Invitations',
+    page: () => <InvitesPage user={user} {...list} />,
+    partial: () => <InviteList {...list} />,
+    json: () => ({ items: list.invites.map(inviteJson), nextCursor: null }),
+  })
+}
+
+/** A browser goes back to the page; htmx and programs get what is left of the list at once. */
+const afterChange = (c: Context, page: string, list: () => Response | Promise<Response>) =>
+  clientOf(c) === 'browser' ? c.redirect(page, 303) : list()

@@ -1,0 +1,78 @@
+import { EmptyState } from '../web/components.tsx'
+import type { User } from '../web/factory.ts'
+import { PostForm } from '../web/form.tsx'
+import { Ago } from '../web/times.tsx'
+import { SettingsFrame } from './settings-frame.tsx'
+import type { Invite } from './store.ts'
+
+type Invites = {
+  invites: Invite[]
+  /** Why there are no invitations to make; null when there are. */
+  off: string | null
+  /** The link of the invitation just made; it can't be shown again. */
+  link?: string | undefined
+}
+
+export const InvitesPage = ({ user, ...list }: Invites & { user: User }) => (
+  <SettingsFrame user={user} path="/settings/invites">
+    <p class="subtitle">
+      An invitation is a link with which one person can register, once, within 7 days.
+    </p>
+    <InviteList {...list} />
+  </SettingsFrame>
+)
+
+export const InviteList = ({ invites, off, link }: Invites) => (
+  <section id="invites" aria-label="Invitations">
+    {link && (
+      <div class="alert" role="status">
+        <strong>Send this link to the person you invite. It is shown only now.</strong>
+        <section>
+          <code>{link}</code>
+        </section>
+      </div>
+    )}
+    {invites.length === 0 ? (
+      <EmptyState title="No open invitations">{off ? <p>{off}</p> : <NewInvite />}</EmptyState>
+    ) : (
+      <>
+        <ul class="rows">
+          {invites.map((invite) => (
+            <InviteRow invite={invite} />
+          ))}
+        </ul>
+        {off ? <p>{off}</p> : <NewInvite />}
+      </>
+    )}
+  </section>
+)
+
+/** A native form: its answer is the page with the link, which a redirect would lose. */
+const NewInvite = () => (
+  <PostForm action="/settings/invites">
+    <button type="submit" class="btn">
+      Make an invitation
+    </button>
+  </PostForm>
+)
+
+const InviteRow = ({ invite }: { invite: Invite }) => (
+  <li>
+    <div>
+      Made <Ago at={invite.createdAt} />
+      <p class="muted">Expires on {invite.expiresAt.toISOString().slice(0, 10)}</p>
+    </div>
+    <button
+      type="button"
+      class="btn"
+      data-variant="outline"
+      data-size="sm"
+      aria-label={`Take back the invitation that expires on ${invite.expiresAt.toISOString().slice(0, 10)}`}
+      hx-delete={`/settings/invites/${invite.id}`}
+      hx-target="#invites"
+      hx-swap="outerHTML"
+    >
+      Take back
+    </button>
+  </li>
+)

@@ -1,0 +1,66 @@
+import type { User } from '../web/factory.ts'
+import { Ago } from '../web/times.tsx'
+import { deviceOf } from './device.ts'
+import { SettingsFrame } from './settings-frame.tsx'
+import type { SessionRow } from './store.ts'
+
+type Sessions = { sessions: SessionRow[]; currentId: string | undefined }
+
+export const SessionsPage = ({ user, ...list }: Sessions & { user: User }) => (
+  <SettingsFrame user={user} path="/settings/sessions">
+    <p class="subtitle">
+      Where you are logged in. A session ends after 30 days in which it was not used.
+    </p>
+    <SessionList {...list} />
+  </SettingsFrame>
+)
+
+export const SessionList = ({ sessions, currentId }: Sessions) => (
+  <section id="sessions" aria-label="Sessions">
+    <ul class="rows">
+      {sessions.map((session) => (
+        <SessionRowItem session={session} isCurrent={session.id === currentId} />
+      ))}
+    </ul>
+    {sessions.length > 1 && (
+      <button
+        type="button"
+        class="btn"
+        data-variant="outline"
+        hx-delete="/settings/sessions"
+        hx-confirm="End all your other sessions?"
+        hx-target="#sessions"
+        hx-swap="outerHTML"
+      >
+        End all others
+      </button>
+    )}
+  </section>
+)
+
+const SessionRowItem = ({ session, isCurrent }: { session: SessionRow; isCurrent: boolean }) => (
+  <li>
+    <div>
+      <strong title={session.userAgent}>{deviceOf(session.userAgent)}</strong>{' '}
+      {isCurrent && <span class="badge">this browser</span>}
+      <p class="muted">
+        {session.address}, logged in <Ago at={session.createdAt} />, last seen{' '}
+        <Ago at={session.lastSeenAt} />
+      </p>
+    </div>
+    {!isCurrent && (
+      <button
+        type="button"
+        class="btn"
+        data-variant="outline"
+        data-size="sm"
+        aria-label={`End the session of ${deviceOf(session.userAgent)}`}
+        hx-delete={`/settings/sessions/${session.id}`}
+        hx-target="#sessions"
+        hx-swap="outerHTML"
+      >
+        End
+      </button>
+    )}
+  </li>
+)
