@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
 import type { Engine } from './engine.ts'
-import { readClassic } from './classic.ts'
+import { BuildError } from './build-error.ts'
 import { readBuildKit } from './buildkit.ts'
+import { readClassic } from './classic.ts'
+import { EngineError } from './failures.ts'
 import { speaksBuildKit } from './info.ts'
 import { readJsonLines } from './json-lines.ts'
 
@@ -27,7 +29,8 @@ export type BuildOutput =
 
 /**
  * Builds an image and yields its output as it happens, then the image's id. Aborting, or leaving
- * the loop, ends the build on the engine. A build that fails throws a BuildError.
+ * the loop, ends the build on the engine. A build that fails throws a BuildError;
+ * a context that breaks off, its own error.
  */
 export async function* buildImage(
   engine: Engine,
@@ -40,10 +43,15 @@ export async function* buildImage(
     const query = { ...buildQuery(options), version: buildKit ? '2' : undefined }
     const bytes = engine.stream('POST', '/build', { query, upload: upload.readable, signal })
     const messages = readJsonLines<never>(bytes)
-    yield* buildKit ? readBuildKit(messages) : readClassic(messages)
+    let complete = false
+    for await (const item of buildKit ? readBuildKit(messages) : readClassic(messages)) {
+      complete = item.kind === 'image'
+      yield item
+    }
+    if (!complete) throw engine.hungUp()
   } catch (error) {
     signal?.throwIfAborted()
-    throw upload.failure ?? error
+    throw upload.failure ?? asBuildError(error)
   } finally {
     upload.readable.destroy()
   }
@@ -63,6 +71,12 @@ function buildQuery(options: Omit<BuildOptions, 'context' | 'builder' | 'signal'
     ...(cpus !== undefined && { cpuperiod: 100_000, cpuquota: Math.round(cpus * 100_000) }),
   }
 }
+
+/** The classic builder refuses a bad Dockerfile before it begins to answer. */
+const asBuildError = (error: unknown) =>
+  error instanceof EngineError && !(error instanceof BuildError)
+    ? new BuildError(error.message, { status: error.status })
+    : error
 
 /** The context on its way to the engine; remembers if it was the context that failed. */
 class Upload {

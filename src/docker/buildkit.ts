@@ -16,7 +16,7 @@ export async function* readBuildKit(
   const progress = new BuildKitProgress()
   let image: string | undefined
   for await (const { id, aux, errorDetail } of messages) {
-    if (errorDetail) throw new BuildError(errorDetail.message, progress.failedStep)
+    if (errorDetail) throw new BuildError(errorDetail.message, { step: progress.failedStep })
     if (id === 'moby.buildkit.trace') {
       yield* progress.read(readTrace(Buffer.from(aux as string, 'base64')))
     }

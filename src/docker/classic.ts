@@ -33,7 +33,7 @@ export async function* readClassic(
     image = aux?.ID ?? image
     if (errorDetail) {
       for (const text of splitter.end()) yield toLine(text)
-      throw new BuildError(errorDetail.message, step)
+      throw new BuildError(errorDetail.message, { step })
     }
   }
   for (const text of splitter.end()) yield toLine(text)
@@ -49,10 +49,11 @@ const ownLine =
 // The builder draws what a step writes to stderr in red, which is all that tells it apart.
 const red = /^\x1b\[91m(.*?)(\x1b\[0m)?$/
 
-function toLine(text: string): BuildOutput {
+function toLine(line: string): BuildOutput {
+  // The end of the red stands at the beginning of the line that follows.
+  const text = line.replace(/^(\x1b\[0m)+/, '')
   if (ownLine.test(text)) return { kind: 'line', stream: 'system', text }
-  const written = text.replace(/^(\x1b\[0m)+/, '')
-  const error = red.exec(written)
+  const error = red.exec(text)
   if (error) return { kind: 'line', stream: 'stderr', text: error[1]! }
-  return { kind: 'line', stream: 'stdout', text: written }
+  return { kind: 'line', stream: 'stdout', text }
 }

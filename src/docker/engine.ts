@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import { userInfo } from 'node:os'
 import Modem from 'docker-modem'
-import type { Failure } from '../errors.ts'
 import type { EngineAddress } from './address.ts'
 import type { Deadline } from './deadline.ts'
+import { Failure } from '../errors.ts'
 import { parseAddress } from './address.ts'
 import { readCertificates } from './certificates.ts'
 import { startDeadline } from './deadline.ts'
@@ -140,7 +140,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
   function explain(error: unknown, { signal, call, deadline, timeout }: Circumstances) {
     if (signal?.aborted) return signal.reason
     if (deadline?.passed) return unanswered(address, call, timeout!)
-    if (!isTransportError(error)) return error
+    if (error instanceof Failure || !isTransportError(error)) return error
     version = undefined // The engine that comes back may be another one.
     return unreachable(address, error)
   }

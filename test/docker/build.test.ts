@@ -1,0 +1,197 @@
+import { describe, expect, test } from 'bun:test'
+import type { BuildOptions, BuildOutput } from '../../src/docker/index.ts'
+import { BuildError, connectDocker } from '../../src/docker/index.ts'
+import { tarContext } from '../support/images.ts'
+import { answer, fakeEngine } from './fake-engine.ts'
+import { collect, sandbox, until } from './sandbox.ts'
+
+const { docker, labels, tag } = sandbox()
+
+const build = (dockerfile: string, options: Partial<BuildOptions> = {}) =>
+  docker.buildImage({
+    context: tarContext({ Dockerfile: dockerfile, 'www/index.html': 'hello' }),
+    dockerfile: 'Dockerfile',
+    tag: tag(),
+    labels,
+    ...options,
+  })
+
+const textsOf = (output: BuildOutput[], stream?: string) =>
+  output.flatMap((o) => (o.kind === 'line' && (!stream || o.stream === stream) ? o.text : []))
+
+const failureOf = (output: AsyncIterable<BuildOutput>) =>
+  collect(output).then(
+    () => null,
+    (error) => error,
+  )
+
+const isRunning = (marker: string) =>
+  Bun.spawnSync(['pgrep', '-f', `^sleep ${marker}$`]).exitCode === 0
+
+describe.each(['buildkit', 'classic'] as const)('%s', (builder) => {
+  test('a build yields its lines and then the image, labelled and tagged', async () => {
+    const name = tag()
+    const dockerfile = [
+      'FROM busybox',
+      'ARG GREETING',
+      'COPY www /www',
+      `RUN echo "$GREETING ${name}"; echo warned >&2; printf '10%%\\r100%%\\n'`,
+      'EXPOSE 9000',
+      'EXPOSE 80 53/udp',
+      'HEALTHCHECK CMD true',
+    ].join('\n')
+    const buildArgs = { GREETING: 'good "day"' }
+    const output = await collect(build(dockerfile, { builder, tag: name, buildArgs }))
+    const plain = (text: string) => text.replace(/^#\d+ /, '')
+    expect(textsOf(output, 'stdout').map(plain)).toEqual([`good "day" ${name}`, '100%'])
+    expect(textsOf(output, 'stderr').map(plain)).toEqual(['warned'])
+    expect(textsOf(output, 'system').some((text) => /COPY www \/www$/.test(text))).toBe(true)
+    const image = output.at(-1)
+    const found = await docker.inspectImage(name)
+    expect(image).toEqual({ kind: 'image', id: found!.id })
+    expect(found).toMatchObject({ labels, tags: [name], exposedPorts: [9000, 80] })
+    expect(found!.hasHealthcheck).toBe(true)
+  })
+
+  test('a command that fails names its step and its exit code', async () => {
+    const error = await failureOf(build('FROM busybox\nRUN echo hopeless; exit 42', { builder }))
+    expect(error).toBeInstanceOf(BuildError)
+    expect(error.step).toContain('RUN echo hopeless; exit 42')
+    expect(error.exitCode).toBe(42)
+    expect(error.message).toContain('42')
+  })
+
+  test('a Dockerfile that is not there is refused in the words of the engine', async () => {
+    const error = await failureOf(build('FROM busybox', { builder, dockerfile: 'docker/Prod' }))
+    expect(error).toBeInstanceOf(BuildError)
+    expect(error.message).toContain('docker/Prod')
+  })
+
+  test('aborting ends the running command at once and leaves no container', async () => {
+    const marker = String(700_000_000 + Math.floor(Math.random() * 1e8))
+    const controller = new AbortController()
+    const { signal } = controller
+    const dockerfile = `FROM busybox\nRUN echo begun ${marker}; sleep ${marker}`
+    const output = failureOf(build(dockerfile, { builder, signal }))
+    await until(() => isRunning(marker))
+    const aborted = performance.now()
+    controller.abort(new Error('cancelled'))
+    expect((await output).message).toBe('cancelled')
+    await until(() => !isRunning(marker))
+    expect(performance.now() - aborted).toBeLessThan(2_000)
+    const left = async () =>
+      (await docker.listContainers({ all: true })).filter(({ image }) => image.includes(marker))
+    expect(await left()).toEqual([])
+  })
+
+  test('leaving the loop over the output ends the build too', async () => {
+    const marker = String(800_000_000 + Math.floor(Math.random() * 1e8))
+    for await (const item of build(`FROM busybox\nRUN echo go; sleep ${marker}`, { builder })) {
+      if (item.kind === 'line' && item.stream === 'stdout') break
+    }
+    await until(() => !isRunning(marker))
+  })
+
+  test('a context that breaks off fails the build with its own error', async () => {
+    const whole = new Uint8Array(
+      await new Response(tarContext({ Dockerfile: 'FROM busybox' })).arrayBuffer(),
+    )
+    let pulls = 0
+    const context = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (pulls++ === 0) controller.enqueue(whole.subarray(0, 512))
+        else controller.error(new Error('git died'))
+      },
+    })
+    expect((await failureOf(build('', { builder, context }))).message).toBe('git died')
+  })
+})
+
+test('a second build of the same says what was cached', async () => {
+  const dockerfile = `FROM busybox\nCOPY www /${tag().replace(':', '-')}`
+  await collect(build(dockerfile))
+  const lines = textsOf(await collect(build(dockerfile)))
+  const [, number] = lines.map((line) => /^#(\d+) .*COPY www/.exec(line)).find(Boolean)!
+  expect(lines).toContain(`#${number} CACHED`)
+})
+
+test('lines come while the step that writes them runs', async () => {
+  const started = performance.now()
+  let first = 0
+  let image = ''
+  const dockerfile = `FROM busybox\nRUN echo first ${tag()}; sleep 1; echo second`
+  for await (const item of build(dockerfile)) {
+    if (item.kind === 'image') image = item.id
+    else if (item.stream === 'stdout') first ||= performance.now() - started
+  }
+  expect(image).toStartWith('sha256:')
+  expect(performance.now() - started - first).toBeGreaterThan(700)
+})
+
+test('the memory limit holds for the classic builder', async () => {
+  const dockerfile = 'FROM busybox\nRUN head -c 200m /dev/zero | tail -c 150m > /dev/null'
+  const error = await failureOf(
+    build(dockerfile, { builder: 'classic', memoryBytes: 32 * 2 ** 20 }),
+  )
+  expect(error.exitCode).toBe(137)
+})
+
+/** Endless, and counts what was read of it. */
+function endlessContext() {
+  const context = { read: 0, cancelled: false, stream: null as never as ReadableStream<Uint8Array> }
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    context.read += 65_536
+    controller.enqueue(new Uint8Array(65_536))
+  }
+  const cancel = () => void (context.cancelled = true)
+  context.stream = new ReadableStream({ pull, cancel }, { highWaterMark: 0 })
+  return context
+}
+
+test('a context is read no faster than the engine takes it, and is given up on abort', async () => {
+  const host = await fakeEngine(({ socket }) => socket.pause())
+  const context = endlessContext()
+  const options = {
+    context: context.stream,
+    dockerfile: 'Dockerfile',
+    tag: 'x',
+    builder: 'classic',
+  } as const
+  const signal = AbortSignal.timeout(300)
+  const error = await failureOf(connectDocker({ host }).buildImage({ ...options, signal }))
+  expect(error.name).toBe('TimeoutError')
+  expect(context.read).toBeGreaterThan(65_536)
+  expect(context.read).toBeLessThan(4 * 2 ** 20)
+  await until(() => context.cancelled)
+})
+
+test('a refusal in the middle of the upload wins over the broken pipe', async () => {
+  const host = await fakeEngine(({ socket }) => {
+    answer(socket, 500, '{"message":"no space left on device"}', 'Connection: close\r\n')
+    socket.end()
+    socket.pause()
+  })
+  const context = endlessContext()
+  const output = connectDocker({ host }).buildImage({
+    context: context.stream,
+    dockerfile: 'Dockerfile',
+    tag: 'x',
+    builder: 'classic',
+  })
+  const error = await failureOf(output)
+  expect(error).toMatchObject({ status: 500, message: 'no space left on device' })
+  await until(() => context.cancelled)
+})
+
+test('an engine that goes away in the middle of a build is a failure, not a success', async () => {
+  const host = await fakeEngine(({ socket }) => {
+    answer(socket, 200, '{"stream":"Step 1/1 : FROM busybox\\n"}\n')
+  })
+  const output = connectDocker({ host }).buildImage({
+    context: tarContext({ Dockerfile: 'FROM busybox' }),
+    dockerfile: 'Dockerfile',
+    tag: 'x',
+    builder: 'classic',
+  })
+  expect((await failureOf(output)).code).toBe('engine_unreachable')
+})
