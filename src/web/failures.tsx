@@ -58,8 +58,7 @@ async function answerProblem(c: Context<Env>, problem: Problem) {
   const page = () => (
     <ErrorPage status={status} title={title} detail={detail} requestId={c.var.requestId} />
   )
-  const response = await show(c, { title, page })
-  return new Response(response.body, { status, headers: response.headers })
+  return show(c, { title, page }, status)
 }
 
 function problemOf(error: Error): Problem {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { z, ZodType } from 'zod'
-import { AppError } from '../errors.ts'
+import { AppError, statusOf } from '../errors.ts'
 import type { ErrorCode, FieldError } from '../errors.ts'
 import { readBody, snakeCase } from './body.ts'
 import type { Body } from './body.ts'
@@ -34,16 +34,15 @@ export const input = <Schema extends ZodType>(
 ) =>
   createMiddleware<Input<Schema>>(async function readInput(c, next) {
     const body = await readBody(c)
-    const checked = schema.safeParse(body.data)
-    if (checked.success) {
-      c.set('input', checked.data)
-      await next()
-      if (isShownInForm(c.error)) c.res = await redraw(c.error)
-      return
+    try {
+      c.set('input', check(schema, body))
+    } catch (error) {
+      if (isShownInForm(error)) return redraw(error)
+      throw error
     }
-    const refused = refusal(checked.error, body.kind)
-    if (!isShownInForm(refused)) throw refused
-    return redraw(refused)
+    await next()
+    if (isShownInForm(c.error)) c.res = await redraw(c.error)
+    return
 
     function isShownInForm(error: unknown): error is AppError {
       return (
@@ -57,23 +56,25 @@ export const input = <Schema extends ZodType>(
     async function redraw({ code, fields, message }: AppError) {
       const errors = Object.fromEntries(fields.map((e) => [snakeCase(e.field), e.message]))
       const draft = { values: body.values, errors, message: fields.length > 0 ? null : message }
-      return show(c, { ...(await again!(c, draft)), status: code })
+      return show(c, await again!(c, draft), statusOf[code])
     }
   })
 
 /** Refusals the form itself can show; anything else gets the error page. */
 const shownInForm: ErrorCode[] = ['invalid', 'conflict', 'unauthorized', 'forbidden', 'too_many']
 
-/** The first complaint about each field, under the name the sender used. */
-function refusal(error: z.ZodError, kind: Body['kind']) {
+/** The checked data. Throws `invalid` with the first complaint about each field, under the sender's name of it. */
+export function check<Schema extends ZodType>(schema: Schema, { data, kind }: Omit<Body, 'values'>) {
+  const checked = schema.safeParse(data)
+  if (checked.success) return checked.data
   const fields = new Map<string, FieldError>()
-  for (const { path, message } of error.issues) {
+  for (const { path, message } of checked.error.issues) {
     const name = String(path[0] ?? '')
     const field = kind === 'form' ? snakeCase(name) : name
     if (!fields.has(field)) fields.set(field, { field, message })
   }
   const list = [...fields.values()]
-  return new AppError('invalid', list.map((e) => `${e.field} ${e.message}`.trim()).join('; '), {
+  throw new AppError('invalid', list.map((e) => `${e.field} ${e.message}`.trim()).join(' '), {
     fields: list,
   })
 }

@@ -1,8 +1,7 @@
 import type { Context } from 'hono'
 import { raw } from 'hono/html'
 import type { JSX } from 'hono/jsx/jsx-runtime'
-import { statusOf } from '../errors.ts'
-import type { ErrorCode } from '../errors.ts'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { clientOf } from './client.ts'
 import type { Env } from './factory.ts'
 import { CsrfToken } from './form.tsx'
@@ -20,8 +19,7 @@ export type View = {
 }
 
 /** Answers with the page, the fragment or JSON, as the client asked. */
-export function show(c: Context, view: View & { status?: ErrorCode }) {
-  const status = view.status ? statusOf[view.status] : 200
+export function show(c: Context, view: View, status: ContentfulStatusCode = 200) {
   c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
   const client = clientOf(c)
   if (client === 'program') return c.json(view.json?.() ?? {}, status)

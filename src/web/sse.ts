@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { journal } from '../journal.ts'
 import type { Env } from './factory.ts'
 import type { Streams } from './streams.ts'
+import { within } from './within.ts'
 
 /** Milliseconds between comment lines; also how soon a stream of an ended session ends. */
 const heartbeat = 15_000
@@ -92,12 +93,4 @@ async function* framed(
     quiet = 0
   }
   if (streams.shutdown.aborted) yield 'retry: 1000\n\n'
-}
-
-/** The promise's value, or null when it takes longer than that many milliseconds. */
-function within<Value>(milliseconds: number, promise: Promise<Value>) {
-  return new Promise<Value | null>((resolve, reject) => {
-    const timer = setTimeout(resolve, milliseconds, null)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
 }

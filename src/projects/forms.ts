@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import type { Config } from '../config.ts'
+import { AppError } from '../errors.ts'
+import { refuseBranch } from '../git/ref-names.ts'
+import { parseRepositoryUrl } from '../git/repository-url.ts'
+import { flag, line, pairs, whole } from '../web/fields.ts'
+
+/** What a repository may be depends on the settings, so the schemas are made from them. */
+export const repositoryUrl = (config: Config) =>
+  line('the address of a git repository', { max: 2000 }).superRefine((text, context) => {
+    try {
+      parseRepositoryUrl(text, { allowLocal: config.allowLocalRepos, allow: config.allowHosts })
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      context.addIssue({ code: 'custom', message: error.message })
+    }
+  })
+
+export const branchName = line('a branch', { max: 250 }).superRefine((name, context) => {
+  const refusal = refuseBranch(name)
+  if (refusal) context.addIssue({ code: 'custom', message: refusal })
+})
+
+const name = line('a name of 1 to 60 characters', { max: 60 })
+
+/** There are no git sources yet, so naming one names nothing. */
+const noSource = z.null('names a git source that does not exist. Give repository_url.').optional()
+
+export const projectForm = (config: Config) =>
+  z.object({
+    name,
+    repositoryUrl: repositoryUrl(config),
+    branch: branchName.nullish(),
+    sourceId: noSource,
+    repository: noSource,
+    /** The button "Create and deploy". */
+    deploy: flag().nullish(),
+  })
+
+export const projectUpdateForm = (config: Config) =>
+  z.object({
+    name: name.optional(),
+    repositoryUrl: repositoryUrl(config).optional(),
+    branch: branchName.nullish(),
+    sourceId: noSource,
+    repository: noSource,
+  })
+
+/** A path relative to the repository's root that stays inside it; `.` is the root itself. */
+const insidePath = (what: string) =>
+  line(what, { max: 500 })
+    .refine((path) => !path.startsWith('/'), 'must be relative to the root of the repository.')
+    .refine((path) => !/(^|\/)\.\.(\/|$)|\\/.test(path), 'must stay inside the repository.')
+
+export const buildForm = z.object({
+  dockerfilePath: insidePath('the path of a Dockerfile').nullish(),
+  contextDir: insidePath('a directory of the repository').nullish(),
+  buildArgs: pairs(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'has a name that is none.'), {
+    max: 100,
+  }).nullish(),
+  autoDeploy: flag().nullish(),
+  keepImages: whole('how many images to keep', { min: 1, max: 100 }).nullish(),
+  webhookSecret: line('16 to 256 characters', { min: 16, max: 256 }).nullish(),
+})
+
+export const removalForm = z.object({ volumes: flag().nullish() })

@@ -1,0 +1,18 @@
+import type { Project } from './store.ts'
+
+/** A project as programs see it; the list of fields is explicit so that no secret slips in. */
+export const projectJson = (project: Project) => ({
+  id: project.id,
+  name: project.name,
+  repositoryUrl: project.repositoryUrl,
+  sourceId: null,
+  repository: null,
+  branch: project.branch,
+  dockerfilePath: project.dockerfilePath,
+  contextDir: project.contextDir,
+  buildArgs: project.buildArgs,
+  autoDeploy: project.autoDeploy,
+  keepImages: project.keepImages,
+  deleting: project.deletingAt !== null,
+  createdAt: project.createdAt,
+})

@@ -1,0 +1,104 @@
+import { and, desc, eq, isNotNull, lt, ne } from 'drizzle-orm'
+import type { Db, LogDb } from '../db/index.ts'
+import { deploymentLogs } from '../db/log-schema.ts'
+import { deployments, environments, projects } from '../db/schema.ts'
+import { AppError, notFound } from '../errors.ts'
+import type { Page } from '../web/paging.ts'
+
+export type Project = typeof projects.$inferSelect
+type ProjectValues = typeof projects.$inferInsert
+type ProjectChanges = { [Field in keyof ProjectValues]?: ProjectValues[Field] | undefined }
+
+/** Someone else's project and a missing one look the same from outside. */
+export function findProject(db: Db, { id, ownerId }: { id: string; ownerId: string }): Project {
+  const project = db
+    .select()
+    .from(projects)
+    .where(and(eq(projects.id, id), eq(projects.ownerId, ownerId)))
+    .get()
+  if (!project) throw notFound('project')
+  return project
+}
+
+/** The project, for a change: one that is being deleted takes none. */
+export function findLiveProject(db: Db, key: { id: string; ownerId: string }) {
+  const project = findProject(db, key)
+  if (project.deletingAt)
+    throw new AppError('conflict', `Project ${project.name} is being deleted. It takes no changes.`)
+  return project
+}
+
+/** A page of a user's projects with one row too many, newest first. */
+export const listProjects = (db: Db, { ownerId, cursor, limit }: { ownerId: string } & Page) =>
+  db
+    .select()
+    .from(projects)
+    .where(and(eq(projects.ownerId, ownerId), cursor ? lt(projects.id, cursor) : undefined))
+    .orderBy(desc(projects.id))
+    .limit(limit + 1)
+    .all()
+
+export const listProjectsBeingDeleted = (db: Db) =>
+  db.select().from(projects).where(isNotNull(projects.deletingAt)).all()
+
+/** A new project has a `production` environment from the start. */
+export const insertProject = (db: Db, values: ProjectValues, { hostPort }: { hostPort: number }) =>
+  refuseDuplicate(() =>
+    db.transaction((tx) => {
+      const project = tx.insert(projects).values(values).returning().get()
+      tx.insert(environments).values({ projectId: project.id, name: 'production', hostPort }).run()
+      return project
+    }),
+  )
+
+/** Changes the fields present; undefined leaves one as it is. */
+export const updateProject = (db: Db, id: string, values: ProjectChanges) =>
+  refuseDuplicate(() =>
+    Object.values(values).every((value) => value === undefined)
+      ? db.select().from(projects).where(eq(projects.id, id)).get()!
+      : db.update(projects).set(values).where(eq(projects.id, id)).returning().get(),
+  )
+
+export const deleteProject = (db: Db, id: string) =>
+  db.delete(projects).where(eq(projects.id, id)).run()
+
+/** Whether another project builds from the same repository, and so shares its mirror. */
+export const isRepositoryUsed = (
+  db: Db,
+  { repositoryUrl, besides }: { repositoryUrl: string; besides: string },
+) =>
+  db
+    .select({ id: projects.id })
+    .from(projects)
+    .where(and(eq(projects.repositoryUrl, repositoryUrl), ne(projects.id, besides)))
+    .limit(1)
+    .get() !== undefined
+
+function refuseDuplicate<Result>(write: () => Result) {
+  try {
+    return write()
+  } catch (error) {
+    if (!(error instanceof Error) || !/UNIQUE.*projects\.owner_id/.test(error.message)) throw error
+    const message = 'You have a project of this name already. Choose another name.'
+    throw new AppError('conflict', message, { fields: [{ field: 'name', message }] })
+  }
+}
+
+export const listHostPorts = (db: Db) =>
+  db
+    .select({ hostPort: environments.hostPort })
+    .from(environments)
+    .all()
+    .map(({ hostPort }) => hostPort)
+
+/** Ids of the project's deployments: the keys of its log rows. */
+export const listDeploymentIds = (db: Db, projectId: string) =>
+  db
+    .select({ id: deployments.id })
+    .from(deployments)
+    .where(eq(deployments.projectId, projectId))
+    .all()
+    .map(({ id }) => id)
+
+export const deleteLogRows = (logDb: LogDb, deploymentId: string) =>
+  logDb.delete(deploymentLogs).where(eq(deploymentLogs.deploymentId, deploymentId)).run()
