@@ -1,0 +1,141 @@
+import type { Context } from 'hono'
+import { userOf } from '../accounts/require-user.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { freeHostPort } from '../projects/host-ports.ts'
+import { removeFromEngine } from '../projects/remove.ts'
+import { findLiveProject, findProject } from '../projects/store.ts'
+import { factory } from '../web/factory.ts'
+import { emptyDraft, input } from '../web/input.ts'
+import type { Draft } from '../web/input.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { environmentForm, environmentUpdateForm } from './forms.ts'
+import { environmentJson, urlOf } from './json.ts'
+import {
+  countVariables,
+  deleteEnvironment,
+  findEnvironment,
+  insertEnvironment,
+  listEnvironments,
+  updateEnvironment,
+} from './store.ts'
+import { EnvironmentModal, EnvironmentsPage } from './views.tsx'
+
+/** Environments of a project: where it is deployed to, and how it runs there. */
+export const environmentRoutes = (deps: Deps) => {
+  const { db, config } = deps
+
+  return factory
+    .createApp()
+    .get('/projects/:id/envs', (c) => {
+      const project = findProject(db, ownKey(c))
+      const environments = listEnvironments(db, project.id)
+      const counts = countVariables(db, project.id)
+      const rows = environments.map((environment) => ({
+        environment,
+        variables: counts.get(environment.id) ?? 0,
+        url: urlOf(environment, config),
+      }))
+      return show(c, {
+        title: `${project.name}: environments`,
+        page: () => <EnvironmentsPage project={project} environments={rows} />,
+        json: () => ({
+          items: environments.map((environment) => environmentJson(environment, config)),
+          nextCursor: null,
+        }),
+      })
+    })
+    .get('/projects/:id/envs/new', (c) => show(c, newEnvironment(c, emptyDraft)))
+    .post('/projects/:id/envs', input(environmentForm, newEnvironment), (c) => {
+      const project = findLiveProject(db, ownKey(c))
+      const { hostPort, ...values } = c.var.input
+      const environment = insertEnvironment(db, {
+        ...defaults,
+        ...withoutNulls(values),
+        name: values.name,
+        projectId: project.id,
+        hostPort: hostPort ?? freeHostPort(db, config),
+      })
+      return moveOn(c, {
+        to: `/projects/${project.id}/envs`,
+        created: true,
+        json: () => environmentJson(environment, config),
+      })
+    })
+    .get('/projects/:id/envs/:envId', (c) => show(c, oneEnvironment(c, emptyDraft)))
+    .put('/projects/:id/envs/:envId', input(environmentUpdateForm, oneEnvironment), (c) => {
+      const project = findLiveProject(db, ownKey(c))
+      const current = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
+      const { hostPort, ...changes } = c.var.input
+      const environment = updateEnvironment(db, current, {
+        ...clearedToDefaults(changes),
+        hostPort: hostPort === null ? freeHostPort(db, config) : hostPort,
+      })
+      return moveOn(c, {
+        to: `/projects/${project.id}/envs`,
+        json: () => environmentJson(environment, config),
+      })
+    })
+    .delete('/projects/:id/envs/:envId', async (c) => {
+      const project = findLiveProject(db, ownKey(c))
+      const environment = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
+      if (listEnvironments(db, project.id).length === 1)
+        throw new AppError(
+          'conflict',
+          'A project keeps at least one environment. Add another one first, or delete the project.',
+        )
+      await deps.queue.cancelEnvironment(environment.id)
+      const of = { projectId: project.id, environmentId: environment.id }
+      const removed = await removeFromEngine(deps, { ...of, volumes: false })
+      deleteEnvironment(db, environment.id)
+      return moveOn(c, { to: `/projects/${project.id}/envs`, json: () => ({ removed }) })
+    })
+
+  function newEnvironment(c: Context, draft: Draft) {
+    const project = findProject(db, ownKey(c))
+    return {
+      title: 'New environment',
+      page: () => <EnvironmentModal project={project} environment={null} draft={draft} />,
+    }
+  }
+
+  function oneEnvironment(c: Context, draft: Draft) {
+    const project = findProject(db, ownKey(c))
+    const environment = findEnvironment(db, { id: c.req.param('envId')!, projectId: project.id })
+    return {
+      title: `${project.name}: ${environment.name}`,
+      page: () => <EnvironmentModal project={project} environment={environment} draft={draft} />,
+      json: () => environmentJson(environment, config),
+    }
+  }
+}
+
+/** What a cleared field goes back to. */
+const defaults = {
+  branch: null,
+  port: null,
+  domains: [] as string[],
+  healthPath: null,
+  healthTimeout: 60,
+  memoryMb: 512,
+  cpus: 1,
+  autoDeploy: null,
+  volumes: [] as string[],
+}
+
+type Cleared<Values> = { [Field in keyof Values]: Exclude<Values[Field], null> }
+
+const clearedToDefaults = <Values extends object>(values: Values) =>
+  Object.fromEntries(
+    Object.entries(values).map(([field, value]) => [
+      field,
+      value === null ? defaults[field as keyof typeof defaults] : value,
+    ]),
+  ) as Cleared<Values>
+
+const withoutNulls = <Values extends object>(values: Values) =>
+  Object.fromEntries(
+    Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
+  ) as Cleared<Values>
+
+const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })

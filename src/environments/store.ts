@@ -1,0 +1,92 @@
+import { and, asc, count, eq } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { environments, projects, variables } from '../db/schema.ts'
+import { AppError, notFound } from '../errors.ts'
+import type { Project } from '../projects/store.ts'
+
+export type Environment = typeof environments.$inferSelect
+type EnvironmentValues = typeof environments.$inferInsert
+type EnvironmentChanges = {
+  [Field in keyof EnvironmentValues]?: EnvironmentValues[Field] | undefined
+}
+
+export function findEnvironment(db: Db, { id, projectId }: { id: string; projectId: string }) {
+  const environment = db
+    .select()
+    .from(environments)
+    .where(and(eq(environments.id, id), eq(environments.projectId, projectId)))
+    .get()
+  if (!environment) throw notFound('environment')
+  return environment
+}
+
+/** The environment and its project, found through the owner. */
+export function findOwnEnvironment(db: Db, { id, ownerId }: { id: string; ownerId: string }) {
+  const found = db
+    .select({ environment: environments, project: projects })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(and(eq(environments.id, id), eq(projects.ownerId, ownerId)))
+    .get()
+  if (!found) throw notFound('environment')
+  return found
+}
+
+/** Oldest first: the first one is where a deployment goes that names none. */
+export const listEnvironments = (db: Db, projectId: string): Environment[] =>
+  db
+    .select()
+    .from(environments)
+    .where(eq(environments.projectId, projectId))
+    .orderBy(asc(environments.id))
+    .all()
+
+/** How many variables each environment of a project has, by environment id. */
+export const countVariables = (db: Db, projectId: string) =>
+  new Map(
+    db
+      .select({ id: environments.id, variables: count(variables.id) })
+      .from(environments)
+      .leftJoin(variables, eq(variables.environmentId, environments.id))
+      .where(eq(environments.projectId, projectId))
+      .groupBy(environments.id)
+      .all()
+      .map(({ id, variables }) => [id, variables]),
+  )
+
+export const insertEnvironment = (db: Db, values: EnvironmentValues) =>
+  refuseDuplicate(() => db.insert(environments).values(values).returning().get())
+
+/** Changes the fields present; undefined leaves one as it is. */
+export const updateEnvironment = (db: Db, current: Environment, values: EnvironmentChanges) =>
+  refuseDuplicate(() =>
+    Object.values(values).every((value) => value === undefined)
+      ? current
+      : db
+          .update(environments)
+          .set(values)
+          .where(eq(environments.id, current.id))
+          .returning()
+          .get(),
+  )
+
+export const deleteEnvironment = (db: Db, id: string) =>
+  db.delete(environments).where(eq(environments.id, id)).run()
+
+/** The branch it follows: its own, or the project's; null is the remote's HEAD. */
+export const branchOf = (environment: Environment, project: Project) =>
+  environment.branch ?? project.branch
+
+function refuseDuplicate<Result>(write: () => Result) {
+  try {
+    return write()
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes('UNIQUE')) throw error
+    const isPort = error.message.includes('host_port')
+    const message = isPort
+      ? 'This port of the host belongs to another environment. Choose another one.'
+      : 'The project has an environment of this name already. Choose another name.'
+    const field = isPort ? 'hostPort' : 'name'
+    throw new AppError('conflict', message, { fields: [{ field, message }] })
+  }
+}

@@ -1,0 +1,105 @@
+import type { Context } from 'hono'
+import { userOf } from '../accounts/require-user.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { factory } from '../web/factory.ts'
+import { emptyDraft, input } from '../web/input.ts'
+import type { Draft } from '../web/input.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { parseDotenv } from './dotenv.ts'
+import { variableForm, variableUpdateForm } from './forms.ts'
+import { variableJson } from './json.ts'
+import { findOwnEnvironment } from './store.ts'
+import {
+  deleteVariable,
+  findVariable,
+  insertVariable,
+  listVariables,
+  setVariables,
+  updateVariable,
+} from './variable-store.ts'
+import { VariableModal } from './variable-forms.tsx'
+import { VariablesPage } from './variables-page.tsx'
+
+/** Variables of an environment; the value of a secret one goes in and never comes out. */
+export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) => {
+  return factory
+    .createApp()
+    .get('/envs/:envId/variables', (c) => {
+      const { environment, project } = own(c)
+      const variables = listVariables(db, environment.id)
+      return show(c, {
+        title: `${project.name}: variables of ${environment.name}`,
+        page: () => (
+          <VariablesPage project={project} environment={environment} variables={variables} />
+        ),
+        json: () => ({ items: variables.map(variableJson), nextCursor: null }),
+      })
+    })
+    .get('/envs/:envId/variables/new', (c) => show(c, newVariable(c, emptyDraft)))
+    .post('/envs/:envId/variables', input(variableForm, newVariable), (c) => {
+      const { environment } = own(c, { forChange: true })
+      const to = `/envs/${environment.id}/variables`
+      const { key, value, secret, buildTime, dotenv } = c.var.input
+      if (dotenv) {
+        const pairs = parseDotenv(dotenv)
+        setVariables(db, secrets, { environmentId: environment.id, pairs, secret: secret ?? false })
+        const items = listVariables(db, environment.id).filter(({ key }) => pairs.has(key))
+        return moveOn(c, { to, created: true, json: () => ({ items: items.map(variableJson) }) })
+      }
+      const variable = insertVariable(db, secrets, {
+        environmentId: environment.id,
+        key: key!,
+        value: value ?? '',
+        secret: secret ?? false,
+        buildTime: buildTime ?? false,
+      })
+      return moveOn(c, { to, created: true, json: () => variableJson(variable) })
+    })
+    .get('/envs/:envId/variables/:id', (c) => show(c, oneVariable(c, emptyDraft)))
+    .put('/envs/:envId/variables/:id', input(variableUpdateForm, oneVariable), (c) => {
+      const { environment } = own(c, { forChange: true })
+      const current = findVariable(db, { id: c.req.param('id'), environmentId: environment.id })
+      const { value, secret, buildTime, key } = c.var.input
+      const variable = updateVariable(db, secrets, current, {
+        key,
+        // an empty field of a secret keeps what is there: the form can't show it
+        value: value === null ? (current.secret ? undefined : '') : value,
+        secret: secret ?? undefined,
+        buildTime: buildTime ?? undefined,
+      })
+      const to = `/envs/${environment.id}/variables`
+      return moveOn(c, { to, json: () => variableJson(variable) })
+    })
+    .delete('/envs/:envId/variables/:id', (c) => {
+      const { environment } = own(c, { forChange: true })
+      const { id } = findVariable(db, { id: c.req.param('id'), environmentId: environment.id })
+      deleteVariable(db, id)
+      return moveOn(c, { to: `/envs/${environment.id}/variables`, json: () => ({}) })
+    })
+
+  function own(c: Context, { forChange = false } = {}) {
+    const found = findOwnEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
+    if (forChange && found.project.deletingAt)
+      throw new AppError('conflict', `Project ${found.project.name} is being deleted.`)
+    return found
+  }
+
+  function newVariable(c: Context, draft: Draft) {
+    const { environment } = own(c)
+    return {
+      title: 'New variable',
+      page: () => <VariableModal environment={environment} variable={null} draft={draft} />,
+    }
+  }
+
+  function oneVariable(c: Context, draft: Draft) {
+    const { environment } = own(c)
+    const variable = findVariable(db, { id: c.req.param('id')!, environmentId: environment.id })
+    return {
+      title: variable.key,
+      page: () => <VariableModal environment={environment} variable={variable} draft={draft} />,
+      json: () => variableJson(variable),
+    }
+  }
+}
