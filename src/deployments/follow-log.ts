@@ -1,0 +1,56 @@
+import type { Deps } from '../deps.ts'
+import { lagged } from '../live/hub.ts'
+import { LogBatch } from './log-batch.ts'
+import { listLines } from './log-store.ts'
+import { getStatus, isEnded } from './store.ts'
+import type { Status } from './store.ts'
+
+/** Lines read from the database at a time; what a reader that lags costs in memory. */
+const pageSize = 1000
+
+/**
+ * The lines after `after`, stored ones first, then live ones, without a gap or a repeat, and every
+ * change of state between. Ends after the state that ends the pipeline. A reader that falls behind
+ * is not cut off: it reads on from the database.
+ */
+export async function* followLog(
+  { db, logDb, logs }: Pick<Deps, 'db' | 'logDb' | 'logs'>,
+  { deploymentId, after, signal }: { deploymentId: string; after: number; signal: AbortSignal },
+): AsyncGenerator<LogBatch | { status: Status }> {
+  const live = logs.subscribe(deploymentId, signal)
+  let status: Status | null = null
+  for await (const event of catchUp(live)) {
+    if (event === lagged) {
+      // read after subscribing, and before the lines: a state that ended has all its lines stored
+      const now = getStatus(db, deploymentId)
+      if (now !== status) yield { status: (status = now) }
+      for (const batch of storedBatches()) {
+        after = batch.last
+        yield batch
+      }
+      if (isEnded(now)) return
+    } else if (event instanceof LogBatch) {
+      const news = event.after(after)
+      if (news.lines.length === 0) continue
+      after = news.last
+      yield news
+    } else if (event.status !== status) {
+      yield { status: (status = event.status) }
+      if (isEnded(status)) return
+    }
+  }
+
+  function* storedBatches() {
+    while (true) {
+      const lines = listLines(logDb, { deploymentId, after, limit: pageSize })
+      if (lines.length > 0) yield new LogBatch(lines)
+      if (lines.length < pageSize) return
+    }
+  }
+}
+
+/** A new reader is one that lags: it begins with what is stored. */
+async function* catchUp<Event>(live: AsyncIterable<Event | typeof lagged>) {
+  yield lagged
+  yield* live
+}

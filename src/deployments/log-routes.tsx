@@ -1,0 +1,134 @@
+import { zValidator } from '@hono/zod-validator'
+import type { Context } from 'hono'
+import { raw } from 'hono/html'
+import { z } from 'zod'
+import { userOf } from '../accounts/require-user.ts'
+import { isSessionAlive } from '../accounts/store.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { findProject } from '../projects/store.ts'
+import { clientOf } from '../web/client.ts'
+import { factory } from '../web/factory.ts'
+import { sse, sseEvent } from '../web/sse.ts'
+import { followLog } from './follow-log.ts'
+import { LogBatch, logLineJson } from './log-batch.ts'
+import { logLineHtml } from './log-line.tsx'
+import { countMatches, listLines, searchLines } from './log-store.ts'
+import { findDeployment, isEnded } from './store.ts'
+import type { Deployment } from './store.ts'
+
+/** Lines that a download reads at a time. */
+const chunkSize = 5000
+
+const logQuery = z.object({
+  after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
+  limit: z.coerce.number().int().min(1).max(10_000).default(500),
+  search: z.string().min(1).max(500).optional(),
+  format: z.enum(['html', 'json']).default('html'),
+  download: z.string().optional(),
+})
+
+type LogQuery = z.output<typeof logQuery>
+
+/** The log of a deployment: a stream by default, else a page of lines, the hits of a search, or a text file. */
+export const logRoutes = (deps: Deps) =>
+  factory
+    .createApp()
+    .get(
+      '/projects/:id/deployments/:deploymentId/logs',
+      zValidator('query', logQuery, refuse),
+      (c) => {
+        const project = findProject(deps.db, { id: c.req.param('id'), ownerId: userOf(c).id })
+        const id = c.req.param('deploymentId')
+        const deployment = findDeployment(deps.db, { id, projectId: project.id })
+        const query = c.req.valid('query')
+        if (query.download !== undefined) return download(c, deps, deployment)
+        if (wantsStream(c)) return stream(c, deps, { deployment, query })
+        return page(c, deps, { deployment, query })
+      },
+    )
+
+/** Pages are asked for as JSON or, by the log viewer, as a fragment; everything else follows the log. */
+function wantsStream(c: Context) {
+  const accept = c.req.header('Accept') ?? ''
+  if (accept.includes('text/event-stream')) return true
+  return clientOf(c) === 'browser' || (clientOf(c) === 'program' && !accept.includes('json'))
+}
+
+function stream(
+  c: Context,
+  deps: Deps,
+  { deployment, query }: { deployment: Deployment; query: LogQuery },
+) {
+  const { id: deploymentId } = deployment
+  const after = Math.max(query.after, lastEventId(c))
+  const sessionId: string = c.var.session.id
+  return sse(c, {
+    streams: deps.streams,
+    isAllowed: () => isSessionAlive(deps.db, sessionId),
+    events: async function* (signal) {
+      for await (const event of followLog(deps, { deploymentId, after, signal })) {
+        if (event instanceof LogBatch) yield query.format === 'json' ? event.json : event.html
+        else
+          yield sseEvent({ event: 'status', data: event.status }) +
+            (isEnded(event.status) ? sseEvent({ event: 'done', data: event.status }) : '')
+      }
+    },
+  })
+}
+
+/** A strange id is taken as none, so that a client that keeps sending it does not fail for ever. */
+function lastEventId(c: Context) {
+  const id = Number(c.req.header('Last-Event-ID') ?? 0)
+  return Number.isSafeInteger(id) && id > 0 ? id : 0
+}
+
+function page(
+  c: Context,
+  { logDb }: Deps,
+  { deployment, query }: { deployment: Deployment; query: LogQuery },
+) {
+  const key = { deploymentId: deployment.id, after: query.after }
+  const { limit, search } = query
+  const lines = search
+    ? searchLines(logDb, { ...key, search, limit })
+    : listLines(logDb, { ...key, limit: limit + 1 })
+  const items = lines.slice(0, limit)
+  if (clientOf(c) === 'partial' && query.format === 'html')
+    return c.html(raw(items.map(logLineHtml).join('')))
+  const nextCursor = lines.length > limit ? String(items.at(-1)!.sequence) : null
+  const found = search ? { found: countMatches(logDb, { ...key, search }) } : {}
+  return c.json({ items: items.map(logLineJson), nextCursor, ...found })
+}
+
+/** The whole log as plain text, read in chunks as the client takes it. */
+function download(c: Context, { logDb }: Deps, { id: deploymentId }: Deployment) {
+  let after = 0
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const lines = listLines(logDb, { deploymentId, after, limit: chunkSize })
+        if (lines.length === 0) return controller.close()
+        after = lines.at(-1)!.sequence
+        const text = lines.map((line) => `${new Date(line.time).toISOString()} ${line.text}\n`)
+        controller.enqueue(new TextEncoder().encode(text.join('')))
+      },
+    },
+    { highWaterMark: 1 },
+  )
+  return c.body(body, 200, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Disposition': `attachment; filename="deployment-${deploymentId}.log"`,
+  })
+}
+
+function refuse(result: { success: true } | { success: false; error: z.core.$ZodError }) {
+  if (result.success) return
+  const fields = result.error.issues.map(({ path, message }) => ({
+    field: String(path[0]),
+    message,
+  }))
+  throw new AppError('invalid', fields.map((e) => `${e.field}: ${e.message}.`).join(' '), {
+    fields,
+  })
+}

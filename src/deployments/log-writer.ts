@@ -1,0 +1,66 @@
+import type { Deps } from '../deps.ts'
+import { LogBatch } from './log-batch.ts'
+import { getLastSequence, prepareInsert } from './log-store.ts'
+import type { LogLine, Stream } from './log-store.ts'
+
+/** A batch is stored after so many milliseconds or lines, whichever comes first. */
+const maxDelay = 50
+const maxLines = 500
+
+/** Characters after which a line is split. */
+const maxLength = 16_384
+
+/**
+ * Writes the log of one deployment: masks, numbers, stores, then publishes, in batches. Whoever
+ * hears of a line can also find it. Call `flush` before every change of state.
+ */
+export class LogWriter {
+  readonly #deploymentId: string
+  readonly #logs: Deps['logs']
+  readonly #insert: (lines: LogLine[]) => void
+  readonly #mask: (text: string) => string
+  #sequence: number
+  #waiting: LogLine[] = []
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(
+    { logDb, logs }: Pick<Deps, 'logDb' | 'logs'>,
+    { deploymentId, mask }: { deploymentId: string; mask: (text: string) => string },
+  ) {
+    this.#deploymentId = deploymentId
+    this.#logs = logs
+    this.#mask = mask
+    this.#insert = prepareInsert(logDb, deploymentId)
+    this.#sequence = getLastSequence(logDb, deploymentId)
+  }
+
+  write(text: string, stream: Stream = 'system') {
+    const time = Date.now()
+    for (const piece of split(this.#mask(text)))
+      this.#waiting.push({ sequence: ++this.#sequence, time, stream, text: piece })
+    if (this.#waiting.length >= maxLines) this.flush()
+    else this.#timer ??= setTimeout(() => this.flush(), maxDelay)
+  }
+
+  flush() {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    if (this.#waiting.length === 0) return
+    const lines = this.#waiting
+    this.#waiting = []
+    this.#insert(lines)
+    this.#logs.publish(this.#deploymentId, new LogBatch(lines))
+  }
+}
+
+/** Never cuts a character of two code units in half. NUL, which no text has, is replaced. */
+function* split(text: string): Generator<string> {
+  const rest = text.replaceAll('\0', '\uFFFD')
+  if (rest.length <= maxLength) return void (yield rest)
+  for (let at = 0; at < rest.length;) {
+    const last = rest.charCodeAt(at + maxLength - 1)
+    const end = at + maxLength - (last >= 0xd800 && last < 0xdc00 ? 1 : 0)
+    yield rest.slice(at, end)
+    at = end
+  }
+}
