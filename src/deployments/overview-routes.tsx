@@ -1,0 +1,34 @@
+import { userOf } from '../accounts/require-user.ts'
+import type { Deps } from '../deps.ts'
+import { urlOf } from '../environments/json.ts'
+import { listEnvironments } from '../environments/store.ts'
+import { projectJson } from '../projects/json.ts'
+import { ProjectOverview } from '../projects/overview.tsx'
+import { ProjectFrame } from '../projects/project-frame.tsx'
+import { findProject } from '../projects/store.ts'
+import { factory } from '../web/factory.ts'
+import { show } from '../web/respond.tsx'
+import { getCurrent, getLatest, listDeployments } from './store.ts'
+
+/** The front of a project: its environments with what runs in them. */
+export const overviewRoutes = ({ db, config }: Pick<Deps, 'db' | 'config'>) =>
+  factory.createApp().get('/projects/:id', (c) => {
+    const project = findProject(db, { id: c.req.param('id'), ownerId: userOf(c).id })
+    const environments = () =>
+      listEnvironments(db, project.id).map((environment) => ({
+        environment,
+        current: getCurrent(db, environment.id),
+        latest: getLatest(db, environment.id),
+        url: urlOf(environment, config),
+      }))
+    const recent = () => listDeployments(db, { projectId: project.id, limit: 5 })
+    return show(c, {
+      title: project.name,
+      page: () => (
+        <ProjectFrame project={project} tab="overview">
+          <ProjectOverview project={project} environments={environments()} recent={recent()} />
+        </ProjectFrame>
+      ),
+      json: () => projectJson(project),
+    })
+  })

@@ -1,0 +1,98 @@
+import type { Deps } from '../deps.ts'
+import type { Failure } from '../errors.ts'
+import { LogWriter } from './log-writer.ts'
+import type { Stream } from './log-store.ts'
+import { moveDeployment, setRunning, updateDeployment } from './store.ts'
+import type { Deployment, Status } from './store.ts'
+
+export type StepName = 'cloning' | 'building' | 'deploying'
+
+/** Keeps the story of one run: its state, its steps and its log, each stored before it is published. */
+export class Progress {
+  readonly #deps: Pick<Deps, 'db' | 'logDb' | 'logs'>
+  readonly #deployment: Deployment
+  readonly #log: LogWriter
+  readonly #mask: (text: string) => string
+  #status: Status
+  #steps: Deployment['steps'] = []
+
+  constructor(
+    deps: Pick<Deps, 'db' | 'logDb' | 'logs'>,
+    { deployment, mask }: { deployment: Deployment; mask: (text: string) => string },
+  ) {
+    this.#deps = deps
+    this.#deployment = deployment
+    this.#status = deployment.status
+    this.#mask = mask
+    this.#log = new LogWriter(deps, { deploymentId: deployment.id, mask })
+  }
+
+  get step(): StepName | null {
+    return (this.#steps.at(-1)?.name as StepName) ?? null
+  }
+
+  log = (text: string, stream: Stream = 'system') => this.#log.write(text, stream)
+
+  save(changes: Partial<Deployment>) {
+    updateDeployment(this.#deps.db, this.#deployment.id, changes)
+  }
+
+  /** Enters the next step. False when the deployment is no longer ours to move. */
+  enter(step: StepName) {
+    this.#log.flush()
+    const startedAt = new Date().toISOString()
+    this.#steps = [...this.#finished(startedAt), { name: step, startedAt, finishedAt: null }]
+    return this.#move(step, { steps: this.#steps })
+  }
+
+  /** The pipeline reached its goal: the environment is served by this deployment from now on. */
+  succeed(changes: Partial<Deployment>) {
+    this.#log.flush()
+    const now = new Date()
+    const steps = this.#finished(now.toISOString())
+    setRunning(this.#deps.db, this.#deployment, { ...changes, steps, finishedAt: now })
+    this.#publish('running')
+  }
+
+  cancel(changes: Partial<Deployment>) {
+    this.#end('cancelled', changes)
+  }
+
+  fail(failure: Failure, changes: Partial<Deployment>) {
+    this.#end('failed', {
+      ...changes,
+      errorStep: this.step,
+      errorCode: failure.code,
+      errorMessage: this.#mask(failure.message),
+      errorHint: this.#mask(failure.hint),
+    })
+  }
+
+  /** Davit stops: the deployment waits again and is taken up at the next start. */
+  putBack(changes: Partial<Deployment>) {
+    this.#log.flush()
+    this.#move('pending', { ...changes, attempt: Math.max(0, this.#deployment.attempt - 1) })
+  }
+
+  #end(status: 'failed' | 'cancelled', changes: Partial<Deployment>) {
+    this.#log.flush()
+    const now = new Date()
+    this.#move(status, { ...changes, steps: this.#finished(now.toISOString()), finishedAt: now })
+  }
+
+  #move(status: Status, changes: Partial<Deployment>) {
+    const { id } = this.#deployment
+    if (!moveDeployment(this.#deps.db, { id, from: [this.#status], ...changes, status }))
+      return false
+    this.#publish(status)
+    return true
+  }
+
+  #publish(status: Status) {
+    this.#status = status
+    this.#deps.logs.publish(this.#deployment.id, { status })
+  }
+
+  #finished = (finishedAt: string) =>
+    this.#steps.map((step) => ({ ...step, finishedAt: step.finishedAt ?? finishedAt }))
+}

@@ -1,0 +1,114 @@
+import type { Context } from 'hono'
+import { userOf } from '../accounts/require-user.ts'
+import type { Deps } from '../deps.ts'
+import { findEnvironment } from '../environments/store.ts'
+import { ProjectFrame } from '../projects/project-frame.tsx'
+import { findProject } from '../projects/store.ts'
+import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import { pageOf, paged } from '../web/paging.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { patience, within } from '../web/within.ts'
+import { cancelDeployment } from './cancel.ts'
+import { DeploymentPage } from './deployment-page.tsx'
+import { DeploymentStatus } from './deployment-status.tsx'
+import { triggerForm } from './forms.ts'
+import { deploymentJson } from './json.ts'
+import { getLastSequence, listLastLines } from './log-store.ts'
+import { rollBack } from './rollback.ts'
+import { findDeployment, listDeployments } from './store.ts'
+import type { Deployment } from './store.ts'
+import { DeploymentsTab } from './views.tsx'
+
+/** Lines of the log that the page itself carries; the viewer asks for the rest. */
+const tailLength = 200
+
+/** Deployments of a project: start, look at, go back to, cancel. Their logs have routes of their own. */
+export const deploymentRoutes = (deps: Deps) => {
+  const { db, logDb, config, queue } = deps
+  const trigger = input(triggerForm(config))
+
+  return factory
+    .createApp()
+    .get('/projects/:id/deployments', paged(), (c) => {
+      const project = findProject(db, ownKey(c))
+      const page = c.req.valid('query')
+      const rows = listDeployments(db, { projectId: project.id, ...page })
+      const list = pageOf(
+        rows.map((row) => ({ ...row, id: row.deployment.id })),
+        page,
+      )
+      return show(c, {
+        title: `${project.name}: deployments`,
+        page: () => (
+          <ProjectFrame project={project} tab="deployments">
+            <DeploymentsTab project={project} {...list} />
+          </ProjectFrame>
+        ),
+        json: () => ({
+          items: list.items.map(({ deployment }) => deploymentJson(deployment)),
+          nextCursor: list.nextCursor,
+        }),
+      })
+    })
+    .post('/projects/:id/deployments', trigger, (c) => start(c, c.var.input))
+    .post('/projects/:id/deploy', trigger, (c) => start(c, c.var.input))
+    .get('/projects/:id/deployments/:deploymentId', (c) => {
+      const { project, deployment, environment } = own(c)
+      const tail = listLastLines(logDb, { deploymentId: deployment.id, limit: tailLength })
+      const lastSequence = tail.at(-1)?.sequence ?? getLastSequence(logDb, deployment.id)
+      return show(c, {
+        title: `${project.name}: deployment to ${environment.name}`,
+        page: () => (
+          <DeploymentPage {...{ project, environment, deployment, lastSequence, tail }} />
+        ),
+        json: () => deploymentJson(deployment),
+      })
+    })
+    .get('/projects/:id/deployments/:deploymentId/status', (c) => {
+      const { project, deployment, environment } = own(c)
+      return show(c, {
+        title: `${project.name}: deployment to ${environment.name}`,
+        page: () => <DeploymentStatus {...{ project, environment, deployment }} />,
+        json: () => deploymentJson(deployment),
+      })
+    })
+    .post('/projects/:id/deployments/:deploymentId/rollback', (c) => {
+      const { project, deployment: target } = own(c)
+      const deployment = rollBack(deps, { project, target, triggeredBy: userOf(c).email })
+      return created(c, deployment)
+    })
+    .post('/projects/:id/deployments/:deploymentId/cancel', async (c) => {
+      const { deployment } = own(c)
+      const by = userOf(c).email
+      const ended = await within(
+        patience,
+        cancelDeployment(deps, { deployment, by }).then(() => true),
+      )
+      if (!ended) c.status(202)
+      return moveOn(c, { to: pathOf(deployment), json: () => deploymentJson(own(c).deployment) })
+    })
+
+  function start(c: Context, asked: ReturnType<typeof triggerForm>['_output']) {
+    const project = findProject(db, ownKey(c))
+    const triggeredBy = userOf(c).email
+    return created(c, queue.trigger({ ...asked, project, trigger: 'manual', triggeredBy }))
+  }
+
+  function created(c: Context, deployment: Deployment) {
+    const json = () => deploymentJson(deployment)
+    return moveOn(c, { to: pathOf(deployment), created: true, json })
+  }
+
+  function own(c: Context) {
+    const project = findProject(db, ownKey(c))
+    const id = c.req.param('deploymentId')!
+    const deployment = findDeployment(db, { id, projectId: project.id })
+    const key = { id: deployment.environmentId, projectId: project.id }
+    return { project, deployment, environment: findEnvironment(db, key) }
+  }
+}
+
+const pathOf = ({ projectId, id }: Deployment) => `/projects/${projectId}/deployments/${id}`
+
+const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })

@@ -1,0 +1,16 @@
+import type { Deps } from '../deps.ts'
+import type { OpenVariable } from '../environments/variable-store.ts'
+import type { Stream } from './log-store.ts'
+import type { Job } from './store.ts'
+
+/** Why a run is aborted: someone cancelled it, or Davit stops and takes it up at its next start. */
+export const cancelled = Symbol('cancelled')
+export const stopping = Symbol('stopping')
+
+/** What a step may use. It sees neither the database nor HTTP. */
+export type Run = Job &
+  Pick<Deps, 'docker' | 'git' | 'config' | 'instanceId'> & {
+    variables: OpenVariable[]
+    log: (text: string, stream?: Stream) => void
+    signal: AbortSignal
+  }

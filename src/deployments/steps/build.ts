@@ -1,0 +1,41 @@
+import type { Snapshot } from '../../git/git.ts'
+import { labelsFor } from '../../projects/labels.ts'
+import type { Run } from '../run.ts'
+
+/** Builds the commit's Dockerfile into an image of the deployment's own; returns its reference. */
+export async function build(run: Run, snapshot: Snapshot): Promise<string> {
+  const { project, deployment, docker, git, log, signal } = run
+  const { contextDir, dockerfilePath } = project
+  const context = await git.context(snapshot, { contextDir, dockerfilePath, signal, log })
+  const image = `davit/${project.id}:${deployment.id}`
+  log(`Building ${context.dockerfile} with ${context.files} files`)
+  const output = docker.buildImage({
+    context: git.archive(context, { signal }),
+    dockerfile: context.dockerfile,
+    tag: image,
+    labels: labelsFor({
+      instanceId: run.instanceId,
+      kind: 'build',
+      ownerId: project.ownerId,
+      projectId: project.id,
+      environmentId: deployment.environmentId,
+      deploymentId: deployment.id,
+    }),
+    buildArgs: buildArguments(run),
+    signal,
+  })
+  for await (const part of output) if (part.kind === 'line') log(part.text, part.stream)
+  return image
+}
+
+/** The project's arguments and the variables marked for it, which stay readable in the image's history. */
+function buildArguments({ project, variables, log }: Run) {
+  const marked = variables.filter(({ buildTime }) => buildTime)
+  const exposed = marked.filter(({ secret }) => secret).map(({ key }) => key)
+  if (exposed.length > 0)
+    log(`Secret variables given to the build stay readable in the image: ${exposed.join(', ')}`)
+  return {
+    ...project.buildArgs,
+    ...Object.fromEntries(marked.map(({ key, value }) => [key, value])),
+  }
+}

@@ -1,0 +1,75 @@
+import type { ContainerOptions, Image } from '../../docker/index.ts'
+import { labelsFor } from '../../projects/labels.ts'
+import type { Run } from '../run.ts'
+
+/** What most images need to start as root and drop to a user; all other capabilities are taken away. */
+export const compatCapabilities = [
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'SETGID',
+  'SETUID',
+  'NET_BIND_SERVICE',
+]
+
+/** The app's port: the environment's, else its PORT variable, else the image's first EXPOSE, else 3000. */
+export function choosePort({ environment, variables }: Run, image: Image) {
+  const variable = Number(variables.find(({ key }) => key === 'PORT')?.value)
+  const named = Number.isInteger(variable) && variable > 0 && variable < 65_536 ? variable : null
+  return environment.port ?? named ?? image.exposedPorts[0] ?? 3000
+}
+
+/** How the app's container is to be: everything but its image comes from the environment's settings. */
+export function containerOptions(
+  run: Run,
+  { image, port, network }: { image: string; port: number; network: string },
+): ContainerOptions {
+  const { project, environment, deployment, config } = run
+  return {
+    name: containerName(run),
+    image,
+    env: {
+      ...Object.fromEntries(run.variables.map(({ key, value }) => [key, value])),
+      ...(port > 0 && { PORT: String(port) }),
+    },
+    labels: labelsFor({
+      instanceId: run.instanceId,
+      kind: 'app',
+      ownerId: project.ownerId,
+      projectId: project.id,
+      environmentId: environment.id,
+      deploymentId: deployment.id,
+    }),
+    network,
+    networkAliases: [environment.name],
+    ports:
+      port > 0
+        ? [{ container: port, host: environment.hostPort, address: config.publishAddress }]
+        : [],
+    memoryBytes: environment.memoryMb * 1024 * 1024,
+    cpus: environment.cpus,
+    pidsLimit: 256,
+    capabilities: compatCapabilities,
+    volumes: volumesOf(run),
+    // a crash must end the gate, not be hidden by a restart; the policy follows once it is through
+    restart: { name: 'no' },
+    init: true,
+    stopTimeout: 10,
+    logs: { maxSize: '10m', maxFiles: 3 },
+    oomScoreAdj: 500,
+  }
+}
+
+/** Volumes belong to the environment: the name in the form is not the name on the engine. */
+export const volumesOf = ({ environment }: Pick<Run, 'environment'>) =>
+  environment.volumes.map((entry) => {
+    const at = entry.indexOf(':')
+    return { name: `davit-${environment.id}-${entry.slice(0, at)}`, path: entry.slice(at + 1) }
+  })
+
+/** Readable in `docker ps`, and one for each deployment. */
+function containerName({ project, environment, deployment }: Run) {
+  const slug = project.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  const readable = `davit-${slug}-${environment.name}`.replace(/-+/g, '-').slice(0, 40)
+  return `${readable}-${deployment.id.slice(-12)}`
+}

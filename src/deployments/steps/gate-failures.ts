@@ -1,0 +1,60 @@
+import { Failure } from '../../errors.ts'
+import type { Environment } from '../../environments/store.ts'
+import type { Run } from '../run.ts'
+import type { Output } from './output.ts'
+
+/** Why a container that ended did not pass the gate; its last lines are in the log by then. */
+export async function exitFailure(
+  { docker, environment }: Run,
+  { id, output }: { id: string; output: Output },
+): Promise<Failure> {
+  await output.complete()
+  const container = await docker.inspectContainer(id)
+  const code = container?.exitCode ?? 0
+  if (container?.oomKilled || code === 137)
+    return new Failure(
+      'out_of_memory',
+      `Starting: the app was ended by the kernel${container?.oomKilled ? ', out of memory' : ''} (exit code ${code}; its limit is ${environment.memoryMb} MB).`,
+      'Raise the memory of the environment, or make the app need less.',
+    )
+  const known = exits[code]
+  return new Failure(
+    known?.code ?? 'exited',
+    `Starting: the app ended with exit code ${code}${known ? `: ${known.what}` : ''}.`,
+    known?.hint ??
+      'Its last lines are in the log below: mend what they complain of, then deploy again.',
+  )
+}
+
+const exits: Record<number, { code: string; what: string; hint: string }> = {
+  0: {
+    code: 'exited',
+    what: 'it finished at once, though an app has to keep running',
+    hint: 'Let the CMD of the Dockerfile start the app in the foreground.',
+  },
+  126: {
+    code: 'not_executable',
+    what: 'its command can not be executed',
+    hint: 'Give the file that CMD or ENTRYPOINT names the right to execute (chmod +x).',
+  },
+  127: {
+    code: 'command_not_found',
+    what: 'its command was not found',
+    hint: 'Check CMD and ENTRYPOINT in the Dockerfile: the program they name is not in the image.',
+  },
+}
+
+/** Why a container that runs but does not answer did not pass the gate. */
+export function silenceFailure(
+  { healthPath, healthTimeout }: Environment,
+  { port, lastSeen }: { port: number; lastSeen: string },
+) {
+  const where = port > 0 ? ` on port ${port}${healthPath ? `, path ${healthPath}` : ''}` : ''
+  return new Failure(
+    'no_answer',
+    `Starting: the app did not answer${where} within ${healthTimeout} s (last seen: ${lastSeen}).`,
+    lastSeen.startsWith('status')
+      ? 'Let the health path answer with a status below 400, or choose another one in the environment.'
+      : "Let the app listen on 0.0.0.0 and the port in PORT; 127.0.0.1 inside a container answers nobody. Or set the environment's port, 0 for a worker.",
+  )
+}

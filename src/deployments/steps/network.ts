@@ -1,0 +1,32 @@
+import { freeSubnet, isSubnetTaken } from '../../docker/index.ts'
+import { labelFilter, labelsFor } from '../../projects/labels.ts'
+import type { Run } from '../run.ts'
+
+/** Tries for a subnet when someone else keeps taking the one just found free. */
+const maxTries = 5
+
+/** The project's own network, made at its first deployment. Returns its name. */
+export async function ensureNetwork({ docker, project, instanceId, config, signal }: Run) {
+  const labels = labelFilter(instanceId, { projectId: project.id })
+  const [existing] = await docker.listNetworks({ labels, signal })
+  if (existing) return existing.name
+  const name = `davit-${project.id}`
+  for (let tries = 1; ; tries++) {
+    const used = await docker.usedSubnets({ signal })
+    const subnet = freeSubnet({ pool: config.networkPool, prefix: 26, used })
+    const own = labelsFor({
+      instanceId,
+      kind: 'app',
+      ownerId: project.ownerId,
+      projectId: project.id,
+    })
+    try {
+      await docker.createNetwork({ name, subnet, labels: own, signal })
+      return name
+    } catch (error) {
+      const [made] = await docker.listNetworks({ labels, signal })
+      if (made) return made.name // another environment of the project was quicker
+      if (!isSubnetTaken(error) || tries === maxTries) throw error
+    }
+  }
+}

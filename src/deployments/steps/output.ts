@@ -1,0 +1,40 @@
+import type { Run } from '../run.ts'
+import { within } from '../../web/within.ts'
+
+/** Lines of a starting container that go to the deployment's log as they come. */
+const maxLive = 300
+
+/** Lines from the end that a container which failed leaves there in any case. */
+const lastLines = 40
+
+export type Output = {
+  /** Resolves when nothing more is read. */
+  ended: Promise<void>
+  /** After the container's end: waits for the rest and adds the last lines if they were cut. */
+  complete: () => Promise<void>
+}
+
+/** Copies what a starting container writes to the log; a talkative one is cut after a while. */
+export function followOutput(
+  { docker, log, signal: outer }: Run,
+  { id, signal }: { id: string; signal: AbortSignal },
+): Output {
+  let seen = 0
+  const ended = (async () => {
+    for await (const line of docker.containerLogs(id, { follow: true, signal })) {
+      if (++seen > maxLive) return log('… more output is in the log of the container')
+      log(line.text, line.stream)
+    }
+  })().catch(() => {}) // the stream breaks off when the gate is over or the container is removed
+
+  return {
+    ended,
+    async complete() {
+      await within(2000, ended)
+      if (seen <= maxLive) return
+      log(`Its last ${lastLines} lines:`)
+      for await (const line of docker.containerLogs(id, { tail: lastLines, signal: outer }))
+        log(line.text, line.stream)
+    },
+  }
+}

@@ -1,0 +1,195 @@
+import { and, asc, desc, eq, inArray, isNotNull, lt, ne, sql } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { deployments, environments, projects } from '../db/schema.ts'
+import { notFound } from '../errors.ts'
+import type { Page } from '../web/paging.ts'
+
+export type Deployment = typeof deployments.$inferSelect
+export type Status = Deployment['status']
+type Changes = Partial<typeof deployments.$inferInsert>
+
+/** States in which the pipeline works on a deployment. */
+export const activeStatuses = ['cloning', 'building', 'deploying'] as const satisfies Status[]
+
+/** Whether the pipeline is done with it: nothing more is written to its log. */
+export const isEnded = (status: Status) =>
+  status !== 'pending' && !(activeStatuses as readonly Status[]).includes(status)
+
+export const insertDeployment = (db: Db, values: typeof deployments.$inferInsert) =>
+  db.insert(deployments).values(values).returning().get()
+
+export function findDeployment(db: Db, { id, projectId }: { id: string; projectId: string }) {
+  const deployment = db
+    .select()
+    .from(deployments)
+    .where(and(eq(deployments.id, id), eq(deployments.projectId, projectId)))
+    .get()
+  if (!deployment) throw notFound('deployment')
+  return deployment
+}
+
+/** A deployment with where it goes; undefined once its project was deleted. */
+export const getJob = (db: Db, id: string) =>
+  db
+    .select({ deployment: deployments, project: projects, environment: environments })
+    .from(deployments)
+    .innerJoin(projects, eq(projects.id, deployments.projectId))
+    .innerJoin(environments, eq(environments.id, deployments.environmentId))
+    .where(eq(deployments.id, id))
+    .get()
+
+export type Job = NonNullable<ReturnType<typeof getJob>>
+
+export const getStatus = (db: Db, id: string): Status =>
+  db.select({ status: deployments.status }).from(deployments).where(eq(deployments.id, id)).get()
+    ?.status ?? 'cancelled'
+
+export const updateDeployment = (db: Db, id: string, changes: Changes) =>
+  db.update(deployments).set(changes).where(eq(deployments.id, id)).run()
+
+/** Compare and set: false when the deployment was not in one of those states any more. */
+export const moveDeployment = (
+  db: Db,
+  { id, from, ...changes }: { id: string; from: readonly Status[]; status: Status } & Changes,
+) =>
+  db
+    .update(deployments)
+    .set(changes)
+    .where(and(eq(deployments.id, id), inArray(deployments.status, [...from])))
+    .returning({ id: deployments.id })
+    .get() !== undefined
+
+/** The deployment runs; whatever ran in its environment before is superseded in the same moment. */
+export const setRunning = (db: Db, { id, environmentId }: Deployment, changes: Changes) =>
+  db.transaction(() => {
+    const replaced = and(
+      eq(deployments.environmentId, environmentId),
+      inArray(deployments.status, ['running', 'stopped']),
+    )
+    db.update(deployments).set({ status: 'superseded' }).where(replaced).run()
+    db.update(deployments)
+      .set({ ...changes, status: 'running' })
+      .where(eq(deployments.id, id))
+      .run()
+  })
+
+/** Those that waited behind a newer one for the same environment; returns them. */
+export const supersedeWaiting = (db: Db, newest: Deployment) =>
+  db
+    .update(deployments)
+    .set({ status: 'superseded', finishedAt: new Date() })
+    .where(
+      and(
+        eq(deployments.environmentId, newest.environmentId),
+        eq(deployments.status, 'pending'),
+        lt(deployments.id, newest.id),
+      ),
+    )
+    .returning()
+    .all()
+
+/** Ends what waits for an environment or project that goes away. */
+export const cancelWaiting = (
+  db: Db,
+  { projectId, environmentId }: { projectId?: string; environmentId?: string },
+) =>
+  db
+    .update(deployments)
+    .set({ status: 'cancelled', finishedAt: new Date() })
+    .where(
+      and(
+        eq(deployments.status, 'pending'),
+        projectId ? eq(deployments.projectId, projectId) : undefined,
+        environmentId ? eq(deployments.environmentId, environmentId) : undefined,
+      ),
+    )
+    .run()
+
+/** A run begins: what an earlier one left of steps and errors is wiped. */
+export const countAttempt = (db: Db, id: string) =>
+  db
+    .update(deployments)
+    .set({ attempt: sql`${deployments.attempt} + 1`, steps: [] })
+    .where(eq(deployments.id, id))
+    .run()
+
+/** Oldest first. */
+export const listInStatus = (db: Db, statuses: readonly Status[]) =>
+  db
+    .select()
+    .from(deployments)
+    .where(inArray(deployments.status, [...statuses]))
+    .orderBy(asc(deployments.id))
+    .all()
+
+/** The one whose container serves the environment, or did until it was stopped. */
+export const getCurrent = (db: Db, environmentId: string) =>
+  db
+    .select()
+    .from(deployments)
+    .where(
+      and(
+        eq(deployments.environmentId, environmentId),
+        inArray(deployments.status, ['running', 'stopped']),
+      ),
+    )
+    .orderBy(desc(deployments.id))
+    .limit(1)
+    .get() ?? null
+
+/** Images of an environment, newest deployment first, each once. */
+export const listImages = (db: Db, environmentId: string) =>
+  db
+    .select({ image: deployments.image })
+    .from(deployments)
+    .where(and(eq(deployments.environmentId, environmentId), isNotNull(deployments.image)))
+    .groupBy(deployments.image)
+    .orderBy(desc(sql`max(${deployments.id})`))
+    .all()
+    .map(({ image }) => image!)
+
+/** The image is gone: no deployment can be rolled back to it. */
+export const forgetImage = (db: Db, image: string) =>
+  db
+    .update(deployments)
+    .set({ image: null })
+    .where(and(eq(deployments.image, image), ne(deployments.status, 'running')))
+    .run()
+
+/** A page of a project's deployments with one row too many, newest first. */
+export const listDeployments = (
+  db: Db,
+  { projectId, cursor, limit }: { projectId: string } & Page,
+) =>
+  db
+    .select({ deployment: deployments, environment: environments })
+    .from(deployments)
+    .innerJoin(environments, eq(environments.id, deployments.environmentId))
+    .where(
+      and(eq(deployments.projectId, projectId), cursor ? lt(deployments.id, cursor) : undefined),
+    )
+    .orderBy(desc(deployments.id))
+    .limit(limit + 1)
+    .all()
+
+/** The newest deployment of an environment, in whatever state. */
+export const getLatest = (db: Db, environmentId: string) =>
+  db
+    .select()
+    .from(deployments)
+    .where(eq(deployments.environmentId, environmentId))
+    .orderBy(desc(deployments.id))
+    .limit(1)
+    .get() ?? null
+
+/** The newest deployments of all projects of a user. */
+export const listRecent = (db: Db, { ownerId, limit }: { ownerId: string; limit: number }) =>
+  db
+    .select({ deployment: deployments, environment: environments, project: projects })
+    .from(deployments)
+    .innerJoin(projects, eq(projects.id, deployments.projectId))
+    .innerJoin(environments, eq(environments.id, deployments.environmentId))
+    .where(eq(projects.ownerId, ownerId))
+    .orderBy(desc(deployments.id))
+    .limit(limit)
+    .all()

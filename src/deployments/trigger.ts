@@ -1,0 +1,71 @@
+import type { Deps } from '../deps.ts'
+import { AppError, invalidField } from '../errors.ts'
+import { branchOf, listEnvironments } from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
+import type { Project } from '../projects/store.ts'
+import { LogWriter } from './log-writer.ts'
+import { insertDeployment, supersedeWaiting } from './store.ts'
+import type { Deployment } from './store.ts'
+
+export type Trigger = {
+  project: Project
+  trigger: Deployment['trigger']
+  /** E-mail of the user, or what else caused it. */
+  triggeredBy: string
+  /** Default: the project's first. */
+  environmentId?: string | null | undefined
+  repositoryUrl?: string | null | undefined
+  branch?: string | null | undefined
+  commit?: string | null | undefined
+  /** The deployment to go back to: its image is used as it is. */
+  rollbackTo?: Deployment
+}
+
+/** The one way a deployment begins, whether a person, a push or a rollback asked for it. */
+export function triggerDeployment(
+  deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue'>,
+  { project, trigger, triggeredBy, rollbackTo, ...asked }: Trigger,
+): Deployment {
+  if (project.deletingAt)
+    throw new AppError('conflict', `Project ${project.name} is being deleted. It is not deployed.`)
+  const environment = chooseEnvironment(
+    listEnvironments(deps.db, project.id),
+    rollbackTo?.environmentId ?? asked.environmentId,
+  )
+  const deployment = insertDeployment(deps.db, {
+    projectId: project.id,
+    environmentId: environment.id,
+    trigger,
+    triggeredBy,
+    repositoryUrl: asked.repositoryUrl ?? project.repositoryUrl,
+    branch: asked.branch ?? branchOf(environment, project),
+    requestedCommit: asked.commit ?? null,
+    ...(rollbackTo && reused(rollbackTo)),
+  })
+  for (const waiting of supersedeWaiting(deps.db, deployment)) {
+    const log = new LogWriter(deps, { deploymentId: waiting.id, mask: (text) => text })
+    log.write('A newer deployment of this environment took its place while it waited.')
+    log.flush()
+    deps.logs.publish(waiting.id, { status: 'superseded' })
+  }
+  deps.queue.wake()
+  return deployment
+}
+
+function chooseEnvironment(environments: Environment[], id: string | null | undefined) {
+  const chosen = id ? environments.find((environment) => environment.id === id) : environments[0]
+  if (!chosen)
+    throw invalidField('environment_id', 'names an environment that this project does not have.')
+  return chosen
+}
+
+const reused = (target: Deployment) => ({
+  rollbackOf: target.id,
+  image: target.image,
+  repositoryUrl: target.repositoryUrl,
+  branch: target.branch,
+  requestedCommit: target.requestedCommit,
+  commitHash: target.commitHash,
+  commitAuthor: target.commitAuthor,
+  commitMessage: target.commitMessage,
+})
