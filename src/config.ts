@@ -25,7 +25,10 @@ const publicUrl = z.string().transform((text, context) => {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash)
     return url
-  context.addIssue({ code: 'custom', message: 'wants an address such as https://davit.example.com' })
+  context.addIssue({
+    code: 'custom',
+    message: 'wants an address such as https://davit.example.com',
+  })
   return z.NEVER
 })
 

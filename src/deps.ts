@@ -1,6 +1,6 @@
 import type { Config } from './config.ts'
 import type { Db, LogDb } from './db/index.ts'
-import type { LogBatch } from './deployments/log-batch.ts'
+import type { DeploymentEvent } from './deployments/log-batch.ts'
 import type { DeploymentQueue } from './deployments/queue.ts'
 import type { Docker } from './docker/index.ts'
 import type { Git } from './git/git.ts'
@@ -17,7 +17,7 @@ export type Deps = {
   docker: Docker
   git: Git
   /** Lines and changes of state of deployments, by deployment id. */
-  logs: Hub<LogBatch>
+  logs: Hub<DeploymentEvent>
   queue: DeploymentQueue
   streams: Streams
   /** This installation's id: the `davit.instance` label of everything it makes. */

@@ -15,10 +15,7 @@ export const openDatabase = (path: string, migrationsFolder = join(root, 'drizzl
 
 /** Opens the log rows, a file of their own that can be pruned, or left out of a backup. */
 export const openLogDatabase = (path: string, migrationsFolder = join(root, 'drizzle/logs')) =>
-  upgrade(
-    drizzle(openFile(path), { schema: logSchema, casing: 'snake_case' }),
-    migrationsFolder,
-  )
+  upgrade(drizzle(openFile(path), { schema: logSchema, casing: 'snake_case' }), migrationsFolder)
 
 function openFile(path: string) {
   const sqlite = new Database(path, { create: true, strict: true })

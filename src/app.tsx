@@ -1,0 +1,95 @@
+import { bodyLimit } from 'hono/body-limit'
+import { HTTPException } from 'hono/http-exception'
+import { methodNotAllowed } from 'hono/method-not-allowed'
+import { requestId } from 'hono/request-id'
+import { secureHeaders } from 'hono/secure-headers'
+import { timeout } from 'hono/timeout'
+import { requireUser } from './accounts/require-user.ts'
+import { accountRoutes, sessionRoutes } from './accounts/routes.tsx'
+import { loadSession } from './accounts/session.ts'
+import type { Deps } from './deps.ts'
+import { logRoutes } from './deployments/log-routes.tsx'
+import { overviewRoutes } from './deployments/overview-routes.tsx'
+import { deploymentRoutes } from './deployments/routes.tsx'
+import { environmentRoutes } from './environments/routes.tsx'
+import { variableRoutes } from './environments/variable-routes.tsx'
+import { AppError } from './errors.ts'
+import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
+import { projectRoutes } from './projects/routes.tsx'
+import { clientAddress } from './web/client-address.ts'
+import { csrfCheck, csrfToken } from './web/csrf.ts'
+import { factory } from './web/factory.ts'
+import { answerError, answerMethodNotAllowed, answerNotFound } from './web/failures.tsx'
+import { healthRoutes } from './web/health.ts'
+import { rateLimit } from './web/rate-limit.ts'
+import { requestLog } from './web/request-log.ts'
+import { staticRoutes } from './web/static.ts'
+
+/** Bytes of a request's body. */
+const maxBody = 1024 * 1024
+
+/** The HTTP application: middleware in the specified order, then one line for each slice. */
+export function createApp(deps: Deps) {
+  const { config } = deps
+  const app = factory.createApp()
+  app.onError(answerError)
+  app.notFound(answerNotFound)
+  app.use(requestId(), clientAddress(config.trustedProxies), requestLog())
+  app.use(
+    pageHeaders(config.url),
+    methodNotAllowed({ app, onMethodNotAllowed: answerMethodNotAllowed }),
+  )
+  app.use(rateLimit({ rate: config.rateLimit, burst: config.rateBurst }))
+  app.use(loadSession(deps), privateAnswers(), csrfToken(deps))
+  app.use(deadline(config.requestTimeout), bodyLimit({ maxSize: maxBody, onError: refuseBody }))
+  app.route('/', healthRoutes(deps))
+  app.route('/', staticRoutes())
+
+  app.use(csrfCheck(deps))
+  app.route('/', landingRoutes(deps))
+  app.route('/', accountRoutes(deps))
+
+  app.use(requireUser)
+  app.route('/', dashboardRoutes(deps))
+  app.route('/', projectRoutes(deps))
+  app.route('/', overviewRoutes(deps))
+  app.route('/', deploymentRoutes(deps))
+  app.route('/', logRoutes(deps))
+  app.route('/', environmentRoutes(deps))
+  app.route('/', variableRoutes(deps))
+  app.route('/', sessionRoutes(deps))
+  return app
+}
+
+/** No inline script or style, no frame, no referrer to other sites; HTTPS for good once it is there. */
+const pageHeaders = (url: URL | null) =>
+  secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      objectSrc: ["'none'"],
+      baseUri: ["'none'"],
+      formAction: ["'self'"],
+      frameAncestors: ["'none'"],
+    },
+    referrerPolicy: 'same-origin',
+    strictTransportSecurity: url?.protocol === 'https:' ? 'max-age=31536000' : false,
+  })
+
+/** What a logged-in user sees is stored by no cache, unless a route says otherwise. */
+const privateAnswers = () =>
+  factory.createMiddleware(async (c, next) => {
+    await next()
+    if (c.var.user && !c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
+  })
+
+/** 504 after so many seconds. A stream is answered at once and so never meets it. */
+const deadline = (seconds: number) =>
+  timeout(
+    seconds * 1000,
+    new HTTPException(504, { message: `This took longer than ${seconds} seconds. Try again.` }),
+  )
+
+const refuseBody = (): never => {
+  throw new AppError('too_large', 'The body is larger than 1 MiB. Send less at once.')
+}

@@ -1,0 +1,26 @@
+import type { Secrets } from '../secrets.ts'
+import type { Db } from './index.ts'
+import { installation } from './schema.ts'
+
+const checkContext = 'installation'
+const checkText = 'davit'
+
+/**
+ * This installation's id, made at the first start. Throws when the database was sealed under another
+ * key: going on would leave every stored secret unreadable.
+ */
+export function openInstallation(db: Db, secrets: Secrets): string {
+  const row =
+    db.select().from(installation).get() ??
+    db
+      .insert(installation)
+      .values({ keyCheck: secrets.seal(checkText, checkContext) })
+      .returning()
+      .get()
+  try {
+    secrets.open(row.keyCheck, checkContext)
+  } catch (cause) {
+    throw new Error('The key does not fit the database', { cause })
+  }
+  return row.id
+}

@@ -1,0 +1,99 @@
+import type { Server } from 'bun'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasUsers } from './accounts/store.ts'
+import { setupCodeFor } from './accounts/setup-code.ts'
+import { createApp } from './app.tsx'
+import { ConfigError, unknownSettings } from './config.ts'
+import type { Config } from './config.ts'
+import { openDatabase, openLogDatabase } from './db/index.ts'
+import { openInstallation } from './db/installation.ts'
+import type { Deps } from './deps.ts'
+import { DeploymentQueue } from './deployments/queue.ts'
+import { recover } from './deployments/recover.ts'
+import { watchContainers } from './deployments/watch.ts'
+import { connectDocker } from './docker/index.ts'
+import { connectGit } from './git/git.ts'
+import { journal } from './journal.ts'
+import { Hub } from './live/hub.ts'
+import { openSecrets } from './secrets.ts'
+import { version } from './version.ts'
+import { Streams } from './web/streams.ts'
+
+/** Milliseconds after which the process ends whatever is left to do. */
+const shutdownLimit = 9000
+
+/** Builds everything that has a lifetime, from the settings alone. */
+export function assemble(config: Config): Deps {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  const secrets = openSecrets(config)
+  const db = openDatabase(join(config.dataDir, 'davit.db'))
+  const deps: Deps = {
+    config,
+    db,
+    logDb: openLogDatabase(join(config.dataDir, 'logs.db')),
+    secrets,
+    docker: connectDocker({ host: config.dockerHost }),
+    git: connectGit(config),
+    logs: new Hub(),
+    queue: new DeploymentQueue(() => deps),
+    streams: new Streams(config.streamsPerUser),
+    instanceId: openInstallation(db, secrets),
+    setupCode: setupCodeFor(config),
+  }
+  return deps
+}
+
+/** Runs the server until SIGTERM or SIGINT, then ends in reverse order: streams, requests, work, files. */
+export async function serve(config: Config) {
+  for (const name of unknownSettings(process.env))
+    journal.warn(`${name} is not a setting of this version of Davit`)
+  const deps = assemble(config)
+  const stop = new AbortController()
+  const app = createApp(deps)
+  const server = listen(config, (request, server) => app.fetch(request, { server }))
+
+  const background = [
+    recover(deps, { signal: stop.signal }),
+    watchContainers(deps, { signal: stop.signal }),
+  ].map((work) => work.catch((error) => journal.error('background work failed', error)))
+  announce(deps, server.url)
+
+  const signal = await firstSignal()
+  journal.info('stopping', { signal })
+  setTimeout(() => process.exit(1), shutdownLimit).unref()
+  stop.abort()
+  deps.streams.endAll()
+  await Promise.all([server.stop(), deps.queue.stop(), ...background])
+  deps.db.$client.close()
+  deps.logDb.$client.close()
+  journal.info('stopped')
+}
+
+function listen(
+  { host, port }: Config,
+  fetch: (request: Request, server: Server<undefined>) => Response | Promise<Response>,
+) {
+  try {
+    return Bun.serve({ hostname: host, port, idleTimeout: 30, fetch })
+  } catch (error) {
+    throw new ConfigError(`DAVIT_PORT ${port} can not be listened on at ${host}: ${String(error)}`)
+  }
+}
+
+function announce({ db, setupCode, config }: Deps, address: URL) {
+  const url = (config.url ?? address).origin
+  process.stdout.write(`Davit ${version} listens on ${address.origin}\n`)
+  if (url !== address.origin) process.stdout.write(`Its public address is ${url}\n`)
+  if (hasUsers(db)) return
+  process.stdout.write(`Make the first account at ${url}/auth/register\n`)
+  if (setupCode) process.stdout.write(`Setup code: ${setupCode}\n`)
+}
+
+/** The first one is heeded in good order; a second one ends the process at once. */
+const firstSignal = () =>
+  new Promise<string>((resolve) => {
+    let received = 0
+    for (const name of ['SIGTERM', 'SIGINT'] as const)
+      process.on(name, () => (++received === 1 ? resolve(name) : process.exit(1)))
+  })
