@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
-import { userInfo } from 'node:os'
 import Modem from 'docker-modem'
 import type { EngineAddress } from './address.ts'
 import type { Deadline } from './deadline.ts'
@@ -9,6 +8,7 @@ import { parseAddress } from './address.ts'
 import { readCertificates } from './certificates.ts'
 import { startDeadline } from './deadline.ts'
 import { EngineError, hangUp, unanswered, unreachable } from './failures.ts'
+import { sshLogin } from './ssh.ts'
 
 export type Method = 'GET' | 'POST' | 'DELETE'
 
@@ -163,11 +163,8 @@ function openModem(address: EngineAddress) {
       return new Modem({ ...base, host, port, protocol: 'https', ...readCertificates(certPath) })
     }
     case 'ssh': {
-      const { host, port, username } = address
-      const agent = process.env.SSH_AUTH_SOCK
-      const sshOptions = agent ? { agent } : {}
-      const user = username ?? userInfo().username
-      return new Modem({ ...base, protocol: 'ssh', host, port, username: user, sshOptions })
+      const { host, port } = address
+      return new Modem({ ...base, protocol: 'ssh', host, port, ...sshLogin(address) })
     }
   }
 }
@@ -192,8 +189,9 @@ async function readText(answer: IncomingMessage) {
 const defined = (query: object) =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
 
+/** Sockets name the cause by a code, ssh by the level at which it failed. */
 const isTransportError = (error: unknown) =>
-  error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string'
+  error instanceof Error && ('code' in error || 'level' in error)
 
 function isNewer(version: string, than: string) {
   const [major = 0, minor = 0] = version.split('.').map(Number)

@@ -38,10 +38,15 @@ export function unreachable(address: EngineAddress, error: unknown): Failure {
   return new Failure(
     'engine_unreachable',
     `The Docker Engine at ${address.text} cannot be reached: ${what}.`,
-    known?.hint ?? 'Look at the engine (systemctl status docker) and at DOCKER_HOST.',
+    known?.hint ?? hintFor(address),
     { cause: error },
   )
 }
+
+const hintFor = ({ kind, text }: EngineAddress) =>
+  kind === 'ssh'
+    ? `Make \`docker -H ${text} version\` work for the user that runs this, with a key or an agent.`
+    : 'Look at the engine (systemctl status docker) and at DOCKER_HOST.'
 
 /** What to say when the engine took the call but no answer came. */
 export const unanswered = (address: EngineAddress, call: string, milliseconds: number) =>
