@@ -64,7 +64,7 @@ async function readUrls(
     mirror: repository.mirror,
     signal,
   }).catch((error) => {
-    throw error instanceof GitError ? refused(file, 'it cannot be read.') : error
+    throw error instanceof GitError ? unreadable(error) : error
   })
   for (const setting of output.toString().split('\0')) {
     const [, name, key, value] = /^submodule\.(.+)\.(path|url)\n(.*)$/s.exec(setting) ?? []
@@ -115,4 +115,12 @@ const refused = ({ path }: Entry, why: string) =>
     'submodule_refused',
     `The submodule ${path} cannot be fetched: ${why}`,
     'Give it an https:// URL in .gitmodules, or commit its files.',
+  )
+
+const unreadable = (cause: GitError) =>
+  new Failure(
+    'submodule_refused',
+    'The file .gitmodules of the repository cannot be read.',
+    'Write it as git config does, or remove it.',
+    { cause },
   )

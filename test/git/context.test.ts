@@ -1,0 +1,303 @@
+import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectGit, type Git, type Snapshot } from '../../src/git/git.ts'
+import {
+  commitFiles,
+  type Files,
+  git,
+  makeRepository,
+  startGitServer,
+} from '../support/git-server.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'davit-context-'))
+const served = join(dir, 'served')
+const server = startGitServer(served)
+const dataDir = join(dir, 'data')
+const davit: Git = connectGit({ dataDir, allowHosts: ['127.0.0.1'], allowLocalRepos: false })
+const signal = new AbortController().signal
+let turn = 0
+let lines: string[] = []
+const log = (line: string) => void lines.push(line)
+
+beforeEach(() => {
+  lines = []
+})
+afterAll(() => {
+  server.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const Dockerfile = 'FROM busybox\n'
+
+/** A repository with these files; gives its path, URL and commit. */
+function aRepository(files: Files, name = `app${++turn}.git`) {
+  const path = makeRepository(served, name)
+  return { path, url: `${server.url}${name}`, commit: commitFiles(path, files) }
+}
+
+const fetch = (url: string) => davit.fetch({ url, branch: 'main', commit: null, signal, log })
+
+type Paths = { contextDir?: string; dockerfilePath?: string | null }
+
+const contextOf = async (url: string, paths: Paths = {}) =>
+  davit.context(await fetch(url), { contextDir: '.', dockerfilePath: null, signal, log, ...paths })
+
+/** What arrives at the engine: each path with its content, `-> target` or `mode`. */
+async function unpack(url: string, paths: Paths = {}) {
+  const context = await contextOf(url, paths)
+  const tar = await new Response(davit.archive(context, { signal })).arrayBuffer()
+  const target = join(dir, `unpacked${++turn}`)
+  mkdirSync(target)
+  writeFileSync(`${target}.tar`, new Uint8Array(tar))
+  const listed = Bun.spawnSync(['tar', '-xvf', `${target}.tar`, '-C', target]).stdout.toString()
+  const files = listed.split('\n').filter((path) => path && !path.endsWith('/'))
+  expect(context.files).toBe(files.length)
+  return { context, target, files: files.sort() }
+}
+
+const failure = (url: string, paths: Paths = {}) =>
+  contextOf(url, paths).then(
+    () => Promise.reject(new Error('It worked.')),
+    (error) => error,
+  )
+
+describe('the files of a context', () => {
+  test('are those of the commit, as they were committed', async () => {
+    const { url, commit } = aRepository({
+      Dockerfile,
+      'a b/ü "x".txt': 'text',
+      link: { to: '/etc/shadow' },
+      '.gitattributes': '* export-subst\nsecret export-ignore\n',
+      secret: 'kept',
+      id: '$Format:%H$',
+    })
+    const { context, files, target } = await unpack(url)
+    expect(context).toMatchObject({ tree: commit, dockerfile: 'Dockerfile', alternates: [] })
+    expect(files).toContain('secret')
+    expect(await Bun.file(join(target, 'id')).text()).toBe('$Format:%H$')
+    expect(await Bun.file(join(target, 'a b/ü "x".txt')).text()).toBe('text')
+    expect(git(target, ['hash-object', '--no-filters', 'Dockerfile'])).toHaveLength(40)
+  })
+
+  test('are without what .dockerignore leaves out, which itself is sent', async () => {
+    const { url } = aRepository({
+      Dockerfile,
+      '.dockerignore': '# all but src\n*\n!src\nsrc/**/*.md\n',
+      'src/a.ts': 'a',
+      'src/docs/b.md': 'b',
+      'other/c': 'c',
+      README: 'r',
+    })
+    const { files, context } = await unpack(url)
+    expect(files).toEqual(['.dockerignore', 'Dockerfile', 'src/a.ts'])
+    expect(context.files).toBe(3)
+  })
+
+  test('follow <Dockerfile>.dockerignore before .dockerignore', async () => {
+    const { url } = aRepository({
+      'docker/web': Dockerfile,
+      'docker/web.dockerignore': 'b\n',
+      '.dockerignore': 'a\n',
+      a: 'a',
+      b: 'b',
+    })
+    const { files } = await unpack(url, { dockerfilePath: 'docker/web' })
+    expect(files).toEqual(['.dockerignore', 'a', 'docker/web', 'docker/web.dockerignore'])
+  })
+
+  test('are those of the context folder', async () => {
+    const { url } = aRepository({ 'apps/web/Dockerfile': Dockerfile, 'apps/web/x': 'x', y: 'y' })
+    const { files, context } = await unpack(url, { contextDir: './apps//web/' })
+    expect(files).toEqual(['Dockerfile', 'x'])
+    expect(context.dockerfile).toBe('Dockerfile')
+  })
+
+  test('include a Dockerfile that lies outside of the folder', async () => {
+    const { url } = aRepository({
+      'docker/Dockerfile': Dockerfile,
+      'app/x': 'x',
+      'app/.dockerignore': '*\n!x\n',
+      'app/.davit.Dockerfile': 'taken',
+    })
+    const paths = { contextDir: 'app', dockerfilePath: 'docker/Dockerfile' }
+    const { files, context, target } = await unpack(url, paths)
+    expect(files).toEqual(['.davit.Dockerfile', '.dockerignore', 'x'])
+    expect(context.dockerfile).toBe('.davit.Dockerfile')
+    expect(await Bun.file(join(target, context.dockerfile)).text()).toBe(Dockerfile)
+  })
+
+  test('keep one date, whichever way they come', async () => {
+    const { url, path } = aRepository({
+      Dockerfile,
+      'app/Dockerfile': Dockerfile,
+      '.dockerignore': 'b',
+    })
+    commitFiles(path, { b: 'b' })
+    const date = Number(git(path, ['log', '-1', '--format=%ct', 'main']))
+    for (const contextDir of ['.', 'app']) {
+      const { target } = await unpack(url, { contextDir })
+      expect(Bun.file(join(target, 'Dockerfile')).lastModified).toBe(date * 1000)
+    }
+  })
+
+  test('never include a folder .git, whoever committed it', async () => {
+    const { url, path } = aRepository({ Dockerfile })
+    const blob = git(path, ['rev-parse', 'main:Dockerfile'])
+    const tree = Bun.spawnSync(['git', '-C', path, 'mktree'], {
+      stdin: Buffer.from(`100644 blob ${blob}\tconfig\n`),
+    })
+    const top = Bun.spawnSync(['git', '-C', path, 'mktree'], {
+      stdin: Buffer.from(
+        `040000 tree ${tree.stdout.toString().trim()}\t.git\n100644 blob ${blob}\tDockerfile\n`,
+      ),
+    })
+    const commit = git(path, ['commit-tree', '-m', 'x', top.stdout.toString().trim()])
+    git(path, ['update-ref', 'refs/heads/main', commit])
+    expect((await unpack(url)).files).toEqual(['Dockerfile'])
+  })
+
+  test('run nothing that the repository configures', async () => {
+    const marker = join(dir, 'ran')
+    const { url } = aRepository({
+      Dockerfile,
+      '.gitattributes': '* filter=evil diff=evil\n',
+      '.lfsconfig': `[filter "evil"]\n\tsmudge = touch ${marker}\n`,
+      '.githooks/post-checkout': `#!/bin/sh\ntouch ${marker}\n`,
+      '.gitconfig': `[core]\n\tfsmonitor = touch ${marker}\n\thooksPath = .githooks\n`,
+      '.dockerignore': 'x',
+      x: 'x',
+    })
+    await unpack(url)
+    expect(existsSync(marker)).toBe(false)
+  })
+
+  test('in Git LFS stay pointers, and the log says so', async () => {
+    const { url } = aRepository({ Dockerfile, '.gitattributes': '*.psd filter=lfs diff=lfs\n' })
+    await contextOf(url)
+    expect(lines.filter((line) => line.includes('LFS'))).toHaveLength(1)
+  })
+
+  test('may be large', async () => {
+    const files: Files = { Dockerfile, '.dockerignore': 'skip*' }
+    for (let i = 0; i < 40; i++) files[`f${i}`] = Buffer.alloc(1024 * 1024, i).toString('latin1')
+    const { url } = aRepository(files)
+    const context = await contextOf(url)
+    const stream = davit.archive(context, { signal })
+    let size = 0
+    for await (const chunk of stream) size += chunk.length
+    expect(size).toBeGreaterThan(40 * 1024 * 1024)
+  })
+})
+
+describe('an archive', () => {
+  test('ends with the signal, and its git with it', async () => {
+    const files: Files = { Dockerfile }
+    for (let i = 0; i < 8; i++) files[`f${i}`] = Buffer.alloc(1024 * 1024, i).toString('latin1')
+    const { url } = aRepository(files)
+    const cancel = new AbortController()
+    const stream = davit.archive(await contextOf(url), { signal: cancel.signal })
+    const reader = stream.getReader()
+    await reader.read()
+    cancel.abort(new Error('Cancelled.'))
+    const rest = (async () => {
+      while (!(await reader.read()).done);
+    })()
+    expect(await rest.catch((error) => error)).toMatchObject({ message: 'Cancelled.' })
+  })
+
+  test('of a damaged mirror fails, and the next fetch makes it anew', async () => {
+    const { url } = aRepository({ Dockerfile })
+    const context = await contextOf(url)
+    damageBlob(context.mirror, 'Dockerfile')
+    const read = new Response(davit.archive(context, { signal })).text()
+    expect(await read.catch((error) => error)).toMatchObject({ code: 'git_failed' })
+    expect((await unpack(url)).files).toEqual(['Dockerfile'])
+  })
+})
+
+test('a tree that cannot be read is fetched anew at once', async () => {
+  const { url } = aRepository({ Dockerfile, 'a/b': 'c' })
+  const snapshot: Snapshot = await fetch(url)
+  damageBlob(snapshot.mirror, 'a')
+  const options = { contextDir: '.', dockerfilePath: null, signal, log }
+  expect((await davit.context(snapshot, options)).files).toBe(2)
+})
+
+describe('a path', () => {
+  test('is followed through links inside the repository', async () => {
+    const { url } = aRepository({
+      'real/app/Dockerfile.prod': Dockerfile,
+      'real/app/x': 'x',
+      'real/app/Dockerfile': { to: 'Dockerfile.prod' },
+      app: { to: './real/../real/app' },
+    })
+    const { context, files } = await unpack(url, { contextDir: 'app' })
+    expect(context.dockerfile).toBe('Dockerfile.prod')
+    expect(files).toEqual(['Dockerfile', 'Dockerfile.prod', 'x'])
+  })
+
+  test.each([
+    ['../../etc/passwd'],
+    ['/etc/passwd'],
+    ['a/../../b'],
+    ['a\0b'],
+    ['shadow'],
+    ['sub/passwd'],
+    ['up'],
+    ['loop'],
+  ])('%p that leads out is refused', async (dockerfilePath) => {
+    const { url } = aRepository({
+      Dockerfile,
+      shadow: { to: '/etc/shadow' },
+      sub: { to: '/etc' },
+      up: { to: '../../x' },
+      loop: { to: 'loop' },
+    })
+    expect(await failure(url, { dockerfilePath })).toMatchObject({ code: 'path_outside' })
+    expect(await failure(url, { contextDir: dockerfilePath })).toMatchObject({
+      code: 'path_outside',
+    })
+  })
+
+  test('of a .dockerignore cannot lead out either', async () => {
+    const { url } = aRepository({ Dockerfile, '.dockerignore': { to: '/etc/passwd' } })
+    expect(await failure(url)).toMatchObject({ code: 'path_outside' })
+  })
+
+  test('without a Dockerfile is answered with those that are there', async () => {
+    const { url } = aRepository({
+      'deploy/docker/Dockerfile': Dockerfile,
+      'api/Dockerfile.prod': 'x',
+    })
+    const error = await failure(url)
+    expect(error).toMatchObject({ code: 'no_dockerfile' })
+    expect(error.message).toContain('api/Dockerfile.prod, deploy/docker/Dockerfile')
+    expect(error.hint).toContain('dockerfile_path to api/Dockerfile.prod')
+  })
+
+  test('without any Dockerfile is answered with what lies there instead', async () => {
+    const { url } = aRepository({ 'package.json': '{}', 'compose.yml': '', 'src/go.mod': '' })
+    const error = await failure(url, { dockerfilePath: 'src' })
+    expect(error).toMatchObject({ code: 'no_dockerfile' })
+    expect(error.message).toContain('there is compose.yml, package.json')
+    expect(error.message).not.toContain('go.mod')
+  })
+
+  test('of a folder that is not there is answered with those that are', async () => {
+    const { url } = aRepository({ Dockerfile, 'web/x': 'x', 'api/x': 'x' })
+    const error = await failure(url, { contextDir: 'wbe' })
+    expect(error).toMatchObject({ code: 'no_context' })
+    expect(error.message).toContain('api, web')
+    expect(await failure(url, { contextDir: 'Dockerfile' })).toMatchObject({ code: 'no_context' })
+  })
+})
+
+/** Empties one object of a mirror, as a power cut may. */
+function damageBlob(mirror: string, path: string) {
+  const hash = git(mirror, ['rev-parse', `refs/davit/heads/main:${path}`])
+  const file = join(mirror, 'objects', hash.slice(0, 2), hash.slice(2))
+  rmSync(file)
+  writeFileSync(file, '')
+}
