@@ -3,7 +3,7 @@ import { parseDockerignore } from './dockerignore.ts'
 import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './git.ts'
-import { distrustMirror, isDamage } from './mirror.ts'
+import { distrustMirrors, isDamage } from './mirror.ts'
 import { noContext, noDockerfile } from './missing-path.ts'
 import {
   alternatesEnv,
@@ -36,7 +36,6 @@ export async function prepareContext(tools: GitTools, options: Options): Promise
   }
   const { snapshot, signal, log } = options
   log('The mirror of this repository is damaged: fetching it anew.')
-  await distrustMirror(snapshot.mirror)
   await fetchCommit(tools, { url: snapshot.url, commit: snapshot.commit.hash, signal, log })
   return selectContext(tools, options).catch((error) => {
     throw explained(error)
@@ -57,7 +56,7 @@ export function archiveContext(
     mirror: context.mirror,
     signal,
     onFailure: async (error) => {
-      await distrustMirror(context.mirror)
+      await distrustMirrors(context)
       return explainGit(error, { where: '' })
     },
   })

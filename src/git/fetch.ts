@@ -15,17 +15,12 @@ export async function fetchSnapshot(
   options: Wanted & { url: string },
 ): Promise<Snapshot> {
   refuseOddNames(options)
-  const remote = await connectRemote(tools, options)
-  const { href } = remote.url
-  try {
-    return await withMirror(tools, { href, ...options }, async (mirror) => {
-      const source: Source = { ...options, tools, remote, mirror }
-      const { branch, hash } = await fetchWanted(source)
-      return { mirror, url: href, branch, commit: await readCommit(source, hash) }
-    })
-  } catch (error) {
-    throw error instanceof GitError ? explainGit(error, { where: placeOf(remote) }) : error
-  }
+  const commit = options.commit?.toLowerCase() ?? null
+  return withSource(tools, { ...options, commit }, async (source) => {
+    const { branch, revision } = await fetchWanted(source)
+    const { mirror, remote } = source
+    return { mirror, url: remote.url.href, branch, commit: await readCommit(source, revision) }
+  })
 }
 
 /** The same for a commit whose branch does not matter: a submodule's. */
@@ -33,14 +28,24 @@ export async function fetchCommit(
   tools: GitTools,
   options: { url: string; commit: string; signal: AbortSignal; log: Log },
 ): Promise<{ mirror: string; href: string }> {
+  return withSource(tools, { ...options, branch: null }, async (source) => {
+    await fetchExactly(source, { commit: options.commit, branch: null })
+    return { mirror: source.mirror, href: source.remote.url.href }
+  })
+}
+
+/** Connects to a repository and works on its mirror; what git says against it is put in words. */
+async function withSource<T>(
+  tools: GitTools,
+  options: Wanted & { url: string },
+  work: (source: Source) => Promise<T>,
+): Promise<T> {
   const remote = await connectRemote(tools, options)
-  const { href } = remote.url
+  const { signal, log } = options
   try {
-    return await withMirror(tools, { href, ...options }, async (mirror) => {
-      const source: Source = { ...options, tools, remote, mirror, branch: null }
-      await fetchExactly(source, { commit: options.commit, branch: null })
-      return { mirror, href }
-    })
+    return await withMirror(tools, { href: remote.url.href, signal, log }, (mirror) =>
+      work({ ...options, tools, remote, mirror }),
+    )
   } catch (error) {
     throw error instanceof GitError ? explainGit(error, { where: placeOf(remote) }) : error
   }
@@ -48,16 +53,16 @@ export async function fetchCommit(
 
 type Source = Wanted & { tools: GitTools; remote: Remote; mirror: string }
 
-async function fetchWanted(source: Source): Promise<{ branch: string; hash: string }> {
+async function fetchWanted(source: Source): Promise<{ branch: string; revision: string }> {
   const head = source.branch === null ? await findHead(source) : null
   const branch = source.branch ?? head!.branch
   if (source.commit) {
     await fetchExactly(source, { commit: source.commit, branch })
-    return { branch, hash: source.commit }
+    return { branch, revision: source.commit }
   }
   const local = localRef(branch)
   if (!head || (await readRef(source, local)) !== head.hash) await fetchBranch(source, branch)
-  return { branch, hash: local }
+  return { branch, revision: local }
 }
 
 async function findHead(source: Source) {

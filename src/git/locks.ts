@@ -1,4 +1,6 @@
-/** Runs work one at a time for each key. */
+import { once } from 'node:events'
+
+/** Runs work one at a time for each key; an abort ends the wait. */
 export type Locks = <T>(key: string, signal: AbortSignal, work: () => Promise<T>) => Promise<T>
 
 export function createLocks(): Locks {
@@ -9,7 +11,8 @@ export function createLocks(): Locks {
     const mine = Promise.all([before, promise]).then(() => {})
     last.set(key, mine)
     try {
-      await before
+      signal.throwIfAborted()
+      await Promise.race([before, once(signal, 'abort')])
       signal.throwIfAborted()
       return await work()
     } finally {

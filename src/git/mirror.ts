@@ -1,6 +1,5 @@
-import { rm, stat } from 'node:fs/promises'
-import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { explainGit } from './failures.ts'
 import type { GitTools, Log } from './git.ts'
 import { readRepositoryUrl } from './repository-url.ts'
@@ -22,21 +21,27 @@ export async function withMirror<T>(
   const mirror = mirrorPath(tools, options.href)
   return tools.locks(mirror, options.signal, async () => {
     const known = await isSound(mirror)
-    if (!known) await makeMirror(tools, { mirror, format: 'sha1', signal: options.signal })
-    try {
-      return await finish(mirror, work)
-    } catch (error) {
-      const format = error instanceof GitError && error.says(/server sha256/) ? 'sha256' : 'sha1'
-      if (!isDamage(error) || (!known && format === 'sha1')) throw error
-      if (known) options.log('The mirror of this repository is damaged: fetching it anew.')
-      await makeMirror(tools, { mirror, format, signal: options.signal })
-      return await finish(mirror, work)
+    if (known) {
+      try {
+        return await work(mirror)
+      } catch (error) {
+        if (!isDamage(error)) throw error
+        options.log('The mirror of this repository is damaged: fetching it anew.')
+      }
     }
+    return await makeMirror(tools, { mirror, signal: options.signal }, work)
   })
 }
 
-/** Makes the next fetch start from nothing: some object in this mirror cannot be read. */
-export const distrustMirror = (mirror: string) => rm(join(mirror, soundMark), { force: true })
+/** Makes the next fetches start from nothing: some object in one of these cannot be read. */
+export async function distrustMirrors({ mirror, alternates }: Stores) {
+  for (const store of [mirror, ...alternates.map((objects) => dirname(objects))]) {
+    await rm(join(store, soundMark), { force: true })
+  }
+}
+
+/** A mirror, and the folders of objects of those that belong to it. */
+type Stores = { mirror: string; alternates: string[] }
 
 /** Removes a repository's mirror; false when there was none. */
 export async function removeMirror(tools: GitTools, url: string): Promise<boolean> {
@@ -53,12 +58,6 @@ export async function removeMirror(tools: GitTools, url: string): Promise<boolea
 export const isDamage = (error: unknown) =>
   error instanceof GitError && explainGit(error, { where: '' }).code === 'git_failed'
 
-async function finish<T>(mirror: string, work: (mirror: string) => Promise<T>): Promise<T> {
-  const result = await work(mirror)
-  await writeFile(join(mirror, soundMark), '')
-  return result
-}
-
 const soundMark = 'davit-sound'
 
 const isSound = (mirror: string) => exists(join(mirror, soundMark))
@@ -69,7 +68,29 @@ const exists = (path: string) =>
     () => false,
   )
 
-async function makeMirror(
+/** Makes a mirror by its first work; of a work that fails nothing stays. */
+async function makeMirror<T>(
+  tools: GitTools,
+  options: { mirror: string; signal: AbortSignal },
+  work: (mirror: string) => Promise<T>,
+): Promise<T> {
+  const { mirror } = options
+  try {
+    await initMirror(tools, { ...options, format: 'sha1' })
+    const result = await work(mirror).catch(async (error) => {
+      if (!(error instanceof GitError && error.says(/server sha256/))) throw error
+      await initMirror(tools, { ...options, format: 'sha256' })
+      return work(mirror)
+    })
+    await writeFile(join(mirror, soundMark), '')
+    return result
+  } catch (error) {
+    await rm(mirror, { recursive: true, force: true })
+    throw error
+  }
+}
+
+async function initMirror(
   tools: GitTools,
   options: { mirror: string; format: 'sha1' | 'sha256'; signal: AbortSignal },
 ) {

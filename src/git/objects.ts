@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitTools } from './git.ts'
+import { distrustMirrors, isDamage } from './mirror.ts'
 import { type GitCommand, runGit } from './run.ts'
 
 /** The objects of one mirror, and of those of its submodules. */
@@ -101,10 +102,15 @@ export const alternatesEnv = (alternates: string[]): Record<string, string> =>
     ? {}
     : { GIT_ALTERNATE_OBJECT_DIRECTORIES: alternates.map((path) => JSON.stringify(path)).join(':') }
 
-function run(objects: Objects, command: Omit<GitCommand, 'signal'>) {
+async function run(objects: Objects, command: Omit<GitCommand, 'signal'>): Promise<Buffer> {
   const { tools, mirror, alternates, signal } = objects
   const env = { ...alternatesEnv(alternates), ...command.env }
-  return runGit(tools.setup, { ...command, env, mirror, signal })
+  try {
+    return await runGit(tools.setup, { ...command, env, mirror, signal })
+  } catch (error) {
+    if (isDamage(error)) await distrustMirrors(objects)
+    throw error
+  }
 }
 
 const decodePath = (bytes: string) =>

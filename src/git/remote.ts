@@ -58,7 +58,6 @@ async function listRemote(
     config: remote.config,
     env: remote.env,
     transfer: true,
-    log: () => {},
     signal,
   })
   return output.toString()

@@ -20,7 +20,7 @@ export type GitCommand = {
   env?: Record<string, string>
   input?: Uint8Array<ArrayBuffer>
   signal: AbortSignal
-  /** A transfer talks to another machine: it may take longer, but not be silent. */
+  /** It talks to another machine: it may take longer, but not be silent. */
   transfer?: boolean
   /** Hears each line of git's error output as it comes. */
   log?: (line: string) => void
@@ -42,7 +42,8 @@ export class GitError extends Error {
 
 /** Runs git to its end and returns what it wrote; throws GitError, or the signal's reason. */
 export async function runGit(setup: GitSetup, command: GitCommand): Promise<Buffer> {
-  const git = startGit(setup, command)
+  const { transfer, command: most } = setup.deadlines
+  const git = startGit(setup, command, command.transfer ? transfer : most)
   const [output] = await Promise.all([readAll(git), git.ended])
   return output
 }
@@ -52,7 +53,7 @@ export function streamGit(
   setup: GitSetup,
   command: GitCommand & { onFailure: (error: GitError) => Promise<Error> },
 ): ReadableStream<Uint8Array> {
-  const git = startGit(setup, { ...command, transfer: true })
+  const git = startGit(setup, command, setup.deadlines.transfer)
   git.ended.catch(() => {}) // Seen by whoever reads; nobody may be reading yet.
   const reader = git.output.getReader()
   return new ReadableStream({
@@ -74,36 +75,40 @@ type RunningGit = {
   stop: (reason: unknown) => void
 }
 
-function startGit(setup: GitSetup, command: GitCommand): RunningGit {
+function startGit(setup: GitSetup, command: GitCommand, most: number): RunningGit {
   command.signal.throwIfAborted()
   const child = spawn(setup, command)
   let stopped: { reason: unknown } | undefined
+  let over = false
   const stop = (reason: unknown) => {
-    if (stopped || child.exitCode !== null || child.signalCode !== null) return
+    if (stopped || over) return
     stopped = { reason }
     killGroup(child)
   }
 
   const abort = () => stop(command.signal.reason)
   command.signal.addEventListener('abort', abort, { once: true })
-  const { deadlines } = setup
-  const tooLong = command.transfer ? deadlines.transfer : deadlines.command
-  const deadline = setTimeout(() => stop(timedOut(command, tooLong)), tooLong)
-  const heard = watchSilence(() => stop(timedOut(command, deadlines.silence)), deadlines.silence)
-  if (!command.transfer || !command.log) heard.end()
+  const deadline = setTimeout(() => stop(timedOut(command, most)), most)
+  const quiet = setup.deadlines.silence
+  const silence = command.transfer ? setTimeout(() => stop(timedOut(command, quiet)), quiet) : null
 
   const lines: string[] = []
-  const reading = eachLine(child.stderr, heard.again, (line) => {
-    command.log?.(line)
-    lines.push(line)
-    if (lines.length > 20) lines.shift()
-  })
+  const reading = eachLine(
+    child.stderr,
+    () => silence?.refresh(),
+    (line) => {
+      command.log?.(line)
+      lines.push(line)
+      if (lines.length > 20) lines.shift()
+    },
+  )
 
   const ended = Promise.all([child.exited, reading])
     .finally(() => {
+      over = true
       command.signal.removeEventListener('abort', abort)
       clearTimeout(deadline)
-      heard.end()
+      clearTimeout(silence ?? undefined)
     })
     .then(([code]) => {
       if (stopped) throw stopped.reason
@@ -199,14 +204,6 @@ function killGroup(child: Bun.Subprocess) {
   })
 }
 
-function watchSilence(onSilence: () => void, milliseconds: number) {
-  let timer = setTimeout(onSilence, milliseconds)
-  return {
-    again: () => void timer.refresh(),
-    end: () => clearTimeout(timer),
-  }
-}
-
 async function eachLine(
   stream: ReadableStream<Uint8Array>,
   onChunk: () => void,
@@ -229,18 +226,19 @@ async function readAll(git: RunningGit): Promise<Buffer> {
   for await (const chunk of git.output) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > mostOutput) git.stop(tooLarge)
+    if (size > mostOutput) git.stop(tooLarge())
   }
   return Buffer.concat(chunks)
 }
 
 const mostOutput = 128 * 1024 * 1024
 
-const tooLarge = new Failure(
-  'repository_too_large',
-  'The repository holds more files than Davit takes into a build.',
-  'Keep what the build does not need in another repository.',
-)
+const tooLarge = () =>
+  new Failure(
+    'repository_too_large',
+    'The repository holds more files than Davit takes into a build.',
+    'Keep what the build does not need in another repository.',
+  )
 
 const timedOut = (command: GitCommand, milliseconds: number) =>
   new Failure(

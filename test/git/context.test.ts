@@ -158,6 +158,22 @@ describe('the files of a context', () => {
     expect((await unpack(url)).files).toEqual(['Dockerfile'])
   })
 
+  test('may have names that are not UTF-8', async () => {
+    const { url, path } = aRepository({ Dockerfile, '.dockerignore': 'x', x: 'x' })
+    const tree = Bun.spawnSync(['git', '-C', path, 'ls-tree', '-z', 'main']).stdout
+    const blob = git(path, ['rev-parse', 'main:x'])
+    const odd = Buffer.from(`100644 blob ${blob}\tn\xffme\0`, 'latin1')
+    const top = Bun.spawnSync(['git', '-C', path, 'mktree', '-z'], {
+      stdin: Buffer.concat([tree, odd]),
+    })
+    const commit = git(path, ['commit-tree', '-m', 'x', top.stdout.toString().trim()])
+    git(path, ['update-ref', 'refs/heads/main', commit])
+    const context = await contextOf(url)
+    const tar = Buffer.from(await new Response(davit.archive(context, { signal })).arrayBuffer())
+    expect(context.files).toBe(3)
+    expect(tar.includes(Buffer.from('n\xffme', 'latin1'))).toBe(true)
+  })
+
   test('run nothing that the repository configures', async () => {
     const marker = join(dir, 'ran')
     const { url } = aRepository({

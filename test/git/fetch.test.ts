@@ -218,6 +218,23 @@ describe('a mirror', () => {
     expect(all.map(({ commit }) => commit.hash)).toEqual(Array(5).fill(hash))
   })
 
+  test('of a repository that never came is not kept', async () => {
+    await failure({ url: `${server.url}nothing.git` })
+    expect(readdirSync(join(dataDir, 'mirrors'))).toEqual([])
+  })
+
+  test('is waited for only until the deployment is cancelled', async () => {
+    server.mode = 'hang'
+    const davit = connect()
+    const [first, second] = [new AbortController(), new AbortController()]
+    const holding = failure({ signal: first.signal }, davit)
+    const waiting = failure({ signal: second.signal }, davit)
+    second.abort(new Error('Cancelled.'))
+    expect(await waiting).toMatchObject({ message: 'Cancelled.' })
+    first.abort(new Error('Too.'))
+    expect(await holding).toMatchObject({ message: 'Too.' })
+  })
+
   test('goes when it is told to', async () => {
     commitFiles(repository, { a: '1' })
     const davit = connect()

@@ -64,6 +64,14 @@ describe('git', () => {
     expect(Bun.spawnSync(['pgrep', '-f', '^sleep 4242$']).stdout.toString()).toBe('')
   })
 
+  test('that left a helper behind ends with it', async () => {
+    const hurried = { ...setup, deadlines: { ...setup.deadlines, command: 200 } }
+    const config = ['alias.leave=!sleep 4243 & exit 0']
+    const run = runGit(hurried, { command: 'leave', config, signal })
+    expect(await run.catch((error) => error)).toMatchObject({ code: 'git_timeout' })
+    expect(Bun.spawnSync(['pgrep', '-f', '^sleep 4243$']).stdout.toString()).toBe('')
+  })
+
   test('that ignores a polite end is killed', async () => {
     const cancel = new AbortController()
     const config = ["alias.stay=!trap '' TERM; echo ready >&2; while :; do sleep 0.2; done"]
