@@ -1,0 +1,76 @@
+import { onTestFinished } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { insertUser } from '../../src/accounts/store.ts'
+import { createApp } from '../../src/app.tsx'
+import { parseConfig } from '../../src/config.ts'
+import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
+import { openInstallation } from '../../src/db/installation.ts'
+import type { Deps } from '../../src/deps.ts'
+import { DeploymentQueue } from '../../src/deployments/queue.ts'
+import { connectDocker } from '../../src/docker/index.ts'
+import { connectGit } from '../../src/git/git.ts'
+import { Hub } from '../../src/live/hub.ts'
+import { labelFilter } from '../../src/projects/labels.ts'
+import { Secrets } from '../../src/secrets.ts'
+import { Streams } from '../../src/web/streams.ts'
+import { TestClient } from './client.ts'
+
+export type TestApp = ReturnType<typeof testApp>
+
+/**
+ * The whole product on databases in memory, with the real engine and the real git, driven without a
+ * socket. What a test leaves on the engine is removed when it ends.
+ */
+export function testApp(env: Record<string, string> = {}) {
+  const dataDir = mkdtempSync(join(tmpdir(), 'davit-test-'))
+  const config = parseConfig({
+    DAVIT_DATA_DIR: dataDir,
+    DAVIT_ALLOW_LOCAL_REPOS: '1',
+    DAVIT_ALLOW_HOSTS: '127.0.0.1',
+    DAVIT_RATE_LIMIT: '100000',
+    DAVIT_RATE_BURST: '100000',
+    ...env,
+  })
+  const secrets = new Secrets('a secret of the tests, 32 bytes long')
+  const db = openDatabase(':memory:')
+  const deps: Deps = {
+    config,
+    db,
+    logDb: openLogDatabase(':memory:'),
+    secrets,
+    docker: connectDocker({ host: process.env.DOCKER_HOST }),
+    git: connectGit(config),
+    logs: new Hub(),
+    queue: new DeploymentQueue(() => deps),
+    streams: new Streams(config.streamsPerUser),
+    instanceId: openInstallation(db, secrets),
+    setupCode: null,
+  }
+  const app = createApp(deps)
+  onTestFinished(async () => {
+    await deps.queue.stop()
+    await removeFromEngine(deps)
+    rmSync(dataDir, { recursive: true, force: true })
+  })
+  return { ...deps, deps, app, dataDir, logIn: (email: string) => logIn(deps, app, email) }
+}
+
+/** A client with a session of a member of that address, made when there is none yet. */
+function logIn(deps: Deps, app: TestApp['app'], email: string) {
+  const user = insertUser(deps.db, { email, name: null, passwordHash: '', role: 'member' })
+  return new TestClient(deps, app, user)
+}
+
+/** Everything of this installation, and of no other. */
+async function removeFromEngine({ docker, instanceId }: Deps) {
+  const labels = labelFilter(instanceId)
+  for (const { id } of await docker.listContainers({ labels, all: true }))
+    await docker.removeContainer(id, { force: true })
+  for (const { id, tags } of await docker.listImages({ labels }))
+    for (const image of tags.length > 0 ? tags : [id])
+      await docker.removeImage(image, { force: true })
+  for (const { id } of await docker.listNetworks({ labels })) await docker.removeNetwork(id)
+  for (const { name } of await docker.listVolumes({ labels })) await docker.removeVolume(name)
+}

@@ -1,0 +1,4 @@
+import { journal } from '../../src/journal.ts'
+
+// One line for each request would bury what a failing test has to say; warnings and errors stay.
+journal.info = () => {}
