@@ -75,10 +75,23 @@ function listen(
   fetch: (request: Request, server: Server<undefined>) => Response | Promise<Response>,
 ) {
   try {
-    return Bun.serve({ hostname: host, port, idleTimeout: 30, fetch })
+    return Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout: 30,
+      development: false, // else an error shows its stack to whoever asks
+      fetch,
+      error: answerBrokenAnswer,
+    })
   } catch (error) {
     throw new ConfigError(`DAVIT_PORT ${port} can not be listened on at ${host}: ${String(error)}`)
   }
+}
+
+/** For an error in the answering of errors. */
+function answerBrokenAnswer(error: Error) {
+  journal.error('answering failed', error)
+  return new Response('Internal error\n', { status: 500 })
 }
 
 function announce({ db, setupCode, config }: Deps, address: URL) {
