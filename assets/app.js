@@ -1,0 +1,122 @@
+// Behaviour that attributes cannot say: the CSRF header, dialogs, confirmation, fresh times.
+
+const modal = document.getElementById('modal')
+const announcer = document.getElementById('announcer')
+
+document.addEventListener('htmx:config:request', ({ detail: { ctx } }) => {
+  if (ctx.request.method !== 'GET') ctx.request.headers['X-CSRF-Token'] = cookie('svc_csrf')
+})
+
+document.addEventListener('htmx:sse:error', ({ detail }) => {
+  if (detail.status === 401) location.href = '/login'
+})
+
+// A refusal that is no form drawn again goes into a dialog, and does not replace what was typed.
+document.addEventListener('htmx:before:swap', (event) => {
+  const { ctx, tasks } = event.detail
+  const task = tasks.find(({ type }) => type === 'main')
+  if (!task || !(ctx.response?.status >= 400) || !isAlert(task.fragment)) return
+  if (ctx.sourceElement.matches('[hx-trigger*="every"]')) return event.preventDefault()
+  task.target = modal
+  task.swapSpec = { style: 'innerHTML' }
+})
+
+document.addEventListener('htmx:after:swap', () => {
+  openModal()
+  announceChanges()
+})
+
+document.addEventListener('htmx:error', ({ target, detail }) => {
+  if (!detail.ctx || target.matches?.('[hx-trigger]')) return
+  announcer.textContent = 'Davit does not answer. Check the connection, then try again.'
+  modal.innerHTML = `<div class="alert" data-variant="destructive" role="alert"><h2>${announcer.textContent}</h2></div>`
+  openModal()
+})
+
+document.addEventListener('htmx:confirm', (event) => {
+  event.preventDefault()
+  const { ctx, issueRequest, dropRequest } = event.detail
+  const dialog = document.getElementById('confirm')
+  dialog.querySelector('h2').textContent = ctx.confirm
+  dialog.returnValue = 'cancel'
+  dialog.addEventListener(
+    'close',
+    () => (dialog.returnValue === 'confirm' ? issueRequest() : dropRequest()),
+    { once: true },
+  )
+  dialog.showModal()
+})
+
+document.addEventListener('click', ({ target }) => {
+  if (target.closest('[data-close]')) target.closest('dialog').close()
+})
+
+/** What had the focus before the first of the dialogs that replace each other opened. */
+let opener = null
+
+function openModal() {
+  if (modal.firstElementChild && !modal.querySelector('dialog')) wrapInDialog()
+  const dialog = modal.querySelector('dialog:not([open])')
+  if (!dialog) return
+  if (!modal.contains(document.activeElement) && document.activeElement !== document.body)
+    opener = document.activeElement
+  dialog.addEventListener('close', () => {
+    if (!modal.contains(dialog)) return
+    modal.replaceChildren()
+    opener?.focus()
+    opener = null
+  })
+  dialog.showModal()
+  dialog.querySelector('[aria-invalid="true"]')?.focus()
+}
+
+function wrapInDialog() {
+  const dialog = document.createElement('dialog')
+  dialog.className = 'dialog modal'
+  dialog.setAttribute('aria-label', 'Refused')
+  const box = document.createElement('div')
+  box.innerHTML =
+    '<footer class="form-actions"><button type="button" class="btn" data-close autofocus>Close</button></footer>'
+  box.prepend(...modal.childNodes)
+  dialog.append(box)
+  modal.append(dialog)
+}
+
+const isAlert = (fragment) =>
+  fragment.childElementCount === 1 && fragment.firstElementChild.matches('.alert')
+
+/** Says what changed on its own account to those who do not see it. */
+let announced = new Set()
+function announceChanges() {
+  const texts = [...document.querySelectorAll('[data-announce]')].map((e) => e.dataset.announce)
+  const fresh = texts.filter((text) => !announced.has(text))
+  announced = new Set(texts)
+  if (fresh.length > 0) announcer.textContent = fresh.join(' ')
+}
+
+function refreshTimes() {
+  for (const time of document.querySelectorAll('time[data-ago]'))
+    time.textContent = ago(new Date(time.dateTime), Date.now())
+}
+
+/** In the words of src/web/times.tsx. */
+function ago(at, now) {
+  const minutes = (now - at) / 60_000
+  if (minutes < 1) return 'just now'
+  if (minutes < 60) return `${Math.floor(minutes)} min ago`
+  if (minutes < 60 * 24) return `${Math.floor(minutes / 60)} h ago`
+  if (minutes < 60 * 24 * 30) return `${Math.floor(minutes / 60 / 24)} d ago`
+  return at.toISOString().slice(0, 10)
+}
+
+function cookie(name) {
+  const entry = document.cookie.split('; ').find((pair) => pair.startsWith(`${name}=`))
+  return entry?.slice(name.length + 1) ?? ''
+}
+
+openModal()
+announced = new Set(
+  [...document.querySelectorAll('[data-announce]')].map((e) => e.dataset.announce),
+)
+refreshTimes()
+setInterval(refreshTimes, 30_000)

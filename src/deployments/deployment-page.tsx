@@ -35,7 +35,7 @@ export const DeploymentPage = ({
     <DeploymentStatus project={project} environment={environment} deployment={deployment} />
     <section class="log" data-log={logPath(deployment)} aria-labelledby="log-heading">
       <h2 id="log-heading">Log</h2>
-      <LogToolbar download={`${logPath(deployment)}?download=1`} isActive={isActive(deployment)} />
+      <LogToolbar download={`${logPath(deployment)}?download=1`} />
       <div
         class="log-scroller"
         role="log"

@@ -1,5 +1,5 @@
 /** What can be done with the log. All but the download wakes up with log-view.js. */
-export const LogToolbar = ({ download, isActive }: { download: string; isActive: boolean }) => (
+export const LogToolbar = ({ download }: { download: string }) => (
   <div class="log-toolbar">
     <div class="log-search" data-scripted hidden>
       <label class="visually-hidden" for="log-query">
@@ -40,7 +40,7 @@ export const LogToolbar = ({ download, isActive }: { download: string; isActive:
         ↓
       </button>
     </div>
-    <p class="log-state" role="status" data-log-state />
+    <p class="log-state" data-log-state />
     <div class="log-buttons">
       <button
         type="button"
@@ -49,7 +49,6 @@ export const LogToolbar = ({ download, isActive }: { download: string; isActive:
         data-size="sm"
         data-scripted
         data-log-follow
-        aria-pressed={isActive ? 'true' : 'false'}
         hidden
       >
         Follow

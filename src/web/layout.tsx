@@ -33,14 +33,25 @@ const Head = ({ title }: { title: string }) => (
     <meta name="htmx-config" content={'extensions:"sse" history:false includeIndicatorCSS:false'} />
     <title>{title === 'Davit' ? title : `${title} · Davit`}</title>
     <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
-    <link rel="stylesheet" href={assetPath('vendor/basecoat.min.css')} />
-    <link rel="stylesheet" href={assetPath('app.css')} />
+    {stylesheets.map((name) => (
+      <link rel="stylesheet" href={assetPath(name)} />
+    ))}
     <script src={assetPath('theme.js')} />
     <script src={assetPath('vendor/htmx.min.js')} defer />
     <script src={assetPath('vendor/hx-sse.min.js')} defer />
     <script src={assetPath('app.js')} type="module" />
   </head>
 )
+
+const stylesheets = [
+  'vendor/basecoat.min.css',
+  'tokens.css',
+  'frame.css',
+  'parts.css',
+  'forms.css',
+  'deployment.css',
+  'log.css',
+]
 
 const sections = [
   { name: 'Dashboard', href: '/dashboard', under: '/dashboard' },

@@ -1,0 +1,87 @@
+const pageSize = 500
+/** Pages kept; what goes is asked for again when it comes back into view. */
+const maxPages = 20
+
+/**
+ * The lines of a log by number, as HTML. It keeps some thousands and asks the server for the rest,
+ * so that a hundred thousand lines cost a phone no more than a few.
+ */
+export class LogLines {
+  /** The highest line number there is. */
+  last = 0
+  #path
+  #changed
+  #pages = new Map()
+  #wanted = { first: 1, last: 0 }
+  #timer = null
+
+  constructor(path, changed) {
+    this.#path = path
+    this.#changed = changed
+  }
+
+  get(sequence) {
+    return this.#pages.get(pageOf(sequence))?.[(sequence - 1) % pageSize]
+  }
+
+  set(sequence, html) {
+    const number = pageOf(sequence)
+    let page = this.#pages.get(number)
+    if (!page) {
+      this.#pages.set(number, (page = []))
+      this.#forget(number)
+    }
+    page[(sequence - 1) % pageSize] = html
+    if (sequence > this.last) this.last = sequence
+  }
+
+  /** Says which lines are looked at; those that are missing come later, and `changed` is called. */
+  want(first, last) {
+    this.#wanted = { first, last }
+    // a short wait, so that a scroll past many pages asks for the last one only
+    if (this.#timer === null && this.#missing().length > 0)
+      this.#timer = setTimeout(() => this.#load(), 60)
+  }
+
+  async #load() {
+    let wait = 60
+    try {
+      for (const number of this.#missing()) await this.#loadPage(number)
+      this.#changed()
+    } catch {
+      wait = 2000
+    }
+    this.#timer = null
+    if (this.#missing().length > 0) this.#timer = setTimeout(() => this.#load(), wait)
+  }
+
+  async #loadPage(number) {
+    const url = `${this.#path}?after=${number * pageSize}&limit=${pageSize}`
+    const response = await fetch(url, { headers: { 'HX-Request': 'true', Accept: 'text/html' } })
+    if (response.status === 401) location.href = '/login'
+    if (!response.ok) throw new Error(`lines: ${response.status}`)
+    const template = document.createElement('template')
+    template.innerHTML = await response.text()
+    for (const line of template.content.children) this.set(Number(line.dataset.seq), line.outerHTML)
+  }
+
+  #missing() {
+    const numbers = new Set()
+    for (let sequence = this.#wanted.first; sequence <= this.#wanted.last; sequence++)
+      if (this.get(sequence) === undefined) numbers.add(pageOf(sequence))
+    return [...numbers]
+  }
+
+  /** Drops the page that is farthest from what is looked at. */
+  #forget(justMade) {
+    if (this.#pages.size <= maxPages) return
+    const middle = pageOf((this.#wanted.first + this.#wanted.last) / 2)
+    const distance = (number) => (number === justMade ? -1 : Math.abs(number - middle))
+    const numbers = [...this.#pages.keys()]
+    this.#pages.delete(
+      numbers.reduce((far, number) => (distance(number) > distance(far) ? number : far)),
+    )
+  }
+}
+
+const pageOf = (sequence) => Math.floor((sequence - 1) / pageSize)
