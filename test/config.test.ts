@@ -1,0 +1,128 @@
+import { describe, expect, test } from 'bun:test'
+import { resolve } from 'node:path'
+import { ConfigError, parseConfig, unknownSettings } from '../src/config.ts'
+
+function complaint(env: Record<string, string>) {
+  try {
+    parseConfig(env)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message
+    throw error
+  }
+  return null
+}
+
+test('without settings Davit is for this machine only', () => {
+  expect(parseConfig({})).toEqual({
+    host: '127.0.0.1',
+    port: 3000,
+    url: null,
+    dataDir: resolve('data'),
+    secretKey: null,
+    registration: 'closed',
+    trustedProxies: [],
+    rateLimit: 30,
+    rateBurst: 60,
+    requestTimeout: 15,
+    streamsPerUser: 20,
+    networkPool: '10.201.0.0/16',
+    allowHosts: [],
+    allowLocalRepos: false,
+    publishAddress: '127.0.0.1',
+    buildConcurrency: 1,
+    dockerHost: undefined,
+  })
+})
+
+test('every setting is taken', () => {
+  const config = parseConfig({
+    DAVIT_HOST: '0.0.0.0',
+    DAVIT_PORT: '0',
+    DAVIT_URL: 'https://davit.example',
+    DAVIT_DATA_DIR: '/var/lib/davit',
+    DAVIT_SECRET_KEY: 'x'.repeat(32),
+    DAVIT_REGISTRATION: 'invite',
+    DAVIT_TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8',
+    DAVIT_RATE_LIMIT: '100',
+    DAVIT_RATE_BURST: '200',
+    DAVIT_REQUEST_TIMEOUT: '5',
+    DAVIT_STREAMS_PER_USER: '3',
+    DAVIT_NETWORK_POOL: '10.99.0.0/16',
+    DAVIT_ALLOW_HOSTS: 'git.lan\n192.168.0.0/16 ',
+    DAVIT_ALLOW_LOCAL_REPOS: '1',
+    DAVIT_PUBLISH_ADDRESS: '::1',
+    DAVIT_BUILD_CONCURRENCY: '2',
+    DOCKER_HOST: 'ssh://root@build.lan',
+  })
+  expect(config).toMatchObject({
+    host: '0.0.0.0',
+    port: 0,
+    dataDir: '/var/lib/davit',
+    secretKey: 'x'.repeat(32),
+    registration: 'invite',
+    trustedProxies: ['127.0.0.1', '10.0.0.0/8'],
+    rateLimit: 100,
+    rateBurst: 200,
+    requestTimeout: 5,
+    streamsPerUser: 3,
+    networkPool: '10.99.0.0/16',
+    allowHosts: ['git.lan', '192.168.0.0/16'],
+    allowLocalRepos: true,
+    publishAddress: '::1',
+    buildConcurrency: 2,
+    dockerHost: 'ssh://root@build.lan',
+  })
+  expect(config.url?.origin).toBe('https://davit.example')
+  expect(Object.isFrozen(config)).toBe(true)
+})
+
+test('an empty setting counts as none', () => {
+  expect(parseConfig({ DAVIT_PORT: '', DAVIT_SECRET_KEY: '' })).toEqual(parseConfig({}))
+})
+
+describe('a setting that can’t be used is one line that names it', () => {
+  const bad: Record<string, string[]> = {
+    DAVIT_PORT: ['http', '-1', '65536', '3000.5', '0x10', ' 80', '1e3', '99999999999'],
+    DAVIT_URL: [
+      'davit.example',
+      'ftp://davit.example',
+      'https://davit.example/sub',
+      'https://x/?a=b',
+    ],
+    DAVIT_SECRET_KEY: ['changeme', 'x'.repeat(31)],
+    DAVIT_REGISTRATION: ['OPEN', 'yes'],
+    DAVIT_TRUSTED_PROXIES: ['10.0.0.0/33', '127.0.0.1, 300.1.1.1/8', '10.0.0.0/8/8'],
+    DAVIT_RATE_LIMIT: ['0', 'many'],
+    DAVIT_RATE_BURST: ['0', '-5'],
+    DAVIT_REQUEST_TIMEOUT: ['0', '3601', '15s'],
+    DAVIT_STREAMS_PER_USER: ['0'],
+    DAVIT_NETWORK_POOL: [
+      '10.201.0.0',
+      '10.201.0.0/25',
+      '300.0.0.0/16',
+      'fd00::/8',
+      '10.201.0.5/16',
+    ],
+    DAVIT_ALLOW_HOSTS: ['10.0.0.0/40', 'http://git.lan'],
+    DAVIT_ALLOW_LOCAL_REPOS: ['true', '2'],
+    DAVIT_PUBLISH_ADDRESS: ['localhost', '256.1.1.1'],
+    DAVIT_BUILD_CONCURRENCY: ['0', '65'],
+    DOCKER_HOST: ['/var/run/docker.sock', 'npipe://x', 'unix://'],
+  }
+  const cases = Object.entries(bad).flatMap(([key, values]) =>
+    values.map((value) => [key, value] as const),
+  )
+
+  test.each(cases)('%s=%s', (key, value) => {
+    expect(complaint({ [key]: value })).toMatch(new RegExp(`^${key} wants [^\\n]+$`))
+  })
+
+  test('without the secret that was typed', () => {
+    expect(complaint({ DAVIT_SECRET_KEY: 'too short' })).not.toContain('too short')
+  })
+})
+
+test('a name that is no setting is noticed', () => {
+  const env = { DAVIT_PROT: '3000', DAVIT_PORT: '3000', PATH: '/bin' }
+  expect(unknownSettings(env)).toEqual(['DAVIT_PROT'])
+})
