@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 
 const home = '/dashboard'
+const base = 'http://davit.invalid'
 
 /** The login page, which leads back to the page that was asked for. */
 export function loginPath(c: Context) {
@@ -14,7 +15,8 @@ export function loginPath(c: Context) {
  * and line breaks in an address, so that `/\evil` and `/<tab>/evil` are other hosts too.
  */
 export function nextPage(wanted: string | undefined | null) {
-  const base = 'http://davit.invalid'
-  if (!wanted || !/^\/(?![/\\])[^\\\u0000-\u0020\u007f]*$/.test(wanted)) return home
-  return URL.canParse(wanted, base) && new URL(wanted, base).origin === base ? wanted : home
+  if (!wanted || !/^\/[^\\\u0000-\u0020\u007f]*$/.test(wanted) || !URL.canParse(wanted, base))
+    return home
+  const { origin, pathname } = new URL(wanted, base)
+  return origin === base && !pathname.startsWith('//') ? wanted : home
 }

@@ -18,7 +18,7 @@ const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as c
 /** Each hash takes 19 MiB and a core for a while: what waits beyond a few seconds' worth is refused. */
 const slots = new Slots({
   count: availableParallelism(),
-  waiting: 64,
+  waiting: 128,
   refusal: () =>
     new AppError('unavailable', 'Too many people log in right now. Try again in a moment.', {
       retryAfter: 5,

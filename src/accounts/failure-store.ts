@@ -1,0 +1,26 @@
+import { and, desc, eq, gt, lte } from 'drizzle-orm'
+import { loginFailures } from '../db/schema.ts'
+import type { Store } from './store.ts'
+
+export const insertFailure = (db: Store, values: { email: string; address: string }) =>
+  db.insert(loginFailures).values(values).run()
+
+/** The time of the nth newest failure of an e-mail or an address after the given time. */
+export const getFailureTime = (
+  db: Store,
+  { by, value, nth, after }: { by: 'email' | 'address'; value: string; nth: number; after: Date },
+) =>
+  db
+    .select({ at: loginFailures.createdAt })
+    .from(loginFailures)
+    .where(and(eq(loginFailures[by], value), gt(loginFailures.createdAt, after)))
+    .orderBy(desc(loginFailures.createdAt))
+    .limit(1)
+    .offset(nth - 1)
+    .get()?.at
+
+export const deleteFailuresOf = (db: Store, email: string) =>
+  db.delete(loginFailures).where(eq(loginFailures.email, email)).run()
+
+export const deleteFailuresUntil = (db: Store, time: Date) =>
+  db.delete(loginFailures).where(lte(loginFailures.createdAt, time)).run()

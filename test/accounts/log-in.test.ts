@@ -1,0 +1,184 @@
+import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
+import { loginFailures } from '../../src/db/schema.ts'
+import { accountsApp, ada, bob, registered, Visitor } from './visitor.ts'
+
+const minutes = 60_000
+
+afterEach(() => {
+  setSystemTime()
+})
+
+async function withAda(options: Parameters<typeof accountsApp>[0] = {}) {
+  const t = accountsApp(options)
+  await registered(t.app, ada)
+  return t
+}
+
+const wrong = { ...ada, password: 'not the password' }
+
+describe('logging in', () => {
+  test('answers a program with the user', async () => {
+    const { app } = await withAda()
+    const response = await new Visitor(app).json('/auth/login', {
+      ...ada,
+      email: ' ADA@example.com',
+    })
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ email: ada.email, name: null, role: 'admin' })
+  })
+
+  test('sends a browser to the dashboard, htmx by its header', async () => {
+    const { app } = await withAda()
+    const browser = await new Visitor(app).post('/auth/login', ada)
+    expect([browser.status, browser.headers.get('Location')]).toEqual([303, '/dashboard'])
+    const headers = { 'HX-Request': 'true' }
+    const partial = await new Visitor(app).post('/auth/login', ada, { headers })
+    expect([partial.status, partial.headers.get('HX-Redirect')]).toEqual([200, '/dashboard'])
+  })
+
+  test('leads back to the page that wanted a login', async () => {
+    const { app } = await withAda()
+    const visitor = new Visitor(app)
+    const refused = await visitor.get('/settings/sessions?limit=5')
+    const login = refused.headers.get('Location')!
+    expect(login).toBe('/login?next=%2Fsettings%2Fsessions%3Flimit%3D5')
+    const next = '/settings/sessions?limit=5'
+    expect(await (await visitor.get(login)).text()).toContain(`name="next" value="${next}"`)
+    expect(await (await visitor.post('/auth/login', { ...wrong, next })).text()).toContain(
+      `name="next" value="${next}"`,
+    )
+    const answer = await visitor.post('/auth/login', { ...ada, next })
+    expect(answer.headers.get('Location')).toBe(next)
+  })
+
+  test('has nothing to ask of someone who is logged in', async () => {
+    const { app } = accountsApp()
+    const visitor = await registered(app, ada)
+    expect((await visitor.get('/login')).headers.get('Location')).toBe('/dashboard')
+    expect((await visitor.get('/auth/register')).headers.get('Location')).toBe('/dashboard')
+  })
+
+  test('tells an unknown e-mail and a wrong password apart in nothing', async () => {
+    const { app } = await withAda()
+    const answers = await Promise.all(
+      [wrong, bob].map(async (fields) => {
+        const json = await new Visitor(app).json('/auth/login', fields)
+        const page = await new Visitor(app).post('/auth/login', fields)
+        const html = (await page.text())
+          .replace(fields.email, '')
+          .replaceAll(/value="[\w.-]{60,}"/g, '')
+        return [json.status, await json.text(), page.status, html] as const
+      }),
+    )
+    expect(answers[0]).toEqual(answers[1]!)
+    expect(answers[0]![0]).toBe(401)
+    expect(answers[0]![3]).toContain('The e-mail or the password is wrong.')
+  })
+
+  test('takes as long for an unknown e-mail as for a wrong password', async () => {
+    const { app, db } = await withAda()
+    const visitor = new Visitor(app)
+    await visitor.token()
+    const times = { known: [] as number[], unknown: [] as number[] }
+    for (let i = 0; i < 20; i++)
+      for (const [kind, fields] of [
+        ['known', wrong],
+        ['unknown', bob],
+      ] as const) {
+        db.delete(loginFailures).run()
+        const startedAt = performance.now()
+        await visitor.json('/auth/login', fields)
+        times[kind].push(performance.now() - startedAt)
+      }
+    const median = (list: number[]) => list.sort((a, b) => a - b)[list.length >> 1]!
+    const ratio = median(times.known) / median(times.unknown)
+    expect(ratio).toBeWithin(0.75, 1.33)
+  })
+
+  test.each([{}, { email: ada.email }, { password: 'x' }, { email: [], password: {} }])(
+    'wants both fields as texts: %p',
+    async (body) => {
+      const { app } = await withAda()
+      expect((await new Visitor(app).json('/auth/login', body)).status).toBe(422)
+    },
+  )
+})
+
+describe('the throttle', () => {
+  async function fail(app: Awaited<ReturnType<typeof withAda>>['app'], times: number) {
+    for (let i = 0; i < times; i++) {
+      const visitor = new Visitor(app, `198.51.100.${i}`)
+      expect((await visitor.json('/auth/login', wrong)).status).toBe(401)
+    }
+  }
+
+  test('holds an e-mail after 5 failures from wherever, also against the right password', async () => {
+    const { app } = accountsApp()
+    const loggedIn = await registered(app, ada)
+    await fail(app, 5)
+    for (const fields of [wrong, ada, { ...ada, email: 'ADA@example.com', address: '1.2.3.4' }]) {
+      const response = await new Visitor(app, '203.0.113.9').json('/auth/login', fields)
+      expect(response.status).toBe(429)
+      expect(Number(response.headers.get('Retry-After'))).toBeWithin(890, 901)
+    }
+    const page = await new Visitor(app, '203.0.113.9').post('/auth/login', ada)
+    expect([page.status, page.headers.has('Retry-After')]).toEqual([429, true])
+    expect(await page.text()).toContain('Wait 15 minutes, then try again.')
+    expect((await loggedIn.get('/dashboard')).status).toBe(200)
+  })
+
+  test('lets go 15 minutes after the failures', async () => {
+    const { app } = await withAda()
+    await fail(app, 5)
+    setSystemTime(new Date(Date.now() + 14 * minutes))
+    const early = await new Visitor(app).json('/auth/login', ada)
+    expect(early.status).toBe(429)
+    expect(Number(early.headers.get('Retry-After'))).toBeWithin(50, 61)
+    setSystemTime(new Date(Date.now() + 1 * minutes))
+    expect((await new Visitor(app).json('/auth/login', ada)).status).toBe(200)
+  })
+
+  test('holds an address after 20 failures, whichever e-mails and headers it tries', async () => {
+    const { app } = await withAda()
+    const tryOne = (i: number) => {
+      const headers = { 'X-Forwarded-For': `203.0.113.${i}` }
+      return new Visitor(app, `2001:db8:1:2::${i}`).json(
+        '/auth/login',
+        { ...bob, email: `u${i}@example.com` },
+        { headers },
+      )
+    }
+    const answers = await Promise.all(Array.from({ length: 20 }, (_, i) => tryOne(i)))
+    expect(answers.every(({ status }) => status === 401)).toBe(true)
+    expect((await tryOne(20)).status).toBe(429)
+    expect((await new Visitor(app, '2001:db8:1:3::1').json('/auth/login', ada)).status).toBe(200)
+  })
+
+  test('lets no more than 5 of 30 tries at once reach the password', async () => {
+    const { app } = await withAda()
+    const visitor = new Visitor(app)
+    await visitor.token()
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, () => visitor.json('/auth/login', wrong)),
+    )
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(5)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(25)
+  })
+
+  test('forgets the failures of an e-mail when its owner gets in', async () => {
+    const { app, db } = await withAda()
+    for (let round = 0; round < 2; round++) {
+      await fail(app, 4)
+      expect((await new Visitor(app).json('/auth/login', ada)).status).toBe(200)
+    }
+    expect(db.select().from(loginFailures).all()).toEqual([])
+  })
+
+  test('keeps no row that is older than it looks back', async () => {
+    const { app, db } = await withAda()
+    await fail(app, 3)
+    setSystemTime(new Date(Date.now() + 15 * minutes))
+    await new Visitor(app).json('/auth/login', bob)
+    expect(db.select().from(loginFailures).all()).toMatchObject([{ email: bob.email }])
+  })
+})
