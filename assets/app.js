@@ -56,18 +56,27 @@ let opener = null
 
 function openModal() {
   if (modal.firstElementChild && !modal.querySelector('dialog')) wrapInDialog()
-  const dialog = modal.querySelector('dialog:not([open])')
+  const dialog = document.querySelector('dialog.modal:not([open])')
   if (!dialog) return
-  if (!modal.contains(document.activeElement) && document.activeElement !== document.body)
+  if (document.activeElement !== document.body && !modal.contains(document.activeElement))
     opener = document.activeElement
-  dialog.addEventListener('close', () => {
-    if (!modal.contains(dialog)) return
-    modal.replaceChildren()
-    opener?.focus()
-    opener = null
-  })
+  dialog.addEventListener('close', () => closed(dialog))
   dialog.showModal()
   dialog.querySelector('[aria-invalid="true"]')?.focus()
+}
+
+function closed(dialog) {
+  if (dialog.closest('main')) return leave()
+  if (!modal.contains(dialog)) return
+  modal.replaceChildren()
+  opener?.focus()
+  opener = null
+}
+
+/** A dialog that is a page of its own has nothing behind it. */
+function leave() {
+  if (history.length > 1) history.back()
+  else location.href = '/dashboard'
 }
 
 function wrapInDialog() {

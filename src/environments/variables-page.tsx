@@ -1,10 +1,8 @@
 import type { environments, projects, variables } from '../db/schema.ts'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { EmptyState, PageHead } from '../web/components.tsx'
-import { emptyDraft } from '../web/input.ts'
-import type { Draft } from '../web/input.ts'
 import { LockIcon } from '../web/icons.tsx'
-import { DotenvForm } from './variable-forms.tsx'
+import { PasteDotenv } from './variable-forms.tsx'
 
 type Project = typeof projects.$inferSelect
 type Environment = typeof environments.$inferSelect
@@ -15,13 +13,10 @@ export const VariablesPage = ({
   project,
   environment,
   variables,
-  draft = emptyDraft,
 }: {
   project: Project
   environment: Environment
   variables: ShownVariable[]
-  /** Of the pasted file. */
-  draft?: Draft
 }) => (
   <>
     <PageHead
@@ -56,7 +51,7 @@ export const VariablesPage = ({
         ))}
       </ul>
     )}
-    <DotenvForm environment={environment} draft={draft} />
+    <PasteDotenv environment={environment} />
   </>
 )
 
@@ -91,8 +86,8 @@ const VariableRow = ({ variable }: { variable: ShownVariable }) => (
       </button>
       <button
         type="button"
-        class="btn"
-        data-variant="destructive"
+        class="btn quiet-danger"
+        data-variant="ghost"
         data-size="sm"
         hx-delete={variablePath(variable)}
         hx-target="#modal"

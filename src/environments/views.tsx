@@ -93,8 +93,8 @@ const EnvironmentRow = ({
       {!isOnly && (
         <button
           type="button"
-          class="btn"
-          data-variant="destructive"
+          class="btn quiet-danger"
+          data-variant="ghost"
           data-size="sm"
           hx-delete={environmentPath(environment)}
           hx-target="#modal"

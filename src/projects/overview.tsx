@@ -71,7 +71,7 @@ const EnvironmentCard = ({
       {latest && latest.id !== current?.id && (
         <p class="muted">
           <a href={deploymentPath(latest)}>Last attempt</a> <Ago at={latest.createdAt} />
-          {current && ', the one before it serves'}
+          {current && ', an earlier one serves'}
         </p>
       )}
       {current && latest?.id === current.id && (

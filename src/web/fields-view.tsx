@@ -123,7 +123,7 @@ export const Checkbox = ({
   value = false,
   lone = false,
 }: Field & { value?: boolean; lone?: boolean }) => (
-  <div class="field check" data-invalid={isInvalid(draft, name)}>
+  <div class="field check" data-invalid={isInvalid(draft, name) || undefined}>
     {!lone && <input type="hidden" name={name} value="0" />}
     <input
       {...controlProps({ id, name, draft, hint })}
@@ -149,7 +149,7 @@ const FieldFrame = ({
   optional = false,
   ...field
 }: Field & { id: string; children: Child; optional?: boolean }) => (
-  <div class="field" data-invalid={isInvalid(field.draft, field.name)}>
+  <div class="field" data-invalid={isInvalid(field.draft, field.name) || undefined}>
     <label for={field.id}>
       {field.label}
       {optional && <span class="optional">optional</span>}

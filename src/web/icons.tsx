@@ -71,9 +71,9 @@ export const SquareIcon = () => (
   </Icon>
 )
 
-export const LayersIcon = () => (
+export const UpIcon = () => (
   <Icon>
-    <path d="m12 4 8 4-8 4-8-4 8-4ZM4 12l8 4 8-4M4 16l8 4 8-4" />
+    <path d="M12 19V6M6 12l6-6 6 6" />
   </Icon>
 )
 

@@ -4,9 +4,9 @@ import {
   ClockIcon,
   CrossIcon,
   DashIcon,
-  LayersIcon,
   SpinnerIcon,
   SquareIcon,
+  UpIcon,
 } from './icons.tsx'
 
 type Status = (typeof deploymentStatuses)[number]
@@ -51,6 +51,6 @@ const icons: Record<Status, () => ReturnType<typeof CheckIcon>> = {
   running: CheckIcon,
   failed: CrossIcon,
   cancelled: DashIcon,
-  superseded: LayersIcon,
+  superseded: UpIcon,
   stopped: SquareIcon,
 }
