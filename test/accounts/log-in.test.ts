@@ -51,6 +51,15 @@ describe('logging in', () => {
     expect(answer.headers.get('Location')).toBe(next)
   })
 
+  test('leads to no other site', async () => {
+    const { app } = await withAda()
+    const visitor = new Visitor(app)
+    const answer = await visitor.post('/auth/login', { ...ada, next: '//evil.example' })
+    expect(answer.headers.get('Location')).toBe('/dashboard')
+    const again = await visitor.get('/login?next=%2F%5Cevil.example')
+    expect(again.headers.get('Location')).toBe('/dashboard')
+  })
+
   test('has nothing to ask of someone who is logged in', async () => {
     const { app } = accountsApp()
     const visitor = await registered(app, ada)

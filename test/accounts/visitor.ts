@@ -83,7 +83,8 @@ export class Visitor {
   }
 
   async token() {
-    if (!this.cookies.has('svc_csrf')) await this.get('/nothing-here', { accept: 'application/json' })
+    if (!this.cookies.has('svc_csrf'))
+      await this.get('/nothing-here', { accept: 'application/json' })
     return this.cookies.get('svc_csrf')!
   }
 
