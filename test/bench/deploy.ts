@@ -1,0 +1,116 @@
+import { join } from 'node:path'
+import { connectDocker } from '../../src/docker/index.ts'
+import { DavitClient } from '../demo/client.ts'
+import { startDavit } from '../support/davit.ts'
+import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
+import { inPairs } from './ratio.ts'
+import type { Row } from './ratio.ts'
+
+const pairs = 9
+
+const dockerfile = [
+  'FROM busybox',
+  'COPY www /www',
+  'EXPOSE 8080',
+  'CMD ["httpd", "-f", "-p", "8080", "-h", "/www"]',
+].join('\n')
+
+/** From the trigger to the engine's `start` event, one file edited, a previous container serving. */
+export async function benchDeploy(directory: string, executable: string): Promise<Row> {
+  const docker = connectDocker({ host: process.env.DOCKER_HOST })
+  const cli = await findBuildKitClient()
+  const repository = makeRepository(join(directory, 'repositories'), 'app.git')
+  const edit = () => commitFiles(repository, { Dockerfile: dockerfile, 'www/index.html': unique() })
+  edit()
+  const server = startGitServer(join(directory, 'repositories'))
+  const url = `${server.url}app.git`
+  const env = { DAVIT_DATA_DIR: join(directory, 'data'), DAVIT_ALLOW_HOSTS: '127.0.0.1' }
+  const davit = await startDavit({ directory, command: [executable], env })
+  const signal = AbortSignal.timeout(300_000)
+  const client = new DavitClient({ url: davit.url, signal })
+  await client.get<unknown>('/health') // brings the cookie with the CSRF token
+  await client.post('/auth/register', { email: 'bench@example.com', password: unique() })
+  const project = await client.post<{ id: string }>('/projects', {
+    name: 'bench',
+    repositoryUrl: url,
+  })
+
+  const deployWithDavit = async () => {
+    edit()
+    const started = nextStart((attributes) => attributes['davit.project'] === project.id)
+    const from = Date.now()
+    const { id } = await client.post<{ id: string }>(`/projects/${project.id}/deployments`)
+    const at = await started
+    await untilDone(client, `/projects/${project.id}/deployments/${id}`)
+    return at - from
+  }
+
+  const deployWithScript = async () => {
+    edit()
+    const name = `davit-bench-${unique()}`
+    const work = join(directory, name)
+    const started = nextStart((attributes) => attributes['name'] === name)
+    const from = Date.now()
+    await run(['git', 'clone', '--quiet', '--depth', '1', url, work])
+    await run([cli, 'build', '--quiet', '--tag', name, work])
+    await run([cli, 'run', '--detach', '--name', name, '--publish', '127.0.0.1::8080', name])
+    const at = await started
+    await docker.removeContainer(name, { force: true })
+    await docker.removeImage(name)
+    return at - from
+  }
+
+  try {
+    await deployWithDavit() // the first one makes the network and the mirror
+    const values = await inPairs(pairs, { davit: deployWithDavit, floor: deployWithScript })
+    const against = 'git clone && docker build && docker run'
+    return { what: 'deploy, one file edited', against, unit: 'ms', ...values, aim: '≤ 1.10' }
+  } finally {
+    await client.delete(`/projects/${project.id}`)
+    await davit.stop()
+    server.stop()
+  }
+
+  /** Resolves with the time of the engine's next `start` of a container with such attributes. */
+  async function nextStart(matches: (attributes: Record<string, string>) => boolean) {
+    const listening = new AbortController()
+    const filters = { type: ['container'], event: ['start'] }
+    for await (const event of docker.events({ filters, signal: listening.signal }))
+      if (matches(event.attributes)) {
+        listening.abort()
+        return event.time.getTime()
+      }
+    throw new Error('The engine ended its events')
+  }
+}
+
+/** Reads the log to its end, and then waits for the clean-up that follows. */
+async function untilDone(client: DavitClient, path: string) {
+  for await (const _ of await client.stream(`${path}/logs`, null)) continue
+  const { status } = await client.get<{ status: string }>(path)
+  if (status !== 'running') throw new Error(`A deployment of the bench ended as ${status}`)
+}
+
+/** A newer docker client builds with BuildKit only when it has the buildx plugin; Debian's has it inside. */
+async function findBuildKitClient() {
+  for (const cli of ['docker', '/usr/bin/docker'])
+    try {
+      await run([cli, 'build', '--quiet', '--tag', 'davit-bench-probe', '-'], 'FROM busybox\n')
+      await run([cli, 'image', 'rm', 'davit-bench-probe'])
+      return cli
+    } catch {}
+  throw new Error('The deploy row needs a docker client that can build with BuildKit.')
+}
+
+async function run(command: string[], stdin = '') {
+  const child = Bun.spawn(command, {
+    env: { ...process.env, DOCKER_BUILDKIT: '1' },
+    stdin: new Blob([stdin]),
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  const [status, errors] = await Promise.all([child.exited, new Response(child.stderr).text()])
+  if (status !== 0) throw new Error(`${command.join(' ')}: ${errors.trim()}`)
+}
+
+const unique = () => Bun.randomUUIDv7()

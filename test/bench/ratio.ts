@@ -1,0 +1,37 @@
+export type Row = {
+  what: string
+  against: string
+  unit: string
+  /** One value for each pair, in the order measured. */
+  davit: number[]
+  floor: number[]
+  /** The ratio Davit aims at. */
+  aim: string
+}
+
+/** Measures both sides in turn, so that a machine that slows down slows both. */
+export async function inPairs(
+  count: number,
+  { davit, floor }: { davit: () => Promise<number>; floor: () => Promise<number> },
+) {
+  const values = { davit: [] as number[], floor: [] as number[] }
+  for (let pair = 0; pair < count; pair++) {
+    values.floor.push(await floor())
+    values.davit.push(await davit())
+  }
+  return values
+}
+
+/** Median, least and most of the ratios of the pairs. */
+export function summarize({ davit, floor }: Pick<Row, 'davit' | 'floor'>) {
+  const ratios = davit.map((value, pair) => value / floor[pair]!)
+  return { davit: spread(davit), floor: spread(floor), ratio: spread(ratios) }
+}
+
+function spread(values: number[]) {
+  const sorted = values.toSorted((a, b) => a - b)
+  const middle = sorted.length >> 1
+  const median =
+    sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2
+  return { median, min: sorted[0]!, max: sorted.at(-1)! }
+}
