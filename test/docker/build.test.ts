@@ -100,7 +100,7 @@ describe.each(['buildkit', 'classic'] as const)('%s', (builder) => {
     const context = new ReadableStream<Uint8Array>({
       pull(controller) {
         if (pulls++ === 0) controller.enqueue(whole.subarray(0, 512))
-        else controller.error(new Error('git died'))
+        else controller.error(Object.assign(new Error('git died'), { code: 'EPIPE' }))
       },
     })
     expect((await failureOf(build('', { builder, context }))).message).toBe('git died')

@@ -86,6 +86,7 @@ test('what the engine could be asked for beyond the profile is not passed on', (
   }
   const { HostConfig } = containerConfig(smuggled)
   expect(HostConfig.Privileged).toBe(false)
+  expect(HostConfig.IpcMode).toBe('private')
   expect(HostConfig).not.toContainAnyKeys(['Binds', 'PidMode', 'Devices', 'VolumesFrom'])
   expect(HostConfig.Mounts).toEqual([{ Type: 'volume', Source: 'data', Target: '/data' }])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { sandbox } from './sandbox.ts'
+import { sandbox, until } from './sandbox.ts'
 
 const { docker, labels, name, run, options } = sandbox()
 const label = Object.entries(labels)[0]!.join('=')
@@ -41,7 +41,8 @@ test('waiting for an exit ends when the signal aborts', async () => {
 test('a container that takes more memory than it may is seen to be killed for it', async () => {
   const id = await run('head -c 200m /dev/zero | tail -c 150m')
   await docker.waitForExit(id)
-  expect(await docker.inspectContainer(id)).toMatchObject({ state: 'exited', oomKilled: true })
+  // The engine hears of it apart from the exit.
+  await until(async () => (await docker.inspectContainer(id))!.oomKilled)
 })
 
 test('a command that does not exist fails the start in the words of the engine', async () => {
