@@ -15,15 +15,18 @@ type Invites = {
 
 export const InvitesPage = ({ user, ...list }: Invites & { user: User }) => (
   <SettingsFrame user={user} path="/settings/invites">
-    <p class="subtitle">
-      An invitation is a link with which one person can register, once, within 7 days.
-    </p>
     <InviteList {...list} />
   </SettingsFrame>
 )
 
 export const InviteList = ({ invites, off, link }: Invites) => (
   <section id="invites" aria-label="Invitations">
+    <div class="section-head">
+      <p class="muted">
+        An invitation is a link with which one person can register, once, within 7 days.
+      </p>
+      {!off && <NewInvite />}
+    </div>
     {link && (
       <div class="alert" role="status">
         <strong>Send this link to the person you invite. It is shown only now.</strong>
@@ -33,16 +36,13 @@ export const InviteList = ({ invites, off, link }: Invites) => (
       </div>
     )}
     {invites.length === 0 ? (
-      <EmptyState title="No open invitations">{off ? <p>{off}</p> : <NewInvite />}</EmptyState>
+      <EmptyState title="No open invitations">{off && <p>{off}</p>}</EmptyState>
     ) : (
-      <>
-        <ul class="rows">
-          {invites.map((invite) => (
-            <InviteRow invite={invite} />
-          ))}
-        </ul>
-        {off ? <p>{off}</p> : <NewInvite />}
-      </>
+      <ul class="rows">
+        {invites.map((invite) => (
+          <InviteRow invite={invite} />
+        ))}
+      </ul>
     )}
   </section>
 )

@@ -8,33 +8,33 @@ type Sessions = { sessions: SessionRow[]; currentId: string | undefined }
 
 export const SessionsPage = ({ user, ...list }: Sessions & { user: User }) => (
   <SettingsFrame user={user} path="/settings/sessions">
-    <p class="subtitle">
-      Where you are logged in. A session ends after 30 days in which it was not used.
-    </p>
     <SessionList {...list} />
   </SettingsFrame>
 )
 
 export const SessionList = ({ sessions, currentId }: Sessions) => (
   <section id="sessions" aria-label="Sessions">
+    <div class="section-head">
+      <p class="muted">Where you are logged in. A session that is not used ends within 30 days.</p>
+      {sessions.length > 1 && (
+        <button
+          type="button"
+          class="btn"
+          data-variant="outline"
+          hx-delete="/settings/sessions"
+          hx-confirm="End all your other sessions?"
+          hx-target="#sessions"
+          hx-swap="outerHTML"
+        >
+          End all others
+        </button>
+      )}
+    </div>
     <ul class="rows">
       {sessions.map((session) => (
         <SessionRowItem session={session} isCurrent={session.id === currentId} />
       ))}
     </ul>
-    {sessions.length > 1 && (
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        hx-delete="/settings/sessions"
-        hx-confirm="End all your other sessions?"
-        hx-target="#sessions"
-        hx-swap="outerHTML"
-      >
-        End all others
-      </button>
-    )}
   </section>
 )
 
