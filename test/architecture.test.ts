@@ -19,7 +19,7 @@ const lines = [
   'docker edge live db',
   'config.ts',
   'hosts.ts secrets.ts',
-  'errors.ts journal.ts root.ts',
+  'errors.ts journal.ts root.ts version.ts',
 ].map((line) => line.split(' '))
 
 const placeOf = (path: string) => path.split('/')[0]!

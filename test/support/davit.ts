@@ -5,27 +5,31 @@ const repository = join(import.meta.dir, '../..')
 export type DavitProcess = Awaited<ReturnType<typeof startDavit>>
 
 /**
- * Starts Davit as a process of its own, in `directory` and on a free port, and waits until it says
- * where it listens. Its log is `davit.log` there; `stop` asks it to end and answers its exit status.
+ * Starts Davit as a process of its own, on a free port, and waits until it says where it listens.
+ * Its log is `davit.log` in `directory`; `stop` asks it to end and answers its exit status.
  */
 export async function startDavit({
   directory,
-  command = [process.execPath, join(repository, 'src/main.ts'), 'serve'],
+  command = [process.execPath, 'src/main.ts', 'serve'],
+  cwd = repository,
   env = {},
+  detached = false,
 }: {
   directory: string
   command?: string[]
+  cwd?: string
   env?: Record<string, string>
+  /** In a session of its own, out of reach of a Ctrl-C in our terminal. */
+  detached?: boolean
 }) {
   const log = join(directory, 'davit.log')
   const child = Bun.spawn(command, {
-    cwd: directory,
+    cwd,
     env: { ...bareEnvironment(), DAVIT_PORT: '0', ...env },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: Bun.file(log),
-    // A session of its own: Ctrl-C in the terminal is for us to pass on.
-    detached: true,
+    detached,
   })
   const url = await readAddress(child.stdout)
   if (!url) {

@@ -1,0 +1,69 @@
+/** What Davit answered that was not what was asked for. */
+class Refused extends Error {}
+
+/** Talks to Davit as a program does, in JSON, with the cookies of one session. */
+export class DavitClient {
+  readonly #cookies = new Map<string, string>()
+  readonly #url: string
+  readonly #signal: AbortSignal
+
+  constructor({ url, signal }: { url: string; signal: AbortSignal }) {
+    this.#url = url
+    this.#signal = signal
+  }
+
+  async get<T>(path: string): Promise<T> {
+    return (await (await this.#send('GET', path)).json()) as T
+  }
+
+  async post<T>(path: string, body: Record<string, unknown> = {}): Promise<T> {
+    return (await (await this.#send('POST', path, { body })).json()) as T
+  }
+
+  /** Not bound to the signal: an interrupted demo still tidies up. */
+  async delete(path: string) {
+    const signal = AbortSignal.timeout(60_000)
+    return this.#send('DELETE', path, { signal })
+  }
+
+  /** Opens a stream of events, after the one with this id. */
+  async stream(path: string, lastEventId: string | null) {
+    const resume = lastEventId ? { 'Last-Event-ID': lastEventId } : {}
+    const headers = { Accept: 'text/event-stream', ...resume }
+    return (await this.#send('GET', path, { headers })).body!
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    {
+      body,
+      headers = {},
+      signal = this.#signal,
+    }: { body?: object; headers?: Record<string, string>; signal?: AbortSignal } = {},
+  ) {
+    const answer = await fetch(this.#url + path, {
+      method,
+      headers: {
+        Accept: 'application/json',
+        Cookie: [...this.#cookies].map(([name, value]) => `${name}=${value}`).join('; '),
+        'X-CSRF-Token': this.#cookies.get('svc_csrf') ?? '',
+        ...(body && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      redirect: 'manual',
+      signal,
+      ...(body && { body: JSON.stringify(body) }),
+    })
+    this.#keepCookies(answer)
+    if (answer.ok) return answer
+    throw new Refused(`${method} ${path} is answered ${answer.status}: ${await answer.text()}`)
+  }
+
+  #keepCookies(answer: Response) {
+    for (const { name, value } of answer.headers
+      .getSetCookie()
+      .map((text) => Bun.Cookie.parse(text)))
+      this.#cookies.set(name, value)
+  }
+}

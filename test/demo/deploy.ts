@@ -1,0 +1,59 @@
+import type { DavitClient } from './client.ts'
+import { readEvents } from './events.ts'
+import type { Commit } from './sample.ts'
+import { dim, logLine, say } from './terminal.ts'
+
+export type Deployment = {
+  id: string
+  projectId: string
+  status: string
+  commit: { hash: string }
+  url: string
+  error: { message: string; hint: string } | null
+}
+
+type LogLine = { seq: number; text: string }
+
+/** Shows a deployment's log while it happens, then answers how the deployment ended: running. */
+export async function watch(davit: DavitClient, { id, projectId }: Deployment) {
+  const path = `/projects/${projectId}/deployments/${id}`
+  const begin = performance.now()
+  await showLog(davit, `${path}/logs?format=json`)
+  const ended = await davit.get<Deployment>(path)
+  if (ended.status !== 'running') {
+    const { message, hint } = ended.error ?? { message: 'No reason is given.', hint: '' }
+    throw new Error(`The deployment is ${ended.status}, not running. ${message} ${hint}`.trim())
+  }
+  say(dim(`  running after ${((performance.now() - begin) / 1000).toFixed(1)} s`))
+  return ended
+}
+
+/** Follows the log to its end; a stream that breaks off is taken up where it ended. */
+async function showLog(davit: DavitClient, path: string) {
+  let last = 0
+  while (true) {
+    const stream = await davit.stream(path, last > 0 ? String(last) : null)
+    for await (const event of readEvents(stream)) {
+      if (event.name === 'done') return
+      if (event.name !== 'message') continue
+      const { seq, text } = JSON.parse(event.data) as LogLine
+      if (seq !== last + 1) throw new Error(`After line ${last} of the log comes line ${seq}.`)
+      last = seq
+      logLine(text)
+    }
+    await Bun.sleep(500)
+  }
+}
+
+/** Asks the app itself: it must say what its commit says, and Davit must name that commit. */
+export async function checkApp(
+  deployment: Deployment,
+  { commit: { greeting, hash }, signal }: { commit: Commit; signal: AbortSignal },
+) {
+  const { url, commit } = deployment
+  if (commit.hash !== hash) throw new Error(`Commit ${commit.hash} was deployed, not ${hash}.`)
+  const answer = await fetch(url, { signal })
+  const text = await answer.text()
+  if (answer.status !== 200 || !text.includes(`<h1>${greeting}</h1>`))
+    throw new Error(`${url} does not say “${greeting}” but answers ${answer.status}: ${text}`)
+}

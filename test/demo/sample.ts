@@ -1,0 +1,32 @@
+import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
+
+export type Commit = { greeting: string; hash: string }
+
+const dockerfile = `FROM busybox
+COPY index.html /www/
+RUN echo "The page has $(wc -c < /www/index.html) bytes."
+EXPOSE 8080
+CMD ["httpd", "-f", "-p", "8080", "-h", "/www"]
+`
+
+const page = (greeting: string) => `<!doctype html>
+<html lang="en">
+  <title>${greeting}</title>
+  <h1>${greeting}</h1>
+</html>
+`
+
+/** A git repository on a loopback web server, with a page that says what its commit says. */
+export function serveSample(directory: string) {
+  const path = makeRepository(directory, 'hello.git')
+  const server = startGitServer(directory)
+  return {
+    url: `${server.url}hello.git`,
+    stop: server.stop,
+    /** Commits a page that says this. */
+    commit(greeting: string): Commit {
+      const files = { Dockerfile: dockerfile, 'index.html': page(greeting) }
+      return { greeting, hash: commitFiles(path, files, { message: `Say “${greeting}”` }) }
+    },
+  }
+}
