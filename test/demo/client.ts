@@ -1,5 +1,4 @@
-/** What Davit answered that was not what was asked for. */
-class Refused extends Error {}
+type Options = { body?: object; headers?: Record<string, string>; signal?: AbortSignal }
 
 /** Talks to Davit as a program does, in JSON, with the cookies of one session. */
 export class DavitClient {
@@ -33,15 +32,7 @@ export class DavitClient {
     return (await this.#send('GET', path, { headers })).body!
   }
 
-  async #send(
-    method: string,
-    path: string,
-    {
-      body,
-      headers = {},
-      signal = this.#signal,
-    }: { body?: object; headers?: Record<string, string>; signal?: AbortSignal } = {},
-  ) {
+  async #send(method: string, path: string, { body, headers, signal }: Options = {}) {
     const answer = await fetch(this.#url + path, {
       method,
       headers: {
@@ -52,18 +43,18 @@ export class DavitClient {
         ...headers,
       },
       redirect: 'manual',
-      signal,
+      signal: signal ?? this.#signal,
       ...(body && { body: JSON.stringify(body) }),
     })
     this.#keepCookies(answer)
     if (answer.ok) return answer
-    throw new Refused(`${method} ${path} is answered ${answer.status}: ${await answer.text()}`)
+    throw new Error(`${method} ${path} is answered ${answer.status}: ${await answer.text()}`)
   }
 
   #keepCookies(answer: Response) {
-    for (const { name, value } of answer.headers
-      .getSetCookie()
-      .map((text) => Bun.Cookie.parse(text)))
+    for (const text of answer.headers.getSetCookie()) {
+      const { name, value } = Bun.Cookie.parse(text)
       this.#cookies.set(name, value)
+    }
   }
 }

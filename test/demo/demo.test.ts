@@ -12,4 +12,4 @@ test('the demo deploys, deploys a change, and rolls back', async () => {
   expect(await demo.exited).toBe(0)
   const said = [...output.matchAll(/^✓ http\S+ says “(\w+)”$/gm)].map(([, greeting]) => greeting)
   expect(said).toEqual(['Hello', 'Ahoy', 'Hello'])
-})
+}, 60_000)
