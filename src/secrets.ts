@@ -3,7 +3,15 @@ import { SHA256, sha256 } from '@oslojs/crypto/sha2'
 import { constantTimeEqual } from '@oslojs/crypto/subtle'
 import { encodeBase32UpperCaseNoPadding, encodeHexLowerCase } from '@oslojs/encoding'
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeSync,
+} from 'node:fs'
 import { join } from 'node:path'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
@@ -59,10 +67,28 @@ export class Secrets {
   }
 }
 
-/** Takes the configured secret, or the key file of the data directory, made at the first start. */
+/**
+ * Takes the configured secret, or the key file of the data directory, made at the first start. Throws
+ * when that file is too short to be a key: sealing under what is left of it would hide nothing.
+ */
 export function openSecrets({ dataDir, secretKey }: { dataDir: string; secretKey: string | null }) {
   if (secretKey) return new Secrets(secretKey)
   const path = join(dataDir, 'secret.key')
-  if (!existsSync(path)) writeFileSync(path, `${randomToken()}\n`, { mode: 0o600, flag: 'wx' })
-  return new Secrets(readFileSync(path, 'utf8').trim())
+  if (!existsSync(path)) writeKeyFile(path)
+  const key = readFileSync(path, 'utf8').trim()
+  if (key.length < 32)
+    throw new Error(
+      `${path} was cut short: put it back from a backup, or delete it if Davit is new`,
+    )
+  return new Secrets(key)
+}
+
+/** Whole or not at all, also when the disk is full or the power fails. */
+function writeKeyFile(path: string) {
+  const draft = `${path}.new`
+  const file = openSync(draft, 'w', 0o600)
+  writeSync(file, `${randomToken()}\n`)
+  fsyncSync(file)
+  closeSync(file)
+  renameSync(draft, path)
 }

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import {
@@ -114,5 +114,11 @@ describe('the secret of an installation', () => {
     const sealed = openSecrets({ dataDir: dir, secretKey }).seal('x', context)
     expect(new Secrets(secretKey).open(sealed, context)).toBe('x')
     expect(() => statSync(join(dir, 'secret.key'))).toThrow()
+  })
+
+  test('is never the empty text of a file that was cut', () => {
+    const dir = dataDir()
+    writeFileSync(join(dir, 'secret.key'), '\n')
+    expect(() => openSecrets({ dataDir: dir, secretKey: null })).toThrow('secret.key')
   })
 })

@@ -30,5 +30,4 @@ export const registerForm = z.object({
 export const loginForm = z.object({
   email: line('your e-mail address', { max: 254 }).toLowerCase(),
   password: z.string('wants your password.').max(4096, 'is too long.'),
-  next: z.string().nullish(),
 })

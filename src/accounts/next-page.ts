@@ -1,20 +1,34 @@
 import type { Context } from 'hono'
+import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 
 const home = '/dashboard'
 const base = 'http://davit.invalid'
 
-/** The login page, which leads back to the page that was asked for. */
-export function loginPath(c: Context) {
-  const { path, method } = c.req
-  if (method !== 'GET' || path === home) return '/login'
-  return `/login?next=${encodeURIComponent(path + new URL(c.req.url).search)}`
+const cookieName = 'svc_next'
+
+/** Seconds in which a login leads back to the page that wanted it. */
+const memory = 600
+
+/** Remembers the page that was asked for, in a cookie: the login page keeps its plain address. */
+export function rememberPage(c: Context) {
+  const { path, method, url } = c.req
+  if (method !== 'GET' || path === home) return
+  const wanted = path + new URL(url).search
+  setCookie(c, cookieName, wanted, { path: '/', httpOnly: true, sameSite: 'Lax', maxAge: memory })
+}
+
+/** Where a login leads: to the page remembered, once, else to the dashboard. */
+export function takeRememberedPage(c: Context) {
+  const wanted = getCookie(c, cookieName)
+  if (wanted !== undefined) deleteCookie(c, cookieName, { path: '/' })
+  return nextPage(wanted)
 }
 
 /**
- * Where a login leads: to the page given, if it is one of ours. Browsers read `\` as `/` and drop tabs
+ * The page given, if it is one of ours: a cookie can be planted. Browsers read `\` as `/` and drop tabs
  * and line breaks in an address, so that `/\evil` and `/<tab>/evil` are other hosts too.
  */
-export function nextPage(wanted: string | undefined | null) {
+export function nextPage(wanted: string | undefined) {
   if (!wanted || !/^\/[^\\\u0000-\u0020\u007f]*$/.test(wanted) || !URL.canParse(wanted, base))
     return home
   const { origin, pathname } = new URL(wanted, base)

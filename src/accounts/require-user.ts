@@ -4,12 +4,15 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import type { Env, User } from '../web/factory.ts'
 import { hasHandler } from '../web/has-handler.ts'
-import { loginPath } from './next-page.ts'
+import { rememberPage } from './next-page.ts'
 
 /** Lets only who is logged in pass. What does not exist is answered so without a login. */
 export const requireUser = factory.createMiddleware(async function checkUser(c, next) {
   if (c.var.user || !hasHandler(c)) return next()
-  if (clientOf(c) === 'browser') return c.redirect(loginPath(c), 303)
+  if (clientOf(c) === 'browser') {
+    rememberPage(c)
+    return c.redirect('/login', 303)
+  }
   if (clientOf(c) === 'partial') c.header('HX-Redirect', '/login')
   throw notLoggedIn()
 })

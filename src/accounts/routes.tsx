@@ -13,7 +13,7 @@ import { InviteList, InvitesPage } from './invites-page.tsx'
 import { inviteJson, sessionJson, userJson } from './json.ts'
 import { logIn } from './log-in.ts'
 import { makeInvite, whyNoInvites } from './make-invite.ts'
-import { nextPage } from './next-page.ts'
+import { takeRememberedPage } from './next-page.ts'
 import { register } from './register.ts'
 import { requireAdmin, userOf } from './require-user.ts'
 import { endSession, startSession } from './session.ts'
@@ -35,14 +35,14 @@ export const accountRoutes = (deps: AccountDeps) =>
   factory
     .createApp()
     .get('/login', (c) => {
-      if (c.var.user) return c.redirect(nextPage(c.req.query('next')), 303)
+      if (c.var.user) return c.redirect(takeRememberedPage(c), 303)
       if (!hasUsers(deps.db)) return c.redirect('/auth/register', 303)
       return show(c, loginView(c, { ...emptyDraft, values: c.req.query() }))
     })
     .post('/auth/login', input(loginForm, loginView), async (c) => {
       const user = await logIn(deps, { ...c.var.input, address: c.var.address })
       startSession(c, deps, user)
-      return moveOn(c, { to: nextPage(c.var.input.next), json: () => userJson(user) })
+      return moveOn(c, { to: takeRememberedPage(c), json: () => userJson(user) })
     })
     .get('/auth/register', (c) => {
       if (c.var.user) return c.redirect('/dashboard', 303)
@@ -100,7 +100,7 @@ export const sessionRoutes = (deps: AccountDeps) =>
 
 const loginView = (_: Context, draft: Draft) => ({
   title: 'Log in',
-  page: () => <LoginPage draft={draft} next={draft.values['next'] ?? null} />,
+  page: () => <LoginPage draft={draft} />,
 })
 
 function registerView(deps: AccountDeps, draft: Draft) {

@@ -3,12 +3,11 @@ import { PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
 import { passwordLength } from './passwords.ts'
 
-export const LoginPage = ({ draft, next }: { draft: Draft; next: string | null }) => (
+export const LoginPage = ({ draft }: { draft: Draft }) => (
   <>
     <h1>Log in</h1>
     <PostForm action="/auth/login" class="form">
       <FormError draft={draft} />
-      {next && <input type="hidden" name="next" value={next} />}
       <TextField
         draft={draft}
         name="email"

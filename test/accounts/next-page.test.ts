@@ -16,5 +16,5 @@ test.each([
   ],
   ...['/\n/evil.example', '/ /evil.example', ' //evil.example', '/\r\nSet-Cookie: a=b', '/\0'],
   ...['https:evil.example', 'https://evil.example', 'javascript:alert(1)', 'data:text/html,x'],
-  ...['projects', '', null, undefined, '/..//evil.example', '/./\\evil.example', '@evil.example'],
+  ...['projects', '', undefined, '/..//evil.example', '/./\\evil.example', '@evil.example'],
 ])('%p leads to the dashboard', (path) => expect(nextPage(path)).toBe('/dashboard'))
