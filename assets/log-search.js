@@ -9,7 +9,9 @@ export class LogSearch {
   #output
   #buttons
   #moved
+  /** Sequences of the matches loaded so far, of `#found` in all. */
   #hits = []
+  #found = 0
   #nextCursor = null
   #pending = new AbortController()
 
@@ -52,14 +54,15 @@ export class LogSearch {
     this.current = null
     this.#pending.abort()
     this.#pending = new AbortController()
-    if (this.query === '' || !(await this.#load())) return this.#show()
-    this.#go(0)
+    this.#output.textContent = ''
+    if (this.query === '') this.#show()
+    else if (await this.#load()) this.#go(0)
   }
 
   async #step(by) {
     if (this.#hits.length === 0) return
     const at = this.#hits.indexOf(this.current) + by
-    if (at >= this.#hits.length && this.#nextCursor) await this.#load()
+    if (at >= this.#hits.length && this.#nextCursor && !(await this.#load())) return
     this.#go((at + this.#hits.length) % this.#hits.length)
   }
 
@@ -67,16 +70,17 @@ export class LogSearch {
   async #load() {
     const { signal } = this.#pending
     const parameters = new URLSearchParams({ search: this.query, limit: '500' })
-    if (this.#nextCursor) parameters.set('cursor', this.#nextCursor)
+    if (this.#nextCursor) parameters.set('after', this.#nextCursor)
     try {
       const response = await fetch(`${this.#path}?${parameters}`, {
         headers: { Accept: 'application/json' },
         signal,
       })
       if (!response.ok) throw new Error(`search: ${response.status}`)
-      const { items, nextCursor } = await response.json()
+      const { items, nextCursor, found } = await response.json()
       this.#hits.push(...items.map(({ seq }) => seq))
       this.#nextCursor = nextCursor
+      this.#found = found
       return true
     } catch {
       if (!signal.aborted) this.#output.textContent = 'Search failed'
@@ -94,8 +98,8 @@ export class LogSearch {
     for (const button of this.#buttons) button.disabled = count === 0
     if (this.query === '') this.#output.textContent = ''
     else if (count > 0)
-      this.#output.textContent = `${index + 1} of ${count}${this.#nextCursor ? '+' : ''}`
-    else if (this.#output.textContent !== 'Search failed') this.#output.textContent = 'No match'
+      this.#output.textContent = `${index + 1} of ${this.#found.toLocaleString('en')}`
+    else this.#output.textContent = 'No match'
     this.#moved(this.current)
   }
 }

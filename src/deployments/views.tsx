@@ -1,10 +1,9 @@
 import type { projects } from '../db/schema.ts'
 import { DeploymentList } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
-import { ProjectFrame } from '../projects/project-frame.tsx'
 import { EmptyState, MoreLink } from '../web/components.tsx'
 
-/** The second tab: everything that was ever deployed. */
+/** What stands in a project's second tab: everything that was ever deployed. */
 export const DeploymentsTab = ({
   project,
   items,
@@ -14,7 +13,7 @@ export const DeploymentsTab = ({
   items: DeploymentItem[]
   nextCursor: string | null
 }) => (
-  <ProjectFrame project={project} tab="deployments">
+  <>
     {items.length === 0 ? (
       <EmptyState title="Nothing deployed yet">
         <p>Press Deploy, and watch the repository become a running app.</p>
@@ -23,5 +22,5 @@ export const DeploymentsTab = ({
       <DeploymentList items={items} />
     )}
     <MoreLink href={`/projects/${project.id}/deployments`} nextCursor={nextCursor} />
-  </ProjectFrame>
+  </>
 )

@@ -56,9 +56,9 @@ const EnvironmentRow = ({
 }) => (
   <li class="row">
     <div class="row-main">
-      <h3 class="row-title">
+      <h2 class="row-title">
         <bdi>{environment.name}</bdi>
-      </h3>
+      </h2>
       <p class="row-facts">
         <bdi>{environment.branch ?? project.branch ?? 'default branch'}</bdi>
         <span>{url ?? 'worker, no port'}</span>

@@ -1,0 +1,151 @@
+import { expect, test } from 'bun:test'
+import type { deployments, environments, projects } from '../../src/db/schema.ts'
+import { DeploymentStatus } from '../../src/deployments/deployment-status.tsx'
+import { deploymentTitle } from '../../src/projects/deployment-list.tsx'
+
+type Deployment = typeof deployments.$inferSelect
+
+test('an active deployment asks for itself again and can be cancelled', () => {
+  for (const status of ['pending', 'cloning', 'building', 'deploying'] as const) {
+    const html = draw({ status })
+    expect(html).toContain('hx-get="/projects/p/deployments/d/status"')
+    expect(html).toContain('action="/projects/p/deployments/d/cancel"')
+    expect(html).not.toContain('Deploy again')
+  }
+})
+
+test('one that has ended asks no more and can be deployed again', () => {
+  for (const status of ['running', 'failed', 'cancelled', 'superseded', 'stopped'] as const) {
+    const html = draw({ status })
+    expect(html).not.toContain('hx-get')
+    expect(html).toContain('Deploy again')
+  }
+})
+
+test('a cancel that was asked for is not asked for twice', () => {
+  expect(draw({ status: 'building', cancelRequested: true })).toMatch(/disabled[^>]*>\s*Cancel/)
+})
+
+test('only one that ran before and still has its image is a way back', () => {
+  expect(draw({ status: 'superseded' })).toContain('Roll back to this')
+  expect(draw({ status: 'superseded', image: null })).not.toContain('Roll back')
+  expect(draw({ status: 'running' })).not.toContain('Roll back')
+  expect(draw({ status: 'failed' })).not.toContain('Roll back')
+})
+
+test('the address is a link while the app runs', () => {
+  expect(draw({ status: 'running' })).toContain('href="http://127.0.0.1:20001"')
+  expect(draw({ status: 'superseded' })).not.toContain('href="http:')
+})
+
+test('a failure is told with its step, code and hint, as text', () => {
+  const html = draw({
+    status: 'failed',
+    errorStep: 'building',
+    errorCode: 'no_dockerfile',
+    errorMessage: 'There is no <Dockerfile>.',
+    errorHint: 'Add one.',
+  })
+  expect(html).toContain('Failed while building')
+  expect(html).toContain('no_dockerfile')
+  expect(html).toContain('There is no &lt;Dockerfile&gt;.')
+  expect(html).toContain('Add one.')
+})
+
+test('steps show what is done, what goes on and what broke off', () => {
+  const at = '2026-03-10T12:00:00.000Z'
+  const cloned = { name: 'cloning', startedAt: at, finishedAt: '2026-03-10T12:00:01.400Z' }
+  const building = { name: 'building', startedAt: at, finishedAt: null }
+  const progress = (values: Partial<Deployment>) =>
+    [...draw(values).matchAll(/data-progress="(\w+)"/g)].map(([, word]) => word)
+  expect(progress({ status: 'building', steps: [cloned, building] })).toEqual([
+    'done',
+    'active',
+    'waiting',
+  ])
+  expect(progress({ status: 'failed', errorStep: 'building', steps: [cloned, building] })).toEqual([
+    'done',
+    'failed',
+    'waiting',
+  ])
+  expect(progress({ status: 'pending', trigger: 'rollback' })).toEqual(['waiting'])
+  expect(draw({ status: 'building', steps: [cloned, building] })).toContain('1.4 s')
+})
+
+test('a deployment is known by its commit, until there is one by its branch', () => {
+  expect(deploymentTitle(deployment({}))).toBe('Say hello')
+  expect(deploymentTitle(deployment({ commitMessage: null }))).toBe('Commit 0a1b2c3')
+  expect(deploymentTitle(deployment({ commitMessage: null, commitHash: null }))).toBe('main')
+  expect(
+    deploymentTitle(deployment({ commitMessage: null, commitHash: null, trigger: 'rollback' })),
+  ).toBe('Rollback')
+})
+
+const project: typeof projects.$inferSelect = {
+  id: 'p',
+  ownerId: 'u',
+  name: 'shop',
+  repositoryUrl: 'https://git.example.com/shop.git',
+  branch: null,
+  dockerfilePath: null,
+  contextDir: '.',
+  buildArgs: {},
+  autoDeploy: true,
+  keepImages: 5,
+  webhookSecret: 'sealed',
+  deletingAt: null,
+  deletingVolumes: false,
+  createdAt: new Date(),
+}
+
+const environment: typeof environments.$inferSelect = {
+  id: 'e',
+  projectId: 'p',
+  name: 'production',
+  branch: null,
+  port: null,
+  hostPort: 20001,
+  domains: [],
+  healthPath: null,
+  healthTimeout: 60,
+  memoryMb: 512,
+  cpus: 1,
+  autoDeploy: null,
+  volumes: [],
+  createdAt: new Date(),
+}
+
+const deployment = (values: Partial<Deployment>): Deployment => ({
+  id: 'd',
+  projectId: 'p',
+  environmentId: 'e',
+  status: 'running',
+  trigger: 'manual',
+  triggeredBy: 'ada@example.com',
+  rollbackOf: null,
+  repositoryUrl: project.repositoryUrl,
+  branch: 'main',
+  requestedCommit: null,
+  commitHash: '0a1b2c3d4e5f60718293a4b5c6d7e8f901234567',
+  commitAuthor: 'Grace',
+  commitMessage: 'Say hello',
+  image: 'davit/shop:d',
+  containerId: null,
+  url: 'http://127.0.0.1:20001',
+  steps: [],
+  attempt: 1,
+  cancelRequested: false,
+  errorStep: null,
+  errorCode: null,
+  errorMessage: null,
+  errorHint: null,
+  downtimeMs: null,
+  createdAt: new Date(),
+  finishedAt: null,
+  ...values,
+})
+
+const draw = (values: Partial<Deployment>) =>
+  (
+    <DeploymentStatus project={project} environment={environment} deployment={deployment(values)} />
+  ).toString()
