@@ -20,11 +20,16 @@ import type { Deployment } from './store.ts'
 /** Lines that a download reads at a time. */
 const chunkSize = 5000
 
+const sequence = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+
 const logQuery = z.object({
-  after: z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER).default(0),
+  after: sequence.default(0),
+  /** Of the page before; the same as `after`. */
+  cursor: sequence.optional(),
   limit: z.coerce.number().int().min(1).max(10_000).default(500),
   search: z.string().min(1).max(500).optional(),
-  format: z.enum(['html', 'json']).default('html'),
+  /** Of the stream's data; html when left out. */
+  format: z.enum(['html', 'json']).optional(),
   download: z.string().optional(),
 })
 
@@ -43,15 +48,16 @@ export const logRoutes = (deps: Deps) =>
         const deployment = findDeployment(deps.db, { id, projectId: project.id })
         const query = c.req.valid('query')
         if (query.download !== undefined) return download(c, deps, deployment)
-        if (wantsStream(c)) return stream(c, deps, { deployment, query })
+        if (wantsStream(c, query)) return stream(c, deps, { deployment, query })
         return page(c, deps, { deployment, query })
       },
     )
 
 /** Pages are asked for as JSON or, by the log viewer, as a fragment; everything else follows the log. */
-function wantsStream(c: Context) {
+function wantsStream(c: Context, { format, search }: LogQuery) {
   const accept = c.req.header('Accept') ?? ''
-  if (accept.includes('text/event-stream')) return true
+  if (search !== undefined) return false
+  if (format !== undefined || accept.includes('text/event-stream')) return true
   return clientOf(c) === 'browser' || (clientOf(c) === 'program' && !accept.includes('json'))
 }
 
@@ -88,14 +94,13 @@ function page(
   { logDb }: Deps,
   { deployment, query }: { deployment: Deployment; query: LogQuery },
 ) {
-  const key = { deploymentId: deployment.id, after: query.after }
-  const { limit, search } = query
+  const { limit, search, after, cursor = after } = query
+  const key = { deploymentId: deployment.id, after: cursor }
   const lines = search
     ? searchLines(logDb, { ...key, search, limit })
     : listLines(logDb, { ...key, limit: limit + 1 })
   const items = lines.slice(0, limit)
-  if (clientOf(c) === 'partial' && query.format === 'html')
-    return c.html(raw(items.map(logLineHtml).join('')))
+  if (clientOf(c) === 'partial') return c.html(raw(items.map(logLineHtml).join('')))
   const nextCursor = lines.length > limit ? String(items.at(-1)!.sequence) : null
   const found = search ? { found: countMatches(logDb, { ...key, search }) } : {}
   return c.json({ items: items.map(logLineJson), nextCursor, ...found })
