@@ -1,4 +1,6 @@
-import { ConfigError, parseConfig } from './config.ts'
+import { ConfigError, parseConfig, unknownSettings } from './config.ts'
+import { Failure } from './errors.ts'
+import { journal } from './journal.ts'
 import { serve } from './serve.ts'
 import { version } from './version.ts'
 
@@ -17,7 +19,7 @@ Settings are described in the README; DAVIT_DATA_DIR, DAVIT_HOST, DAVIT_PORT and
 ones most installations need.
 `
 
-/** Runs a subcommand; resolves with the exit status. A wrong call or setting is one line and status 2. */
+/** Runs a subcommand; resolves with the exit status: 2 for a wrong call or setting, 1 for what else stops it. */
 export async function runCommand(
   args: string[],
   env: Record<string, string | undefined>,
@@ -26,13 +28,18 @@ export async function runCommand(
   if (['--help', '-h', 'help'].includes(command)) return print(usage)
   if (['--version', '-v', 'version'].includes(command)) return print(`${version}\n`)
   if (command !== 'serve' || rest.length > 0)
-    return refuse(`davit: there is no command ${args.join(' ')}. See davit --help.`)
+    return refuse(2, `there is no command ${args.join(' ')}. See davit --help.`)
   try {
-    await serve(parseConfig(env))
+    const config = parseConfig(env)
+    for (const name of unknownSettings(env))
+      journal.warn(`${name} is not a setting of this version of Davit`)
+    await serve(config)
     return 0
   } catch (error) {
-    if (error instanceof ConfigError) return refuse(`davit: ${error.message}`)
-    throw error
+    if (error instanceof ConfigError) return refuse(2, error.message)
+    if (error instanceof Failure) return refuse(1, `${error.message} ${error.hint}`)
+    journal.error('unexpected error', error)
+    return refuse(1, `it ended by an error of its own: ${(error as Error).message}`)
   }
 }
 
@@ -41,7 +48,7 @@ function print(text: string) {
   return 0
 }
 
-function refuse(line: string) {
-  process.stderr.write(`${line}\n`)
-  return 2
+function refuse(status: number, sentence: string) {
+  process.stderr.write(`davit: ${sentence}\n`)
+  return status
 }

@@ -1,10 +1,9 @@
 import type { Server } from 'bun'
-import { mkdirSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasUsers } from './accounts/store.ts'
 import { setupCodeFor } from './accounts/setup-code.ts'
 import { createApp } from './app.tsx'
-import { ConfigError, unknownSettings } from './config.ts'
 import type { Config } from './config.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
@@ -14,6 +13,7 @@ import { recover } from './deployments/recover.ts'
 import { watchContainers } from './deployments/watch.ts'
 import { connectDocker } from './docker/index.ts'
 import { connectGit } from './git/git.ts'
+import { Failure } from './errors.ts'
 import { journal } from './journal.ts'
 import { Hub } from './live/hub.ts'
 import { openSecrets } from './secrets.ts'
@@ -25,7 +25,7 @@ const shutdownLimit = 9000
 
 /** Builds everything that has a lifetime, from the settings alone. */
 export function assemble(config: Config): Deps {
-  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
+  openDataDir(config)
   const secrets = openSecrets(config)
   const db = openDatabase(join(config.dataDir, 'davit.db'))
   const deps: Deps = {
@@ -44,10 +44,22 @@ export function assemble(config: Config): Deps {
   return deps
 }
 
+function openDataDir({ dataDir }: Config) {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    throw new Failure(
+      'data_dir_unusable',
+      `The data directory ${dataDir} can not be used (${(cause as NodeJS.ErrnoException).code}).`,
+      'Set DAVIT_DATA_DIR to a directory that the user who runs Davit may write to.',
+      { cause },
+    )
+  }
+}
+
 /** Runs the server until SIGTERM or SIGINT, then ends in reverse order: streams, requests, work, files. */
 export async function serve(config: Config) {
-  for (const name of unknownSettings(process.env))
-    journal.warn(`${name} is not a setting of this version of Davit`)
   const deps = assemble(config)
   const stop = new AbortController()
   const app = createApp(deps)
@@ -71,27 +83,22 @@ export async function serve(config: Config) {
 }
 
 function listen(
-  { host, port }: Config,
+  { host, port, requestTimeout }: Config,
   fetch: (request: Request, server: Server<undefined>) => Response | Promise<Response>,
 ) {
+  const idleTimeout = Math.min(requestTimeout + 15, 255) // a slow answer is ours to end, not the socket's
   try {
-    return Bun.serve({
-      hostname: host,
-      port,
-      idleTimeout: 30,
-      development: false, // else an error shows its stack to whoever asks
-      fetch,
-      error: answerBrokenAnswer,
-    })
-  } catch (error) {
-    throw new ConfigError(`DAVIT_PORT ${port} can not be listened on at ${host}: ${String(error)}`)
+    return Bun.serve({ hostname: host, port, idleTimeout, fetch })
+  } catch (cause) {
+    const { code, message } = cause as NodeJS.ErrnoException
+    const why = code === 'EADDRINUSE' ? 'something else listens there' : message
+    throw new Failure(
+      'cannot_listen',
+      `Davit can not listen on ${host} port ${port}: ${why}.`,
+      'Set DAVIT_HOST and DAVIT_PORT to an address of this host and a free port.',
+      { cause },
+    )
   }
-}
-
-/** For an error in the answering of errors. */
-function answerBrokenAnswer(error: Error) {
-  journal.error('answering failed', error)
-  return new Response('Internal error\n', { status: 500 })
 }
 
 function announce({ db, setupCode, config }: Deps, address: URL) {

@@ -1,8 +1,12 @@
 import { Database } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { migrate } from 'drizzle-orm/bun-sqlite/migrator'
+import { readMigrationFiles } from 'drizzle-orm/migrator'
+import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { Failure } from '../errors.ts'
 import { root } from '../root.ts'
+import { damaged, explained } from './unusable.ts'
 import * as logSchema from './log-schema.ts'
 import * as schema from './schema.ts'
 
@@ -11,18 +15,32 @@ export type LogDb = ReturnType<typeof openLogDatabase>
 
 /** Opens the state: users, projects, deployments. Creates and upgrades it as needed. */
 export const openDatabase = (path: string, migrationsFolder = join(root, 'drizzle')) =>
-  upgrade(drizzle(openFile(path), { schema, casing: 'snake_case' }), migrationsFolder)
+  explained(path, () =>
+    upgrade(drizzle(checked(openFile(path)), { schema, casing: 'snake_case' }), migrationsFolder),
+  )
 
 /** Opens the log rows, a file of their own that can be pruned, or left out of a backup. */
 export const openLogDatabase = (path: string, migrationsFolder = join(root, 'drizzle/logs')) =>
-  upgrade(drizzle(openFile(path), { schema: logSchema, casing: 'snake_case' }), migrationsFolder)
+  explained(path, () =>
+    upgrade(drizzle(openFile(path), { schema: logSchema, casing: 'snake_case' }), migrationsFolder),
+  )
 
 function openFile(path: string) {
+  if (existsSync(path) && statSync(path).size === 0) throw damaged(path, 'it is empty')
   const sqlite = new Database(path, { create: true, strict: true })
   sqlite.run('PRAGMA busy_timeout = 5000') // first: switching to WAL needs a lock another process may hold
   sqlite.run('PRAGMA journal_mode = WAL')
   sqlite.run('PRAGMA synchronous = NORMAL')
   sqlite.run('PRAGMA journal_size_limit = 67108864') // 64 MiB: a burst of log rows leaves no huge WAL behind
+  return sqlite
+}
+
+/** SQLite finds a damaged page only when it reads it; the state is small enough to be read at the start. */
+function checked(sqlite: Database) {
+  const { quick_check: found } = sqlite
+    .query<{ quick_check: string }, []>('PRAGMA quick_check(1)')
+    .get()!
+  if (found !== 'ok') throw damaged(sqlite.filename, found.replaceAll('\n', ' '))
   return sqlite
 }
 
@@ -36,10 +54,26 @@ function upgrade<Opened extends Migrator & { $client: Database }>(
   db: Opened,
   migrationsFolder: string,
 ) {
+  refuseNewer(db.$client, migrationsFolder)
   db.$client.run('PRAGMA foreign_keys = OFF')
   migrate(db, { migrationsFolder })
   const broken = db.$client.query('PRAGMA foreign_key_check').all()
   if (broken.length > 0) throw new Error(`Upgrade left ${broken.length} rows without their parent`)
   db.$client.run('PRAGMA foreign_keys = ON')
   return db
+}
+
+/** Migrations know no way back, and an older Davit would write what a newer one does not expect. */
+function refuseNewer(sqlite: Database, migrationsFolder: string) {
+  const known = readMigrationFiles({ migrationsFolder }).at(-1)?.folderMillis ?? 0
+  if (!sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get()) return
+  const applied = sqlite
+    .query<{ at: number }, []>('SELECT max(created_at) AS at FROM __drizzle_migrations')
+    .get()
+  if ((applied?.at ?? 0) > known)
+    throw new Failure(
+      'database_newer',
+      `The database ${sqlite.filename} was written by a newer version of Davit.`,
+      'Start that version, or put back a backup from before its upgrade.',
+    )
 }

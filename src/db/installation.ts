@@ -1,3 +1,4 @@
+import { Failure } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Db } from './index.ts'
 import { installation } from './schema.ts'
@@ -20,7 +21,12 @@ export function openInstallation(db: Db, secrets: Secrets): string {
   try {
     secrets.open(row.keyCheck, checkContext)
   } catch (cause) {
-    throw new Error('The key does not fit the database', { cause })
+    throw new Failure(
+      'wrong_key',
+      'The secrets in the database were sealed under another key.',
+      'Put back the secret.key that belongs to it, or the DAVIT_SECRET_KEY that was set before.',
+      { cause },
+    )
   }
   return row.id
 }

@@ -21,8 +21,11 @@ export const users = sqliteTable('users', {
   /** Stored in lower case. */
   email: text().notNull().unique(),
   name: text(),
-  passwordHash: text().notNull(),
+  /** Null: logs in with a provider only. */
+  passwordHash: text(),
   role: text({ enum: ['admin', 'member'] }).notNull(),
+  /** Set by an admin: nothing logs in as this user any more. */
+  disabledAt: time(),
   createdAt: createdAt(),
 })
 
@@ -70,6 +73,100 @@ export const loginFailures = sqliteTable(
   ],
 )
 
+export const tokenScopes = ['read', 'deploy', 'write'] as const
+
+export const apiTokens = sqliteTable(
+  'api_tokens',
+  {
+    id: id(),
+    userId: owner(),
+    name: text().notNull(),
+    tokenHash: text().notNull().unique(),
+    scopes: text({ mode: 'json' }).$type<(typeof tokenScopes)[number][]>().notNull(),
+    lastUsedAt: time(),
+    /** Null: never. */
+    expiresAt: time(),
+    createdAt: createdAt(),
+  },
+  (t) => [index('api_tokens_by_user').on(t.userId)],
+)
+
+export const gitProviders = ['github', 'gitlab', 'gitea'] as const
+
+/** A user's account at a provider, by the id that survives a change of name. */
+export const identities = sqliteTable(
+  'identities',
+  {
+    id: id(),
+    userId: owner(),
+    provider: text({ enum: gitProviders }).notNull(),
+    baseUrl: text().notNull(),
+    providerUserId: text().notNull(),
+    /** Its name there, for showing. */
+    login: text().notNull(),
+    /** Sealed. */
+    accessToken: text().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    uniqueIndex('one_user_per_identity').on(t.provider, t.baseUrl, t.providerUserId),
+    index('identities_by_user').on(t.userId),
+  ],
+)
+
+/** Logins under way at the provider; each state is used once. */
+export const oauthAttempts = sqliteTable('oauth_attempts', {
+  id: id(),
+  stateHash: text().notNull().unique(),
+  /** Sealed; the PKCE code verifier (RFC 7636). */
+  verifier: text().notNull(),
+  /** Set when a logged-in user links the identity instead of logging in. */
+  userId: text().references(() => users.id, { onDelete: 'cascade' }),
+  createdAt: createdAt(),
+})
+
+/** A connection to a provider: where it is, and the token to ask it and to clone with. */
+export const gitSources = sqliteTable(
+  'git_sources',
+  {
+    id: id(),
+    ownerId: owner(),
+    provider: text({ enum: gitProviders }).notNull(),
+    name: text().notNull(),
+    baseUrl: text().notNull(),
+    /** Sealed. */
+    accessToken: text().notNull(),
+    /** Whose token it is, as the provider said when it was added. */
+    login: text().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [uniqueIndex('git_source_name_per_owner').on(t.ownerId, t.name)],
+)
+
+/** Who did what to which object; a row is written once and never changed. */
+export const auditEvents = sqliteTable(
+  'audit_events',
+  {
+    id: id(),
+    /** Kept when the user goes: the e-mail says who it was. */
+    actorId: text(),
+    actor: text().notNull(),
+    /** Such as `login.failed` or `variable.created`. */
+    action: text().notNull(),
+    objectKind: text(),
+    objectId: text(),
+    objectName: text(),
+    address: text(),
+    details: text({ mode: 'json' }).$type<Record<string, string>>().notNull().default({}),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index('audit_by_actor').on(t.actorId, t.id),
+    index('audit_by_action').on(t.action, t.id),
+    index('audit_by_object').on(t.objectId, t.id),
+  ],
+)
+
 export const projects = sqliteTable(
   'projects',
   {
@@ -77,6 +174,16 @@ export const projects = sqliteTable(
     ownerId: owner(),
     name: text().notNull(),
     repositoryUrl: text().notNull(),
+    /** The source whose token clones it; with it, `repository` is `owner/name` there. */
+    sourceId: text().references(() => gitSources.id, { onDelete: 'set null' }),
+    repository: text(),
+    /** The provider's id of the webhook that Davit registered. */
+    webhookId: text(),
+    /** Globs, one a line; a push that touches none of them deploys nothing. Empty: every push. */
+    watchPaths: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** OpenSSH key pair of the project's own, for `git@` addresses; the private half is sealed. */
+    deployKeyPublic: text(),
+    deployKeyPrivate: text(),
     /** Null: the remote's HEAD. */
     branch: text(),
     /** Relative to the repository's root; null: `<contextDir>/Dockerfile`. */
@@ -127,6 +234,39 @@ export const environments = sqliteTable(
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('environment_name_per_project').on(t.projectId, t.name)],
+)
+
+/** What a webhook delivery was found to be, in the order of the checks. */
+export const deliveryDecisions = ['refused', 'ignored', 'deployed', 'failed'] as const
+
+/** The inbox: what providers delivered, kept before it is answered, and what became of it. */
+export const deliveries = sqliteTable(
+  'deliveries',
+  {
+    id: id(),
+    projectId: project(),
+    provider: text({ enum: gitProviders }).notNull(),
+    /** The provider's own id of it. */
+    deliveryId: text().notNull(),
+    event: text().notNull(),
+    ref: text(),
+    commitHash: text(),
+    commitMessage: text(),
+    signatureOk: flag().notNull(),
+    /** Null: answered, but not decided yet. */
+    decision: text({ enum: deliveryDecisions }),
+    reason: text(),
+    deploymentIds: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** The push as it was understood, for deciding again. */
+    push: text({ mode: 'json' }).$type<Record<string, unknown>>(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index('deliveries_by_project').on(t.projectId, t.id),
+    uniqueIndex('one_delivery_per_project')
+      .on(t.projectId, t.provider, t.deliveryId)
+      .where(sql`signature_ok = 1`),
+  ],
 )
 
 const environment = () =>

@@ -1,0 +1,33 @@
+import { SQLiteError } from 'bun:sqlite'
+import { Failure } from '../errors.ts'
+
+/** Opens a database, or says in words why it can't be. */
+export function explained<Opened>(path: string, open: () => Opened): Opened {
+  try {
+    return open()
+  } catch (error) {
+    const known = sqliteErrorOf(error)
+    if (!known) throw error
+    if (/CORRUPT|NOTADB/.test(known.code ?? '')) throw damaged(path, known.message, error)
+    throw new Failure(
+      'database_unusable',
+      `The database ${path} can not be opened: ${known.message}.`,
+      'Davit must own the file and its directory, and their disk must have room.',
+      { cause: error },
+    )
+  }
+}
+
+export const damaged = (path: string, why: string, cause?: unknown) =>
+  new Failure(
+    'database_damaged',
+    `The database ${path} is damaged: ${why}.`,
+    'Put a backup in its place. Davit never overwrites it; only moving the file away starts anew.',
+    { cause },
+  )
+
+/** drizzle wraps what SQLite throws. */
+function sqliteErrorOf(error: unknown): SQLiteError | null {
+  if (error instanceof SQLiteError) return error
+  return error instanceof Error && error.cause ? sqliteErrorOf(error.cause) : null
+}
