@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
 import { AppError } from '../errors.ts'
 
 /** A submitted body under its JSON names, and the raw texts of a form for drawing it again. */
@@ -8,10 +9,16 @@ export type Body = {
   values: Record<string, string>
 }
 
-/** Reads a JSON or form body. Form names are snake_case; an empty form field counts as null. */
+/**
+ * Reads a JSON or form body; none at all has no fields. Form names are snake_case, and an empty form
+ * field counts as null.
+ */
 export async function readBody(c: Context): Promise<Body> {
-  const type = c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
-  if (type === 'application/json') return { kind: 'json', data: await readJson(c), values: {} }
+  if (isJson(c)) return { kind: 'json', data: await readJson(c), values: {} }
+  if (!formTypes.includes(mediaType(c)) && (await c.req.text()) !== '')
+    throw new HTTPException(415, {
+      message: 'Send the body as a form, or as JSON with Content-Type: application/json.',
+    })
   const entries = Object.entries(await readForm(c)).map(
     ([name, value]) => [name, lastText(value)] as const,
   )
@@ -22,13 +29,31 @@ export async function readBody(c: Context): Promise<Body> {
   }
 }
 
+/** A field's name as the sender of this request writes it. */
+export const fieldName = (c: Context, name: string) =>
+  isJson(c) ? camelCase(name) : snakeCase(name)
+
+const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data']
+
+const isJson = (c: Context) => mediaType(c) === 'application/json'
+
+const mediaType = (c: Context) =>
+  c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
+
 async function readJson(c: Context) {
-  const data: unknown = await c.req.json().catch(() => {
-    throw new AppError('bad_request', 'The body is not JSON. Check its syntax.')
-  })
+  const text = await c.req.text()
+  const data = text === '' ? {} : parseJson(text)
   if (typeof data === 'object' && data !== null && !Array.isArray(data))
     return data as Record<string, unknown>
   throw new AppError('invalid', 'The body must be a JSON object.')
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new AppError('bad_request', 'The body is not JSON. Check its syntax.')
+  }
 }
 
 const readForm = (c: Context) =>

@@ -2,12 +2,13 @@ import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { AppError, Failure, statusOf } from '../errors.ts'
 import { journal } from '../journal.ts'
+import { fieldName } from './body.ts'
 import { clientOf } from './client.ts'
 import { ErrorAlert, ErrorPage } from './error-page.tsx'
 import type { Env } from './factory.ts'
 import { show } from './respond.tsx'
 
-type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502 | 503 | 504
+type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 502 | 503 | 504
 
 type Problem = {
   status: Status
@@ -50,7 +51,9 @@ async function answerProblem(c: Context<Env>, problem: Problem) {
       detail,
       requestId: c.var.requestId,
       ...(problem.code && { code: problem.code }),
-      ...(problem.fields?.length && { errors: problem.fields }),
+      ...(problem.fields?.length && {
+        errors: problem.fields.map((e) => ({ ...e, field: fieldName(c, e.field) })),
+      }),
     }
     return c.body(JSON.stringify(body), status, { 'Content-Type': 'application/problem+json' })
   }
@@ -67,7 +70,12 @@ function problemOf(error: Error): Problem {
     return { status, title: titles[status], detail: error.message, fields: error.fields }
   }
   if (error instanceof Failure)
-    return { status: 503, title: titles[503], detail: `${error.message} ${error.hint}`, code: error.code }
+    return {
+      status: 503,
+      title: titles[503],
+      detail: `${error.message} ${error.hint}`,
+      code: error.code,
+    }
   if (error instanceof HTTPException && error.status in titles) {
     const status = error.status as Status
     return { status, title: titles[status], detail: error.message || titles[status] }
@@ -87,6 +95,7 @@ const titles: Record<Status, string> = {
   405: 'Method not allowed',
   409: 'Conflict',
   413: 'Too large',
+  415: 'Unsupported body',
   422: 'Not accepted',
   429: 'Too many requests',
   500: 'Internal error',

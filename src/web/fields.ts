@@ -53,13 +53,18 @@ export const lines = (entry: z.ZodType<string>, { max }: { max: number }) =>
   )
 
 /** Names with values; in a form `NAME=value`, one a line. */
-export const pairs = (key: z.ZodType<string>, { max }: { max: number }) =>
-  z.preprocess(
-    (value) => (typeof value === 'string' ? splitPairs(value) : value),
-    z
-      .record(key, z.string('wants texts as values.').max(32_768), 'wants names with values.')
-      .refine((all) => Object.keys(all).length <= max, `has more than ${max} entries.`),
-  )
+export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
+  z
+    .preprocess(
+      entriesOf,
+      z
+        .array(
+          z.tuple([name, block('texts as values', { max: 32_768 })]),
+          'wants names with values.',
+        )
+        .max(max, `has more than ${max} entries.`),
+    )
+    .transform((entries): Record<string, string> => Object.fromEntries(entries))
 
 const hasControl = (text: string) => /[\u0000-\u001f\u007f\u2028\u2029]/.test(text)
 const isDigits = (value: unknown) => typeof value === 'string' && /^\d{1,15}$/.test(value.trim())
@@ -83,10 +88,12 @@ const splitLines = (text: string) =>
     .map((entry) => entry.trim())
     .filter(Boolean)
 
-const splitPairs = (text: string) =>
-  Object.fromEntries(
-    splitLines(text).map((entry) => {
-      const at = entry.indexOf('=')
-      return at < 0 ? [entry, ''] : [entry.slice(0, at).trim(), entry.slice(at + 1)]
-    }),
-  )
+function entriesOf(value: unknown) {
+  if (typeof value === 'string') return splitLines(value).map(splitPair)
+  return typeof value === 'object' && value && !Array.isArray(value) ? Object.entries(value) : null
+}
+
+function splitPair(line: string) {
+  const at = line.indexOf('=')
+  return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1)]
+}

@@ -64,7 +64,10 @@ export const input = <Schema extends ZodType>(
 const shownInForm: ErrorCode[] = ['invalid', 'conflict', 'unauthorized', 'forbidden', 'too_many']
 
 /** The checked data. Throws `invalid` with the first complaint about each field, under the sender's name of it. */
-export function check<Schema extends ZodType>(schema: Schema, { data, kind }: Omit<Body, 'values'>) {
+export function check<Schema extends ZodType>(
+  schema: Schema,
+  { data, kind }: Omit<Body, 'values'>,
+) {
   const checked = schema.safeParse(data)
   if (checked.success) return checked.data
   const fields = new Map<string, FieldError>()

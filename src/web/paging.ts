@@ -1,24 +1,18 @@
-import { zValidator } from '@hono/zod-validator'
+import { validator } from 'hono/validator'
 import { z } from 'zod'
-import { AppError } from '../errors.ts'
+import { line, whole } from './fields.ts'
+import { check } from './input.ts'
 
 export type Page = { cursor?: string | undefined; limit: number }
 
 const pageQuery = z.object({
-  cursor: z.string().max(100).optional(),
-  limit: z.coerce.number().int().min(1).max(500).default(50),
+  cursor: line('the nextCursor of the page before', { max: 100 }).optional(),
+  limit: whole('how many', { min: 1, max: 500 }).default(50),
 })
 
 /** Reads `?cursor=` and `?limit=` (50 by default, 500 at most) into `c.req.valid('query')`. */
 export const paged = () =>
-  zValidator('query', pageQuery, (result) => {
-    if (result.success) return
-    const fields = result.error.issues.map(({ path, message }) => ({
-      field: String(path[0]),
-      message,
-    }))
-    throw new AppError('invalid', 'limit wants a whole number from 1 to 500.', { fields })
-  })
+  validator('query', (query): Page => check(pageQuery, { kind: 'form', data: query }))
 
 /** Cuts a list that was read with one row too many; the last id kept is the cursor of the next page. */
 export function pageOf<Item extends { id: string }>(items: Item[], { limit }: Page) {

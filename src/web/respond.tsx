@@ -25,10 +25,7 @@ export function show(c: Context, view: View, status: ContentfulStatusCode = 200)
   if (client === 'program') return c.json(view.json?.() ?? {}, status)
   const { user, csrfToken } = (c as Context<Env>).var
   if (client === 'partial')
-    return c.html(
-      <CsrfToken value={csrfToken}>{(view.partial ?? view.page)()}</CsrfToken>,
-      status,
-    )
+    return c.html(<CsrfToken value={csrfToken}>{(view.partial ?? view.page)()}</CsrfToken>, status)
   return c.html(
     <>
       {raw('<!DOCTYPE html>')}
@@ -45,7 +42,18 @@ export function show(c: Context, view: View, status: ContentfulStatusCode = 200)
 /** Answers a change by sending a person on to the page that shows it, a program the resource itself. */
 export function moveOn(
   c: Context,
-  { to, json, created = false }: { to: string; json: () => unknown; created?: boolean },
+  {
+    to,
+    json,
+    created = false,
+    location = to,
+  }: {
+    to: string
+    json: () => unknown
+    created?: boolean
+    /** Of what was created, when a person is sent somewhere else. */
+    location?: string
+  },
 ) {
   const client = clientOf(c)
   if (client === 'browser') return c.redirect(to, 303)
@@ -54,6 +62,6 @@ export function moveOn(
     return c.body(null, 200)
   }
   if (!created) return c.json(json() ?? {})
-  c.header('Location', to)
+  c.header('Location', location)
   return c.json(json() ?? {}, 201)
 }
