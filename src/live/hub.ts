@@ -20,6 +20,7 @@ export class Hub<Message> {
     let wake = Promise.withResolvers<void>()
     const subscriber = {
       push(message: Message) {
+        if (backlog[0] === lagged) return // it will be found with the rest
         if (backlog.length >= maxBacklog) backlog.splice(0, backlog.length, lagged)
         else backlog.push(message)
         wake.resolve()
@@ -29,7 +30,7 @@ export class Hub<Message> {
       this.#leave(channel, subscriber)
       wake.resolve()
     }
-    this.#enter(channel, subscriber)
+    if (!signal.aborted) this.#enter(channel, subscriber)
     signal.addEventListener('abort', leave, { once: true })
 
     return (async function* () {

@@ -2,14 +2,29 @@ import type { Context } from 'hono'
 import { journal } from '../journal.ts'
 import type { Env } from './factory.ts'
 import type { Streams } from './streams.ts'
-import { within } from './within.ts'
 
-/** Milliseconds between comment lines; also how soon a stream of an ended session ends. */
+/** Milliseconds of silence after which a comment line keeps proxies from closing a stream. */
 const heartbeat = 15_000
-const sessionCheck = 4_000
+
+/** Milliseconds within which the stream of an ended session ends. */
+const sessionCheck = 3_000
+
+const headers = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Accel-Buffering': 'no',
+}
 
 /** One event in the wire format. Every line of the data gets its own field, so that no text breaks out of it. */
-export function sseEvent({ id, event, data }: { id?: number | string; event?: string; data: string }) {
+export function sseEvent({
+  id,
+  event,
+  data,
+}: {
+  id?: number | string
+  event?: string
+  data: string
+}) {
   const head = (id === undefined ? '' : `id: ${id}\n`) + (event ? `event: ${event}\n` : '')
   return `${head}data: ${data.replace(/\r\n|\r|\n/g, '\ndata: ')}\n\n`
 }
@@ -31,66 +46,63 @@ export function sse(
     events: (signal: AbortSignal) => AsyncIterable<string | Uint8Array>
   },
 ) {
+  if (c.req.method === 'HEAD') return c.body(null, 200, headers)
   const leave = streams.enter(c.var.user!.id)
   c.env?.server?.timeout(c.req.raw, 0)
-  const gone = new AbortController()
-  const signal = AbortSignal.any([gone.signal, c.req.raw.signal, streams.shutdown])
-  const chunks = framed(events(signal), { streams, isAllowed })
+  const ended = new AbortController()
+  const stopped = AbortSignal.any([c.req.raw.signal, streams.shutdown])
+  const iterator = events(ended.signal)[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
+  let clock: ReturnType<typeof setInterval> | undefined
+  let quiet = 0
 
   const body = new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        const close = () => end(controller)
+        if (stopped.aborted) return close()
+        controller.enqueue(encoder.encode(': open\n\n')) // headers reach the client at once
+        stopped.addEventListener('abort', close, { once: true, signal: ended.signal })
+        clock = setInterval(() => tick(controller), sessionCheck)
+      },
       async pull(controller) {
         try {
-          const { done, value } = await chunks.next()
-          if (!done)
-            return controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
+          const { done, value } = await iterator.next()
+          if (ended.signal.aborted) return
+          if (done || !isAllowed()) return end(controller)
+          quiet = 0
+          controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
         } catch (error) {
-          if (!signal.aborted)
-            journal.error('stream failed', error, { requestId: c.var.requestId, path: c.req.path })
+          if (ended.signal.aborted) return
+          journal.error('stream failed', error, { requestId: c.var.requestId, path: c.req.path })
+          end(controller)
         }
-        end()
-        controller.close()
       },
-      cancel: end,
+      cancel: release,
     },
     { highWaterMark: 1 },
   )
-  return c.body(body, 200, {
-    'Content-Type': 'text/event-stream; charset=utf-8',
-    'Cache-Control': 'no-store',
-    'X-Accel-Buffering': 'no',
-  })
+  return c.body(body, 200, headers)
 
-  function end() {
-    leave()
-    gone.abort()
-  }
-}
-
-/** The events, with a comment line in every quiet while, and the farewell that makes clients reconnect. */
-async function* framed(
-  events: AsyncIterable<string | Uint8Array>,
-  { streams, isAllowed }: { streams: Streams; isAllowed: () => boolean },
-) {
-  const iterator = events[Symbol.asyncIterator]()
-  let next = iterator.next()
-  let quiet = 0
-  yield ': open\n\n' // headers reach the client at once
-  while (true) {
-    const result = await within(sessionCheck, next)
-    if (!isAllowed()) return
-    if (result === null) {
-      quiet += sessionCheck
-      if (quiet + sessionCheck <= heartbeat) continue
-      yield ': keep-alive\n\n'
-    } else if (result.done) {
-      break
-    } else {
-      yield result.value
-      next = iterator.next()
-    }
+  /** Goes on for a client that does not read, too: its stream ends with its session. */
+  function tick(controller: ReadableStreamDefaultController<Uint8Array>) {
+    if (!isAllowed()) return end(controller)
+    quiet += sessionCheck
+    if (quiet < heartbeat || controller.desiredSize! <= 0) return
     quiet = 0
+    controller.enqueue(encoder.encode(': keep-alive\n\n'))
   }
-  if (streams.shutdown.aborted) yield 'retry: 1000\n\n'
+
+  function end(controller: ReadableStreamDefaultController<Uint8Array>) {
+    if (ended.signal.aborted) return
+    release()
+    if (streams.shutdown.aborted) controller.enqueue(encoder.encode('retry: 1000\n\n'))
+    controller.close()
+  }
+
+  function release() {
+    clearInterval(clock)
+    leave()
+    ended.abort()
+  }
 }
