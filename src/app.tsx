@@ -40,10 +40,10 @@ export function createApp(deps: Deps) {
     methodNotAllowed({ app, onMethodNotAllowed: answerMethodNotAllowed }),
   )
   app.use(rateLimit({ rate: config.rateLimit, burst: config.rateBurst }))
+  app.route('/', staticRoutes()) // needs no session, and gives no cookie to what caches may keep
   app.use(loadSession(deps), privateAnswers(), csrfToken(deps))
   app.use(deadline(config.requestTimeout), bodyLimit({ maxSize: maxBody, onError: refuseBody }))
   app.route('/', healthRoutes(deps))
-  app.route('/', staticRoutes())
 
   app.use(csrfCheck(deps))
   app.route('/', landingRoutes(deps))

@@ -4,7 +4,12 @@ import { notFound } from '../errors.ts'
 import { root } from '../root.ts'
 import { factory } from './factory.ts'
 
-type Asset = { body: Uint8Array<ArrayBuffer>; gzip: Uint8Array<ArrayBuffer>; type: string; hash: string }
+type Asset = {
+  body: Uint8Array<ArrayBuffer>
+  gzip: Uint8Array<ArrayBuffer>
+  type: string
+  hash: string
+}
 
 const types: Record<string, string> = {
   '.css': 'text/css; charset=utf-8',
@@ -42,7 +47,8 @@ export const staticRoutes = () =>
     c.header('Cache-Control', current ? 'public, max-age=31536000, immutable' : 'no-cache')
     c.header('ETag', `"${asset.hash}"`)
     c.header('Vary', 'Accept-Encoding')
-    if (c.req.header('If-None-Match') === `"${asset.hash}"`) return c.body(null, 304)
+    // a proxy that compresses marks it as weak: W/"…"
+    if (c.req.header('If-None-Match')?.includes(`"${asset.hash}"`)) return c.body(null, 304)
     if (!c.req.header('Accept-Encoding')?.includes('gzip')) return c.body(asset.body)
     c.header('Content-Encoding', 'gzip')
     return c.body(asset.gzip)
