@@ -1,13 +1,15 @@
 import type { Context } from 'hono'
-import { userOf } from '../accounts/require-user.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
-import { freeHostPort } from '../projects/host-ports.ts'
-import { removeFromEngine } from '../projects/remove.ts'
+import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
+import { ownKey, ownProject } from '../projects/own-project.ts'
+import { removeFromEngine, removeLogs } from '../projects/remove.ts'
+import type { Removed } from '../projects/remove.ts'
 import { findLiveProject, findProject } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
+import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { environmentForm, environmentUpdateForm } from './forms.ts'
 import { environmentJson, urlOf } from './json.ts'
@@ -17,38 +19,44 @@ import {
   findEnvironment,
   insertEnvironment,
   listEnvironments,
+  pageOfEnvironments,
   updateEnvironment,
 } from './store.ts'
+import type { Environment } from './store.ts'
 import { EnvironmentModal, EnvironmentsPage } from './views.tsx'
 
 /** Environments of a project: where it is deployed to, and how it runs there. */
 export const environmentRoutes = (deps: Deps) => {
   const { db, config } = deps
+  const own = ownProject(deps)
 
   return factory
     .createApp()
-    .get('/projects/:id/envs', (c) => {
+    .get('/projects/:id/envs', paged(), (c) => {
       const project = findProject(db, ownKey(c))
-      const environments = listEnvironments(db, project.id)
-      const counts = countVariables(db, project.id)
-      const rows = environments.map((environment) => ({
-        environment,
-        variables: counts.get(environment.id) ?? 0,
-        url: urlOf(environment, config),
-      }))
+      const page = c.req.valid('query')
+      const rows = () => {
+        const counts = countVariables(db, project.id)
+        return listEnvironments(db, project.id).map((environment) => ({
+          environment,
+          variables: counts.get(environment.id) ?? 0,
+          url: urlOf(environment, config),
+        }))
+      }
       return show(c, {
         title: `${project.name}: environments`,
-        page: () => <EnvironmentsPage project={project} environments={rows} />,
-        json: () => ({
-          items: environments.map((environment) => environmentJson(environment, config)),
-          nextCursor: null,
-        }),
+        page: () => <EnvironmentsPage project={project} environments={rows()} />,
+        json: () => {
+          const list = pageOf(pageOfEnvironments(db, { projectId: project.id, ...page }), page)
+          return { ...list, items: list.items.map((row) => environmentJson(row, config)) }
+        },
       })
     })
     .get('/projects/:id/envs/new', (c) => show(c, newEnvironment(c, emptyDraft)))
-    .post('/projects/:id/envs', input(environmentForm, newEnvironment), (c) => {
+    .post('/projects/:id/envs', own, input(environmentForm, newEnvironment), (c) => {
       const project = findLiveProject(db, ownKey(c))
       const { hostPort, ...values } = c.var.input
+      if (hostPort) refuseUsedPort(deps, hostPort)
       const environment = insertEnvironment(db, {
         ...defaults,
         ...withoutNulls(values),
@@ -59,14 +67,16 @@ export const environmentRoutes = (deps: Deps) => {
       return moveOn(c, {
         to: `/projects/${project.id}/envs`,
         created: true,
+        location: `/projects/${project.id}/envs/${environment.id}`,
         json: () => environmentJson(environment, config),
       })
     })
     .get('/projects/:id/envs/:envId', (c) => show(c, oneEnvironment(c, emptyDraft)))
-    .put('/projects/:id/envs/:envId', input(environmentUpdateForm, oneEnvironment), (c) => {
+    .put('/projects/:id/envs/:envId', own, input(environmentUpdateForm, oneEnvironment), (c) => {
       const project = findLiveProject(db, ownKey(c))
       const current = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
       const { hostPort, ...changes } = c.var.input
+      if (hostPort) refuseUsedPort(deps, hostPort)
       const environment = updateEnvironment(db, current, {
         ...clearedToDefaults(changes),
         hostPort: hostPort === null ? freeHostPort(db, config) : hostPort,
@@ -84,12 +94,22 @@ export const environmentRoutes = (deps: Deps) => {
           'conflict',
           'A project keeps at least one environment. Add another one first, or delete the project.',
         )
-      await deps.queue.cancelEnvironment(environment.id)
-      const of = { projectId: project.id, environmentId: environment.id }
-      const removed = await removeFromEngine(deps, { ...of, volumes: false })
-      deleteEnvironment(db, environment.id)
+      const removed = await removeEnvironment(environment)
       return moveOn(c, { to: `/projects/${project.id}/envs`, json: () => ({ removed }) })
     })
+
+  async function removeEnvironment({ id, projectId, name }: Environment): Promise<Removed[]> {
+    const of = { projectId, environmentId: id }
+    const removed: Removed[] = []
+    await deps.docker.info() // nothing is touched while the engine can't be asked what there is
+    do {
+      await deps.queue.cancelEnvironment(id)
+      removed.push(...(await removeFromEngine(deps, { ...of, volumes: false })))
+    } while (deps.queue.isBusy(id)) // someone deployed to it meanwhile
+    removeLogs(deps, of)
+    deleteEnvironment(db, id)
+    return [...removed, { kind: 'environment', name }]
+  }
 
   function newEnvironment(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))
@@ -137,5 +157,3 @@ const withoutNulls = <Values extends object>(values: Values) =>
   Object.fromEntries(
     Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
   ) as Cleared<Values>
-
-const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })

@@ -1,8 +1,9 @@
-import { and, asc, count, eq } from 'drizzle-orm'
+import { and, asc, count, desc, eq, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { environments, projects, variables } from '../db/schema.ts'
 import { AppError, notFound } from '../errors.ts'
 import type { Project } from '../projects/store.ts'
+import type { Page } from '../web/paging.ts'
 
 export type Environment = typeof environments.$inferSelect
 type EnvironmentValues = typeof environments.$inferInsert
@@ -39,6 +40,21 @@ export const listEnvironments = (db: Db, projectId: string): Environment[] =>
     .from(environments)
     .where(eq(environments.projectId, projectId))
     .orderBy(asc(environments.id))
+    .all()
+
+/** A page of them with one row too many, newest first. */
+export const pageOfEnvironments = (
+  db: Db,
+  { projectId, cursor, limit }: { projectId: string } & Page,
+): Environment[] =>
+  db
+    .select()
+    .from(environments)
+    .where(
+      and(eq(environments.projectId, projectId), cursor ? lt(environments.id, cursor) : undefined),
+    )
+    .orderBy(desc(environments.id))
+    .limit(limit + 1)
     .all()
 
 /** How many variables each environment of a project has, by environment id. */

@@ -50,14 +50,18 @@ export const projectUpdateForm = (config: Config) =>
 const insidePath = (what: string) =>
   line(what, { max: 500 })
     .refine((path) => !path.startsWith('/'), 'must be relative to the root of the repository.')
-    .refine((path) => !/(^|\/)\.\.(\/|$)|\\/.test(path), 'must stay inside the repository.')
+    .refine((path) => !/(^|\/)\.\.(\/|%|$)|\\/.test(path), 'must stay inside the repository.')
+
+/** What a shell takes for the name of a variable. */
+export const variableName = line('a name such as DATABASE_URL', { max: 200 }).regex(
+  /^[A-Za-z_][A-Za-z0-9_]*$/,
+  'wants names of letters, digits and underscores, and no digit first.',
+)
 
 export const buildForm = z.object({
   dockerfilePath: insidePath('the path of a Dockerfile').nullish(),
   contextDir: insidePath('a directory of the repository').nullish(),
-  buildArgs: pairs(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'has a name that is none.'), {
-    max: 100,
-  }).nullish(),
+  buildArgs: pairs(variableName, { max: 100 }).nullish(),
   autoDeploy: flag().nullish(),
   keepImages: whole('how many images to keep', { min: 1, max: 100 }).nullish(),
   webhookSecret: line('16 to 256 characters', { min: 16, max: 256 }).nullish(),

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
+import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { listHostPorts } from './store.ts'
 
@@ -17,6 +18,17 @@ export function freeHostPort(db: Db, { publishAddress }: Pick<Config, 'publishAd
     if (!taken.has(port) && canListen(publishAddress, port)) return port
   }
   throw new AppError('conflict', `All ports from ${first} to ${last} are in use on this host.`)
+}
+
+/** Refuses a port that something other than an environment of ours holds; those are told apart when it is stored. */
+export function refuseUsedPort(
+  { db, config, docker }: Pick<Deps, 'db' | 'config' | 'docker'>,
+  port: number,
+) {
+  if (docker.remote || listHostPorts(db).includes(port)) return
+  if (port !== config.port && canListen(config.publishAddress, port)) return
+  const message = `Something on this host listens on port ${port} already. Choose another one.`
+  throw new AppError('conflict', message, { fields: [{ field: 'hostPort', message }] })
 }
 
 function canListen(hostname: string, port: number) {

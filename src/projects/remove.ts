@@ -1,9 +1,10 @@
 import type { Deps } from '../deps.ts'
+import { EngineError } from '../docker/index.ts'
 import { labelFilter } from './labels.ts'
 import {
   deleteLogRows,
   deleteProject,
-  isRepositoryUsed,
+  listOwnRepositories,
   listDeploymentIds,
   updateProject,
 } from './store.ts'
@@ -30,9 +31,10 @@ export async function removeProject(
   await deps.queue.cancelProject(project.id)
   const removed = [
     ...(await removeFromEngine(deps, { projectId: project.id, volumes })),
-    ...(await removeFiles(deps, project)),
+    ...(await removeMirrors(deps, project)),
     { kind: 'project', name: project.name },
   ]
+  removeLogs(deps, { projectId: project.id })
   deleteProject(deps.db, project.id)
   return removed
 }
@@ -44,11 +46,15 @@ export async function removeFromEngine(
 ): Promise<Removed[]> {
   const labels = labelFilter(instanceId, of)
   const removed: Removed[] = []
-  for (const { id, name } of await docker.listContainers({ labels, all: true }))
-    if (await docker.removeContainer(id, { force: true })) removed.push({ kind: 'container', name })
+  // one that a person started from our image has the image's labels, but another kind
+  const containers = { labels: [...labels, 'davit.kind=app'], all: true }
+  for (const { id, name } of await docker.listContainers(containers))
+    if (await docker.removeContainer(id, { force: true, volumes: true }))
+      removed.push({ kind: 'container', name })
   for (const { tags, id } of await docker.listImages({ labels }))
     for (const reference of tags.length > 0 ? tags : [id])
-      if (await docker.removeImage(reference)) removed.push({ kind: 'image', name: reference })
+      if (await unlessUsed(docker.removeImage(reference)))
+        removed.push({ kind: 'image', name: reference })
   if (!of.environmentId)
     for (const { id, name } of await docker.listNetworks({ labels }))
       if (await docker.removeNetwork(id)) removed.push({ kind: 'network', name })
@@ -58,9 +64,25 @@ export async function removeFromEngine(
   return removed
 }
 
-async function removeFiles({ db, logDb, git }: RemovalDeps, project: Project): Promise<Removed[]> {
-  for (const id of listDeploymentIds(db, project.id)) deleteLogRows(logDb, id)
-  if (isRepositoryUsed(db, { repositoryUrl: project.repositoryUrl, besides: project.id })) return []
-  const had = await git.removeMirror(project.repositoryUrl)
-  return had ? [{ kind: 'git mirror', name: project.repositoryUrl }] : []
+/** Removes the log lines of a project's deployments, or of those to one environment. */
+export function removeLogs(
+  { db, logDb }: Pick<Deps, 'db' | 'logDb'>,
+  of: { projectId: string; environmentId?: string },
+) {
+  for (const id of listDeploymentIds(db, of)) deleteLogRows(logDb, id)
+}
+
+/** False when someone else's container uses it: then it stays. */
+const unlessUsed = (removal: Promise<boolean>) =>
+  removal.catch((error) => {
+    if (error instanceof EngineError && error.status === 409) return false
+    throw error
+  })
+
+/** Mirrors of all repositories that it was ever deployed from, unless another project needs them. */
+async function removeMirrors({ db, git }: RemovalDeps, { id }: Project): Promise<Removed[]> {
+  const removed: Removed[] = []
+  for (const url of listOwnRepositories(db, id))
+    if (await git.removeMirror(url)) removed.push({ kind: 'git mirror', name: url })
+  return removed
 }

@@ -15,6 +15,7 @@ import { buildForm, projectForm, projectUpdateForm, removalForm } from './forms.
 import { freeHostPort } from './host-ports.ts'
 import { projectJson } from './json.ts'
 import { labelFilter } from './labels.ts'
+import { ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
 import { removeProject } from './remove.ts'
 import { BuildForm, ProjectForm, ProjectSettings } from './settings-page.tsx'
@@ -29,8 +30,11 @@ import type { Project } from './store.ts'
 import { NewProjectPage, ProjectsPage } from './views.tsx'
 
 /** Projects and their settings; what they deploy is shown by the deployments slice. */
-export const projectRoutes = (deps: Deps) =>
-  factory
+export const projectRoutes = (deps: Deps) => {
+  const projectInput = input(projectUpdateForm(deps.config), projectFormAgain(deps))
+  const buildInput = input(buildForm, buildFormAgain(deps))
+
+  return factory
     .createApp()
     .get('/projects', paged(), (c) => {
       const page = c.req.valid('query')
@@ -68,11 +72,12 @@ export const projectRoutes = (deps: Deps) =>
         return moveOn(c, {
           to: `/projects/${id}${started ? `/deployments/${started.id}` : ''}`,
           created: true,
+          location: `/projects/${id}`,
           json: () => ({ ...projectJson(project), webhookSecret }),
         })
       },
     )
-    .put('/projects/:id', input(projectUpdateForm(deps.config), projectFormAgain(deps)), (c) => {
+    .put('/projects/:id', ownProject(deps), projectInput, (c) => {
       const { id } = findLiveProject(deps.db, ownKey(c))
       const { name, repositoryUrl, branch } = c.var.input
       const project = updateProject(deps.db, id, { name, repositoryUrl, branch })
@@ -84,7 +89,7 @@ export const projectRoutes = (deps: Deps) =>
     .get('/projects/:id/settings', (c) =>
       show(c, settings(findProject(deps.db, ownKey(c)), emptyDraft)),
     )
-    .put('/projects/:id/settings', input(buildForm, buildFormAgain(deps)), (c) => {
+    .put('/projects/:id/settings', ownProject(deps), buildInput, (c) => {
       const { id } = findLiveProject(deps.db, ownKey(c))
       const { webhookSecret, contextDir, buildArgs, autoDeploy, keepImages, ...rest } = c.var.input
       // null asks for a new one
@@ -132,6 +137,7 @@ export const projectRoutes = (deps: Deps) =>
       }
       return show(c, view, done ? 200 : 202)
     })
+}
 
 const newProject = (draft: Draft) => ({
   title: 'New project',
@@ -167,5 +173,3 @@ const buildFormAgain =
       partial: () => <BuildForm project={project} draft={draft} />,
     }
   }
-
-const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })

@@ -1,4 +1,5 @@
 import { and, desc, eq, isNotNull, lt, ne } from 'drizzle-orm'
+import type { Column, SQL } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { deploymentLogs } from '../db/log-schema.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
@@ -62,17 +63,24 @@ export const updateProject = (db: Db, id: string, values: ProjectChanges) =>
 export const deleteProject = (db: Db, id: string) =>
   db.delete(projects).where(eq(projects.id, id)).run()
 
-/** Whether another project builds from the same repository, and so shares its mirror. */
-export const isRepositoryUsed = (
-  db: Db,
-  { repositoryUrl, besides }: { repositoryUrl: string; besides: string },
-) =>
-  db
-    .select({ id: projects.id })
-    .from(projects)
-    .where(and(eq(projects.repositoryUrl, repositoryUrl), ne(projects.id, besides)))
-    .limit(1)
-    .get() !== undefined
+/** Repositories that a project, and no other one, was set to or deployed from. */
+export function listOwnRepositories(db: Db, projectId: string) {
+  const used = (isWanted: (column: Column, id: string) => SQL) =>
+    db
+      .select({ url: projects.repositoryUrl })
+      .from(projects)
+      .where(isWanted(projects.id, projectId))
+      .union(
+        db
+          .select({ url: deployments.repositoryUrl })
+          .from(deployments)
+          .where(isWanted(deployments.projectId, projectId)),
+      )
+      .all()
+      .map(({ url }) => url)
+  const shared = new Set(used(ne))
+  return used(eq).filter((url) => !shared.has(url))
+}
 
 function refuseDuplicate<Result>(write: () => Result) {
   try {
@@ -91,12 +99,20 @@ export const listHostPorts = (db: Db) =>
     .all()
     .map(({ hostPort }) => hostPort)
 
-/** Ids of the project's deployments: the keys of its log rows. */
-export const listDeploymentIds = (db: Db, projectId: string) =>
+/** Ids of deployments, of all or of one environment: the keys of their log rows. */
+export const listDeploymentIds = (
+  db: Db,
+  { projectId, environmentId }: { projectId: string; environmentId?: string },
+) =>
   db
     .select({ id: deployments.id })
     .from(deployments)
-    .where(eq(deployments.projectId, projectId))
+    .where(
+      and(
+        eq(deployments.projectId, projectId),
+        environmentId ? eq(deployments.environmentId, environmentId) : undefined,
+      ),
+    )
     .all()
     .map(({ id }) => id)
 

@@ -1,0 +1,15 @@
+import type { Context } from 'hono'
+import { userOf } from '../accounts/require-user.ts'
+import type { Deps } from '../deps.ts'
+import { factory } from '../web/factory.ts'
+import { findProject } from './store.ts'
+
+/** The key by which only its owner finds the project of `/projects/:id…`. */
+export const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })
+
+/** Stands before `input`, so that a project of someone else is missing whatever was sent to it. */
+export const ownProject = ({ db }: Pick<Deps, 'db'>) =>
+  factory.createMiddleware(async function checkOwner(c, next) {
+    findProject(db, ownKey(c))
+    await next()
+  })
