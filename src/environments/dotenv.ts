@@ -1,6 +1,5 @@
 import { invalidField } from '../errors.ts'
-
-const quotedLine = /^(["'`])([\s\S]*)$/
+import { dotenvPair } from './forms.ts'
 
 /**
  * Parses a .env file: `KEY=value` with an optional `export`, comments, single quotes (taken as they
@@ -13,42 +12,54 @@ export function parseDotenv(text: string): Map<string, string> {
     .replace(/^\uFEFF/, '')
     .split('\n')
   const found = new Map<string, string>()
-  for (let row = 0; row < rows.length; row++) {
+  let row = 0
+  while (row < rows.length) {
     const content = rows[row]!.trim()
-    if (content === '' || content.startsWith('#')) continue
-    const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(content)
-    if (!assignment) throw refused(row, 'is not KEY=value')
-    const [, key, rest] = assignment as unknown as [string, string, string]
-    const quoted = quotedLine.exec(rest)
-    if (!quoted) {
-      found.set(key, rest.replace(/\s+#.*$/, ''))
-      continue
-    }
-    const begun = row
-    const [, quote, opened] = quoted as unknown as [string, string, string]
-    let body = opened
-    let end = closing(body, quote)
-    while (end < 0) {
-      if (++row >= rows.length) throw refused(begun, `opens a ${quote} that is never closed`)
-      body += `\n${rows[row]}`
-      end = closing(body, quote)
-    }
-    if (!/^\s*(#.*)?$/.test(body.slice(end + 1)))
-      throw refused(row, 'goes on after its closing quote')
-    found.set(key, quote === '"' ? unescape(body.slice(0, end)) : body.slice(0, end))
+    if (content === '' || content.startsWith('#')) row++
+    else readAssignment(content)
   }
   if (found.size === 0) throw invalidField('dotenv', 'has no line of the form KEY=value.')
   return found
+
+  function readAssignment(content: string) {
+    const begun = row
+    const assignment = /^(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=\s*(.*)$/.exec(content)
+    if (!assignment) throw refused(begun, 'is not KEY=value.')
+    const [, key, rest] = assignment as unknown as [string, string, string]
+    const quote = /^["'`]/.exec(rest)?.[0]
+    row++
+    const value = quote ? readQuoted(quote, rest.slice(1)) : rest.replace(/\s#.*$/, '').trimEnd()
+    const { error } = dotenvPair.safeParse({ key, value })
+    if (error) throw refused(begun, `has a ${String(error.issues[0]!.path[0])} that is too long.`)
+    found.set(key, value)
+  }
+
+  /** Each line is searched on its own: a quote that stays open for many must not cost their square. */
+  function readQuoted(quote: string, first: string) {
+    const begun = row - 1
+    const body = [first]
+    let end = closing(first, quote)
+    while (end < 0) {
+      if (row === rows.length) throw refused(begun, `opens a ${quote} that is never closed.`)
+      body.push(rows[row]!)
+      end = closing(rows[row++]!, quote)
+    }
+    const last = body.pop()!
+    if (!/^\s*(#.*)?$/.test(last.slice(end + 1)))
+      throw refused(row - 1, 'goes on after its closing quote.')
+    const value = [...body, last.slice(0, end)].join('\n')
+    return quote === '"' ? unescape(value) : value
+  }
 }
 
-const refused = (row: number, what: string) =>
-  invalidField('dotenv', `line ${row + 1} ${what}. Nothing was stored.`)
+const refused = (row: number, complaint: string) =>
+  invalidField('dotenv', `line ${row + 1} ${complaint} Nothing was stored.`)
 
-/** Where the quote closes, or -1; in double quotes a backslash hides the next character. */
-function closing(body: string, quote: string) {
-  for (let at = 0; at < body.length; at++) {
-    if (quote === '"' && body[at] === '\\') at++
-    else if (body[at] === quote) return at
+/** Where the quote closes in a line, or -1; in double quotes a backslash hides the next character. */
+function closing(text: string, quote: string) {
+  for (let at = 0; at < text.length; at++) {
+    if (quote === '"' && text[at] === '\\') at++
+    else if (text[at] === quote) return at
   }
   return -1
 }

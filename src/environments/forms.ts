@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { branchName } from '../projects/forms.ts'
+import { branchName, variableName } from '../projects/forms.ts'
 import { block, decimal, flag, line, lines, whole } from '../web/fields.ts'
 
 const slug = line('a name such as production', { max: 40 }).regex(
@@ -25,10 +25,16 @@ const volumes = lines(
   'mounts two volumes at one path.',
 )
 
+/** Neither the system's own ports nor those of a Docker Engine. */
+const hostPort = whole('a port of this host', { min: 1024, max: 65535 }).refine(
+  (port) => port !== 2375 && port !== 2376,
+  'is where Docker Engines listen. Choose another port.',
+)
+
 const settings = {
   branch: branchName.nullish(),
   port: whole('a port (0 for a worker without one)', { min: 0, max: 65535 }).nullish(),
-  hostPort: whole('a port of this host', { min: 1, max: 65535 }).nullish(),
+  hostPort: hostPort.nullish(),
   domains: lines(domain, { max: 50 }).nullish(),
   healthPath: line('a path such as /health', { max: 500 })
     .regex(/^\/[^\s#]*$/, 'wants a path that begins with /, such as /health.')
@@ -43,27 +49,32 @@ const settings = {
 export const environmentForm = z.object({ name: slug, ...settings })
 export const environmentUpdateForm = z.object({ name: slug.optional(), ...settings })
 
-const key = line('a name such as DATABASE_URL', { max: 200 }).regex(
-  /^[A-Za-z_][A-Za-z0-9_]*$/,
-  'wants letters, digits and underscores, and no digit first.',
-)
-
-/** 128 KiB is what Linux takes for one entry of a process's environment. */
+/** Less than the 128 KiB that Linux takes for one entry of a process's environment. */
 const value = block('a value', { max: 100_000 })
 
 export const variableForm = z
   .object({
-    key: key.nullish(),
+    key: variableName.nullish(),
     value: value.nullish(),
     secret: flag().nullish(),
     buildTime: flag().nullish(),
     dotenv: block('the text of a .env file', { max: 500_000 }).nullish(),
   })
-  .refine((form) => form.key || form.dotenv, { path: ['key'], message: 'wants a name.' })
+  .superRefine(({ key, value, dotenv }, context) => {
+    const complain = (field: string, message: string) =>
+      context.addIssue({ code: 'custom', path: [field], message })
+    if (dotenv && key) complain('dotenv', 'comes without a key: it is one or the other.')
+    if (dotenv) return
+    if (!key) complain('key', 'wants a name such as DATABASE_URL.')
+    if (value === undefined) complain('value', 'wants a value, which may be empty.')
+  })
 
 export const variableUpdateForm = z.object({
-  key: key.optional(),
+  key: variableName.optional(),
   value: value.nullish(),
   secret: flag().nullish(),
   buildTime: flag().nullish(),
 })
+
+/** One variable of a .env file. */
+export const dotenvPair = z.object({ key: variableName, value })

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
+import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { parseDotenv } from './dotenv.ts'
 import { variableForm, variableUpdateForm } from './forms.ts'
@@ -15,6 +16,7 @@ import {
   findVariable,
   insertVariable,
   listVariables,
+  pageOfVariables,
   setVariables,
   updateVariable,
 } from './variable-store.ts'
@@ -23,21 +25,35 @@ import { VariablesPage } from './variables-page.tsx'
 
 /** Variables of an environment; the value of a secret one goes in and never comes out. */
 export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) => {
+  /** An environment of someone else is missing whatever was sent to it. */
+  const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
+    own(c)
+    await next()
+  })
+
   return factory
     .createApp()
-    .get('/envs/:envId/variables', (c) => {
+    .get('/envs/:envId/variables', paged(), (c) => {
       const { environment, project } = own(c)
-      const variables = listVariables(db, environment.id)
+      const page = c.req.valid('query')
       return show(c, {
         title: `${project.name}: variables of ${environment.name}`,
         page: () => (
-          <VariablesPage project={project} environment={environment} variables={variables} />
+          <VariablesPage
+            project={project}
+            environment={environment}
+            variables={listVariables(db, environment.id)}
+          />
         ),
-        json: () => ({ items: variables.map(variableJson), nextCursor: null }),
+        json: () => {
+          const rows = pageOfVariables(db, { environmentId: environment.id, ...page })
+          const list = pageOf(rows, page)
+          return { ...list, items: list.items.map(variableJson) }
+        },
       })
     })
     .get('/envs/:envId/variables/new', (c) => show(c, newVariable(c, emptyDraft)))
-    .post('/envs/:envId/variables', input(variableForm, newVariable), (c) => {
+    .post('/envs/:envId/variables', ownFirst, input(variableForm, newVariable), (c) => {
       const { environment } = own(c, { forChange: true })
       const to = `/envs/${environment.id}/variables`
       const { key, value, secret, buildTime, dotenv } = c.var.input
@@ -54,17 +70,18 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
         secret: secret ?? false,
         buildTime: buildTime ?? false,
       })
-      return moveOn(c, { to, created: true, json: () => variableJson(variable) })
+      const location = `${to}/${variable.id}`
+      return moveOn(c, { to, created: true, location, json: () => variableJson(variable) })
     })
     .get('/envs/:envId/variables/:id', (c) => show(c, oneVariable(c, emptyDraft)))
-    .put('/envs/:envId/variables/:id', input(variableUpdateForm, oneVariable), (c) => {
+    .put('/envs/:envId/variables/:id', ownFirst, input(variableUpdateForm, oneVariable), (c) => {
       const { environment } = own(c, { forChange: true })
       const current = findVariable(db, { id: c.req.param('id'), environmentId: environment.id })
       const { value, secret, buildTime, key } = c.var.input
       const variable = updateVariable(db, secrets, current, {
         key,
         // an empty field of a secret keeps what is there: the form can't show it
-        value: value === null ? (current.secret ? undefined : '') : value,
+        value: value !== null && value !== '' ? value : current.secret ? undefined : '',
         secret: secret ?? undefined,
         buildTime: buildTime ?? undefined,
       })

@@ -1,8 +1,9 @@
-import { and, asc, eq } from 'drizzle-orm'
+import { and, asc, desc, eq, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { variables } from '../db/schema.ts'
 import { AppError, notFound } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
+import type { Page } from '../web/paging.ts'
 
 type Row = typeof variables.$inferSelect
 
@@ -16,6 +17,25 @@ type Values = { key: string; value: string; secret: boolean; buildTime: boolean 
 
 export const listVariables = (db: Db, environmentId: string): Variable[] =>
   selectVariables(db, environmentId).map(hideSecret)
+
+/** A page of them with one too many, newest first. */
+export const pageOfVariables = (
+  db: Db,
+  { environmentId, cursor, limit }: { environmentId: string } & Page,
+): Variable[] =>
+  db
+    .select()
+    .from(variables)
+    .where(
+      and(
+        eq(variables.environmentId, environmentId),
+        cursor ? lt(variables.id, cursor) : undefined,
+      ),
+    )
+    .orderBy(desc(variables.id))
+    .limit(limit + 1)
+    .all()
+    .map(hideSecret)
 
 /** With secret values opened: for the container and the masking of logs, never for an answer. */
 export const openVariables = (db: Db, secrets: Secrets, environmentId: string): OpenVariable[] =>
