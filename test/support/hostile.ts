@@ -1,0 +1,96 @@
+/** Texts that have done harm elsewhere where they met a shell, a parser or a page. */
+export const hostileTexts = [
+  '$(touch /tmp/m)',
+  '`touch /tmp/m`',
+  ';touch /tmp/m',
+  '&& touch /tmp/m',
+  "'; touch /tmp/m; #",
+  '"$(touch /tmp/m)"',
+  '${IFS}touch${IFS}/tmp/m',
+  '> /tmp/m',
+  '-oProxyCommand=touch /tmp/m',
+  '%0a%00',
+  '<script>alert(1)</script>',
+  '"><img src=x onerror=alert(1)>',
+  '{{7*7}} ${7*7}',
+  "Robert'); DROP TABLE projects;--",
+  'admin\u202egpj.exe',
+]
+
+/** Repositories that only an attack would name. */
+export const hostileRepositories = [
+  '--upload-pack=touch /tmp/m;',
+  '-oProxyCommand=x',
+  'ext::sh -c touch% /tmp/m',
+  'fd::17/foo',
+  'file:///etc',
+  '/var/lib/davit',
+  './x',
+  '../x',
+  '~/x',
+  'ssh://-oProxyCommand=touch%20m/x',
+  'git@-oX:y',
+  'https://user:secret@example.com/a.git',
+  'https://token@example.com/a.git',
+  'http://ex.invalid\\@127.0.0.1:80/x.git',
+  'https://example.com/a\u0000.git',
+  'https://example.com/a b.git',
+  'https://example.com/a\u2028.git',
+  'javascript:alert(1)',
+  'ftp://example.com/a.git',
+  'https://',
+  'https://example.com',
+  'nonsense',
+]
+
+/** Every spelling of an address that Davit must not connect to. */
+export const privateRepositories = [
+  'localhost',
+  '127.0.0.1',
+  '0',
+  '127.1',
+  '2130706433',
+  '0x7f000001',
+  '0177.0.0.1',
+  '[::1]',
+  '[::ffff:127.0.0.1]',
+  '169.254.169.254',
+  '10.0.0.1',
+  '172.16.0.1',
+  '192.168.1.1',
+  '100.64.0.1',
+  '[fc00::1]',
+  '[fe80::1]',
+  'metadata.google.internal',
+  'localhost.',
+].flatMap((host) => [`http://${host}/x.git`, `ssh://git@${host}/x.git`])
+
+/** What no ref of git may be called. */
+export const hostileBranches = [
+  '--upload-pack=x',
+  '-h',
+  '--orphan=z',
+  'a..b',
+  'a b',
+  'a~1',
+  'a^',
+  'a:b',
+  'a?',
+  'a*',
+  'a[b',
+  'a\\b',
+  '@{1}',
+  '/a',
+  'a/',
+  'a//b',
+  '.a',
+  'a/.b',
+  'a.lock',
+  'a.',
+  'HEAD',
+  'a\u0007b',
+  'b'.repeat(251),
+]
+
+/** Far more than any field takes: refused at once, not after minutes in a regular expression. */
+export const endless = 'a'.repeat(100_000)
