@@ -1,3 +1,53 @@
+CREATE TABLE `api_tokens` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`name` text NOT NULL,
+	`token_hash` text NOT NULL,
+	`scopes` text NOT NULL,
+	`last_used_at` integer,
+	`expires_at` integer,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `api_tokens_tokenHash_unique` ON `api_tokens` (`token_hash`);--> statement-breakpoint
+CREATE INDEX `api_tokens_by_user` ON `api_tokens` (`user_id`);--> statement-breakpoint
+CREATE TABLE `audit_events` (
+	`id` text PRIMARY KEY NOT NULL,
+	`actor_id` text,
+	`actor` text NOT NULL,
+	`action` text NOT NULL,
+	`object_kind` text,
+	`object_id` text,
+	`object_name` text,
+	`address` text,
+	`details` text DEFAULT '{}' NOT NULL,
+	`created_at` integer NOT NULL
+);
+--> statement-breakpoint
+CREATE INDEX `audit_by_actor` ON `audit_events` (`actor_id`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_by_action` ON `audit_events` (`action`,`id`);--> statement-breakpoint
+CREATE INDEX `audit_by_object` ON `audit_events` (`object_id`,`id`);--> statement-breakpoint
+CREATE TABLE `deliveries` (
+	`id` text PRIMARY KEY NOT NULL,
+	`project_id` text NOT NULL,
+	`provider` text NOT NULL,
+	`delivery_id` text NOT NULL,
+	`event` text NOT NULL,
+	`ref` text,
+	`commit_hash` text,
+	`commit_message` text,
+	`signature_ok` integer NOT NULL,
+	`decision` text,
+	`reason` text,
+	`deployment_ids` text DEFAULT '[]' NOT NULL,
+	`push` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`project_id`) REFERENCES `projects`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE INDEX `deliveries_by_project` ON `deliveries` (`project_id`,`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `one_delivery_per_project` ON `deliveries` (`project_id`,`provider`,`delivery_id`) WHERE signature_ok = 1;--> statement-breakpoint
 CREATE TABLE `deployments` (
 	`id` text PRIMARY KEY NOT NULL,
 	`project_id` text NOT NULL,
@@ -54,6 +104,33 @@ CREATE TABLE `environments` (
 --> statement-breakpoint
 CREATE UNIQUE INDEX `environments_hostPort_unique` ON `environments` (`host_port`);--> statement-breakpoint
 CREATE UNIQUE INDEX `environment_name_per_project` ON `environments` (`project_id`,`name`);--> statement-breakpoint
+CREATE TABLE `git_sources` (
+	`id` text PRIMARY KEY NOT NULL,
+	`owner_id` text NOT NULL,
+	`provider` text NOT NULL,
+	`name` text NOT NULL,
+	`base_url` text NOT NULL,
+	`access_token` text NOT NULL,
+	`login` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `git_source_name_per_owner` ON `git_sources` (`owner_id`,`name`);--> statement-breakpoint
+CREATE TABLE `identities` (
+	`id` text PRIMARY KEY NOT NULL,
+	`user_id` text NOT NULL,
+	`provider` text NOT NULL,
+	`base_url` text NOT NULL,
+	`provider_user_id` text NOT NULL,
+	`login` text NOT NULL,
+	`access_token` text NOT NULL,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `one_user_per_identity` ON `identities` (`provider`,`base_url`,`provider_user_id`);--> statement-breakpoint
+CREATE INDEX `identities_by_user` ON `identities` (`user_id`);--> statement-breakpoint
 CREATE TABLE `installation` (
 	`id` text PRIMARY KEY NOT NULL,
 	`key_check` text NOT NULL,
@@ -80,11 +157,27 @@ CREATE TABLE `login_failures` (
 --> statement-breakpoint
 CREATE INDEX `login_failures_by_email` ON `login_failures` (`email`,`created_at`);--> statement-breakpoint
 CREATE INDEX `login_failures_by_address` ON `login_failures` (`address`,`created_at`);--> statement-breakpoint
+CREATE TABLE `oauth_attempts` (
+	`id` text PRIMARY KEY NOT NULL,
+	`state_hash` text NOT NULL,
+	`verifier` text NOT NULL,
+	`user_id` text,
+	`created_at` integer NOT NULL,
+	FOREIGN KEY (`user_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+);
+--> statement-breakpoint
+CREATE UNIQUE INDEX `oauth_attempts_stateHash_unique` ON `oauth_attempts` (`state_hash`);--> statement-breakpoint
 CREATE TABLE `projects` (
 	`id` text PRIMARY KEY NOT NULL,
 	`owner_id` text NOT NULL,
 	`name` text NOT NULL,
 	`repository_url` text NOT NULL,
+	`source_id` text,
+	`repository` text,
+	`webhook_id` text,
+	`watch_paths` text DEFAULT '[]' NOT NULL,
+	`deploy_key_public` text,
+	`deploy_key_private` text,
 	`branch` text,
 	`dockerfile_path` text,
 	`context_dir` text DEFAULT '.' NOT NULL,
@@ -95,7 +188,8 @@ CREATE TABLE `projects` (
 	`deleting_at` integer,
 	`deleting_volumes` integer DEFAULT false NOT NULL,
 	`created_at` integer NOT NULL,
-	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade
+	FOREIGN KEY (`owner_id`) REFERENCES `users`(`id`) ON UPDATE no action ON DELETE cascade,
+	FOREIGN KEY (`source_id`) REFERENCES `git_sources`(`id`) ON UPDATE no action ON DELETE set null
 );
 --> statement-breakpoint
 CREATE UNIQUE INDEX `project_name_per_owner` ON `projects` (`owner_id`,`name`);--> statement-breakpoint
@@ -117,8 +211,9 @@ CREATE TABLE `users` (
 	`id` text PRIMARY KEY NOT NULL,
 	`email` text NOT NULL,
 	`name` text,
-	`password_hash` text NOT NULL,
+	`password_hash` text,
 	`role` text NOT NULL,
+	`disabled_at` integer,
 	`created_at` integer NOT NULL
 );
 --> statement-breakpoint

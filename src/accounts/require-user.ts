@@ -1,9 +1,8 @@
-import type { Context } from 'hono'
 import { AppError } from '../errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
-import type { Env, User } from '../web/factory.ts'
 import { hasHandler } from '../web/has-handler.ts'
+import { notLoggedIn, userOf } from '../web/user-of.ts'
 import { rememberPage } from './next-page.ts'
 
 /** Lets only who is logged in pass. What does not exist is answered so without a login. */
@@ -23,11 +22,4 @@ export const requireAdmin = factory.createMiddleware(async function checkAdmin(c
   await next()
 })
 
-/** Who is logged in. A route that forgot to ask for a login is refused here, not served. */
-export function userOf(c: Context): User {
-  const { user } = (c as Context<Env>).var
-  if (!user) throw notLoggedIn()
-  return user
-}
-
-const notLoggedIn = () => new AppError('unauthorized', 'Log in first.')
+export { userOf }

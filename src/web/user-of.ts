@@ -1,0 +1,12 @@
+import type { Context } from 'hono'
+import { AppError } from '../errors.ts'
+import type { Env, User } from './factory.ts'
+
+/** Who is logged in. A route that forgot to ask for a login is refused here, not served. */
+export function userOf(c: Context): User {
+  const { user } = (c as Context<Env>).var
+  if (!user) throw notLoggedIn()
+  return user
+}
+
+export const notLoggedIn = () => new AppError('unauthorized', 'Log in first.')
