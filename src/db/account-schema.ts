@@ -1,0 +1,160 @@
+import { index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { createdAt, id, time } from './columns.ts'
+
+/** One row: which installation this is (the `davit.instance` label) and under which key its secrets are sealed. */
+export const installation = sqliteTable('installation', {
+  id: id(),
+  keyCheck: text().notNull(),
+  createdAt: createdAt(),
+})
+
+export const users = sqliteTable('users', {
+  id: id(),
+  /** Stored in lower case. */
+  email: text().notNull().unique(),
+  name: text(),
+  /** Null: logs in with a provider only. */
+  passwordHash: text(),
+  role: text({ enum: ['admin', 'member'] }).notNull(),
+  /** Set by an admin: nothing logs in as this user any more. */
+  disabledAt: time(),
+  createdAt: createdAt(),
+})
+
+export const owner = () =>
+  text()
+    .notNull()
+    .references(() => users.id, { onDelete: 'cascade' })
+
+export const sessions = sqliteTable(
+  'sessions',
+  {
+    id: id(),
+    userId: owner(),
+    tokenHash: text().notNull().unique(),
+    userAgent: text().notNull(),
+    address: text().notNull(),
+    createdAt: createdAt(),
+    lastSeenAt: time().notNull(),
+    expiresAt: time().notNull(),
+  },
+  (t) => [index('sessions_by_user').on(t.userId)],
+)
+
+export const invites = sqliteTable('invites', {
+  id: id(),
+  tokenHash: text().notNull().unique(),
+  createdBy: owner(),
+  createdAt: createdAt(),
+  expiresAt: time().notNull(),
+  usedAt: time(),
+})
+
+/** Failed logins of the throttle's window, kept here so that a restart forgives nothing. */
+export const loginFailures = sqliteTable(
+  'login_failures',
+  {
+    id: id(),
+    email: text().notNull(),
+    address: text().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index('login_failures_by_email').on(t.email, t.createdAt),
+    index('login_failures_by_address').on(t.address, t.createdAt),
+  ],
+)
+
+export const tokenScopes = ['read', 'deploy', 'write'] as const
+
+export const apiTokens = sqliteTable(
+  'api_tokens',
+  {
+    id: id(),
+    userId: owner(),
+    name: text().notNull(),
+    tokenHash: text().notNull().unique(),
+    scopes: text({ mode: 'json' }).$type<(typeof tokenScopes)[number][]>().notNull(),
+    lastUsedAt: time(),
+    /** Null: never. */
+    expiresAt: time(),
+    createdAt: createdAt(),
+  },
+  (t) => [index('api_tokens_by_user').on(t.userId)],
+)
+
+export const gitProviders = ['github', 'gitlab', 'gitea'] as const
+
+/** A user's account at a provider, by the id that survives a change of name. */
+export const identities = sqliteTable(
+  'identities',
+  {
+    id: id(),
+    userId: owner(),
+    provider: text({ enum: gitProviders }).notNull(),
+    baseUrl: text().notNull(),
+    providerUserId: text().notNull(),
+    /** Its name there, for showing. */
+    login: text().notNull(),
+    /** Sealed. */
+    accessToken: text().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    uniqueIndex('one_user_per_identity').on(t.provider, t.baseUrl, t.providerUserId),
+    index('identities_by_user').on(t.userId),
+  ],
+)
+
+/** Logins under way at the provider; each state is used once. */
+export const oauthAttempts = sqliteTable('oauth_attempts', {
+  id: id(),
+  stateHash: text().notNull().unique(),
+  /** Sealed; the PKCE code verifier (RFC 7636). */
+  verifier: text().notNull(),
+  /** Set when a logged-in user links the identity instead of logging in. */
+  userId: text().references(() => users.id, { onDelete: 'cascade' }),
+  createdAt: createdAt(),
+})
+
+/** A connection to a provider: where it is, and the token to ask it and to clone with. */
+export const gitSources = sqliteTable(
+  'git_sources',
+  {
+    id: id(),
+    ownerId: owner(),
+    provider: text({ enum: gitProviders }).notNull(),
+    name: text().notNull(),
+    baseUrl: text().notNull(),
+    /** Sealed. */
+    accessToken: text().notNull(),
+    /** Whose token it is, as the provider said when it was added. */
+    login: text().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [uniqueIndex('git_source_name_per_owner').on(t.ownerId, t.name)],
+)
+
+/** Who did what to which object; a row is written once and never changed. */
+export const auditEvents = sqliteTable(
+  'audit_events',
+  {
+    id: id(),
+    /** Kept when the user goes: the e-mail says who it was. */
+    actorId: text(),
+    actor: text().notNull(),
+    /** Such as `login.failed` or `variable.created`. */
+    action: text().notNull(),
+    objectKind: text(),
+    objectId: text(),
+    objectName: text(),
+    address: text(),
+    details: text({ mode: 'json' }).$type<Record<string, string>>().notNull().default({}),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index('audit_by_actor').on(t.actorId, t.id),
+    index('audit_by_action').on(t.action, t.id),
+    index('audit_by_object').on(t.objectId, t.id),
+  ],
+)
