@@ -1,6 +1,5 @@
 import type { deployments, environments, projects } from '../db/schema.ts'
-import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
-import { PageHead } from '../web/components.tsx'
+import { deploymentPath } from '../projects/deployment-list.tsx'
 import { assetPath } from '../web/static.ts'
 import { DeploymentStatus, isActive } from './deployment-status.tsx'
 import { LogLine } from './log-line.tsx'
@@ -24,14 +23,6 @@ export const DeploymentPage = ({
   tail: LogLine[]
 }) => (
   <>
-    <PageHead
-      title={deploymentTitle(deployment)}
-      crumbs={[
-        { href: '/projects', name: 'Projects' },
-        { href: `/projects/${project.id}`, name: project.name },
-        { href: `/projects/${project.id}/deployments`, name: environment.name },
-      ]}
-    />
     <DeploymentStatus project={project} environment={environment} deployment={deployment} />
     <section class="log" data-log={logPath(deployment)} aria-labelledby="log-heading">
       <h2 id="log-heading">Log</h2>

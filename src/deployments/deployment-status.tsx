@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { deployments, environments, projects } from '../db/schema.ts'
-import { deploymentPath } from '../projects/deployment-list.tsx'
-import { CommitRef } from '../web/components.tsx'
+import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
+import { CommitRef, PageHead } from '../web/components.tsx'
 import { PostForm } from '../web/form.tsx'
 import { ExternalIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
@@ -28,6 +28,14 @@ export const DeploymentStatus = ({ project, environment, deployment }: Props) =>
     aria-label="Status"
     data-announce={`The deployment is ${deployment.status}.`}
   >
+    <PageHead
+      title={deploymentTitle(deployment)}
+      crumbs={[
+        { href: '/projects', name: 'Projects' },
+        { href: `/projects/${project.id}`, name: project.name },
+        { href: `/projects/${project.id}/deployments`, name: environment.name },
+      ]}
+    />
     {deployment.status === 'failed' && <DeploymentError deployment={deployment} />}
     <div class="status-line">
       <StatusBadge status={deployment.status} />
