@@ -1,0 +1,229 @@
+import { expect, test } from 'bun:test'
+import { insertSession } from '../src/accounts/store.ts'
+import { insertDeployment } from '../src/deployments/store.ts'
+import { testApp } from './support/app.ts'
+import type { TestApp } from './support/app.ts'
+import type { Answer, TestClient } from './support/client.ts'
+import { contentsOf } from './support/refusals.ts'
+
+type Ids = Record<'project' | 'environment' | 'variable' | 'deployment' | 'session', string>
+
+/**
+ * Every route with an id in its path: which id stands where, and a body that the owner could send.
+ * A route that is missing here fails the first test.
+ */
+const routes: Record<
+  string,
+  { id?: keyof Ids; body?: Record<string, unknown> } | 'admin' | 'file'
+> = {
+  'GET /static/*': 'file',
+  'GET /projects/:id': {},
+  'PUT /projects/:id': { body: { name: 'taken over' } },
+  'DELETE /projects/:id': { body: { volumes: true } },
+  'GET /projects/:id/delete': {},
+  'GET /projects/:id/settings': {},
+  'PUT /projects/:id/settings': { body: { keepImages: 1 } },
+  'GET /projects/:id/deployments': {},
+  'POST /projects/:id/deployments': {},
+  'POST /projects/:id/deploy': {},
+  'GET /projects/:id/deployments/:deploymentId': {},
+  'GET /projects/:id/deployments/:deploymentId/status': {},
+  'POST /projects/:id/deployments/:deploymentId/rollback': {},
+  'POST /projects/:id/deployments/:deploymentId/cancel': {},
+  'GET /projects/:id/deployments/:deploymentId/logs': {},
+  'GET /projects/:id/envs': {},
+  'GET /projects/:id/envs/new': {},
+  'POST /projects/:id/envs': { body: { name: 'staging' } },
+  'GET /projects/:id/envs/:envId': {},
+  'PUT /projects/:id/envs/:envId': { body: { memoryMb: 64 } },
+  'DELETE /projects/:id/envs/:envId': {},
+  'GET /envs/:envId/variables': {},
+  'GET /envs/:envId/variables/new': {},
+  'POST /envs/:envId/variables': { body: { key: 'A', value: 'x' } },
+  'GET /envs/:envId/variables/:id': { id: 'variable' },
+  'PUT /envs/:envId/variables/:id': { id: 'variable', body: { value: 'x' } },
+  'DELETE /envs/:envId/variables/:id': { id: 'variable' },
+  'DELETE /settings/sessions/:id': { id: 'session' },
+  'DELETE /settings/invites/:id': 'admin',
+}
+
+const walked = Object.entries(routes).flatMap(([route, entry]) => {
+  const [method, path] = route.split(' ') as [string, string]
+  return typeof entry === 'string' ? [] : [{ route, method, path, ...entry }]
+})
+
+/** Someone with two environments, a variable, a deployment that ended, and another session. */
+async function everything(t: TestApp, client: TestClient): Promise<Ids> {
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const { json: project } = await client.post('/projects', { name: 'site', repositoryUrl })
+  const { json: environment } = await client.post(`/projects/${project.id}/envs`, {
+    name: 'second',
+  })
+  const variable = { key: 'KEY', value: 'value' }
+  const { json: stored } = await client.post(`/envs/${environment.id}/variables`, variable)
+  const deployment = insertDeployment(t.db, {
+    projectId: project.id,
+    environmentId: environment.id,
+    status: 'failed',
+    trigger: 'manual',
+    triggeredBy: client.user.email,
+    repositoryUrl,
+    finishedAt: new Date(),
+  })
+  const session = insertSession(t.db, {
+    userId: client.user.id,
+    tokenHash: crypto.randomUUID(),
+    userAgent: 'another browser',
+    address: '127.0.0.1',
+    lastSeenAt: new Date(),
+    expiresAt: new Date(Date.now() + 3_600_000),
+  })
+  return {
+    project: project.id,
+    environment: environment.id,
+    variable: stored.id,
+    deployment: deployment.id,
+    session: session.id,
+  }
+}
+
+const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
+  path
+    .replace(':envId', ids.environment)
+    .replace(':deploymentId', ids.deployment)
+    .replace(':id', ids[id])
+
+const noIds = (): Ids => ({
+  project: Bun.randomUUIDv7(),
+  environment: Bun.randomUUIDv7(),
+  variable: Bun.randomUUIDv7(),
+  deployment: Bun.randomUUIDv7(),
+  session: Bun.randomUUIDv7(),
+})
+
+function send(client: TestClient, method: string, path: string, body?: Record<string, unknown>) {
+  const call = { GET: client.get, POST: client.post, PUT: client.put, DELETE: client.delete }[
+    method
+  ]!
+  return call(path, body) as Promise<Answer>
+}
+
+const withoutRequestId = ({ requestId, ...rest }: Record<string, unknown>) => rest
+
+test('the walk below knows every route that has a parameter', () => {
+  const found = testApp()
+    .app.routes.filter(({ method, path }) => method !== 'ALL' && /[:*]/.test(path))
+    .map(({ method, path }) => `${method} ${path}`)
+  expect([...new Set(found)].sort()).toEqual(Object.keys(routes).sort())
+})
+
+test('the walk below uses addresses that are there for their owner', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const ids = await everything(t, ada)
+  for (const { route, method, path, id } of walked.filter(({ method }) => method === 'GET'))
+    expect((await send(ada, method, fill(path, ids, id))).status, route).toBe(200)
+})
+
+test('what belongs to someone else is missing, and stays as it is', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const ids = await everything(t, ada)
+  const bob = t.logIn('bob@example.com')
+  await everything(t, bob)
+  const before = contentsOf(t)
+  for (const { route, method, path, id, body } of walked) {
+    const foreign = await send(bob, method, fill(path, ids, id), body)
+    const missing = await send(bob, method, fill(path, noIds(), id), body)
+    expect(foreign.status, route).toBe(404)
+    expect(withoutRequestId(foreign.json), route).toEqual(withoutRequestId(missing.json))
+    expect(missing.status, route).toBe(404)
+    expect(contentsOf(t), route).toEqual(before)
+  }
+  expect(t.db.$client.query('SELECT id FROM sessions WHERE id = ?').get(ids.session)).not.toBeNull()
+})
+
+test('what belongs to someone else is missing before its body is looked at', async () => {
+  const t = testApp()
+  const ids = await everything(t, t.logIn('ada@example.com'))
+  const bob = t.logIn('bob@example.com')
+  for (const { route, method, path, id } of walked.filter(({ body }) => body)) {
+    const answer = await send(bob, method, fill(path, ids, id), { name: 7, key: 7, value: 7 })
+    expect(answer.status, route).toBe(404)
+  }
+})
+
+test('a child under a parent that is not its own is missing', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const bob = t.logIn('bob@example.com')
+  const [own, foreign] = [await everything(t, bob), await everything(t, ada)]
+  const other = await bob.post('/projects', {
+    name: 'other',
+    repositoryUrl: 'https://git.example.com/team/other.git',
+  })
+  const [otherEnvironment] = (await bob.get(`/projects/${other.json.id}/envs`)).json.items
+  const mixtures: Ids[] = [
+    { ...foreign, project: own.project },
+    { ...own, project: foreign.project },
+    { ...own, project: other.json.id },
+    { ...own, environment: otherEnvironment.id },
+    { ...foreign, environment: own.environment },
+  ]
+  const before = contentsOf(t)
+  const nested = walked.filter(({ path }) => (path.match(/:/g) ?? []).length > 1)
+  expect(nested.length).toBeGreaterThan(8)
+  for (const { route, method, path, id, body } of nested)
+    for (const ids of mixtures) {
+      const parts = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name)
+      const same = parts.every((name) => {
+        const part =
+          name === 'envId'
+            ? 'environment'
+            : name === 'deploymentId'
+              ? 'deployment'
+              : (id ?? 'project')
+        return ids[part] === own[part]
+      })
+      if (same) continue // this mixture is about another part
+      expect((await send(bob, method, fill(path, ids, id), body)).status, route).toBe(404)
+    }
+  expect(contentsOf(t)).toEqual(before)
+})
+
+test('without a session every one of them asks for a login, and does nothing', async () => {
+  const t = testApp()
+  const ids = await everything(t, t.logIn('ada@example.com'))
+  const before = contentsOf(t)
+  for (const { route, method, path, id } of walked) {
+    const ask = (headers: Record<string, string>) =>
+      t.app.request(fill(path, ids, id), { method, headers })
+    const program = await ask({ Accept: 'application/json' })
+    const browser = await ask({ Accept: 'text/html' })
+    const partial = await ask({ 'HX-Request': 'true' })
+    if (method === 'GET') {
+      expect(program.status, route).toBe(401)
+      expect(browser.status, route).toBe(303)
+      expect(browser.headers.get('Location'), route).toStartWith('/login')
+      expect(partial.status, route).toBe(401)
+      expect(partial.headers.get('HX-Redirect'), route).toBe('/login')
+    } else {
+      for (const { status } of [program, browser, partial])
+        expect([401, 403], route).toContain(status) // the CSRF check comes first
+    }
+  }
+  expect(contentsOf(t)).toEqual(before)
+})
+
+test('only an admin may take back an invitation', async () => {
+  const t = testApp()
+  const bob = t.logIn('bob@example.com')
+  expect((await bob.delete(`/settings/invites/${Bun.randomUUIDv7()}`)).status).toBe(403)
+})
+
+test('odd ids are missing, not errors', async () => {
+  const bob = testApp().logIn('bob@example.com')
+  for (const id of ['x', '%00', '..%2f', "'", '%F0%9F%98%80', '%', 'a'.repeat(5000)])
+    for (const path of [`/projects/${id}`, `/projects/${id}/envs`, `/envs/${id}/variables`])
+      expect((await bob.get(path)).status, path.slice(0, 60)).toBe(404)
+})
