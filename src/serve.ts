@@ -77,8 +77,10 @@ export async function serve(config: Config) {
   stop.abort()
   deps.streams.endAll()
   await Promise.all([server.stop(), deps.queue.stop(), ...background])
-  deps.db.$client.close()
-  deps.logDb.$client.close()
+  for (const { $client } of [deps.db, deps.logDb]) {
+    $client.run('PRAGMA wal_checkpoint(TRUNCATE)') // so that a copy of the file alone is whole
+    $client.close()
+  }
   journal.info('stopped')
 }
 
