@@ -51,15 +51,22 @@ test('what keeps it from starting is one line, and a status other than 0', async
   ahead.$client.close()
 
   using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
-  const free = { DAVIT_DATA_DIR: inside('free') }
   const cases: [Record<string, string>, RegExp, number][] = [
     [{ DAVIT_DATA_DIR: inside('file/below') }, /data directory .* can not be used/, 1],
     [{ DAVIT_DATA_DIR: sealed }, /sealed under another key/, 1],
     [{ DAVIT_DATA_DIR: inside('damaged') }, /davit\.db is damaged/, 1],
     [{ DAVIT_DATA_DIR: newer }, /newer version/, 1],
-    [{ ...free, DAVIT_PORT: String(listener.port) }, /can not listen on 127\.0\.0\.1 port/, 1],
-    [{ ...free, DAVIT_HOST: '203.0.113.1' }, /can not listen on 203\.0\.113\.1/, 1],
-    [{ ...free, DAVIT_PORT: 'http' }, /^davit: DAVIT_PORT wants a port/, 2],
+    [
+      { DAVIT_DATA_DIR: inside('a'), DAVIT_PORT: String(listener.port) },
+      /can not listen on 127\.0\.0\.1 port/,
+      1,
+    ],
+    [
+      { DAVIT_DATA_DIR: inside('b'), DAVIT_HOST: '203.0.113.1' },
+      /can not listen on 203\.0\.113\.1/,
+      1,
+    ],
+    [{ DAVIT_DATA_DIR: inside('c'), DAVIT_PORT: 'http' }, /^davit: DAVIT_PORT wants a port/, 2],
   ]
   const answers = await Promise.all(cases.map(([env]) => run(env)))
   for (const [i, { status, stdout, stderr }] of answers.entries()) {

@@ -7,8 +7,8 @@ export function explained<Opened>(path: string, open: () => Opened): Opened {
     return open()
   } catch (error) {
     const known = sqliteErrorOf(error)
-    if (!known) throw error
-    if (/CORRUPT|NOTADB/.test(known.code ?? '')) throw damaged(path, known.message, error)
+    if (/CORRUPT|NOTADB/.test(known?.code ?? '')) throw damaged(path, known!.message, error)
+    if (!known || !/CANTOPEN|READONLY|PERM|FULL|IOERR|BUSY/.test(known.code ?? '')) throw error
     throw new Failure(
       'database_unusable',
       `The database ${path} can not be opened: ${known.message}.`,
