@@ -23,11 +23,11 @@ export async function* followLog(
     if (event === lagged) {
       // read after subscribing, and before the lines: a state that ended has all its lines stored
       const now = getStatus(db, deploymentId)
-      if (now !== status) yield { status: (status = now) }
       for (const batch of storedBatches()) {
         after = batch.last
         yield batch
       }
+      if (now !== status) yield { status: (status = now) }
       if (isEnded(now)) return
     } else if (event instanceof LogBatch) {
       const news = event.after(after)

@@ -13,7 +13,7 @@ import { sse, sseEvent } from '../web/sse.ts'
 import { followLog } from './follow-log.ts'
 import { LogBatch, logLineJson } from './log-batch.ts'
 import { logLineHtml } from './log-line.tsx'
-import { countMatches, listLines, searchLines } from './log-store.ts'
+import { countMatches, getLastSequence, listLines, searchLines } from './log-store.ts'
 import { findDeployment, isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
 
@@ -67,7 +67,9 @@ function stream(
   { deployment, query }: { deployment: Deployment; query: LogQuery },
 ) {
   const { id: deploymentId } = deployment
-  const after = Math.max(query.after, lastEventId(c))
+  const asked = Math.max(query.after, lastEventId(c))
+  // a sequence that was never given out is none of this log: it begins anew
+  const after = asked > getLastSequence(deps.logDb, deploymentId) ? 0 : asked
   const sessionId: string = c.var.session.id
   return sse(c, {
     streams: deps.streams,
