@@ -1,26 +1,34 @@
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { LogWriter } from './log-writer.ts'
-import { isEnded, moveDeployment, updateDeployment } from './store.ts'
-import type { Deployment } from './store.ts'
+import { getStatus, isEnded, moveDeployment, updateDeployment } from './store.ts'
+import type { Deployment, Status } from './store.ts'
 
 /** Ends a deployment that has not come to its end; resolves when what it made is gone. */
 export async function cancelDeployment(
   deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue'>,
-  { deployment, by }: { deployment: Deployment; by: string },
+  { deployment: { id, status }, by }: { deployment: Deployment; by: string },
 ) {
-  const { id, status } = deployment
-  if (isEnded(status))
-    throw new AppError(
-      'conflict',
-      `This deployment is ${status} already: there is nothing to cancel.`,
-    )
+  if (isEnded(status)) throw nothingToCancel(status)
   updateDeployment(deps.db, id, { cancelRequested: true })
-  if (await deps.queue.cancel(id)) return
-  const log = new LogWriter(deps, { deploymentId: id, mask: (text) => text })
+  const ending = deps.queue.cancel(id)
+  if (ending) await ending
+  const outcome = getStatus(deps.db, id)
+  // it waited, or waits again because Davit stops
+  if (outcome === 'pending') return cancelWaiting(deps, { id, by })
+  if (isEnded(outcome) && outcome !== 'cancelled') throw nothingToCancel(outcome)
+}
+
+function cancelWaiting(
+  deps: Pick<Deps, 'db' | 'logDb' | 'logs'>,
+  { id, by }: { id: string; by: string },
+) {
+  const log = new LogWriter(deps, id)
   log.write(`Cancelled by ${by} while it waited.`)
   log.flush()
-  const moved = { id, from: ['pending'] as const, status: 'cancelled' as const }
-  if (moveDeployment(deps.db, { ...moved, finishedAt: new Date() }))
-    deps.logs.publish(id, { status: 'cancelled' })
+  moveDeployment(deps.db, { id, from: ['pending'], status: 'cancelled', finishedAt: new Date() })
+  deps.logs.publish(id, { status: 'cancelled' })
 }
+
+const nothingToCancel = (status: Status) =>
+  new AppError('conflict', `This deployment is ${status} already: there is nothing to cancel.`)

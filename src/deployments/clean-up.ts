@@ -4,36 +4,50 @@ import { labelFilter } from '../projects/labels.ts'
 import { forgetImage, getCurrent, listImages } from './store.ts'
 import type { Job } from './store.ts'
 
+type CleanUpDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+
 /**
- * After a deployment: superseded containers of the environment go, images beyond those kept for
- * rollback go, untagged images of the project go. Nothing without this installation's labels is touched.
+ * After a deployment: superseded containers of the environment go, and images beyond those kept for
+ * rollback, along with what interrupted builds left. Nothing without this installation's labels is
+ * touched.
  */
-export async function cleanUp(
-  { db, docker, instanceId }: Pick<Deps, 'db' | 'docker' | 'instanceId'>,
-  { project, environment }: Pick<Job, 'project' | 'environment'>,
+export async function cleanUp(deps: CleanUpDeps, job: Pick<Job, 'project' | 'environment'>) {
+  await removeContainers(deps, job)
+  await removeImages(deps, job)
+}
+
+async function removeContainers(
+  { db, docker, instanceId }: CleanUpDeps,
+  { environment }: Pick<Job, 'environment'>,
 ) {
   const current = getCurrent(db, environment.id)
-  const ofEnvironment = labelFilter(instanceId, { environmentId: environment.id })
-  for (const { id } of await docker.listContainers({ labels: ofEnvironment, all: true }))
+  // a container that someone ran by hand has the labels of our image, but not this kind
+  const labels = [...labelFilter(instanceId, { environmentId: environment.id }), 'davit.kind=app']
+  for (const { id } of await docker.listContainers({ labels, all: true }))
     if (id !== current?.containerId) await docker.removeContainer(id, { force: true })
+}
 
-  const images = listImages(db, environment.id)
-  for (const image of images.slice(project.keepImages)) {
-    if (image === current?.image) continue
-    if (await removeUnlessUsed(image)) forgetImage(db, image)
-  }
-  const ofProject = labelFilter(instanceId, { projectId: project.id })
-  for (const { id, tags } of await docker.listImages({ labels: ofProject }))
-    if (tags.length === 0) await removeUnlessUsed(id)
+async function removeImages(
+  { db, docker, instanceId }: CleanUpDeps,
+  { project, environment }: Pick<Job, 'project' | 'environment'>,
+) {
+  const known = listImages(db, environment.id)
+  const kept = [...known.slice(0, project.keepImages), getCurrent(db, environment.id)?.image]
+  const labels = labelFilter(instanceId, { environmentId: environment.id })
+  const onEngine = (await docker.listImages({ labels })).flatMap(({ id, tags }) =>
+    tags.length > 0 ? tags.filter((tag) => tag.startsWith('davit/')) : [id],
+  )
+  for (const image of new Set([...known, ...onEngine]))
+    if (!kept.includes(image) && (await removeUnlessUsed(docker, image))) forgetImage(db, image)
+}
 
-  /** A container that is just being deployed may use it; the next clean-up takes it then. */
-  async function removeUnlessUsed(image: string) {
-    try {
-      await docker.removeImage(image)
-      return true
-    } catch (error) {
-      if (error instanceof EngineError && error.status === 409) return false
-      throw error
-    }
+/** A container that someone ran by hand may use it; the next clean-up takes it then. */
+async function removeUnlessUsed(docker: Deps['docker'], image: string) {
+  try {
+    await docker.removeImage(image)
+    return true
+  } catch (error) {
+    if (error instanceof EngineError && error.status === 409) return false
+    throw error
   }
 }

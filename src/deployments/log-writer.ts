@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { journal } from '../journal.ts'
 import { LogBatch } from './log-batch.ts'
 import { getLastSequence, prepareInsert } from './log-store.ts'
 import type { LogLine, Stream } from './log-store.ts'
@@ -12,31 +13,29 @@ const maxLength = 16_384
 
 /**
  * Writes the log of one deployment: masks, numbers, stores, then publishes, in batches. Whoever
- * hears of a line can also find it. Call `flush` before every change of state.
+ * hears of a line can also find it. Call `flush` before every change of state; it never throws,
+ * because a log that cannot be stored must not hold up what it tells of.
  */
 export class LogWriter {
   readonly #deploymentId: string
   readonly #logs: Deps['logs']
   readonly #insert: (lines: LogLine[]) => void
-  readonly #mask: (text: string) => string
+  /** Hides what no log may show. */
+  mask = (text: string) => text
   #sequence: number
   #waiting: LogLine[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(
-    { logDb, logs }: Pick<Deps, 'logDb' | 'logs'>,
-    { deploymentId, mask }: { deploymentId: string; mask: (text: string) => string },
-  ) {
+  constructor({ logDb, logs }: Pick<Deps, 'logDb' | 'logs'>, deploymentId: string) {
     this.#deploymentId = deploymentId
     this.#logs = logs
-    this.#mask = mask
     this.#insert = prepareInsert(logDb, deploymentId)
     this.#sequence = getLastSequence(logDb, deploymentId)
   }
 
   write(text: string, stream: Stream = 'system') {
     const time = Date.now()
-    for (const piece of split(this.#mask(text)))
+    for (const piece of split(this.mask(text)))
       this.#waiting.push({ sequence: ++this.#sequence, time, stream, text: piece })
     if (this.#waiting.length >= maxLines) this.flush()
     else this.#timer ??= setTimeout(() => this.flush(), maxDelay)
@@ -48,7 +47,13 @@ export class LogWriter {
     if (this.#waiting.length === 0) return
     const lines = this.#waiting
     this.#waiting = []
-    this.#insert(lines)
+    try {
+      this.#insert(lines)
+    } catch (error) {
+      journal.error('log lines were not stored', error, { deployment: this.#deploymentId })
+      this.#sequence = lines[0]!.sequence - 1
+      return
+    }
     this.#logs.publish(this.#deploymentId, new LogBatch(lines))
   }
 }

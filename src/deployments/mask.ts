@@ -10,12 +10,20 @@ export function masking(secrets: string[]): (text: string) => string {
   return (text) => text.replace(pattern, '***')
 }
 
-/** A secret of several lines shows up in a log line by line. */
 const formsOf = (secret: string) => [
   secret,
+  // a secret of several lines shows up in a log line by line
   ...secret.split('\n').map((line) => line.trim()),
-  Buffer.from(secret).toString('base64'),
-  Buffer.from(secret).toString('base64url'),
+  ...base64Of(secret),
+  ...base64Of(`${secret}\n`), // as `echo` writes it
   encodeURIComponent(secret),
+  new URLSearchParams({ '': secret }).toString().slice(1),
   JSON.stringify(secret).slice(1, -1),
 ]
+
+/** Without the padding, which not everyone writes; and in lines of 76, as `base64` prints it. */
+function base64Of(text: string) {
+  const encoded = Buffer.from(text).toString('base64').replace(/=+$/, '')
+  const urlSafe = Buffer.from(text).toString('base64url')
+  return [encoded, urlSafe, ...(encoded.match(/.{1,76}/g) ?? [])]
+}

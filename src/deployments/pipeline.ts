@@ -3,7 +3,7 @@ import { openVariables } from '../environments/variable-store.ts'
 import { journal } from '../journal.ts'
 import { cleanUp } from './clean-up.ts'
 import { explain } from './explain.ts'
-import { masking } from './mask.ts'
+import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
 import type { StepName } from './progress.ts'
 import { stopping } from './run.ts'
@@ -13,43 +13,44 @@ import { clone } from './steps/clone.ts'
 import { deploy } from './steps/deploy.ts'
 import { discard } from './steps/discard.ts'
 import { countAttempt, getCurrent, getJob } from './store.ts'
+import type { Job } from './store.ts'
 
-/**
- * Runs one deployment to its end and never throws: its outcome is its state and its log. `onBuilt` is
- * called when it needs the place of a build no longer.
- */
-export async function runPipeline(
-  deps: Deps,
-  { id, signal, onBuilt }: { id: string; signal: AbortSignal; onBuilt: () => void },
-) {
+type Options = {
+  signal: AbortSignal
+  /** Called when it needs the place of a build no longer. */
+  onBuilt: () => void
+}
+
+/** Runs one deployment to its end: its outcome is its state and its log. */
+export async function runPipeline(deps: Deps, { id, ...options }: Options & { id: string }) {
   countAttempt(deps.db, id)
   const job = getJob(deps.db, id)
   if (!job) return
-  const { deployment } = job
-  const variables = openVariables(deps.db, deps.secrets, deployment.environmentId)
-  const mask = masking(variables.filter(({ secret }) => secret).map(({ value }) => value))
-  const progress = new Progress(deps, { deployment, mask })
-  const run: Run = { ...deps, ...job, variables, log: progress.log, signal }
-
+  const progress = new Progress(deps, job.deployment)
   try {
-    const image = deployment.image ?? (await buildFromSource())
-    onBuilt()
-    const previous = getCurrent(deps.db, deployment.environmentId)
-    const deployed = await stage('deploying', () =>
-      deploy(run, {
-        image,
-        previous,
-        onContainer: (containerId) => progress.save({ containerId }),
-      }),
-    )
-    progress.log(deployed.url ? `Running at ${deployed.url}` : 'Running')
-    progress.succeed(deployed)
-    await cleanUp(deps, job).catch((error) =>
-      journal.error('clean-up after a deployment failed', error, { deployment: id }),
-    )
+    await takeSteps(deps, { ...options, job, progress })
   } catch (error) {
-    await end(error)
+    await end(deps, { ...options, job, progress, error })
   }
+  await tidy(deps, job).catch((error) =>
+    journal.error('tidying up after a deployment failed', error, { deployment: id }),
+  )
+}
+
+type Work = Options & { job: Job; progress: Progress }
+
+async function takeSteps(deps: Deps, { job, progress, signal, onBuilt }: Work) {
+  const { deployment, environment } = job
+  const variables = openVariables(deps.db, deps.secrets, environment.id)
+  progress.hide(variables.filter(({ secret }) => secret).map(({ value }) => value))
+  const run: Run = { ...deps, ...job, variables, log: progress.log, save: progress.save, signal }
+
+  const image = deployment.image ?? (await buildFromSource())
+  onBuilt()
+  const previous = getCurrent(deps.db, environment.id)
+  const url = await stage('deploying', () => deploy(run, { image, previous }))
+  progress.log(url ? `Running at ${url}` : 'Running')
+  progress.succeed({ url })
 
   async function buildFromSource() {
     const snapshot = await stage('cloning', () => clone(run))
@@ -66,27 +67,36 @@ export async function runPipeline(
 
   function stage<Result>(step: StepName, work: () => Promise<Result>) {
     signal.throwIfAborted()
-    if (!progress.enter(step)) throw new Error(`Deployment ${id} was moved by someone else`)
+    if (!progress.enter(step))
+      throw new Error(`Deployment ${deployment.id} was moved by someone else`)
     return work()
   }
+}
 
-  async function end(error: unknown) {
-    const left = await discard(run).catch((failed) => {
-      journal.error('clean-up after a failed deployment failed', failed, { deployment: id })
-      return {}
-    })
-    if (signal.reason === stopping) {
-      progress.log('Davit is stopping. This deployment is taken up again at its next start.')
-      return progress.putBack(left)
-    }
-    if (signal.aborted) {
-      progress.log('Cancelled.')
-      return progress.cancel(left)
-    }
-    const failure = explain(error, progress.step)
-    if (failure.code === 'internal')
-      journal.error('deployment failed', error, { deployment: id, step: progress.step })
-    progress.log(`Failed: ${failure.message} ${failure.hint}`)
-    progress.fail(failure, left)
+async function end(deps: Deps, { job, progress, signal, error }: Work & { error: unknown }) {
+  const { id } = job.deployment
+  const left = await discard(deps, { job, stops: signal.reason === stopping }).catch((failed) => {
+    journal.error('discarding a deployment failed', failed, { deployment: id })
+    return {}
+  })
+  if (signal.reason === stopping) {
+    progress.log('Davit is stopping. This deployment is taken up again at its next start.')
+    return progress.putBack(left)
   }
+  if (signal.aborted) {
+    progress.log('Cancelled.')
+    return progress.cancel(left)
+  }
+  const failure = explain(error, progress.step)
+  if (failure.code === 'internal')
+    journal.error('deployment failed', error, { deployment: id, step: progress.step })
+  progress.log(`Failed: ${failure.message} ${failure.hint}`)
+  progress.fail(failure, left)
+}
+
+/** What a change of containers leaves behind, and whether the state still says what the container does. */
+async function tidy(deps: Deps, { deployment, project, environment }: Job) {
+  const { status } = getJob(deps.db, deployment.id)?.deployment ?? {}
+  if (status === 'running') await cleanUp(deps, { project, environment })
+  await observe(deps, environment.id)
 }

@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
 import type { Failure } from '../errors.ts'
-import { LogWriter } from './log-writer.ts'
 import type { Stream } from './log-store.ts'
+import { LogWriter } from './log-writer.ts'
+import { masking } from './mask.ts'
 import { moveDeployment, setRunning, updateDeployment } from './store.ts'
 import type { Deployment, Status } from './store.ts'
 
@@ -12,19 +13,22 @@ export class Progress {
   readonly #deps: Pick<Deps, 'db' | 'logDb' | 'logs'>
   readonly #deployment: Deployment
   readonly #log: LogWriter
-  readonly #mask: (text: string) => string
   #status: Status
-  #steps: Deployment['steps'] = []
+  #steps: Deployment['steps']
 
-  constructor(
-    deps: Pick<Deps, 'db' | 'logDb' | 'logs'>,
-    { deployment, mask }: { deployment: Deployment; mask: (text: string) => string },
-  ) {
+  constructor(deps: Pick<Deps, 'db' | 'logDb' | 'logs'>, deployment: Deployment) {
     this.#deps = deps
     this.#deployment = deployment
     this.#status = deployment.status
-    this.#mask = mask
-    this.#log = new LogWriter(deps, { deploymentId: deployment.id, mask })
+    this.#log = new LogWriter(deps, deployment.id)
+    // what an interrupted try has built is not built again, and its steps stand
+    const built = deployment.image !== null
+    this.#steps = built ? deployment.steps.filter(({ finishedAt }) => finishedAt) : []
+  }
+
+  /** From here on neither the log nor the error shows these. */
+  hide(secrets: string[]) {
+    this.#log.mask = masking(secrets)
   }
 
   get step(): StepName | null {
@@ -33,9 +37,8 @@ export class Progress {
 
   log = (text: string, stream: Stream = 'system') => this.#log.write(text, stream)
 
-  save(changes: Partial<Deployment>) {
-    updateDeployment(this.#deps.db, this.#deployment.id, changes)
-  }
+  save = (facts: Partial<Deployment>) =>
+    void updateDeployment(this.#deps.db, this.#deployment.id, facts)
 
   /** Enters the next step. False when the deployment is no longer ours to move. */
   enter(step: StepName) {
@@ -63,8 +66,8 @@ export class Progress {
       ...changes,
       errorStep: this.step,
       errorCode: failure.code,
-      errorMessage: this.#mask(failure.message),
-      errorHint: this.#mask(failure.hint),
+      errorMessage: this.#log.mask(failure.message),
+      errorHint: this.#log.mask(failure.hint),
     })
   }
 

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import { journal } from '../journal.ts'
 import { runPipeline } from './pipeline.ts'
 import { cancelled, stopping } from './run.ts'
-import { cancelWaiting, listInStatus } from './store.ts'
+import { activeStatuses, cancelWaiting, listInStatus } from './store.ts'
 import type { Deployment } from './store.ts'
 import { triggerDeployment } from './trigger.ts'
 import type { Trigger } from './trigger.ts'
@@ -37,9 +37,12 @@ export class DeploymentQueue {
   wake() {
     if (this.#stopped) return
     const { db, config } = this.#deps()
+    // also what the last process left in work, until it is taken up
+    const active = listInStatus(db, activeStatuses).map(({ environmentId }) => environmentId)
     for (const deployment of listInStatus(db, ['pending'])) {
+      const { environmentId } = deployment
       const needsBuild = deployment.image === null
-      if (this.isBusy(deployment.environmentId)) continue
+      if (active.includes(environmentId) || this.isBusy(environmentId)) continue
       if (needsBuild && this.#builds() >= config.buildConcurrency) continue
       this.#start(deployment, needsBuild)
     }
@@ -51,22 +54,19 @@ export class DeploymentQueue {
       .some(({ deployment }) => deployment.environmentId === environmentId)
   }
 
-  /** Ends a run; resolves when it has cleaned up. False when it does not run. */
-  async cancel(id: string) {
+  /** Ends a run; the promise resolves when it has cleaned up. Undefined when it does not run. */
+  cancel(id: string) {
     const run = this.#running.get(id)
     run?.abort.abort(cancelled)
-    await run?.done
-    return run !== undefined
+    return run?.done
   }
 
   cancelProject(projectId: string) {
-    cancelWaiting(this.#deps().db, { projectId })
-    return this.#cancelWhere(({ deployment }) => deployment.projectId === projectId)
+    return this.#cancelAll({ projectId })
   }
 
   cancelEnvironment(environmentId: string) {
-    cancelWaiting(this.#deps().db, { environmentId })
-    return this.#cancelWhere(({ deployment }) => deployment.environmentId === environmentId)
+    return this.#cancelAll({ environmentId })
   }
 
   /** Starts nothing more and puts back what runs; resolves when all have let go. */
@@ -91,12 +91,12 @@ export class DeploymentQueue {
       run.building = false
       this.wake()
     }
+    const over = () => void this.#running.delete(id)
     run.done = runPipeline(this.#deps(), { id, signal: abort.signal, onBuilt })
+      .finally(over)
+      // a pipeline that broke is not woken for: it could break again at once, for ever
+      .then(() => this.wake())
       .catch((error) => journal.error('pipeline broke', error, { deployment: id }))
-      .finally(() => {
-        this.#running.delete(id)
-        this.wake()
-      })
   }
 
   #builds() {
@@ -106,8 +106,12 @@ export class DeploymentQueue {
       .toArray().length
   }
 
-  async #cancelWhere(matches: (run: Running) => boolean) {
-    const runs = this.#running.values().filter(matches).toArray()
+  async #cancelAll(of: { projectId: string } | { environmentId: string }) {
+    const { db, logs } = this.#deps()
+    for (const { id } of cancelWaiting(db, of)) logs.publish(id, { status: 'cancelled' })
+    const isOf = ({ projectId, environmentId }: Deployment) =>
+      'projectId' in of ? projectId === of.projectId : environmentId === of.environmentId
+    const runs = this.#running.values().filter(({ deployment }) => isOf(deployment))
     await Promise.all(runs.map(({ deployment }) => this.cancel(deployment.id)))
   }
 }

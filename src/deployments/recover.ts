@@ -6,8 +6,10 @@ import { labelFilter } from '../projects/labels.ts'
 import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
 import { LogWriter } from './log-writer.ts'
-import { activeStatuses, getCurrent, listInStatus, moveDeployment } from './store.ts'
+import { observe } from './observe.ts'
+import { activeStatuses, getCurrent, getJob, listInStatus, moveDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
+import { supersedeOlder } from './supersede.ts'
 
 /** A deployment that was in work at two deaths of Davit may be what kills it. */
 const maxAttempts = 2
@@ -18,21 +20,26 @@ const retryDelay = 2000
 type RecoverDeps = Omit<Deps, 'secrets' | 'streams' | 'setupCode'>
 
 /**
- * Takes up what the last process left in the middle: deployments are started again or end as failed
- * with the reason, deletions go on. Waits for the engine where it must ask it.
+ * Takes up what the last process left in the middle: what served is started again, deployments go
+ * back into the queue or end as failed with the reason, deletions go on. Waits for the engine.
  */
 export async function recover(deps: RecoverDeps, { signal }: { signal: AbortSignal }) {
   const interrupted = listInStatus(deps.db, activeStatuses)
-  for (const deployment of interrupted.filter(({ status }) => status !== 'deploying'))
-    takeUp(deps, deployment)
-  deps.queue.wake()
   const switching = interrupted.filter(({ status }) => status === 'deploying')
-  const deletions = listProjectsBeingDeleted(deps.db)
-  if (switching.length + deletions.length === 0) return
+  for (const deployment of interrupted)
+    if (!switching.includes(deployment)) takeUp(deps, deployment)
+
   if (!(await engineAnswers(deps, signal))) return
-  for (const deployment of switching) await takeUpSwitch(deps, deployment)
+  await removeOrphans(deps)
+  for (const deployment of switching) {
+    await startPrevious(deps, deployment)
+    takeUp(deps, deployment)
+    await observe(deps, deployment.environmentId)
+  }
+  for (const waiting of listInStatus(deps.db, ['pending'])) supersedeOlder(deps, waiting)
   deps.queue.wake()
-  for (const project of deletions)
+
+  for (const project of listProjectsBeingDeleted(deps.db))
     await removeProject(deps, { project, volumes: project.deletingVolumes }).catch((error) =>
       journal.error('project removal failed', error, { id: project.id }),
     )
@@ -41,7 +48,7 @@ export async function recover(deps: RecoverDeps, { signal }: { signal: AbortSign
 /** Back into the queue, or to its end when it was cancelled or was in work once too often. */
 function takeUp(deps: RecoverDeps, deployment: Deployment) {
   const { id, status, attempt, cancelRequested } = deployment
-  const log = new LogWriter(deps, { deploymentId: id, mask: (text) => text })
+  const log = new LogWriter(deps, id)
   if (cancelRequested) {
     log.write('Cancelled.')
     return move('cancelled')
@@ -52,7 +59,7 @@ function takeUp(deps: RecoverDeps, deployment: Deployment) {
   }
   const message = `Davit ended ${attempt} times while ${status}.`
   log.write(`Failed: ${message}`)
-  return move('failed', {
+  move('failed', {
     errorStep: status,
     errorCode: 'interrupted',
     errorMessage: message,
@@ -64,24 +71,27 @@ function takeUp(deps: RecoverDeps, deployment: Deployment) {
     const finishedAt = to === 'pending' ? null : new Date()
     moveDeployment(deps.db, { id, from: [status], ...changes, finishedAt, status: to })
     deps.logs.publish(id, { status: to })
-    return to
   }
 }
 
-/** The container that was on its way goes; when the deployment is not tried again, the previous one serves. */
-async function takeUpSwitch(deps: RecoverDeps, deployment: Deployment) {
-  const { db, docker, instanceId } = deps
-  const labels = labelFilter(instanceId, { deploymentId: deployment.id })
-  for (const { id } of await docker.listContainers({ labels, all: true }))
-    await docker.removeContainer(id, { force: true })
-  if (takeUp(deps, deployment) === 'pending') return
-  const previous = getCurrent(db, deployment.environmentId)
-  if (previous?.status === 'running' && previous.containerId)
-    await docker
-      .startContainer(previous.containerId)
-      .catch((error) =>
-        journal.error('the previous container did not start', error, { deployment: previous.id }),
-      )
+/** Containers of deployments that serve nothing, unless one is at work there by now. */
+async function removeOrphans({ db, docker, queue, instanceId }: RecoverDeps) {
+  const labels = [...labelFilter(instanceId), 'davit.kind=app']
+  for (const container of await docker.listContainers({ labels, all: true })) {
+    const job = getJob(db, container.labels['davit.deployment']!)
+    if (!job || queue.isBusy(job.environment.id)) continue
+    if (getCurrent(db, job.environment.id)?.containerId === container.id) continue
+    await docker.removeContainer(container.id, { force: true })
+  }
+}
+
+/** It may have been stopped to make room. */
+async function startPrevious({ db, docker }: RecoverDeps, { id, environmentId }: Deployment) {
+  const previous = getCurrent(db, environmentId)
+  if (previous?.status !== 'running' || !previous.containerId) return
+  await docker
+    .startContainer(previous.containerId)
+    .catch((error) => journal.error('the previous container did not start', error, { id }))
 }
 
 async function engineAnswers({ docker }: RecoverDeps, signal: AbortSignal) {

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Stream } from './log-store.ts'
-import type { Job } from './store.ts'
+import type { Deployment, Job } from './store.ts'
 
 /** Why a run is aborted: someone cancelled it, or Davit stops and takes it up at its next start. */
 export const cancelled = Symbol('cancelled')
@@ -12,5 +12,7 @@ export type Run = Job &
   Pick<Deps, 'docker' | 'git' | 'config' | 'instanceId'> & {
     variables: OpenVariable[]
     log: (text: string, stream?: Stream) => void
+    /** Records what is known of the deployment by now. */
+    save: (facts: Partial<Deployment>) => void
     signal: AbortSignal
   }

@@ -74,7 +74,7 @@ export const setRunning = (db: Db, { id, environmentId }: Deployment, changes: C
   })
 
 /** Those that waited behind a newer one for the same environment; returns them. */
-export const supersedeWaiting = (db: Db, newest: Deployment) =>
+export const supersedeWaiting = (db: Db, newest: Pick<Deployment, 'id' | 'environmentId'>) =>
   db
     .update(deployments)
     .set({ status: 'superseded', finishedAt: new Date() })
@@ -88,7 +88,7 @@ export const supersedeWaiting = (db: Db, newest: Deployment) =>
     .returning()
     .all()
 
-/** Ends what waits for an environment or project that goes away. */
+/** Ends what waits for an environment or project that goes away; returns them. */
 export const cancelWaiting = (
   db: Db,
   { projectId, environmentId }: { projectId?: string; environmentId?: string },
@@ -103,15 +103,23 @@ export const cancelWaiting = (
         environmentId ? eq(deployments.environmentId, environmentId) : undefined,
       ),
     )
-    .run()
+    .returning()
+    .all()
 
-/** A run begins: what an earlier one left of steps and errors is wiped. */
 export const countAttempt = (db: Db, id: string) =>
   db
     .update(deployments)
-    .set({ attempt: sql`${deployments.attempt} + 1`, steps: [] })
+    .set({ attempt: sql`${deployments.attempt} + 1` })
     .where(eq(deployments.id, id))
     .run()
+
+/** Whether the containers of an environment are being switched. */
+export const isSwitching = (db: Db, environmentId: string) =>
+  db
+    .select({ id: deployments.id })
+    .from(deployments)
+    .where(and(eq(deployments.environmentId, environmentId), eq(deployments.status, 'deploying')))
+    .get() !== undefined
 
 /** Oldest first. */
 export const listInStatus = (db: Db, statuses: readonly Status[]) =>

@@ -3,9 +3,9 @@ import { AppError, invalidField } from '../errors.ts'
 import { branchOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
-import { LogWriter } from './log-writer.ts'
-import { insertDeployment, supersedeWaiting } from './store.ts'
+import { insertDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
+import { supersedeOlder } from './supersede.ts'
 
 export type Trigger = {
   project: Project
@@ -42,12 +42,7 @@ export function triggerDeployment(
     requestedCommit: asked.commit ?? null,
     ...(rollbackTo && reused(rollbackTo)),
   })
-  for (const waiting of supersedeWaiting(deps.db, deployment)) {
-    const log = new LogWriter(deps, { deploymentId: waiting.id, mask: (text) => text })
-    log.write('A newer deployment of this environment took its place while it waited.')
-    log.flush()
-    deps.logs.publish(waiting.id, { status: 'superseded' })
-  }
+  supersedeOlder(deps, deployment)
   deps.queue.wake()
   return deployment
 }

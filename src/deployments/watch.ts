@@ -3,12 +3,13 @@ import type { Deps } from '../deps.ts'
 import { Failure } from '../errors.ts'
 import { journal } from '../journal.ts'
 import { labelFilter } from '../projects/labels.ts'
-import { getCurrent, listInStatus, moveDeployment } from './store.ts'
+import { observe } from './observe.ts'
+import { listInStatus } from './store.ts'
 
 /** Milliseconds before the engine is asked for its events again after the connection ended. */
 const retryDelay = 1000
 
-type WatchDeps = Pick<Deps, 'db' | 'docker' | 'instanceId' | 'logs' | 'queue'>
+type WatchDeps = Pick<Deps, 'db' | 'docker' | 'instanceId' | 'logs'>
 
 /**
  * Keeps the states of finished deployments true: `running` becomes `stopped` when its container was
@@ -23,12 +24,12 @@ export async function watchContainers(deps: WatchDeps, { signal }: { signal: Abo
       const events = deps.docker.events({ filters, signal })
       let next = events.next() // listen first, or what happens during the look would be missed
       for (const { environmentId } of listInStatus(deps.db, ['running', 'stopped']))
-        await lookAt(deps, environmentId)
+        await observe(deps, environmentId)
       quiet = false
       for (let event = await next; !event.done; event = await next) {
         next = events.next()
         const environmentId = event.value.attributes['davit.environment']
-        if (environmentId) await lookAt(deps, environmentId)
+        if (environmentId) await observe(deps, environmentId)
       }
     } catch (error) {
       if (signal.aborted) return
@@ -37,19 +38,6 @@ export async function watchContainers(deps: WatchDeps, { signal }: { signal: Abo
     }
     await sleep(retryDelay, undefined, { signal }).catch(() => {})
   }
-}
-
-/** An environment in which a deployment is at work is left to it. */
-async function lookAt({ db, docker, logs, queue }: WatchDeps, environmentId: string) {
-  const current = getCurrent(db, environmentId)
-  if (!current?.containerId || queue.isBusy(environmentId)) return
-  const container = await docker.inspectContainer(current.containerId)
-  if (queue.isBusy(environmentId)) return
-  const isUp = container && ['running', 'restarting', 'paused'].includes(container.state)
-  const status = isUp ? 'running' : 'stopped'
-  if (status === current.status) return
-  if (moveDeployment(db, { id: current.id, from: [current.status], status }))
-    logs.publish(current.id, { status })
 }
 
 function report(error: unknown) {

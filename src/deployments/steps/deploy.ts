@@ -1,98 +1,98 @@
 import { Failure } from '../../errors.ts'
 import { urlOf } from '../../environments/json.ts'
-import { labelFilter, labelsFor } from '../../projects/labels.ts'
+import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
 import type { Deployment } from '../store.ts'
 import { choosePort, containerOptions, volumesOf } from './container.ts'
 import { gate } from './gate.ts'
 import { ensureNetwork } from './network.ts'
 
-type Switch = {
-  image: string
-  /** What serves the environment until now. */
-  previous: Deployment | null
-  /** Told the id as soon as the container exists. */
-  onContainer: (id: string) => void
-}
-
 /**
- * Puts a container of the image in the place of the one that serves. Where both would want the same
- * port or volume the old one stops first, and starts again at once if the new one does not pass the gate.
+ * Puts a container of the image in the place of the one that serves, and returns its address. Where
+ * both would want the same port or volume the old one stops first, and starts again at once if the
+ * new one does not pass the gate. The engine's answers to what creates, starts and stops are waited
+ * for even when the run is aborted: a call broken off half-way could still take effect, unseen.
  */
-export async function deploy(run: Run, { image, previous, onContainer }: Switch) {
-  const { docker, environment, log, signal } = run
-  const found = await docker.inspectImage(image, { signal })
-  if (!found)
-    throw new Failure(
-      'image_missing',
-      `Starting: the image ${image} is not on the engine any more.`,
-      'Deploy the commit again, so that it is built anew.',
-    )
+export async function deploy(
+  run: Run,
+  { image, previous }: { image: string; previous: Deployment | null },
+) {
+  const { docker, environment, log, save, signal } = run
+  const [found, network] = await Promise.all([
+    findImage(run, image),
+    ensureNetwork(run),
+    ensureVolumes(run),
+  ])
   const port = choosePort(run, found)
-  const network = await ensureNetwork(run)
-  await makeRoom(run)
   const options = containerOptions(run, { image, port, network })
-  const id = await docker.createContainer({ ...options, signal })
-  onContainer(id)
+  signal.throwIfAborted()
+  const id = await docker.createContainer(options)
+  save({ containerId: id })
 
   const stopFirst = port > 0 || environment.volumes.length > 0
-  const quietFrom = stopFirst && previous ? await stop(run, previous) : null
-  log(`Starting container ${options.name}`)
+  const old = stopFirst && previous?.status === 'running' ? previous.containerId : null
+  const quietFrom = performance.now()
   try {
-    await docker.startContainer(id, { signal })
+    if (old) await stop(run, old)
+    signal.throwIfAborted()
+    log(`Starting container ${options.name}`)
+    await docker.startContainer(id)
     const { answeredAt } = await gate(run, { id, port, network, image: found })
-    await docker.setRestartPolicy(id, { name: 'unless-stopped' }, { signal })
-    const downtimeMs = quietFrom === null ? null : Math.round(answeredAt - quietFrom)
-    if (downtimeMs !== null) log(`Nothing answered for ${seconds(downtimeMs)} while switching`)
-    const url = port > 0 ? urlOf(environment, run.config) : null
-    return { containerId: id, url, downtimeMs }
+    await docker.setRestartPolicy(id, { name: 'unless-stopped' })
+    if (old) tellDowntime(run, answeredAt - quietFrom)
   } catch (error) {
-    await docker.removeContainer(id, { force: true })
-    if (previous && stopFirst) await startAgain(run, { previous, quietFrom })
+    await giveWay(run, { id, old })
+    if (old) tellDowntime(run, performance.now() - quietFrom)
     throw error
   }
+  return port > 0 ? urlOf(environment, run.config) : null
 }
 
-/** What an interrupted try left goes; the volumes, which are for keeping, are made. */
-async function makeRoom(run: Run) {
-  const { docker, deployment, project, environment, instanceId, signal } = run
-  if (deployment.attempt > 1) {
-    const labels = labelFilter(instanceId, { deploymentId: deployment.id })
-    for (const { id } of await docker.listContainers({ labels, all: true, signal }))
-      await docker.removeContainer(id, { force: true, signal })
-  }
-  for (const { name } of volumesOf(run))
-    await docker.createVolume({
-      name,
-      labels: labelsFor({
-        instanceId,
-        kind: 'app',
-        ownerId: project.ownerId,
-        projectId: project.id,
-        environmentId: environment.id,
-      }),
-      signal,
-    })
+async function findImage({ docker, signal }: Run, image: string) {
+  const found = await docker.inspectImage(image, { signal })
+  if (found) return found
+  throw new Failure(
+    'image_missing',
+    `Starting: the image ${image} is not on the engine any more.`,
+    'Deploy the commit again, so that it is built anew.',
+  )
 }
 
-/** Stops what serves; returns the moment from which nothing answers. */
-async function stop({ docker, log, signal }: Run, { containerId }: Deployment) {
-  const since = performance.now()
+async function ensureVolumes(run: Run) {
+  const { docker, project, environment, instanceId } = run
+  const labels = labelsFor({
+    instanceId,
+    kind: 'app',
+    ownerId: project.ownerId,
+    projectId: project.id,
+    environmentId: environment.id,
+  })
+  for (const { name } of volumesOf(run)) await docker.createVolume({ name, labels })
+}
+
+async function stop({ docker, log }: Run, container: string) {
   log('Stopping the previous container')
-  if (containerId) await docker.stopContainer(containerId, { timeoutSeconds: 10, signal })
-  return since
+  await docker.stopContainer(container, { timeoutSeconds: 10 })
 }
 
-/** The undo of `stop`, also when the run was aborted: an app must not stay down. */
-async function startAgain(
-  { docker, log }: Run,
-  { previous, quietFrom }: { previous: Deployment; quietFrom: number | null },
-) {
-  if (!previous.containerId || previous.status !== 'running') return
-  await docker.startContainer(previous.containerId)
-  const quiet =
-    quietFrom === null ? '' : ` Nothing answered for ${seconds(performance.now() - quietFrom)}.`
-  log(`The previous container serves again.${quiet}`)
+/** The undo of the switch. Whatever goes wrong here is told, and does not hide why it was needed. */
+async function giveWay({ docker, log }: Run, { id, old }: { id: string; old: string | null }) {
+  try {
+    await docker.removeContainer(id, { force: true })
+  } catch (error) {
+    log(`The new container was not removed: ${(error as Error).message}`)
+  }
+  if (!old) return
+  try {
+    await docker.startContainer(old)
+    log('The previous container serves again.')
+  } catch (error) {
+    log(`The previous container did not start again: ${(error as Error).message}`)
+  }
 }
 
-const seconds = (milliseconds: number) => `${(milliseconds / 1000).toFixed(1)} s`
+function tellDowntime({ log, save }: Run, milliseconds: number) {
+  const downtimeMs = Math.round(milliseconds)
+  save({ downtimeMs })
+  log(`Nothing answered for ${(downtimeMs / 1000).toFixed(1)} s while switching.`)
+}

@@ -1,16 +1,20 @@
+import type { Deps } from '../../deps.ts'
 import { labelFilter } from '../../projects/labels.ts'
-import { stopping } from '../run.ts'
-import type { Run } from '../run.ts'
+import type { Job } from '../store.ts'
 
 /**
  * The undo of a run that did not reach its goal: its container goes, and so does the image it built,
- * unless the run is taken up again. Returns what the deployment has lost by it.
+ * unless Davit only stops and takes the run up again. Returns what the deployment has lost by it.
  */
-export async function discard({ docker, deployment, project, instanceId, signal }: Run) {
-  const labels = labelFilter(instanceId, { deploymentId: deployment.id })
+export async function discard(
+  { docker, instanceId }: Pick<Deps, 'docker' | 'instanceId'>,
+  { job: { deployment, project }, stops }: { job: Job; stops: boolean },
+) {
+  const labels = [...labelFilter(instanceId, { deploymentId: deployment.id }), 'davit.kind=app']
   for (const { id } of await docker.listContainers({ labels, all: true }))
     await docker.removeContainer(id, { force: true })
-  if (deployment.rollbackOf || signal.reason === stopping) return { containerId: null }
-  await docker.removeImage(`davit/${project.id}:${deployment.id}`)
+  if (stops) return { containerId: null }
+  // the image of a rollback is that of the deployment it goes back to
+  if (!deployment.rollbackOf) await docker.removeImage(`davit/${project.id}:${deployment.id}`)
   return { containerId: null, image: null }
 }

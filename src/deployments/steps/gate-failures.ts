@@ -1,14 +1,17 @@
 import { Failure } from '../../errors.ts'
 import type { Environment } from '../../environments/store.ts'
+import { within } from '../../web/within.ts'
 import type { Run } from '../run.ts'
-import type { Output } from './output.ts'
 
-/** Why a container that ended did not pass the gate; its last lines are in the log by then. */
+/** Milliseconds in which the last output of a container that ended reaches us. */
+const lastWords = 2000
+
+/** Why a container that ended did not pass the gate; its output is in the log by then. */
 export async function exitFailure(
   { docker, environment }: Run,
-  { id, output }: { id: string; output: Output },
+  { id, output }: { id: string; output: Promise<void> },
 ): Promise<Failure> {
-  await output.complete()
+  await within(lastWords, output)
   const container = await docker.inspectContainer(id)
   const code = container?.exitCode ?? 0
   if (container?.oomKilled || code === 137)

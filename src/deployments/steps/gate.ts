@@ -21,12 +21,15 @@ export async function gate(run: Run, candidate: Candidate): Promise<{ answeredAt
   const output = followOutput(run, { id: candidate.id, signal })
   const exit = run.docker
     .waitForExit(candidate.id, { signal })
-    .then(() => exitFailure(run, { id: candidate.id, output }))
+    .then(() => exitFailure(run, { id: candidate.id, output: output.ended }))
   exit.catch(() => {}) // it rejects when the gate is over, and nobody waits for it then
   try {
     const answeredAt = await orExit(answer({ ...run, signal }, candidate), exit)
     await orExit(sleep(settleTime, undefined, { signal }), exit)
     return { answeredAt }
+  } catch (error) {
+    if (!run.signal.aborted) await output.tellLast().catch(() => {}) // the error in hand says more
+    throw error
   } finally {
     over.abort()
     await output.ended

@@ -21,7 +21,7 @@ export async function ensureNetwork({ docker, project, instanceId, config, signa
       projectId: project.id,
     })
     try {
-      await docker.createNetwork({ name, subnet, labels: own, signal })
+      await docker.createNetwork({ name, subnet, labels: own })
       return name
     } catch (error) {
       const [made] = await docker.listNetworks({ labels, signal })

@@ -1,5 +1,4 @@
 import type { Run } from '../run.ts'
-import { within } from '../../web/within.ts'
 
 /** Lines of a starting container that go to the deployment's log as they come. */
 const maxLive = 300
@@ -10,8 +9,8 @@ const lastLines = 40
 export type Output = {
   /** Resolves when nothing more is read. */
   ended: Promise<void>
-  /** After the container's end: waits for the rest and adds the last lines if they were cut. */
-  complete: () => Promise<void>
+  /** For a container that failed: its last lines, unless all that it wrote is in the log already. */
+  tellLast: () => Promise<void>
 }
 
 /** Copies what a starting container writes to the log; a talkative one is cut after a while. */
@@ -29,8 +28,7 @@ export function followOutput(
 
   return {
     ended,
-    async complete() {
-      await within(2000, ended)
+    async tellLast() {
       if (seen <= maxLive) return
       log(`Its last ${lastLines} lines:`)
       for await (const line of docker.containerLogs(id, { tail: lastLines, signal: outer }))
