@@ -57,10 +57,10 @@ export async function removeFromEngine(
         removed.push({ kind: 'image', name: reference })
   if (!of.environmentId)
     for (const { id, name } of await docker.listNetworks({ labels }))
-      if (await docker.removeNetwork(id)) removed.push({ kind: 'network', name })
+      if (await unlessUsed(docker.removeNetwork(id))) removed.push({ kind: 'network', name })
   if (volumes)
     for (const { name } of await docker.listVolumes({ labels }))
-      if (await docker.removeVolume(name)) removed.push({ kind: 'volume', name })
+      if (await unlessUsed(docker.removeVolume(name))) removed.push({ kind: 'volume', name })
   return removed
 }
 
@@ -75,7 +75,7 @@ export function removeLogs(
 /** False when someone else's container uses it: then it stays. */
 const unlessUsed = (removal: Promise<boolean>) =>
   removal.catch((error) => {
-    if (error instanceof EngineError && error.status === 409) return false
+    if (error instanceof EngineError && [403, 409].includes(error.status)) return false
     throw error
   })
 
