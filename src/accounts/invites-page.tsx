@@ -1,8 +1,8 @@
 import { EmptyState } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
 import { PostForm } from '../web/form.tsx'
+import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
-import { SettingsFrame } from './settings-frame.tsx'
 import type { Invite } from './store.ts'
 
 type Invites = {

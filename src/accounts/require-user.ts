@@ -1,7 +1,7 @@
-import { AppError } from '../errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { hasHandler } from '../web/has-handler.ts'
+import { requireAdmin } from '../web/require-admin.ts'
 import { notLoggedIn, userOf } from '../web/user-of.ts'
 import { rememberPage } from './next-page.ts'
 
@@ -16,10 +16,4 @@ export const requireUser = factory.createMiddleware(async function checkUser(c, 
   throw notLoggedIn()
 })
 
-export const requireAdmin = factory.createMiddleware(async function checkAdmin(c, next) {
-  if (userOf(c).role !== 'admin')
-    throw new AppError('forbidden', 'Only an admin may do this. Ask one of them.')
-  await next()
-})
-
-export { userOf }
+export { requireAdmin, userOf }

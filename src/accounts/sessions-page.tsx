@@ -1,7 +1,7 @@
 import type { User } from '../web/factory.ts'
+import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import { deviceOf } from './device.ts'
-import { SettingsFrame } from './settings-frame.tsx'
 import type { SessionRow } from './store.ts'
 
 type Sessions = { sessions: SessionRow[]; currentId: string | undefined }

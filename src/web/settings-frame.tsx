@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
-import { PageHead } from '../web/components.tsx'
-import type { User } from '../web/factory.ts'
+import { PageHead } from './components.tsx'
+import type { User } from './factory.ts'
 
 /** What all pages of settings stand in: the heading and the tabs. */
 export const SettingsFrame = ({
@@ -28,6 +28,11 @@ export const SettingsFrame = ({
 )
 
 const tabs = [
+  { title: 'Profile', path: '/settings/profile', adminOnly: false },
   { title: 'Sessions', path: '/settings/sessions', adminOnly: false },
+  { title: 'Tokens', path: '/settings/tokens', adminOnly: false },
+  { title: 'Git', path: '/settings/git', adminOnly: false },
+  { title: 'Users', path: '/settings/users', adminOnly: true },
   { title: 'Invitations', path: '/settings/invites', adminOnly: true },
+  { title: 'Audit', path: '/settings/audit', adminOnly: true },
 ]
