@@ -60,6 +60,7 @@ function openDataDir({ dataDir }: Config) {
 
 /** Runs the server until SIGTERM or SIGINT, then ends in reverse order: streams, requests, work, files. */
 export async function serve(config: Config) {
+  const signalled = firstSignal() // heard from the start: one that comes early must not kill
   const deps = assemble(config)
   const stop = new AbortController()
   const app = createApp(deps)
@@ -71,7 +72,7 @@ export async function serve(config: Config) {
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))
   announce(deps, server.url)
 
-  const signal = await firstSignal()
+  const signal = await signalled
   journal.info('stopping', { signal })
   setTimeout(() => process.exit(1), shutdownLimit).unref()
   stop.abort()
