@@ -1,7 +1,10 @@
 import { join } from 'node:path'
+import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
 import type { Files } from '../support/git-server.ts'
+import { pathOf } from './events.ts'
+import type { Key } from './events.ts'
 
 /** An app on busybox that answers with the text. */
 export const anApp = (text: string): Files => ({
@@ -19,38 +22,91 @@ export const aCommand = (script: string): Files => ({
   Dockerfile: `FROM busybox\nEXPOSE 8080\nCMD ${JSON.stringify(['sh', '-c', script])}\n`,
 })
 
+/** A build that runs a command of the shell. */
+export const aBuild = (script: string): Files => ({
+  Dockerfile: `FROM busybox\nRUN ${JSON.stringify(['sh', '-c', script])}\nCMD ["sleep", "9999"]\n`,
+})
+
 /** A repository on disk with these files, and more commits later. */
 export function aRepository(dir: string, files: Files, name = 'app.git') {
   const path = makeRepository(join(dir, 'repositories'), name)
   const commit = (more: Files, options = {}) => commitFiles(path, more, options)
-  return { url: `file://${path}`, head: commit(files), commit }
+  return { url: `file://${path}`, path, head: commit(files), commit }
 }
 
-/** Deploys and waits for the end of the stream; returns the deployment in its final state. */
-export async function deployed(
+/** A project of the client whose repository holds these files, and its first environment. */
+export async function aProject(
+  t: TestApp,
+  client: TestClient,
+  files: Files,
+  { name = 'site', url, ...settings }: { name?: string; url?: string } & Settings = {},
+) {
+  const repository = aRepository(t.dataDir, files, `${name}.git`)
+  const project = (await client.post('/projects', { name, repositoryUrl: url ?? repository.url }))
+    .json
+  const environment = (await client.get(`/projects/${project.id}/envs`)).json.items[0]
+  const path = `/projects/${project.id}/envs/${environment.id}`
+  const configure = async (changes: Settings) => {
+    const { status, text } = await client.put(path, changes)
+    if (status !== 200) throw new Error(`The settings were refused: ${text}`)
+  }
+  if (Object.keys(settings).length > 0) await configure(settings)
+  return {
+    id: project.id as string,
+    environmentId: environment.id as string,
+    hostPort: environment.hostPort as number,
+    repository,
+    configure,
+    set: (variable: { key: string; value: string; secret?: boolean; buildTime?: boolean }) =>
+      client.post(`/envs/${environment.id}/variables`, variable),
+    trigger: (asked: Record<string, unknown> = {}) => triggered(client, project.id, asked),
+    deploy: (asked: Record<string, unknown> = {}) => deployed(client, project.id, asked),
+  }
+}
+
+type Settings = {
+  port?: number
+  hostPort?: number
+  healthPath?: string | null
+  healthTimeout?: number
+  memoryMb?: number
+  cpus?: number
+  volumes?: string[]
+}
+
+export async function triggered(
   client: TestClient,
   projectId: string,
   asked: Record<string, unknown> = {},
 ) {
   const { status, json, text } = await client.post(`/projects/${projectId}/deployments`, asked)
   if (status !== 201) throw new Error(`The deployment was refused: ${text}`)
-  return finished(client, json)
+  return json
 }
+
+/** Deploys and waits for the end of the stream; returns the deployment in its final state. */
+export const deployed = async (
+  client: TestClient,
+  projectId: string,
+  asked: Record<string, unknown> = {},
+) => finished(client, await triggered(client, projectId, asked))
 
 /** Reads the log to its end; returns the deployment in its final state. */
-export async function finished(client: TestClient, deployment: { projectId: string; id: string }) {
-  const path = `/projects/${deployment.projectId}/deployments/${deployment.id}`
-  const stream = await client.send(`${path}/logs`, { headers: { Accept: 'text/event-stream' } })
+export async function finished(client: TestClient, deployment: Key) {
+  const headers = { Accept: 'text/event-stream' }
+  const stream = await client.send(`${pathOf(deployment)}/logs`, { headers })
   await stream.text()
-  return (await client.get(path)).json
+  return (await client.get(pathOf(deployment))).json
 }
 
+export const cancel = (client: TestClient, deployment: Key) =>
+  client.post(`${pathOf(deployment)}/cancel`)
+
 /** The text of every line of the log. */
-export async function logOf(
-  client: TestClient,
-  { projectId, id }: { projectId: string; id: string },
-) {
-  const path = `/projects/${projectId}/deployments/${id}/logs?limit=10000`
-  const { json } = await client.get(path)
+export async function logOf(client: TestClient, deployment: Key) {
+  const { json } = await client.get(`${pathOf(deployment)}/logs?limit=10000`)
   return json.items.map((line: { text: string }) => line.text) as string[]
 }
+
+/** What the app answers at the deployment's address. */
+export const answerOf = async ({ url }: { url: string }) => (await fetch(url)).text()

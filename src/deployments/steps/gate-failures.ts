@@ -42,8 +42,8 @@ const exits: Record<number, { code: string; what: string; hint: string }> = {
   },
   127: {
     code: 'command_not_found',
-    what: 'its command was not found',
-    hint: 'Check CMD and ENTRYPOINT in the Dockerfile: the program they name is not in the image.',
+    what: 'its command was not found, or can not run on this machine',
+    hint: 'Check CMD and ENTRYPOINT in the Dockerfile: the program they name must be in the image, and for this processor.',
   },
 }
 

@@ -1,0 +1,70 @@
+import { BuildError } from '../docker/index.ts'
+import type { Rule } from './explain.ts'
+
+/** What BuildKit and the classic builder say when a build fails. */
+export const buildRules: Rule[] = [
+  {
+    seen: /exit code: 137|non-zero code: 137|signal: killed|OOMKilled/i,
+    code: 'out_of_memory',
+    message: (_, error) => `Building: ${stepOf(error)} was killed, most likely out of memory.`,
+    hint: 'Let the build need less memory, or give the server more (or swap).',
+  },
+  {
+    seen: /(?:exit code|non-zero code): 127/,
+    code: 'command_not_found',
+    message: (_, error) => `Building: a command of ${stepOf(error)} was not found.`,
+    hint: 'Install the program in an earlier step of the Dockerfile, or check its name.',
+  },
+  {
+    seen: /dockerfile parse error[^:]*: (.+)|(unknown instruction: .+)/i,
+    code: 'dockerfile_invalid',
+    message: ([, parse, unknown]) =>
+      `Building: the Dockerfile can not be read: ${(parse ?? unknown)!.replace(/\.$/, '')}.`,
+    hint: 'Correct the line it names, commit and deploy again.',
+  },
+  {
+    seen: /file with no instructions|Dockerfile .*cannot be empty|no build stage in current context/i,
+    code: 'dockerfile_invalid',
+    message: () => 'Building: the Dockerfile does not begin with FROM, or is empty.',
+    hint: 'Begin it with FROM and the image to build on.',
+  },
+  {
+    seen: /target stage "?([^"\s]+)"? could not be found/,
+    code: 'dockerfile_invalid',
+    message: ([, stage]) => `Building: the Dockerfile has no stage ${stage}.`,
+    hint: 'Correct the name of the stage in the Dockerfile.',
+  },
+  {
+    seen: /\/v2\/(?:library\/)?(?<path>\S+?)\/manifests\/(?<tag>[^\s":]+)|(?:pull access denied for|manifest for|docker\.io\/library\/) ?(?<name>[^\s,:]+(?::[\w.-]+)?)|Get "https?:\/\/[^"]+\/v2\/"/,
+    code: 'base_image_not_found',
+    message: ({ groups: { path, tag, name } = {}, input }, error) => {
+      const named = name ?? (path && `${path}:${tag}`) ?? `of ${stepOf(error)}`
+      const why = input.trim().split(': ').at(-1)!.replace(/\.$/, '')
+      return `Building: the image ${named} can not be had (${why}).`
+    },
+    hint: 'Check the names after FROM and --from, and that the server reaches the registry and may read from it.',
+  },
+  {
+    seen: /(?:failed to compute cache key|failed to calculate checksum|COPY failed|ADD failed)[^\n]*?(?:"([^"\n]+)"|stat ([^\s:]+)|$)/i,
+    code: 'copy_source_missing',
+    message: ([, named, path]) =>
+      `Building: ${named ?? path ?? 'a file'}, which COPY or ADD names, is not in the build context.`,
+    hint: 'Check the path after COPY or ADD against the repository, the context directory and .dockerignore.',
+  },
+  {
+    seen: /exec format error/i,
+    code: 'wrong_architecture',
+    message: () => 'Building: a program in the image is for another processor architecture.',
+    hint: 'Use a base image that exists for this server.',
+  },
+  {
+    seen: /(?:exit code|non-zero code): (\d+)/,
+    code: 'build_command_failed',
+    message: ([, exitCode], error) =>
+      `Building: ${stepOf(error)} ended with exit code ${exitCode}.`,
+    hint: 'The lines above in the log say why. Mend the command, commit and deploy again.',
+  },
+]
+
+const stepOf = (error: Error) =>
+  error instanceof BuildError && error.step ? `the step “${error.step}”` : 'a step'
