@@ -1,0 +1,71 @@
+/** Everything that is recorded, as the middle of a sentence: who, this, and the object's name. */
+export const actions = {
+  'login.succeeded': 'logged in',
+  'login.failed': 'failed to log in',
+  logout: 'logged out',
+  'session.ended': 'ended a session on',
+  'sessions.ended': 'ended all other sessions',
+
+  'user.registered': 'registered',
+  'user.promoted': 'made an admin of',
+  'user.demoted': 'made a member of',
+  'user.disabled': 'disabled',
+  'user.enabled': 'enabled',
+  'user.deleted': 'deleted the user',
+  'profile.changed': 'changed the name to',
+  'email.changed': 'changed the e-mail address to',
+  'password.changed': 'changed the password',
+  'identity.linked': 'linked the account',
+  'identity.unlinked': 'unlinked the account',
+  'invite.created': 'made an invitation',
+  'invite.revoked': 'took back an invitation',
+  'token.created': 'made the API token',
+  'token.revoked': 'revoked the API token',
+
+  'source.added': 'added the git source',
+  'source.removed': 'removed the git source',
+  'webhook.registered': 'registered the webhook of',
+  'webhook.removed': 'removed the webhook of',
+  'webhook.secret_changed': 'changed the webhook secret of',
+  'delivery.replayed': 'replayed a delivery to',
+
+  'project.created': 'made the project',
+  'project.changed': 'changed the project',
+  'project.deleted': 'deleted the project',
+  'environment.created': 'made the environment',
+  'environment.changed': 'changed the environment',
+  'environment.deleted': 'deleted the environment',
+  'variable.created': 'set the variable',
+  'variable.changed': 'changed the variable',
+  'variable.deleted': 'deleted the variable',
+  'deployment.triggered': 'deployed',
+  'deployment.rolled_back': 'rolled back',
+  'deployment.cancelled': 'cancelled a deployment of',
+
+  'service.created': 'deployed the service',
+  'service.changed': 'changed the service',
+  'service.restarted': 'restarted the service',
+  'service.deleted': 'deleted the service',
+  'container.stopped': 'stopped the container',
+  'container.restarted': 'restarted the container',
+  'engine.pruned': 'pruned the engine',
+} as const
+
+export type Action = keyof typeof actions
+
+export const actionNames = Object.keys(actions) as Action[]
+
+export type ObjectKind =
+  | 'user'
+  | 'session'
+  | 'identity'
+  | 'invite'
+  | 'token'
+  | 'source'
+  | 'delivery'
+  | 'project'
+  | 'environment'
+  | 'variable'
+  | 'deployment'
+  | 'service'
+  | 'container'

@@ -1,0 +1,82 @@
+import { EmptyState } from '../web/components.tsx'
+import type { User } from '../web/factory.ts'
+import { SelectField, TextField } from '../web/fields-view.tsx'
+import { SettingsFrame } from '../web/settings-frame.tsx'
+import { actionNames, actions } from './actions.ts'
+import { EventList } from './event-list.tsx'
+import type { AuditEvent } from './store.ts'
+
+type Events = {
+  events: AuditEvent[]
+  /** The filter as it was typed. */
+  query: Record<string, string>
+  nextCursor: string | null
+}
+
+export const AuditPage = ({ user, ...list }: Events & { user: User }) => (
+  <SettingsFrame user={user} path="/settings/audit">
+    <FilterForm query={list.query} />
+    <Events {...list} />
+  </SettingsFrame>
+)
+
+export const Events = ({ events, query, nextCursor }: Events) => (
+  <section id="events" aria-label="Events">
+    {events.length === 0 ? (
+      <EmptyState title="Nothing was recorded">
+        <p>Who did what is kept here for 400 days. Nothing in it fits this filter.</p>
+      </EmptyState>
+    ) : (
+      <EventList events={events} />
+    )}
+    {nextCursor && (
+      <p class="more">
+        <a class="btn" data-variant="outline" href={pagePath({ ...query, cursor: nextCursor })}>
+          Show older
+        </a>
+      </p>
+    )}
+  </section>
+)
+
+/** A plain GET: what is filtered stands in the address. */
+const FilterForm = ({ query }: Pick<Events, 'query'>) => (
+  <details class="filter" open={Object.keys(query).length > 0}>
+    <summary>Filter</summary>
+    <form class="form" action="/settings/audit">
+      <div class="field-row">
+        <TextField name="actor" label="Who" value={query['actor']} placeholder="ada@example.com" />
+        <SelectField
+          name="action"
+          label="Did what"
+          value={query['action']}
+          options={[
+            { value: '', label: 'anything' },
+            ...actionNames.map((name) => ({ value: name, label: actions[name] })),
+          ]}
+        />
+        <TextField
+          name="object"
+          label="To what"
+          value={query['object']}
+          placeholder="a name, a kind or an id"
+        />
+      </div>
+      <div class="field-row">
+        <TextField name="from" label="From" type="date" value={query['from']} />
+        <TextField name="to" label="To" type="date" value={query['to']} />
+      </div>
+      <div class="form-actions start">
+        <button type="submit" class="btn">
+          Show
+        </button>
+        <a class="btn" data-variant="ghost" href="/settings/audit">
+          Show all
+        </a>
+      </div>
+    </form>
+  </details>
+)
+
+const pagePath = (query: Record<string, string>) =>
+  `/settings/audit?${new URLSearchParams(query).toString()}`

@@ -1,0 +1,53 @@
+import type { Context } from 'hono'
+import type { Env } from '../web/factory.ts'
+import { userOf } from '../web/user-of.ts'
+import type { Action, ObjectKind } from './actions.ts'
+import { insertEvent } from './store.ts'
+import type { Store } from './store.ts'
+
+export type Occurrence = {
+  /** Who did it; without an id the text stands for what else caused it, such as a webhook. */
+  actor: { id: string | null; email: string }
+  action: Action
+  object?: AuditObject | undefined
+  /** From where. */
+  address?: string | null
+  /** What else tells it apart: names, never values that may be secret. */
+  details?: Record<string, string>
+}
+
+/** To what it was done. The name is shown, so that it still says something when the object is gone. */
+export type AuditObject = { kind: ObjectKind; id: string; name?: string | null }
+
+/** Writes down what happened, for good; in a transaction it is written if that is. */
+export const recordEvent = (db: Store, { actor, object, ...rest }: Occurrence) =>
+  insertEvent(db, {
+    ...rest,
+    actorId: actor.id,
+    actor: actor.email,
+    objectKind: object?.kind ?? null,
+    objectId: object?.id ?? null,
+    objectName: object?.name ?? null,
+  })
+
+/**
+ * Records what the user of a request did, with their address and the API token that it came with.
+ * A slice makes it once, `const audit = auditor(db)`, and each route that changes something calls it
+ * when that is done: `audit(c, 'variable.created', { object: { kind: 'variable', id, name: key } })`.
+ */
+export const auditor =
+  (db: Store) =>
+  (
+    c: Context,
+    action: Action,
+    { object, details }: Pick<Occurrence, 'object' | 'details'> = {},
+  ) => {
+    const { address, token } = (c as Context<Env>).var
+    recordEvent(db, {
+      actor: userOf(c),
+      action,
+      object,
+      address,
+      details: { ...details, ...(token && { token: token.name }) },
+    })
+  }

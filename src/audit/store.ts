@@ -1,0 +1,58 @@
+import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import type { Column } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { auditEvents } from '../db/schema.ts'
+import type { Page } from '../web/paging.ts'
+
+/** The database, or a transaction of it. */
+export type Store = Pick<Db, 'select' | 'insert' | 'delete'>
+
+export type AuditEvent = typeof auditEvents.$inferSelect
+
+export type Filter = {
+  actorId?: string | undefined
+  /** A part of the actor's e-mail address. */
+  actor?: string | undefined
+  action?: string | undefined
+  /** The object's kind or id, or a part of its name. */
+  object?: string | undefined
+  from?: Date | undefined
+  /** The first moment that does not count any more. */
+  until?: Date | undefined
+}
+
+export const insertEvent = (db: Store, values: typeof auditEvents.$inferInsert) => {
+  db.insert(auditEvents).values(values).run()
+}
+
+/** A page of what happened with one row too many, newest first. */
+export const listEvents = (db: Store, { filter, page }: { filter: Filter; page: Page }) =>
+  db
+    .select()
+    .from(auditEvents)
+    .where(
+      and(
+        filter.actorId ? eq(auditEvents.actorId, filter.actorId) : undefined,
+        filter.actor ? contains(auditEvents.actor, filter.actor) : undefined,
+        filter.action ? eq(auditEvents.action, filter.action) : undefined,
+        filter.object
+          ? or(
+              eq(auditEvents.objectId, filter.object),
+              eq(auditEvents.objectKind, filter.object),
+              contains(auditEvents.objectName, filter.object),
+            )
+          : undefined,
+        filter.from ? gte(auditEvents.createdAt, filter.from) : undefined,
+        filter.until ? lt(auditEvents.createdAt, filter.until) : undefined,
+        page.cursor ? lt(auditEvents.id, page.cursor) : undefined,
+      ),
+    )
+    .orderBy(desc(auditEvents.id))
+    .limit(page.limit + 1)
+    .all()
+
+/** Without wildcards, so that `%` and `_` are what they look like. */
+const contains = (column: Column, text: string) => sql`instr(lower(${column}), lower(${text})) > 0`
+
+export const deleteEventsBefore = (db: Store, time: Date) =>
+  db.delete(auditEvents).where(lt(auditEvents.createdAt, time)).run()
