@@ -19,7 +19,7 @@ const lines = [
   'audit',
   'web',
   'docker edge live db',
-  'config.ts',
+  'config.ts pinned-fetch.ts',
   'hosts.ts secrets.ts',
   'errors.ts journal.ts root.ts version.ts',
 ].map((line) => line.split(' '))

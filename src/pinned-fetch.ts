@@ -1,0 +1,155 @@
+import { isIP } from 'node:net'
+import { Failure } from './errors.ts'
+import { type Lookup, resolveHost } from './hosts.ts'
+
+export type Pinning = {
+  /** Private hosts that may be asked: the setting DAVIT_ALLOW_HOSTS. */
+  allow: string[]
+  signal: AbortSignal
+  /** Milliseconds for all of it, from the name server to the last byte. */
+  timeout?: number
+  /** Bytes of the answer's body. */
+  maxBytes?: number
+  /** For tests: another name server, and certificates to trust. */
+  lookup?: Lookup | undefined
+  ca?: string | undefined
+}
+
+export type Asked = { method?: string; headers?: Record<string, string>; body?: string }
+
+/**
+ * Asks a server elsewhere and reads its whole answer. The address that was checked is the one
+ * connected to, and a redirect is followed to the same host only. Every way to get no answer is a
+ * Failure that names the host and nothing that was found there.
+ */
+export async function pinnedFetch(
+  target: string | URL,
+  asked: Asked,
+  options: Pinning,
+): Promise<Response> {
+  const { timeout = 10_000, maxBytes = 10 * 1024 * 1024 } = options
+  const timer = AbortSignal.timeout(timeout)
+  const signal = AbortSignal.any([options.signal, timer])
+  const url = new URL(target)
+  try {
+    const { allow, lookup } = options
+    const addresses = await resolveHost(url.hostname, { allow, signal, ...(lookup && { lookup }) })
+    const ask = (url: URL, asked: Asked) =>
+      connect(url, { ...asked, addresses: addresses.sort(byFamily), signal, ca: options.ca })
+    return await readBody(await followRedirects(url, asked, ask), maxBytes)
+  } catch (error) {
+    if (options.signal.aborted) throw options.signal.reason
+    throw inWords(error, { host: url.host, timedOut: timer.aborted })
+  }
+}
+
+type Ask = (url: URL, asked: Asked) => Promise<Response>
+
+const mostRedirects = 3
+
+async function followRedirects(url: URL, asked: Asked, ask: Ask, redirects = 0): Promise<Response> {
+  const response = await ask(url, asked)
+  const location = response.headers.get('Location')
+  if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
+  await response.body?.cancel()
+  const next = URL.parse(location, url.href)
+  if (!next || !isSameServer(url, next) || redirects === mostRedirects) throw redirected(url.host)
+  return followRedirects(
+    next,
+    keepsMethod(response, asked) ? asked : asGet(asked),
+    ask,
+    redirects + 1,
+  )
+}
+
+/** The same name and port, or the same name's secure port. */
+const isSameServer = (from: URL, to: URL) =>
+  to.origin === from.origin ||
+  (from.hostname === to.hostname && from.port === '' && to.port === '' && to.protocol === 'https:')
+
+const keepsMethod = ({ status }: Response, { method = 'GET' }: Asked) =>
+  status === 307 || status === 308 || method === 'GET'
+
+function asGet({ headers = {} }: Asked): Asked {
+  const kept = Object.entries(headers).filter(([name]) => !/^content-/i.test(name))
+  return { headers: Object.fromEntries(kept) }
+}
+
+/** Tries the addresses in turn: a name often has one that cannot be reached from here. */
+async function connect(
+  url: URL,
+  options: Asked & { addresses: string[]; signal: AbortSignal; ca: string | undefined },
+): Promise<Response> {
+  const { addresses, headers, signal, ca, ...asked } = options
+  const pinned = new URL(url)
+  // The certificate is checked against the name, although the address is what is dialled.
+  const serverName = isIP(url.hostname.replace(/^\[|\]$/g, '')) ? undefined : url.hostname
+  for (const [index, address] of addresses.entries()) {
+    pinned.hostname = isIP(address) === 6 ? `[${address}]` : address
+    try {
+      return await fetch(pinned, {
+        ...asked,
+        headers: { ...headers, Host: url.host },
+        redirect: 'manual',
+        signal,
+        tls: { ...(serverName && { serverName }), ...(ca && { ca }) },
+      })
+    } catch (error) {
+      const { code } = error as { code?: string }
+      if (index === addresses.length - 1 || !neverConnected.includes(code ?? '')) throw error
+    }
+  }
+  throw new Error('A host has an address.')
+}
+
+const neverConnected = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL']
+
+/** IPv4 first: where IPv6 leads nowhere, finding that out can take all the time there is. */
+const byFamily = (a: string, b: string) => isIP(a) - isIP(b)
+
+async function readBody(response: Response, maxBytes: number): Promise<Response> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > maxBytes) throw tooLarge
+    chunks.push(chunk)
+  }
+  const { status, headers } = response
+  return new Response(size > 0 ? Buffer.concat(chunks) : null, { status, headers })
+}
+
+const tooLarge = new Error('The answer is too large.')
+
+function inWords(error: unknown, { host, timedOut }: { host: string; timedOut: boolean }) {
+  if (error instanceof Failure) return error
+  if (timedOut) return failure('host_timeout', `The host ${host} did not answer in time.`, error)
+  if (error === tooLarge)
+    return failure('answer_too_large', `The host ${host} sent more than Davit takes.`, error)
+  const { code = '' } = error as { code?: string }
+  if (/CERT|VERIFY|SELF_SIGNED|ALTNAME/.test(code))
+    return new Failure(
+      'certificate_refused',
+      `The certificate of ${host} is not one that Davit trusts for this name.`,
+      'Have the operator trust its issuer, for example with NODE_EXTRA_CA_CERTS.',
+      { cause: error },
+    )
+  return failure('host_unreachable', `The host ${host} could not be reached, or broke off.`, error)
+}
+
+const failure = (code: string, message: string, cause: unknown) =>
+  new Failure(
+    code,
+    message,
+    'Try again; if it stays so, see whether it answers from this machine.',
+    {
+      cause,
+    },
+  )
+
+const redirected = (host: string) =>
+  new Failure(
+    'redirected',
+    `The host ${host} sends whoever asks to another address.`,
+    'Use the address that it leads to.',
+  )
