@@ -4,6 +4,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { timeout } from 'hono/timeout'
+import { identityRoutes, oauthRoutes } from './accounts/oauth-routes.tsx'
 import { requireUser } from './accounts/require-user.ts'
 import { accountRoutes, sessionRoutes } from './accounts/routes.tsx'
 import { loadSession } from './accounts/session.ts'
@@ -48,6 +49,7 @@ export function createApp(deps: Deps) {
   app.use(csrfCheck(deps))
   app.route('/', landingRoutes(deps))
   app.route('/', accountRoutes(deps))
+  app.route('/', oauthRoutes(deps))
 
   app.use(requireUser)
   app.route('/', dashboardRoutes(deps))
@@ -58,6 +60,7 @@ export function createApp(deps: Deps) {
   app.route('/', environmentRoutes(deps))
   app.route('/', variableRoutes(deps))
   app.route('/', sessionRoutes(deps))
+  app.route('/', identityRoutes(deps))
   return app
 }
 

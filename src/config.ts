@@ -78,6 +78,14 @@ const settings = z.object({
   DAVIT_PUBLISH_ADDRESS: z.union([z.ipv4(), z.ipv6()], 'wants an IP address').default('127.0.0.1'),
   /** Builds that may run at once over all projects. */
   DAVIT_BUILD_CONCURRENCY: whole('a count', { min: 1, max: 64 }).default(1),
+  /** Login with a provider: which one, and what it knows Davit by. Not set: no such login. */
+  DAVIT_OAUTH_PROVIDER: z
+    .enum(['github', 'gitlab', 'gitea'], 'wants github, gitlab or gitea')
+    .optional(),
+  DAVIT_OAUTH_CLIENT_ID: z.string().optional(),
+  DAVIT_OAUTH_CLIENT_SECRET: z.string().optional(),
+  /** Where a self-hosted provider is; Gitea needs one. */
+  DAVIT_OAUTH_BASE_URL: publicUrl.optional(),
   /** The engine: unix://, tcp:// (with DOCKER_TLS_VERIFY and DOCKER_CERT_PATH) or ssh://. */
   DOCKER_HOST: z
     .string()
@@ -117,8 +125,26 @@ export function parseConfig(env: Record<string, string | undefined>) {
     publishAddress: set.DAVIT_PUBLISH_ADDRESS,
     buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
     dockerHost: set.DOCKER_HOST,
+    oauth: oauthOf(set),
   })
 }
+
+const hosted = { github: 'https://github.com', gitlab: 'https://gitlab.com', gitea: null }
+
+/** The login with a provider is whole or not there. */
+function oauthOf(set: z.output<typeof settings>) {
+  const provider = set.DAVIT_OAUTH_PROVIDER
+  if (!provider) return null
+  const clientId = set.DAVIT_OAUTH_CLIENT_ID
+  const clientSecret = set.DAVIT_OAUTH_CLIENT_SECRET
+  const baseUrl = set.DAVIT_OAUTH_BASE_URL?.origin ?? hosted[provider]
+  if (!clientId) throw new ConfigError(`DAVIT_OAUTH_CLIENT_ID ${wantedBy(provider)}`)
+  if (!clientSecret) throw new ConfigError(`DAVIT_OAUTH_CLIENT_SECRET ${wantedBy(provider)}`)
+  if (!baseUrl) throw new ConfigError(`DAVIT_OAUTH_BASE_URL ${wantedBy(provider)}`)
+  return { provider, clientId, clientSecret, baseUrl }
+}
+
+const wantedBy = (provider: string) => `is wanted by DAVIT_OAUTH_PROVIDER=${provider}`
 
 /** Names that begin like a setting but are none: most often a typing mistake. */
 export const unknownSettings = (env: Record<string, string | undefined>) =>

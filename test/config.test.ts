@@ -31,6 +31,7 @@ test('without settings Davit is for this machine only', () => {
     publishAddress: '127.0.0.1',
     buildConcurrency: 1,
     dockerHost: undefined,
+    oauth: null,
   })
 })
 
@@ -52,6 +53,10 @@ test('every setting is taken', () => {
     DAVIT_ALLOW_LOCAL_REPOS: '1',
     DAVIT_PUBLISH_ADDRESS: '::1',
     DAVIT_BUILD_CONCURRENCY: '2',
+    DAVIT_OAUTH_PROVIDER: 'gitea',
+    DAVIT_OAUTH_CLIENT_ID: 'davit',
+    DAVIT_OAUTH_CLIENT_SECRET: 'hush',
+    DAVIT_OAUTH_BASE_URL: 'https://git.lan',
     DOCKER_HOST: 'ssh://root@build.lan',
   })
   expect(config).toMatchObject({
@@ -71,6 +76,12 @@ test('every setting is taken', () => {
     publishAddress: '::1',
     buildConcurrency: 2,
     dockerHost: 'ssh://root@build.lan',
+    oauth: {
+      provider: 'gitea',
+      clientId: 'davit',
+      clientSecret: 'hush',
+      baseUrl: 'https://git.lan',
+    },
   })
   expect(config.url?.origin).toBe('https://davit.example')
   expect(Object.isFrozen(config)).toBe(true)

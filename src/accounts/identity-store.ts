@@ -1,0 +1,62 @@
+import { and, count, desc, eq, lt } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { identities, oauthAttempts, users } from '../db/schema.ts'
+import { notFound } from '../errors.ts'
+
+export type Identity = typeof identities.$inferSelect
+type IdentityKey = Pick<Identity, 'provider' | 'baseUrl' | 'providerUserId'>
+
+/** The user whom an identity belongs to. */
+export const getUserByIdentity = (db: Db, key: IdentityKey) =>
+  db
+    .select({ user: users, identity: identities })
+    .from(identities)
+    .innerJoin(users, eq(users.id, identities.userId))
+    .where(
+      and(
+        eq(identities.provider, key.provider),
+        eq(identities.baseUrl, key.baseUrl),
+        eq(identities.providerUserId, key.providerUserId),
+      ),
+    )
+    .get()
+
+export const listIdentities = (db: Db, userId: string) =>
+  db
+    .select()
+    .from(identities)
+    .where(eq(identities.userId, userId))
+    .orderBy(desc(identities.id))
+    .all()
+
+export const insertIdentity = (db: Db, values: typeof identities.$inferInsert) =>
+  db.insert(identities).values(values).returning().get()
+
+/** The name and the token are what the provider said last. */
+export const updateIdentity = (
+  db: Db,
+  { id, ...values }: Pick<Identity, 'id' | 'login' | 'accessToken'>,
+) => db.update(identities).set(values).where(eq(identities.id, id)).run()
+
+export const countIdentities = (db: Db, userId: string) =>
+  db.select({ n: count() }).from(identities).where(eq(identities.userId, userId)).get()!.n
+
+export function deleteOwnIdentity(db: Db, { id, userId }: { id: string; userId: string }) {
+  const gone = db
+    .delete(identities)
+    .where(and(eq(identities.id, id), eq(identities.userId, userId)))
+    .returning()
+    .get()
+  if (!gone) throw notFound('linked login')
+  return gone
+}
+
+export const insertAttempt = (db: Db, values: typeof oauthAttempts.$inferInsert) =>
+  db.insert(oauthAttempts).values(values).run()
+
+/** Returns the attempt and forgets it: a state is good for one try, whatever comes of it. */
+export const takeAttempt = (db: Db, stateHash: string) =>
+  db.delete(oauthAttempts).where(eq(oauthAttempts.stateHash, stateHash)).returning().get()
+
+export const deleteAttemptsBefore = (db: Db, time: Date) =>
+  db.delete(oauthAttempts).where(lt(oauthAttempts.createdAt, time)).run()

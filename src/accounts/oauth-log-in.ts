@@ -1,0 +1,89 @@
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { admit } from './admission.ts'
+import { getUserByIdentity, insertIdentity, updateIdentity } from './identity-store.ts'
+import type { Identity } from './identity-store.ts'
+import { findOAuthSettings } from './oauth.ts'
+import { providerNames } from './oauth-provider.ts'
+import type { Profile } from './oauth-provider.ts'
+import { getUserByEmail, insertUser } from './store.ts'
+import type { UserRow } from './store.ts'
+
+type OAuthDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'setupCode'>
+type Arrival = { profile: Profile; accessToken: string }
+
+/**
+ * The user whom a provider's profile belongs to, or a new one as far as registration is open. An
+ * account is found by the provider's id alone: an e-mail that is the same proves nothing.
+ */
+export function logInWithProfile(deps: OAuthDeps, arrival: Arrival): UserRow {
+  const known = getUserByIdentity(deps.db, keyOf(deps, arrival.profile))
+  if (!known) return registerWithProfile(deps, arrival)
+  const { user, identity } = known
+  if (user.disabledAt)
+    throw new AppError('forbidden', 'This account is disabled. Ask an admin of this Davit.')
+  updateIdentity(deps.db, { ...identity, ...sealed(deps, identity.id, arrival) })
+  return user
+}
+
+/** Joins an identity to the user who is logged in; one that belongs to someone else stays theirs. */
+export function linkProfile(deps: OAuthDeps, userId: string, arrival: Arrival) {
+  const known = getUserByIdentity(deps.db, keyOf(deps, arrival.profile))
+  if (known && known.user.id !== userId)
+    throw new AppError(
+      'conflict',
+      `${known.identity.login} at the provider is linked to another account here. Unlink it there first.`,
+    )
+  if (known)
+    updateIdentity(deps.db, { ...known.identity, ...sealed(deps, known.identity.id, arrival) })
+  else addIdentity(deps, userId, arrival)
+}
+
+function registerWithProfile(deps: OAuthDeps, arrival: Arrival) {
+  const name = providerNames[findOAuthSettings(deps).provider]
+  const { email } = arrival.profile
+  if (!email)
+    throw new AppError(
+      'forbidden',
+      `${name} names no verified e-mail address of yours. Verify one there, or register with a password.`,
+    )
+  if (getUserByEmail(deps.db, email.toLowerCase()))
+    throw new AppError(
+      'conflict',
+      `Your e-mail address has an account here already. Log in with its password, then link ${name} on your profile.`,
+    )
+  return deps.db.transaction(
+    () => {
+      const { role } = admit(deps, { email: email.toLowerCase() })
+      const values = { email: email.toLowerCase(), name: arrival.profile.name, role }
+      const user = insertUser(deps.db, { ...values, passwordHash: null })
+      addIdentity(deps, user.id, arrival)
+      return user
+    },
+    { behavior: 'immediate' },
+  )
+}
+
+function addIdentity(deps: OAuthDeps, userId: string, arrival: Arrival) {
+  const id = Bun.randomUUIDv7()
+  insertIdentity(deps.db, {
+    ...keyOf(deps, arrival.profile),
+    ...sealed(deps, id, arrival),
+    id,
+    userId,
+  })
+}
+
+const keyOf = (deps: OAuthDeps, { providerUserId }: Profile) => {
+  const { provider, baseUrl } = findOAuthSettings(deps)
+  return { provider, baseUrl, providerUserId }
+}
+
+const sealed = (
+  { secrets }: OAuthDeps,
+  id: string,
+  { profile, accessToken }: Arrival,
+): Pick<Identity, 'login' | 'accessToken'> => ({
+  login: profile.login,
+  accessToken: secrets.seal(accessToken, `identity ${id}`),
+})

@@ -1,0 +1,192 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { startOAuthProvider } from './oauth-provider.ts'
+import { Visitor } from './visitor.ts'
+
+/** A Davit that logs in with a provider of our own, whose people may register. */
+function davit(env: Record<string, string> = {}) {
+  const provider = startOAuthProvider()
+  onTestFinished(() => provider.stop())
+  const t = testApp({
+    DAVIT_URL: 'http://davit.test',
+    DAVIT_REGISTRATION: 'open',
+    DAVIT_OAUTH_PROVIDER: 'gitea',
+    DAVIT_OAUTH_CLIENT_ID: 'davit',
+    DAVIT_OAUTH_CLIENT_SECRET: 'hush',
+    DAVIT_OAUTH_BASE_URL: provider.url,
+    ...env,
+  })
+  const owner = t.logIn('owner@example.com')
+  return { ...t, provider, owner, visitor: () => new Visitor(t.app) }
+}
+
+/** Goes to the provider and says yes there; returns where the browser is sent back to. */
+async function consent(visitor: Visitor, path = '/auth/oauth') {
+  const begun = await visitor.get(path)
+  return new URL(begun.headers.get('Location')!)
+}
+
+const callback = (authorize: URL, code = 'good') =>
+  `/auth/oauth/callback?code=${code}&state=${authorize.searchParams.get('state')}`
+
+test('a login begins at the provider with a state, PKCE and our own address', async () => {
+  const t = davit()
+  const authorize = await consent(t.visitor())
+  expect(authorize.origin + authorize.pathname).toBe(`${t.provider.url}/login/oauth/authorize`)
+  expect(Object.fromEntries(authorize.searchParams)).toMatchObject({
+    client_id: 'davit',
+    response_type: 'code',
+    code_challenge_method: 'S256',
+    redirect_uri: 'http://davit.test/auth/oauth/callback',
+  })
+  expect(authorize.searchParams.get('state')!.length).toBeGreaterThan(22)
+})
+
+test('who comes back for the first time gets an account, and later the same one', async () => {
+  const t = davit()
+  const [first, second] = [t.visitor(), t.visitor()]
+  const arrived = await first.get(callback(await consent(first)))
+  expect([arrived.status, arrived.headers.get('Location')]).toEqual([303, '/dashboard'])
+  t.provider.user.login = 'renamed'
+  t.provider.user.emails = [{ email: 'other@example.com', primary: true, verified: true }]
+  await second.get(callback(await consent(second)))
+  const me = async (visitor: Visitor) =>
+    (await visitor.get('/dashboard', { accept: 'application/json' })).status
+  expect([await me(first), await me(second)]).toEqual([200, 200])
+  expect(t.db.$client.query('SELECT email FROM users ORDER BY email').values()).toEqual([
+    ['grace@example.com'],
+    ['owner@example.com'],
+  ])
+})
+
+test('the code is exchanged with its verifier and our secret, and the token is sealed', async () => {
+  const t = davit()
+  const visitor = t.visitor()
+  const authorize = await consent(visitor)
+  await visitor.get(callback(authorize))
+  const [sent] = t.provider.exchanges
+  expect(sent).toMatchObject({
+    code: 'good',
+    client_secret: 'hush',
+    grant_type: 'authorization_code',
+  })
+  const hash = new Bun.CryptoHasher('sha256').update(sent!['code_verifier']!).digest('base64url')
+  expect(hash).toBe(authorize.searchParams.get('code_challenge')!)
+  expect(JSON.stringify(t.db.$client.query('SELECT * FROM identities').all())).not.toContain(
+    'token-1',
+  )
+})
+
+test.each([
+  ['no state', () => '/auth/oauth/callback?code=good'],
+  ['a state that nobody gave', () => '/auth/oauth/callback?code=good&state=made-up'],
+  ['two states', (url: URL) => `${callback(url)}&state=${url.searchParams.get('state')}`],
+  ['no code', (url: URL) => callback(url).replace('code=good', 'x=1')],
+  ['a no', (url: URL) => callback(url).replace('code=good', 'error=access_denied')],
+])('a return with %s is refused in words, and the provider is not asked', async (_, back) => {
+  const t = davit()
+  const visitor = t.visitor()
+  const answer = await visitor.get(back(await consent(visitor)))
+  expect(answer.status).toBe(400)
+  expect(t.provider.exchanges).toEqual([])
+  expect(visitor.cookies.has('svc_session')).toBe(false)
+})
+
+test('a state is good in the browser that got it, and only once', async () => {
+  const t = davit()
+  const [mine, other] = [t.visitor(), t.visitor()]
+  const authorize = await consent(mine)
+  await consent(other)
+  expect((await other.get(callback(authorize))).status).toBe(400)
+  const state = mine.cookies.get('svc_oauth')!
+  expect((await mine.get(callback(authorize))).status).toBe(303)
+  mine.cookies.set('svc_oauth', state)
+  expect((await mine.get(callback(authorize))).status).toBe(400)
+  expect(t.provider.exchanges).toHaveLength(1)
+})
+
+test('a state is good for ten minutes', async () => {
+  const t = davit()
+  const visitor = t.visitor()
+  const authorize = await consent(visitor)
+  t.db.$client.run('UPDATE oauth_attempts SET created_at = created_at - 600001')
+  expect((await visitor.get(callback(authorize))).status).toBe(400)
+})
+
+test.each([
+  [
+    'the address of an account here',
+    [{ email: 'OWNER@example.com', primary: true, verified: true }],
+    409,
+  ],
+  ['an unverified address', [{ email: 'grace@example.com', primary: true, verified: false }], 403],
+  [
+    'a verified address that is not the primary one',
+    [{ email: 'g@example.com', primary: false, verified: true }],
+    403,
+  ],
+  ['no address', [], 403],
+])('%s opens no account', async (_, emails, status) => {
+  const t = davit()
+  t.provider.user.emails = emails
+  const visitor = t.visitor()
+  expect((await visitor.get(callback(await consent(visitor)))).status).toBe(status)
+  expect(visitor.cookies.has('svc_session')).toBe(false)
+  expect(t.db.$client.query('SELECT count(*) FROM identities').values()).toEqual([[0]])
+})
+
+test('where registration is closed, a stranger stays outside', async () => {
+  const t = davit({ DAVIT_REGISTRATION: 'closed' })
+  const visitor = t.visitor()
+  expect((await visitor.get(callback(await consent(visitor)))).status).toBe(403)
+})
+
+test.each(['refused with 200', 'html', 'outage', 'huge'] as const)(
+  'a provider that answers wrongly (%s) is said to be in trouble',
+  async (mode) => {
+    const t = davit()
+    t.provider.mode = mode
+    const visitor = t.visitor()
+    const answer = await visitor.get(callback(await consent(visitor)))
+    expect(answer.status).toBe(502)
+    expect(await answer.text()).not.toContain('bad_verification_code')
+  },
+)
+
+test('a user links the login while logged in, and unlinks it while a password is left', async () => {
+  const t = davit()
+  const authorize = new URL((await t.owner.send('/auth/oauth?link=1')).headers.get('Location')!)
+  const linked = await t.owner.send(callback(authorize))
+  expect(linked.headers.get('Location')).toBe('/settings/profile')
+  const visitor = t.visitor()
+  await visitor.get(callback(await consent(visitor)))
+  expect((await visitor.get('/dashboard')).status).toBe(200)
+
+  const [[id]] = t.db.$client.query('SELECT id FROM identities').values() as [[string]]
+  expect((await t.owner.delete(`/settings/identities/${id}`)).status).toBe(200)
+  expect((await t.owner.delete(`/settings/identities/${id}`)).status).toBe(404)
+})
+
+test('the last way to log in can not be taken away', async () => {
+  const t = davit()
+  const visitor = t.visitor()
+  await visitor.get(callback(await consent(visitor)))
+  const [[id]] = t.db.$client.query('SELECT id FROM identities').values() as [[string]]
+  expect((await visitor.delete(`/settings/identities/${id}`)).status).toBe(409)
+  expect((await t.owner.delete(`/settings/identities/${id}`)).status).toBe(404)
+})
+
+test('an identity of one user is not linked to another', async () => {
+  const t = davit()
+  const visitor = t.visitor()
+  await visitor.get(callback(await consent(visitor)))
+  const authorize = new URL((await t.owner.send('/auth/oauth?link=1')).headers.get('Location')!)
+  expect((await t.owner.send(callback(authorize))).status).toBe(409)
+})
+
+test('without a provider in the settings there is no such page', async () => {
+  const t = testApp()
+  const visitor = new Visitor(t.app)
+  expect((await visitor.get('/auth/oauth')).status).toBe(404)
+  expect((await visitor.get('/auth/oauth/callback?code=x&state=y')).status).toBe(404)
+})
