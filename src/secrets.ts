@@ -13,6 +13,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { Failure } from './errors.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
@@ -77,8 +78,10 @@ export function openSecrets({ dataDir, secretKey }: { dataDir: string; secretKey
   if (!existsSync(path)) writeKeyFile(path)
   const key = readFileSync(path, 'utf8').trim()
   if (key.length < 32)
-    throw new Error(
-      `${path} was cut short: put it back from a backup, or delete it if Davit is new`,
+    throw new Failure(
+      'key_cut_short',
+      `The key file ${path} was cut short.`,
+      'Put it back from a backup, or delete it if this Davit is new.',
     )
   return new Secrets(key)
 }

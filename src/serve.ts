@@ -4,7 +4,9 @@ import { join } from 'node:path'
 import { hasUsers } from './accounts/store.ts'
 import { setupCodeFor } from './accounts/setup-code.ts'
 import { createApp } from './app.tsx'
+import { dropOldEvents } from './audit/retention.ts'
 import type { Config } from './config.ts'
+import { holdDataDir } from './db/hold.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
 import type { Deps } from './deps.ts'
@@ -25,7 +27,6 @@ const shutdownLimit = 9000
 
 /** Builds everything that has a lifetime, from the settings alone. */
 export function assemble(config: Config): Deps {
-  openDataDir(config)
   const secrets = openSecrets(config)
   const db = openDatabase(join(config.dataDir, 'davit.db'))
   const deps: Deps = {
@@ -60,8 +61,12 @@ function openDataDir({ dataDir }: Config) {
 
 /** Runs the server until SIGTERM or SIGINT, then ends in reverse order: streams, requests, work, files. */
 export async function serve(config: Config) {
+  process.umask(0o077) // databases, mirrors and keys are nobody else's to read
   const signalled = firstSignal() // heard from the start: one that comes early must not kill
+  openDataDir(config)
+  const hold = holdDataDir(config.dataDir)
   const deps = assemble(config)
+  dropOldEvents(deps.db)
   const stop = new AbortController()
   const app = createApp(deps)
   const server = listen(config, (request, server) => app.fetch(request, { server }))
@@ -82,6 +87,7 @@ export async function serve(config: Config) {
     $client.run('PRAGMA wal_checkpoint(TRUNCATE)') // so that a copy of the file alone is whole
     $client.close()
   }
+  hold.close()
   journal.info('stopped')
 }
 
@@ -91,7 +97,14 @@ function listen(
 ) {
   const idleTimeout = Math.min(requestTimeout + 15, 255) // a slow answer is ours to end, not the socket's
   try {
-    return Bun.serve({ hostname: host, port, idleTimeout, fetch })
+    return Bun.serve({
+      hostname: host,
+      port,
+      idleTimeout,
+      development: false, // else an error shows its stack to whoever asks
+      fetch,
+      error: answerBrokenAnswer,
+    })
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException
     const why = code === 'EADDRINUSE' ? 'something else listens there' : message
@@ -102,6 +115,12 @@ function listen(
       { cause },
     )
   }
+}
+
+/** For an error in the answering of errors. */
+function answerBrokenAnswer(error: Error) {
+  journal.error('answering failed', error)
+  return new Response('Internal error\n', { status: 500 })
 }
 
 function announce({ db, setupCode, config }: Deps, address: URL) {

@@ -79,6 +79,15 @@ test('what keeps it from starting is one line, and a status other than 0', async
   }
 })
 
+test('a second one on the same data directory is refused, and the first goes on', async () => {
+  const directory = aDirectory()
+  const env = { DAVIT_DATA_DIR: join(directory, 'data') }
+  const first = await startDavit({ directory, env })
+  expect(await run(env)).toMatchObject({ status: 1, stderr: expect.stringContaining('in use') })
+  expect((await fetch(`${first.url}/health`)).status).toBe(200)
+  expect(await first.stop()).toBe(0)
+})
+
 test('it tells its version and how to use it, and refuses what it does not know', async () => {
   const [version, help, unknown, surplus] = await Promise.all([
     run({}, ['--version']),
