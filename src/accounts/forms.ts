@@ -1,8 +1,10 @@
 import { z } from 'zod'
-import { line } from '../web/fields.ts'
+import { flag, line, lines, whole } from '../web/fields.ts'
 import { isCommonPassword, passwordLength } from './passwords.ts'
+import { tokenScopes } from './token-store.ts'
 
-const isAddress = (text: string) => /^[^\s@]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u.test(text)
+export const isAddress = (text: string) =>
+  /^[^\s@]{1,64}@[\p{L}\p{N}-]+(\.[\p{L}\p{N}-]+)*$/u.test(text)
 
 const email = line('an e-mail address', { max: 254 })
   .toLowerCase()
@@ -30,4 +32,33 @@ export const registerForm = z.object({
 export const loginForm = z.object({
   email: line('your e-mail address', { max: 254 }).toLowerCase(),
   password: z.string('wants your password.').max(4096, 'is too long.'),
+})
+
+/** Nobody's current password is refused for its shape: only for not being theirs. */
+const currentPassword = z.string('wants your password.').max(4096, 'is too long.').nullish()
+
+export const profileForm = z.object({
+  email: email.optional(),
+  name: line('a name', { max: 100 }).nullish(),
+  currentPassword,
+})
+
+export const passwordForm = z.object({ currentPassword, password: newPassword })
+
+const scope = z.enum(tokenScopes, `wants ${tokenScopes.join(', ')} or several of them.`)
+
+export const tokenForm = z.object({
+  name: line('a name', { max: 60 }),
+  scopes: lines(scope, { max: tokenScopes.length }).pipe(
+    z
+      .array(scope)
+      .min(1, `wants ${tokenScopes.join(', ')} or several of them.`)
+      .transform((scopes) => tokenScopes.filter((one) => scopes.includes(one))),
+  ),
+  expiresInDays: whole('a number of days', { min: 1, max: 3650 }).nullish(),
+})
+
+export const userUpdateForm = z.object({
+  role: z.enum(['admin', 'member'], 'wants admin or member.').optional(),
+  disabled: flag().optional(),
 })

@@ -1,4 +1,5 @@
 import type { Invite, SessionRow, UserRow } from './store.ts'
+import type { TokenRow } from './token-store.ts'
 
 export const userJson = ({ id, email, name, role, createdAt }: UserRow) => ({
   id,
@@ -6,6 +7,12 @@ export const userJson = ({ id, email, name, role, createdAt }: UserRow) => ({
   name,
   role,
   createdAt,
+})
+
+/** As admins see one. */
+export const governedUserJson = (user: UserRow) => ({
+  ...userJson(user),
+  disabledAt: user.disabledAt,
 })
 
 export const sessionJson = (session: SessionRow, currentId: string | undefined) => ({
@@ -19,3 +26,12 @@ export const sessionJson = (session: SessionRow, currentId: string | undefined) 
 })
 
 export const inviteJson = ({ id, createdAt, expiresAt }: Invite) => ({ id, createdAt, expiresAt })
+
+export const tokenJson = ({ id, name, scopes, lastUsedAt, expiresAt, createdAt }: TokenRow) => ({
+  id,
+  name,
+  scopes,
+  lastUsedAt,
+  expiresAt,
+  createdAt,
+})

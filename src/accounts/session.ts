@@ -6,6 +6,7 @@ import { hashToken, randomToken } from '../secrets.ts'
 import { giveCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
+import { readBearer } from './bearer.ts'
 import {
   deleteExpiredSessions,
   deleteSession,
@@ -25,10 +26,19 @@ const lifetime = 30 * day
 /** Milliseconds between two notes of when a session was last seen: a write for each request would be dear. */
 const seenEvery = 60_000
 
-/** Fills `session` and `user` from the cookie, with null where there is none; refuses nobody. */
+/**
+ * Fills `user`, and `session` from the cookie or `token` from the header, with null where there is
+ * none. The cookies of a request with a token are not read. Refuses only a token that is not valid.
+ */
 export const loadSession = (deps: SessionDeps) =>
   factory.createMiddleware(async function readSession(c, next) {
-    refuseBearer(c)
+    const shown = readBearer(c, deps.db)
+    c.set('token', shown?.token ?? null)
+    if (shown) {
+      c.set('session', null)
+      c.set('user', shown.user)
+      return next()
+    }
     const token = getCookie(c, cookieName)
     const found = token === undefined ? undefined : getSession(deps.db, hashToken(token))
     c.set('session', found?.session ?? null)
@@ -39,6 +49,8 @@ export const loadSession = (deps: SessionDeps) =>
 
 /** Logs the user in on this browser: always a new token, and the session it replaces ends. */
 export function startSession(c: Context, deps: SessionDeps, user: UserRow) {
+  if (user.disabledAt)
+    throw new AppError('forbidden', 'This account is disabled. Ask an admin to enable it.')
   const { session: replaced, address } = (c as Context<Env>).var
   deleteExpiredSessions(deps.db)
   if (replaced) deleteSession(deps.db, replaced.id)
@@ -66,13 +78,6 @@ export function endSession(c: Context, deps: SessionDeps) {
   c.set('user', null)
   deleteCookie(c, cookieName, cookieOptions(deps))
   giveCsrfToken(c, deps)
-}
-
-/** There are no API tokens yet. A request that shows one is judged by it alone, never by its cookies. */
-function refuseBearer(c: Context) {
-  if (!/^bearer\b/i.test(c.req.header('Authorization') ?? '')) return
-  c.header('WWW-Authenticate', 'Bearer')
-  throw new AppError('unauthorized', 'This API token is not valid. Log in with a browser instead.')
 }
 
 function keepAlive(

@@ -32,7 +32,13 @@ export const getSession = (db: Store, tokenHash: string) =>
     })
     .from(sessions)
     .innerJoin(users, eq(users.id, sessions.userId))
-    .where(and(eq(sessions.tokenHash, tokenHash), gt(sessions.expiresAt, new Date())))
+    .where(
+      and(
+        eq(sessions.tokenHash, tokenHash),
+        gt(sessions.expiresAt, new Date()),
+        isNull(users.disabledAt),
+      ),
+    )
     .get()
 
 /** Whether a session still holds: asked again and again while a stream is open. */
@@ -67,6 +73,7 @@ export function deleteOwnSession(db: Store, { id, userId }: { id: string; userId
     .returning()
     .get()
   if (!gone) throw notFound('session')
+  return gone
 }
 
 export const deleteOtherSessions = (db: Store, { id, userId }: { id: string; userId: string }) =>
@@ -74,6 +81,9 @@ export const deleteOtherSessions = (db: Store, { id, userId }: { id: string; use
     .delete(sessions)
     .where(and(eq(sessions.userId, userId), ne(sessions.id, id)))
     .run()
+
+export const deleteSessionsOf = (db: Store, userId: string) =>
+  db.delete(sessions).where(eq(sessions.userId, userId)).run()
 
 export const deleteExpiredSessions = (db: Store) =>
   db.delete(sessions).where(lte(sessions.expiresAt, new Date())).run()

@@ -1,0 +1,18 @@
+import type { z } from 'zod'
+import type { Db } from '../db/index.ts'
+import { hashToken, randomToken } from '../secrets.ts'
+import type { tokenForm } from './forms.ts'
+import { insertToken } from './token-store.ts'
+
+const day = 24 * 3_600_000
+
+/** Makes an API token; its text is known only here and to who asked for it. */
+export function makeToken(
+  db: Db,
+  { userId, name, scopes, expiresInDays }: z.infer<typeof tokenForm> & { userId: string },
+) {
+  const token = `dvt_${randomToken()}`
+  const expiresAt = expiresInDays ? new Date(Date.now() + expiresInDays * day) : null
+  const row = insertToken(db, { userId, name, scopes, expiresAt, tokenHash: hashToken(token) })
+  return { token, row }
+}

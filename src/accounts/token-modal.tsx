@@ -1,0 +1,76 @@
+import { Modal, ModalActions } from '../web/dialog.tsx'
+import { FormError, SelectField, TextField } from '../web/fields-view.tsx'
+import type { Draft } from '../web/input.ts'
+import { MadeToken } from './tokens-page.tsx'
+
+export const NewTokenModal = ({ draft }: { draft: Draft }) => (
+  <Modal title="New API token">
+    <form
+      class="form"
+      hx-post="/settings/tokens"
+      hx-target="#modal"
+      hx-disable="find button[type=submit]"
+    >
+      <FormError draft={draft} />
+      <TextField
+        name="name"
+        label="Name"
+        draft={draft}
+        placeholder="release pipeline"
+        hint="What it is for, so that you know later what ends with it."
+        maxlength={60}
+        autocomplete="off"
+        required
+        autofocus
+      />
+      <SelectField
+        name="scopes"
+        label="It may"
+        draft={draft}
+        value="deploy"
+        options={[
+          { value: 'read', label: 'read: look at everything of yours' },
+          { value: 'deploy', label: 'deploy: also deploy, cancel and roll back' },
+          { value: 'write', label: 'write: also make, change and delete' },
+        ]}
+        hint="No token may touch your password, sessions, tokens, or other users."
+      />
+      <SelectField
+        name="expires_in_days"
+        label="It expires"
+        draft={draft}
+        value="90"
+        options={[
+          { value: '30', label: 'in 30 days' },
+          { value: '90', label: 'in 90 days' },
+          { value: '365', label: 'in a year' },
+          { value: '', label: 'never' },
+        ]}
+      />
+      <ModalActions>
+        <button type="submit" class="btn">
+          Make the token
+        </button>
+      </ModalActions>
+    </form>
+  </Modal>
+)
+
+export const MadeTokenModal = ({ name, token }: { name: string; token: string }) => (
+  <Modal
+    title={
+      <>
+        The token <bdi>{name}</bdi>
+      </>
+    }
+  >
+    <div class="form">
+      <MadeToken token={token} />
+      <div class="form-actions">
+        <button type="button" class="btn" data-close>
+          Done
+        </button>
+      </div>
+    </div>
+  </Modal>
+)

@@ -1,0 +1,53 @@
+import type { Context } from 'hono'
+import { matchedRoutes } from 'hono/route'
+import { AppError } from '../errors.ts'
+import { factory } from '../web/factory.ts'
+import type { ApiToken } from '../web/factory.ts'
+
+type Scope = ApiToken['scopes'][number]
+
+/** The changes that `deploy` gives. Every other one, and so every new one, wants `write`. */
+export const deployRoutes = [
+  'POST /projects/:id/deployments',
+  'POST /projects/:id/deploy',
+  'POST /projects/:id/deployments/:deploymentId/rollback',
+  'POST /projects/:id/deployments/:deploymentId/cancel',
+  'POST /projects/:id/deliveries/:deliveryId/replay',
+]
+
+/** Where nobody but the person logged in changes anything: logins, passwords, tokens, users, the engine. */
+const isPersonal = (path: string) =>
+  path.startsWith('/settings/') && !/^\/settings\/git(\/|$)/.test(path)
+
+/** Each scope gives what those before it give. */
+const ranks: Record<Scope, number> = { read: 1, deploy: 2, write: 3 }
+
+/** Lets an API token do only what its scopes give. Requests without one are no matter of this. */
+export const checkScope = factory.createMiddleware(async function checkTokenScope(c, next) {
+  const { token } = c.var
+  const route = token && routeOf(c)
+  if (token && route) refuseUngiven(token, route)
+  await next()
+})
+
+/** Throws unless the token's scopes give this route, which is named by its pattern. */
+export function refuseUngiven(
+  { scopes }: Pick<ApiToken, 'scopes'>,
+  { method, path }: { method: string; path: string },
+) {
+  const isRead = method === 'GET'
+  if (path.startsWith('/auth/') || (!isRead && isPersonal(path)))
+    throw new AppError('forbidden', 'No API token may do this, whatever its scopes. Log in first.')
+  const needed = isRead ? 'read' : deployRoutes.includes(`${method} ${path}`) ? 'deploy' : 'write'
+  if (scopes.some((scope) => ranks[scope] >= ranks[needed])) return
+  throw new AppError(
+    'forbidden',
+    `This API token lacks the scope ${needed}. Make one that has it under Settings, Tokens.`,
+  )
+}
+
+/** The route that will answer, with HEAD as the GET that it is; undefined where there is none. */
+function routeOf(c: Context) {
+  const wanted = c.req.method === 'HEAD' ? 'GET' : c.req.method
+  return matchedRoutes(c).findLast(({ method }) => method === wanted)
+}
