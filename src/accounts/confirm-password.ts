@@ -1,0 +1,27 @@
+import type { Db } from '../db/index.ts'
+import { AppError } from '../errors.ts'
+import { isPassword } from './passwords.ts'
+import type { UserRow } from './store.ts'
+import { countTry, forgiveFailures } from './throttle.ts'
+
+/**
+ * Makes sure that it is still the user who sits there: throws unless this is their password. Who has
+ * none, and logs in with a provider, is asked for none. Guesses count, but apart from those at the
+ * login, or a stranger who fails there could keep the owner from changing the password.
+ */
+export async function confirmPassword(
+  db: Db,
+  { user, password, address }: { user: UserRow; password: string | null; address: string },
+) {
+  if (user.passwordHash === null) return
+  if (!password) throw wrong('wants your current password.')
+  const email = `password of ${user.id}`
+  countTry(db, { email, address })
+  if (!(await isPassword(password, user.passwordHash))) throw wrong('is not your password.')
+  forgiveFailures(db, email)
+}
+
+const wrong = (message: string) =>
+  new AppError('invalid', `The current password ${message}`, {
+    fields: [{ field: 'currentPassword', message }],
+  })

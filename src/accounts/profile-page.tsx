@@ -1,0 +1,153 @@
+import { EventList } from '../audit/event-list.tsx'
+import type { AuditEvent } from '../audit/store.ts'
+import type { User } from '../web/factory.ts'
+import { FormError, TextField } from '../web/fields-view.tsx'
+import { CheckIcon } from '../web/icons.tsx'
+import { emptyDraft } from '../web/input.ts'
+import type { Draft } from '../web/input.ts'
+import { SettingsFrame } from '../web/settings-frame.tsx'
+import { passwordLength } from './passwords.ts'
+
+type Profile = { user: User; hasPassword: boolean }
+type FormProps = Profile & { draft?: Draft | undefined; saved?: boolean }
+/** What was typed into the form that was refused. */
+export type Drafts = { profile?: Draft; password?: Draft }
+
+export const ProfilePage = ({
+  events,
+  saved,
+  drafts = {},
+  ...profile
+}: Profile & {
+  events: AuditEvent[]
+  /** Which of the forms was just saved. */
+  saved: string | undefined
+  drafts?: Drafts | undefined
+}) => (
+  <SettingsFrame user={profile.user} path="/settings/profile">
+    <div class="settings">
+      <ProfileForm {...profile} draft={drafts.profile} saved={saved === 'profile'} />
+      <PasswordForm {...profile} draft={drafts.password} saved={saved === 'password'} />
+      <section class="settings-section" aria-labelledby="activity-heading">
+        <div>
+          <h2 id="activity-heading">Recent activity</h2>
+          <p class="muted">What was done with your account. Is anything not yours?</p>
+        </div>
+        {events.length > 0 ? <EventList events={events} /> : <p class="muted">Nothing yet.</p>}
+      </section>
+    </div>
+  </SettingsFrame>
+)
+
+export const ProfileForm = ({
+  user,
+  hasPassword,
+  draft = emptyDraft,
+  saved = false,
+}: FormProps) => (
+  <form
+    id="profile-form"
+    class="settings-section"
+    aria-labelledby="profile-heading"
+    hx-put="/settings/profile"
+    hx-swap="outerHTML"
+    hx-disable="find button"
+  >
+    <div>
+      <h2 id="profile-heading">You</h2>
+      <p class="muted">Your e-mail address is what you log in with.</p>
+    </div>
+    <div class="form">
+      <FormError draft={draft} />
+      <TextField
+        name="email"
+        label="E-mail"
+        draft={draft}
+        value={user.email}
+        type="email"
+        autocomplete="username"
+        hint="A new address ends your other sessions."
+        maxlength={254}
+        required
+      />
+      <TextField
+        name="name"
+        label="Name"
+        draft={draft}
+        value={user.name}
+        autocomplete="name"
+        maxlength={100}
+      />
+      {hasPassword && <CurrentPassword draft={draft} id="profile-password" />}
+      <SaveRow label="Save" saved={saved && 'Saved'} />
+    </div>
+  </form>
+)
+
+export const PasswordForm = ({
+  user,
+  hasPassword,
+  draft = emptyDraft,
+  saved = false,
+}: FormProps) => (
+  <form
+    id="password-form"
+    class="settings-section"
+    aria-labelledby="password-heading"
+    hx-put="/settings/password"
+    hx-swap="outerHTML"
+    hx-disable="find button"
+  >
+    <div>
+      <h2 id="password-heading">Password</h2>
+      <p class="muted">
+        A new one ends your other sessions. API tokens stay: revoke those that others may know.
+      </p>
+    </div>
+    <div class="form">
+      <FormError draft={draft} />
+      <input type="text" name="" value={user.email} autocomplete="username" hidden />
+      {hasPassword && <CurrentPassword draft={draft} id="password-current" />}
+      <TextField
+        name="password"
+        label="New password"
+        draft={draft}
+        type="password"
+        hint={`At least ${passwordLength.min} characters, and none of the most common passwords.`}
+        autocomplete="new-password"
+        minlength={passwordLength.min}
+        required
+      />
+      <SaveRow
+        label={hasPassword ? 'Change the password' : 'Set a password'}
+        saved={saved && 'Changed, and your other sessions are ended'}
+      />
+    </div>
+  </form>
+)
+
+const CurrentPassword = ({ draft, id }: { draft: Draft; id: string }) => (
+  <TextField
+    id={id}
+    name="current_password"
+    label="Current password"
+    draft={draft}
+    type="password"
+    autocomplete="current-password"
+    required
+  />
+)
+
+const SaveRow = ({ label, saved }: { label: string; saved: string | false }) => (
+  <div class="form-actions start">
+    <button type="submit" class="btn">
+      {label}
+    </button>
+    {saved && (
+      <p class="saved" role="status" data-announce={saved}>
+        <CheckIcon />
+        {saved}
+      </p>
+    )}
+  </div>
+)

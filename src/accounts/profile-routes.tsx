@@ -1,0 +1,82 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import { listEvents } from '../audit/store.ts'
+import type { Deps } from '../deps.ts'
+import { factory } from '../web/factory.ts'
+import type { Env } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import type { Draft } from '../web/input.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { changePassword, changeProfile } from './change-profile.ts'
+import { passwordForm, profileForm } from './forms.ts'
+import { userJson } from './json.ts'
+import { PasswordForm, ProfileForm, ProfilePage } from './profile-page.tsx'
+import type { Drafts } from './profile-page.tsx'
+import { startSession } from './session.ts'
+import { findUser } from './user-store.ts'
+
+/** Events of their own that a user sees on the profile. */
+const shownEvents = 10
+
+type ProfileDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
+
+/** What a user says about themselves, and the password: for the person, never for a token. */
+export const profileRoutes = (deps: ProfileDeps) => {
+  const { db } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .get('/settings/profile', (c) => show(c, profile(c)))
+    .put('/settings/profile', input(profileForm, profileAgain), async (c) => {
+      const { before, user } = await changeProfile(db, { ...c.var.input, ...from(c) })
+      const { id, email, name } = user
+      if (email !== before.email)
+        audit(c, 'email.changed', { object: { kind: 'user', id, name: email } })
+      if (name !== before.name) audit(c, 'profile.changed', { object: { kind: 'user', id, name } })
+      return moveOn(c, { to: '/settings/profile?saved=profile', json: () => userJson(user) })
+    })
+    .put('/settings/password', input(passwordForm, passwordAgain), async (c) => {
+      const user = await changePassword(db, { ...c.var.input, ...from(c) })
+      audit(c, 'password.changed')
+      startSession(c, deps, user)
+      return moveOn(c, { to: '/settings/profile?saved=password', json: () => userJson(user) })
+    })
+
+  function profile(c: Context, drafts?: Drafts) {
+    const user = findUser(db, userOf(c).id)
+    const page = { limit: shownEvents }
+    const events = listEvents(db, { filter: { actorId: user.id }, page }).slice(0, shownEvents)
+    const saved = c.req.query('saved')
+    return {
+      title: 'Profile',
+      page: () => <ProfilePage {...known(c)} {...{ events, saved, drafts }} />,
+      json: () => userJson(user),
+    }
+  }
+
+  function profileAgain(c: Context, draft: Draft) {
+    return {
+      ...profile(c, { profile: draft }),
+      partial: () => <ProfileForm {...known(c)} draft={draft} />,
+    }
+  }
+
+  function passwordAgain(c: Context, draft: Draft) {
+    return {
+      ...profile(c, { password: draft }),
+      partial: () => <PasswordForm {...known(c)} draft={draft} />,
+    }
+  }
+
+  function known(c: Context) {
+    const user = userOf(c)
+    return { user, hasPassword: findUser(db, user.id).passwordHash !== null }
+  }
+}
+
+function from(c: Context) {
+  const { session, address } = (c as Context<Env>).var
+  return { userId: userOf(c).id, sessionId: session!.id, address }
+}
