@@ -1,0 +1,174 @@
+import type { Config } from '../config.ts'
+import { MoreLink } from '../web/components.tsx'
+import { Modal, ModalActions } from '../web/dialog.tsx'
+import type { User } from '../web/factory.ts'
+import { SettingsFrame } from '../web/settings-frame.tsx'
+import { Ago } from '../web/times.tsx'
+import type { UserRow } from './store.ts'
+
+type Users = {
+  /** The admin who looks. */
+  viewer: User
+  users: { user: UserRow; projects: number }[]
+  nextCursor: string | null
+  registration: Config['registration']
+}
+
+export const UsersPage = (list: Users) => (
+  <SettingsFrame user={list.viewer} path="/settings/users">
+    <UserList {...list} />
+  </SettingsFrame>
+)
+
+export const UserList = ({ viewer, users, nextCursor, registration }: Users) => (
+  <section id="users" aria-label="Users">
+    <div class="section-head">
+      <p class="muted">
+        {registrations[registration]} The setting <code>DAVIT_REGISTRATION</code> decides it:
+        closed, invite or open.
+      </p>
+      {registration === 'invite' && (
+        <a class="btn" href="/settings/invites">
+          Invite someone
+        </a>
+      )}
+    </div>
+    <ul class="rows">
+      {users.map(({ user, projects }) => (
+        <UserItem user={user} projects={projects} isViewer={user.id === viewer.id} />
+      ))}
+    </ul>
+    <MoreLink href="/settings/users" nextCursor={nextCursor} />
+  </section>
+)
+
+const registrations = {
+  closed: 'Registration is closed: nobody new comes in.',
+  invite: 'Registration is by invitation.',
+  open: 'Registration is open: everyone who finds this page may come in.',
+}
+
+type ItemProps = { user: UserRow; projects: number; isViewer: boolean }
+
+const UserItem = ({ user, projects, isViewer }: ItemProps) => (
+  <li>
+    <div class="row-main">
+      <strong>
+        <bdi>{user.email}</bdi>
+      </strong>{' '}
+      {user.role === 'admin' && <span class="tag">admin</span>}{' '}
+      {user.disabledAt && <span class="tag">disabled</span>}{' '}
+      {isViewer && <span class="tag">you</span>}
+      <p class="row-facts">
+        {user.name && <bdi>{user.name}</bdi>}
+        <span>{projects === 1 ? '1 project' : `${projects} projects`}</span>
+        <span>
+          joined <Ago at={user.createdAt} />
+        </span>
+      </p>
+    </div>
+    {!isViewer && (
+      <div class="row-actions">
+        {user.role === 'admin' ? (
+          <Change {...{ user, name: 'role', value: 'member', label: 'Make a member' }} />
+        ) : (
+          <Change
+            {...{ user, name: 'role', value: 'admin', label: 'Make an admin' }}
+            confirm={`Make ${user.email} an admin, who sees every container and every user?`}
+          />
+        )}
+        {user.disabledAt ? (
+          <Change {...{ user, name: 'disabled', value: '0', label: 'Enable' }} />
+        ) : (
+          <Change
+            {...{ user, name: 'disabled', value: '1', label: 'Disable' }}
+            confirm={`Disable ${user.email}? Their sessions and tokens end at once; their apps run on.`}
+          />
+        )}
+        <button
+          type="button"
+          class="btn quiet-danger"
+          data-variant="ghost"
+          data-size="sm"
+          aria-label={`Delete ${user.email}`}
+          hx-get={`/settings/users/${user.id}/delete`}
+          hx-target="#modal"
+        >
+          Delete…
+        </button>
+      </div>
+    )}
+  </li>
+)
+
+const Change = ({
+  user,
+  name,
+  value,
+  label,
+  confirm,
+}: {
+  user: UserRow
+  name: 'role' | 'disabled'
+  value: string
+  label: string
+  confirm?: string
+}) => (
+  <form
+    hx-put={`/settings/users/${user.id}`}
+    hx-target="#users"
+    hx-swap="outerHTML"
+    hx-confirm={confirm}
+  >
+    <input type="hidden" name={name} value={value} />
+    <button
+      type="submit"
+      class="btn"
+      data-variant="outline"
+      data-size="sm"
+      aria-label={`${label}: ${user.email}`}
+    >
+      {label}
+    </button>
+  </form>
+)
+
+/** Says what becomes of the user's projects before anything is done. */
+export const DeleteUserModal = ({ user, projects }: { user: UserRow; projects: string[] }) => (
+  <Modal
+    title={
+      <>
+        Delete <bdi>{user.email}</bdi>?
+      </>
+    }
+  >
+    <form
+      class="form"
+      hx-delete={`/settings/users/${user.id}`}
+      hx-target="#modal"
+      hx-disable="find button[type=submit]"
+    >
+      <p>Their sessions, API tokens and linked accounts go. This cannot be undone.</p>
+      {projects.length > 0 && (
+        <>
+          <p>
+            Their projects and git sources become yours, and run on. Delete those that nobody needs
+            afterwards:
+          </p>
+          <ul class="names">
+            {projects.map((name) => (
+              <li>
+                <bdi>{name}</bdi>
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+      <ModalActions>
+        <button type="submit" class="btn" data-variant="destructive">
+          Delete the user
+        </button>
+      </ModalActions>
+    </form>
+  </Modal>
+)
