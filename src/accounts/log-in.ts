@@ -1,5 +1,7 @@
+import { recordEvent } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { isAddress } from './forms.ts'
 import { isPassword } from './passwords.ts'
 import { getUserByEmail } from './store.ts'
 import { countTry, forgiveFailures } from './throttle.ts'
@@ -12,7 +14,12 @@ export async function logIn(
   countTry(db, { email, address })
   const user = getUserByEmail(db, email)
   const fits = await isPassword(password, user?.passwordHash ?? null)
-  if (!user || !fits) throw new AppError('unauthorized', 'The e-mail or the password is wrong.')
+  if (!user || !fits) {
+    // what is no address may be a password in the wrong field
+    const actor = { id: user?.id ?? null, email: isAddress(email) ? email : 'someone' }
+    recordEvent(db, { actor, action: 'login.failed', address })
+    throw new AppError('unauthorized', 'The e-mail or the password is wrong.')
+  }
   forgiveFailures(db, email)
   return user
 }

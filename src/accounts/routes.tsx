@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { clientOf } from '../web/client.ts'
@@ -8,6 +9,7 @@ import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { wantsSetupCode, whyClosed } from './admission.ts'
+import { deviceOf } from './device.ts'
 import { loginForm, registerForm } from './forms.ts'
 import { InviteList, InvitesPage } from './invites-page.tsx'
 import { inviteJson, sessionJson, userJson } from './json.ts'
@@ -31,8 +33,10 @@ import { LoginPage, RegisterPage, RegistrationClosedPage } from './views.tsx'
 type AccountDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'setupCode'>
 
 /** Coming in and going out: open to everyone. */
-export const accountRoutes = (deps: AccountDeps) =>
-  factory
+export const accountRoutes = (deps: AccountDeps) => {
+  const audit = auditor(deps.db)
+
+  return factory
     .createApp()
     .get('/login', (c) => {
       if (c.var.user) return c.redirect(takeRememberedPage(c), 303)
@@ -42,6 +46,7 @@ export const accountRoutes = (deps: AccountDeps) =>
     .post('/auth/login', input(loginForm, loginView), async (c) => {
       const user = await logIn(deps, { ...c.var.input, address: c.var.address })
       startSession(c, deps, user)
+      audit(c, 'login.succeeded')
       return moveOn(c, { to: takeRememberedPage(c), json: () => userJson(user) })
     })
     .get('/auth/register', (c) => {
@@ -57,27 +62,34 @@ export const accountRoutes = (deps: AccountDeps) =>
       async (c) => {
         const user = await register(deps, { ...c.var.input, address: c.var.address })
         startSession(c, deps, user)
+        audit(c, 'user.registered')
         const to = clientOf(c) === 'program' ? '/settings/profile' : '/dashboard'
         return moveOn(c, { to, json: () => userJson(user), created: true })
       },
     )
     .post('/auth/logout', (c) => {
+      if (c.var.user) audit(c, 'logout')
       endSession(c, deps)
       return moveOn(c, { to: '/login', json: () => ({}) })
     })
+}
 
 /** Where a user is logged in, and for admins the invitations: open to who is logged in. */
-export const sessionRoutes = (deps: AccountDeps) =>
-  factory
+export const sessionRoutes = (deps: AccountDeps) => {
+  const audit = auditor(deps.db)
+
+  return factory
     .createApp()
     .get('/settings/sessions', (c) => showSessions(c, deps))
     .delete('/settings/sessions', (c) => {
       deleteOtherSessions(deps.db, { userId: userOf(c).id, id: c.var.session!.id })
+      audit(c, 'sessions.ended')
       return afterChange(c, '/settings/sessions', () => showSessions(c, deps))
     })
     .delete('/settings/sessions/:id', (c) => {
       const id = c.req.param('id')
-      deleteOwnSession(deps.db, { id, userId: userOf(c).id })
+      const { userAgent } = deleteOwnSession(deps.db, { id, userId: userOf(c).id })
+      audit(c, 'session.ended', { object: { kind: 'session', id, name: deviceOf(userAgent) } })
       if (id === c.var.session?.id) {
         endSession(c, deps)
         return moveOn(c, { to: '/login', json: () => ({}) })
@@ -87,6 +99,7 @@ export const sessionRoutes = (deps: AccountDeps) =>
     .get('/settings/invites', requireAdmin, (c) => showInvites(c, deps))
     .post('/settings/invites', requireAdmin, (c) => {
       const { token, invite } = makeInvite(deps, userOf(c))
+      audit(c, 'invite.created', { object: { kind: 'invite', id: invite.id } })
       const { origin } = deps.config.url ?? new URL(c.req.url)
       const link = `${origin}/auth/register?invite=${token}`
       if (clientOf(c) !== 'program') return showInvites(c, deps, link)
@@ -94,9 +107,12 @@ export const sessionRoutes = (deps: AccountDeps) =>
       return c.json({ ...inviteJson(invite), url: link }, 201)
     })
     .delete('/settings/invites/:id', requireAdmin, (c) => {
-      deleteOpenInvite(deps.db, c.req.param('id'))
+      const id = c.req.param('id')
+      deleteOpenInvite(deps.db, id)
+      audit(c, 'invite.revoked', { object: { kind: 'invite', id } })
       return afterChange(c, '/settings/invites', () => showInvites(c, deps))
     })
+}
 
 const loginView = (_: Context, draft: Draft) => ({
   title: 'Log in',
