@@ -8,6 +8,11 @@ import { identityRoutes, oauthRoutes } from './accounts/oauth-routes.tsx'
 import { requireUser } from './accounts/require-user.ts'
 import { accountRoutes, sessionRoutes } from './accounts/routes.tsx'
 import { loadSession } from './accounts/session.ts'
+import { profileRoutes } from './accounts/profile-routes.tsx'
+import { tokenRoutes } from './accounts/token-routes.tsx'
+import { checkScope } from './accounts/token-scope.ts'
+import { userRoutes } from './accounts/user-routes.tsx'
+import { auditRoutes } from './audit/routes.tsx'
 import type { Deps } from './deps.ts'
 import { logRoutes } from './deployments/log-routes.tsx'
 import { overviewRoutes } from './deployments/overview-routes.tsx'
@@ -46,7 +51,7 @@ export function createApp(deps: Deps) {
   app.use(deadline(config.requestTimeout), bodyLimit({ maxSize: maxBody, onError: refuseBody }))
   app.route('/', healthRoutes(deps))
 
-  app.use(csrfCheck(deps))
+  app.use(csrfCheck(deps), checkScope)
   app.route('/', landingRoutes(deps))
   app.route('/', accountRoutes(deps))
   app.route('/', oauthRoutes(deps))
@@ -59,7 +64,11 @@ export function createApp(deps: Deps) {
   app.route('/', logRoutes(deps))
   app.route('/', environmentRoutes(deps))
   app.route('/', variableRoutes(deps))
+  app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))
+  app.route('/', tokenRoutes(deps))
+  app.route('/', userRoutes(deps))
+  app.route('/', auditRoutes(deps))
   app.route('/', identityRoutes(deps))
   return app
 }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { insertIdentity } from '../src/accounts/identity-store.ts'
 import { insertSession } from '../src/accounts/store.ts'
 import { insertDeployment } from '../src/deployments/store.ts'
 import { testApp } from './support/app.ts'
@@ -6,7 +7,10 @@ import type { TestApp } from './support/app.ts'
 import type { Answer, TestClient } from './support/client.ts'
 import { contentsOf } from './support/refusals.ts'
 
-type Ids = Record<'project' | 'environment' | 'variable' | 'deployment' | 'session', string>
+type Ids = Record<
+  'project' | 'environment' | 'variable' | 'deployment' | 'session' | 'token' | 'identity',
+  string
+>
 
 /**
  * Every route with an id in its path: which id stands where, and a body that the owner could send.
@@ -44,7 +48,12 @@ const routes: Record<
   'PUT /envs/:envId/variables/:id': { id: 'variable', body: { value: 'x' } },
   'DELETE /envs/:envId/variables/:id': { id: 'variable' },
   'DELETE /settings/sessions/:id': { id: 'session' },
+  'DELETE /settings/tokens/:id': { id: 'token' },
+  'DELETE /settings/identities/:id': { id: 'identity' },
   'DELETE /settings/invites/:id': 'admin',
+  'PUT /settings/users/:id': 'admin',
+  'GET /settings/users/:id/delete': 'admin',
+  'DELETE /settings/users/:id': 'admin',
 }
 
 const walked = Object.entries(routes).flatMap(([route, entry]) => {
@@ -78,12 +87,23 @@ async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     lastSeenAt: new Date(),
     expiresAt: new Date(Date.now() + 3_600_000),
   })
+  const { json: token } = await client.post('/settings/tokens', { name: 'ci', scopes: ['read'] })
+  const identity = insertIdentity(t.db, {
+    userId: client.user.id,
+    provider: 'github',
+    baseUrl: 'https://github.com',
+    providerUserId: client.user.id,
+    login: 'someone',
+    accessToken: 'sealed',
+  })
   return {
     project: project.id,
     environment: environment.id,
     variable: stored.id,
     deployment: deployment.id,
     session: session.id,
+    token: token.id,
+    identity: identity.id,
   }
 }
 
@@ -99,6 +119,8 @@ const noIds = (): Ids => ({
   variable: Bun.randomUUIDv7(),
   deployment: Bun.randomUUIDv7(),
   session: Bun.randomUUIDv7(),
+  token: Bun.randomUUIDv7(),
+  identity: Bun.randomUUIDv7(),
 })
 
 function send(client: TestClient, method: string, path: string, body?: Record<string, unknown>) {
@@ -215,10 +237,14 @@ test('without a session every one of them asks for a login, and does nothing', a
   expect(contentsOf(t)).toEqual(before)
 })
 
-test('only an admin may take back an invitation', async () => {
+test('what is for admins is refused to everyone else', async () => {
   const t = testApp()
   const bob = t.logIn('bob@example.com')
-  expect((await bob.delete(`/settings/invites/${Bun.randomUUIDv7()}`)).status).toBe(403)
+  const forAdmins = Object.keys(routes).filter((route) => routes[route] === 'admin')
+  for (const route of forAdmins) {
+    const [method, path] = route.split(' ') as [string, string]
+    expect((await send(bob, method, path.replace(':id', bob.user.id))).status, route).toBe(403)
+  }
 })
 
 test('odd ids are missing, not errors', async () => {

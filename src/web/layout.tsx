@@ -56,7 +56,7 @@ const stylesheets = [
 const sections = [
   { name: 'Dashboard', href: '/dashboard', under: '/dashboard' },
   { name: 'Projects', href: '/projects', under: '/projects' },
-  { name: 'Settings', href: '/settings/sessions', under: '/settings' },
+  { name: 'Settings', href: '/settings/profile', under: '/settings' },
 ]
 
 const TopBar = ({ user, path }: { user: User; path: string }) => (
@@ -80,7 +80,7 @@ const TopBar = ({ user, path }: { user: User; path: string }) => (
         {user.name && <strong>{user.name}</strong>}
         <span>{user.email}</span>
       </p>
-      <a href="/settings/sessions">Sessions</a>
+      <a href="/settings/profile">Profile</a>
       <PostForm action="/auth/logout">
         <button type="submit">Log out</button>
       </PostForm>
