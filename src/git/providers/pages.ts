@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { type Api, ask, type Question } from './ask.ts'
+import type { Listing } from './provider.ts'
+import { slow } from './refusals.ts'
+
+type List<Item> = Omit<Question, 'schema' | 'method' | 'body'> & {
+  schema: z.ZodType<Item>
+  /** Tells items apart: a page that moved while the others were read brings some twice. */
+  key: (item: Item) => string
+}
+
+/** Milliseconds for all pages together, and how many are asked for at once. */
+const timeLimit = 10_000
+const abreast = 6
+const mostPages = 2_000
+
+/** Reads a list to its end, whatever pages it comes in; cut where the time ends. */
+export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing<Item>> {
+  const deadline = AbortSignal.timeout(api.timeout ?? timeLimit)
+  const hurried = { ...api, signal: AbortSignal.any([api.signal, deadline]) }
+  const schema = z.array(list.schema)
+  const items = new Map<string, Item>()
+  let paths = [list.path]
+  let read = 0
+  while (paths.length > 0 && read < mostPages) {
+    const now = paths.slice(0, abreast)
+    const pages = Promise.all(now.map((path) => ask(hurried, { ...list, path, schema })))
+    const answers = await pages.catch((error) => {
+      if (api.signal.aborted || !deadline.aborted) throw error
+      if (read === 0) throw slow(api, error)
+      return null
+    })
+    if (!answers) break
+    for (const { data } of answers) for (const item of data) items.set(list.key(item), item)
+    const last = { path: now.at(-1)!, ...answers.at(-1)! }
+    paths = paths.length > abreast ? paths.slice(abreast) : following(last, { isFirst: read === 0 })
+    read += now.length
+  }
+  return { items: [...items.values()], truncated: paths.length > 0 }
+}
+
+type Page = { path: string; data: unknown[]; headers: Headers }
+
+/** The pages after this one: all of them where their number is told, else the next. */
+function following(page: Page, { isFirst }: { isFirst: boolean }): string[] {
+  const links = readLinks(page.headers.get('Link') ?? '')
+  const total = isFirst ? countPages(page, links.get('last')) : 0
+  if (total > 1)
+    return Array.from({ length: total - 1 }, (_, i) => withQuery(page.path, { page: `${i + 2}` }))
+  const number = page.headers.get('X-Next-Page')
+  if (number) return [withQuery(page.path, { page: number })]
+  const next = links.get('next')
+  // Only its query: behind a proxy the link may name a host that is not the one to ask.
+  return next ? [withQuery(page.path, Object.fromEntries(next.searchParams))] : []
+}
+
+/** GitHub and Gitea link to the last page, GitLab counts the pages, Gitea the items too. */
+function countPages({ headers, data }: Page, last: URL | undefined): number {
+  const items = Number(headers.get('X-Total-Count') ?? 0)
+  const pages =
+    Number(headers.get('X-Total-Pages') ?? 0) ||
+    Number(last?.searchParams.get('page') ?? 0) ||
+    (data.length > 0 ? Math.ceil(items / data.length) : 0)
+  return Number.isInteger(pages) ? Math.min(pages, mostPages) : 0
+}
+
+function readLinks(header: string): Map<string, URL> {
+  const links = new Map<string, URL>()
+  for (const [, target, relation] of header.matchAll(/<([^<>]{1,4000})>\s*;\s*rel="(\w+)"/g)) {
+    const url = URL.parse(target!)
+    if (url) links.set(relation!, url)
+  }
+  return links
+}
+
+function withQuery(path: string, values: Record<string, string>): string {
+  const [base, query] = path.split('?')
+  const parameters = new URLSearchParams(query)
+  for (const [name, value] of Object.entries(values)) parameters.set(name, value)
+  return `${base}?${parameters}`
+}

@@ -1,0 +1,111 @@
+import { Failure } from '../../errors.ts'
+import { ProviderError } from './provider-error.ts'
+
+type Question = {
+  /** The provider's name. */
+  title: string
+  host: string
+  /** What was asked for, such as “the branches of ada/app”. */
+  what: string
+}
+
+/** What an answer other than 2xx means; of its body only the names of rights are used. */
+export function refusalOf(response: Response, body: string, question: Question): ProviderError {
+  const { title, host, what } = question
+  const { status, headers } = response
+  const limited = status === 429 || (status === 403 && headers.get('X-RateLimit-Remaining') === '0')
+  if (limited || (status === 403 && headers.has('Retry-After'))) return limitOf(headers, question)
+  if (status === 401)
+    return new ProviderError(
+      'token',
+      `${title} does not accept the token: it is wrong, expired or revoked. Make a new one at ${host}.`,
+      { status },
+    )
+  if (status === 403) {
+    const needed = neededRights(headers, body)
+    const rights = needed.length > 0 ? ` It takes the right ${needed.join(' or ')}.` : ''
+    return new ProviderError('rights', `The token may not see or change ${what}.${rights}`, {
+      needed,
+      status,
+    })
+  }
+  if (status === 404 || status === 410)
+    return new ProviderError(
+      'missing',
+      `There is no ${what} at ${host}, or the token may not see it.`,
+      { status },
+    )
+  if (status >= 500)
+    return new ProviderError(
+      'down',
+      `${title} has a fault of its own (${status}). Try again later.`,
+      { status },
+    )
+  return new ProviderError('down', `${title} refused the request for ${what} (${status}).`, {
+    status,
+  })
+}
+
+/** The same for having no answer at all. */
+export function silenceOf(failure: Failure, { title, host }: Question): ProviderError {
+  const options = { cause: failure }
+  switch (failure.code) {
+    case 'host_refused':
+      return new ProviderError('host', failure.message, options)
+    case 'host_unresolved':
+      return new ProviderError('down', failure.message, options)
+    case 'redirected':
+    case 'certificate_refused':
+    case 'answer_too_large':
+      return new ProviderError('stranger', `${failure.message} ${failure.hint}`, options)
+    case 'host_timeout':
+      return slow({ title, host }, failure)
+    default:
+      return new ProviderError('down', `${title} can't be reached at ${host}. Try again.`, options)
+  }
+}
+
+export const slow = ({ title, host }: Pick<Question, 'title' | 'host'>, cause?: unknown) =>
+  new ProviderError('down', `${title} did not answer in time at ${host}. Try again.`, { cause })
+
+export const stranger = ({ title, host }: Question, cause?: unknown) =>
+  new ProviderError('stranger', `What answers at ${host} is not the API of ${title}.`, { cause })
+
+function limitOf(headers: Headers, { title }: Question): ProviderError {
+  const seconds = secondsLeft(headers)
+  if (seconds === null)
+    return new ProviderError('limit', `${title} takes no more requests of this token for now.`)
+  const end = new Date(Date.now() + seconds * 1000).toISOString().slice(11, 16)
+  return new ProviderError(
+    'limit',
+    `${title} takes no more requests of this token until ${end} UTC.`,
+    {
+      retryAfter: seconds,
+    },
+  )
+}
+
+/** A pause in seconds, or the time (in seconds since 1970) at which the count starts anew. */
+function secondsLeft(headers: Headers): number | null {
+  const pause = Number(headers.get('Retry-After') ?? NaN)
+  if (pause >= 0) return Math.min(pause, mostSeconds)
+  const reset = Number(headers.get('X-RateLimit-Reset') ?? headers.get('RateLimit-Reset') ?? NaN)
+  const left = Math.ceil(reset - Date.now() / 1000)
+  return Number.isFinite(left) ? Math.min(Math.max(left, 1), mostSeconds) : null
+}
+
+const mostSeconds = 86_400
+
+/** GitHub names the rights in headers, GitLab in `scope`, Gitea within a sentence. */
+function neededRights(headers: Headers, body: string): string[] {
+  const told =
+    headers.get('X-Accepted-GitHub-Permissions') ||
+    headers.get('X-Accepted-OAuth-Scopes') ||
+    /"scope"\s*:\s*"([^"]*)"/.exec(body)?.[1] ||
+    /required scope[^[]*\[([^\]]*)\]/.exec(body)?.[1] ||
+    ''
+  const names = told
+    .split(/[\s,;]+/)
+    .filter((name) => /^[a-z_]{2,40}([:=][a-z_]{2,40})?$/.test(name))
+  return [...new Set(names)].slice(0, 8)
+}
