@@ -2,8 +2,8 @@ import { zValidator } from '@hono/zod-validator'
 import type { Context } from 'hono'
 import { raw } from 'hono/html'
 import { z } from 'zod'
+import { isLoginAlive } from '../accounts/login-alive.ts'
 import { userOf } from '../accounts/require-user.ts'
-import { isSessionAlive } from '../accounts/store.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { findProject } from '../projects/store.ts'
@@ -70,10 +70,9 @@ function stream(
   const asked = Math.max(query.after, lastEventId(c))
   // a sequence that was never given out is none of this log: it begins anew
   const after = asked > getLastSequence(deps.logDb, deploymentId) ? 0 : asked
-  const sessionId: string = c.var.session.id
   return sse(c, {
     streams: deps.streams,
-    isAllowed: () => isSessionAlive(deps.db, sessionId),
+    isAllowed: () => isLoginAlive(deps.db, c),
     events: async function* (signal) {
       for await (const event of followLog(deps, { deploymentId, after, signal })) {
         if (event instanceof LogBatch) yield query.format === 'json' ? event.json : event.html
