@@ -1,0 +1,44 @@
+import { branchOf as followedBranch } from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
+import type { Project } from '../projects/store.ts'
+import { branchOf, isZero } from './push.ts'
+import type { Push } from './push.ts'
+import { touches } from './watch-paths.ts'
+
+/** The environments that a push deploys; when there are none, the reason is why. */
+export type Decision = { environments: Environment[]; reason: string }
+
+/** What a push means for one project as it is set up now. */
+export function decide(
+  push: Push,
+  {
+    project,
+    environments,
+    isOwnerDisabled,
+  }: { project: Project; environments: Environment[]; isOwnerDisabled: boolean },
+): Decision {
+  const branch = branchOf(push)
+  if (project.deletingAt) return nothing('The project is being deleted.')
+  if (isOwnerDisabled) return nothing('The account of the project’s owner is disabled.')
+  if (branch === null) return nothing('A tag was pushed, not a branch.')
+  if (isZero(push.after)) return nothing(`The branch ${branch} was deleted.`)
+
+  const following = environments.filter(
+    (environment) => (followedBranch(environment, project) ?? push.defaultBranch) === branch,
+  )
+  if (following.length === 0) return nothing(`No environment follows the branch ${branch}.`)
+  const automatic = following.filter(({ autoDeploy }) => autoDeploy ?? project.autoDeploy)
+  if (automatic.length === 0)
+    return nothing(`Deploying when pushed is off for ${namesOf(following)}.`)
+  const skip = skipMarks.find((mark) => push.message?.toLowerCase().includes(mark))
+  if (skip) return nothing(`The message of the commit says ${skip}.`)
+  if (push.paths && !touches(project.watchPaths, push.paths))
+    return nothing('The push touches none of the watched paths.')
+  return { environments: automatic, reason: `Deployed to ${namesOf(automatic)}.` }
+}
+
+const skipMarks = ['[skip ci]', '[ci skip]', '[skip deploy]']
+
+const nothing = (reason: string): Decision => ({ environments: [], reason })
+
+const namesOf = (environments: Environment[]) => environments.map(({ name }) => name).join(', ')

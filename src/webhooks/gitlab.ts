@@ -1,0 +1,78 @@
+import { z } from 'zod'
+import { sameSecret } from '../secrets.ts'
+import type { Provider, Received } from './provider.ts'
+import { commonFields, isZero, messageOf, pathsOf } from './push.ts'
+import { namesIn } from './repository-names.ts'
+import { isSigned } from './signature.ts'
+
+/** How a signing token begins (Standard Webhooks); the rest of it is the key in base64. */
+const signingToken = 'whsec_'
+
+/** Seconds by which the sender's clock may differ from ours. */
+const tolerance = 300
+
+const pushPayload = z.object({
+  ...commonFields,
+  object_kind: z.literal('push'),
+  total_commits_count: z.int().nullish(),
+  project: z.object({ default_branch: z.string().nullish() }),
+  user_username: z.string().nullish(),
+  user_name: z.string().nullish(),
+})
+
+export const gitlab: Provider = {
+  name: 'gitlab',
+  mediaTypes: ['application/json'],
+  eventHeader: 'X-Gitlab-Event',
+  pushEvent: 'Push Hook',
+  deliveryId: (headers) =>
+    headers.get('Idempotency-Key') ??
+    headers.get('webhook-id') ??
+    headers.get('X-Gitlab-Event-UUID'),
+
+  isSignedWith: (secret, received) =>
+    secret.startsWith(signingToken)
+      ? isSignedByToken(secret.slice(signingToken.length), received)
+      : sameSecret(received.headers.get('X-Gitlab-Token') ?? '', secret),
+
+  readNames: (payload) =>
+    'project' in payload
+      ? namesIn(payload.project, {
+          fullName: 'path_with_namespace',
+          addresses: ['git_http_url', 'git_ssh_url', 'web_url'],
+        })
+      : null,
+
+  readPush(payload) {
+    const push = pushPayload.safeParse(payload).data
+    if (!push) return null
+    const commits = push.commits ?? []
+    const total = push.total_commits_count ?? Infinity // of which it lists the newest 20
+    return {
+      ref: push.ref,
+      after: push.after,
+      defaultBranch: push.project.default_branch ?? null,
+      message: messageOf(commits, push.after),
+      pusher: push.user_username ?? push.user_name ?? null,
+      paths: isZero(push.before ?? '0') ? null : pathsOf(commits, { total }),
+    }
+  },
+}
+
+/** From GitLab 19 on: what is signed is the delivery's id, the time and the body. */
+function isSignedByToken(key: string, { headers, body, now }: Received) {
+  const id = headers.get('webhook-id') ?? ''
+  const timestamp = headers.get('webhook-timestamp') ?? ''
+  if (id === '' || !/^\d{1,12}$/.test(timestamp)) return false
+  if (Math.abs(now / 1000 - Number(timestamp)) > tolerance) return false
+  // or a delivery that was overheard could be sent again under another id
+  if ((headers.get('Idempotency-Key') ?? id) !== id) return false
+  return isSigned({
+    key: Buffer.from(key, 'base64'),
+    pieces: [`${id}.${timestamp}.`, body],
+    signatures: (headers.get('webhook-signature') ?? '')
+      .split(' ')
+      .filter((entry) => /^v1,[A-Za-z0-9+/]{43}=$/.test(entry))
+      .map((entry) => Buffer.from(entry.slice('v1,'.length), 'base64')),
+  })
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod'
+import { isCommit } from '../git/ref-names.ts'
+
+/** A push to a branch or a tag, whichever provider told of it. */
+export type Push = {
+  /** Such as `refs/heads/main`. */
+  ref: string
+  /** The commit that the ref points at now; zeros when it was deleted. */
+  after: string
+  /** The repository's own default branch, when it was told. */
+  defaultBranch: string | null
+  /** The message of the commit that was pushed last. */
+  message: string | null
+  /** Who pushed, as the provider names them; the author of a commit is whoever wrote it says. */
+  pusher: string | null
+  /** What its commits touch; null where the provider may have left something out. */
+  paths: string[] | null
+}
+
+const prefix = 'refs/heads/'
+
+/** The branch that was pushed, or null for a tag and the like. */
+export const branchOf = ({ ref }: Pick<Push, 'ref'>) =>
+  ref.startsWith(prefix) ? ref.slice(prefix.length) : null
+
+/** Hashes of zeros stand for a ref that is not there: not yet, or not any more. */
+export const isZero = (hash: string) => /^0+$/.test(hash)
+
+const pathList = z.array(z.string()).nullish()
+
+/** A commit of any of the providers: they share these names. */
+export const commit = z.object({
+  id: z.string(),
+  message: z.string().nullish(),
+  added: pathList,
+  modified: pathList,
+  removed: pathList,
+})
+
+export type Commit = z.infer<typeof commit>
+
+/** What the push of every provider has. */
+export const commonFields = {
+  ref: z.string().min(1).max(1000),
+  before: z.string().nullish(),
+  after: z.string().refine(isCommit),
+  commits: z.array(commit).nullish(),
+}
+
+/** A commit that names so many files may have been cut short. */
+const maxFiles = 3000
+
+/**
+ * The paths that a push touches, or null when they are not all there: some commits were left out, or
+ * one lists no file, as providers do where the list would be long.
+ */
+export function pathsOf(commits: Commit[], { total }: { total: number }) {
+  if (commits.length === 0 || commits.length < total) return null
+  const touched = commits.map(({ added, modified, removed }) =>
+    [added, modified, removed].flatMap((paths) => paths ?? []),
+  )
+  if (touched.some(({ length }) => length === 0 || length >= maxFiles)) return null
+  return [...new Set(touched.flat())]
+}
+
+/** The message of the commit at the head of the push. */
+export const messageOf = (commits: Commit[], head: string) =>
+  (commits.find(({ id }) => id === head) ?? commits.at(-1))?.message ?? null

@@ -1,0 +1,103 @@
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { journal } from '../journal.ts'
+import type { Project } from '../projects/store.ts'
+import { randomToken } from '../secrets.ts'
+import { deliver } from './deliver.ts'
+import type { Arrival, Content, Outcome } from './deliver.ts'
+import { findReceivers } from './find-receivers.ts'
+import { notAnEvent, readPayload } from './payload.ts'
+import type { Provider, Received } from './provider.ts'
+import type { Receiver } from './store.ts'
+
+type ReceiveDeps = Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue' | 'secrets'>
+
+/** Signs for no project; checking against it takes as long as against one. */
+const nobodysSecret = randomToken()
+
+/**
+ * One delivery of any provider: finds the projects that it names, believes it for those whose secret
+ * signed it, and stores it with what it deploys before it answers. Nothing waits for git or the engine.
+ */
+export function receive(
+  deps: ReceiveDeps,
+  provider: Provider,
+  { received, mediaType }: { received: Received; mediaType: string },
+): Outcome {
+  const { headers, body, now } = received
+  const payload = readPayload(body, mediaType)
+  const names = provider.readNames(payload)
+  if (!names) throw notAnEvent('The body names no repository.')
+
+  const named = findReceivers(deps.db, names)
+  if (named.length === 0) provider.isSignedWith(nobodysSecret, received)
+  const signed = named.filter(({ project }) => {
+    const secret = secretOf(deps, project)
+    return secret !== null && provider.isSignedWith(secret, received)
+  })
+  const event = headers.get(provider.eventHeader)
+  const about = { provider: provider.name, id: idOf(provider, headers), event: event ?? '', now }
+
+  if (signed.length === 0) {
+    deliverAll(
+      deps,
+      named.filter(({ exact }) => exact),
+      { ...about, ...unsigned },
+    )
+    throw new AppError('unauthorized', 'The signature is missing or does not fit.')
+  }
+  if (event === null) throw notAnEvent(`The header ${provider.eventHeader} is missing.`)
+  const content = contentOf(provider, { event, payload })
+  const outcomes = deliverAll(deps, signed, { ...about, signatureOk: true, ...content })
+  if (content.push === null && content.decision === 'refused') throw notAnEvent(content.reason)
+  deps.queue.wake()
+  return {
+    deployments: outcomes.flatMap(({ deployments }) => deployments),
+    reason: [...new Set(outcomes.map(({ reason }) => reason))].join(' '),
+  }
+}
+
+/** All or none, so that a sender who is told to try again does not find half of it done. */
+const deliverAll = (deps: ReceiveDeps, receivers: Receiver[], arrival: Arrival) =>
+  deps.db.transaction(() => receivers.map((receiver) => deliver(deps, receiver, arrival)), {
+    behavior: 'immediate',
+  })
+
+const unsigned: Content & { signatureOk: false } = {
+  signatureOk: false,
+  push: null,
+  decision: 'refused',
+  reason: 'Its signature is missing, or was not made with the secret of this project.',
+}
+
+function contentOf(
+  provider: Provider,
+  { event, payload }: { event: string; payload: object },
+): Content {
+  if (event === 'ping') return ignored('The webhook is set up.')
+  if (event !== provider.pushEvent)
+    return ignored(`The event is ${event.slice(0, 100)}, not a push.`)
+  const push = provider.readPush(payload)
+  if (push) return { push }
+  const reason = 'The body is not the push that its header says it is.'
+  return { push: null, decision: 'refused', reason }
+}
+
+const ignored = (reason: string): Content => ({ push: null, decision: 'ignored', reason })
+
+/** Null when the project has none that could sign, or it was sealed under another key. */
+function secretOf({ secrets }: ReceiveDeps, { id, webhookSecret }: Project) {
+  try {
+    const secret = secrets.open(webhookSecret, `webhook ${id}`)
+    return Buffer.byteLength(secret) >= 16 ? secret : null
+  } catch {
+    journal.warn('a webhook secret can not be opened', { project: id })
+    return null
+  }
+}
+
+/** A sender without ids of its own sends each delivery once. */
+function idOf(provider: Provider, headers: Headers) {
+  const id = provider.deliveryId(headers) ?? ''
+  return /^[\x21-\x7e]{1,200}$/.test(id) ? id : Bun.randomUUIDv7()
+}

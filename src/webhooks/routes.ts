@@ -1,0 +1,68 @@
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { STATUS_CODES } from 'node:http'
+import type { Deps } from '../deps.ts'
+import { deploymentJson } from '../deployments/json.ts'
+import { AppError, statusOf } from '../errors.ts'
+import { journal } from '../journal.ts'
+import { factory } from '../web/factory.ts'
+import type { Env } from '../web/factory.ts'
+import { rateLimit } from '../web/rate-limit.ts'
+import { BodyReader } from './body.ts'
+import { gitea } from './gitea.ts'
+import { github } from './github.ts'
+import { gitlab } from './gitlab.ts'
+import type { Provider } from './provider.ts'
+import { receive } from './receive.ts'
+
+/**
+ * The receivers that providers post to. They know neither cookies nor logins, read larger bodies than
+ * others, and have a rate limit of their own: a storm of pushes keeps no person out, nor the other way.
+ */
+export const webhookRoutes = (deps: Deps, { now = Date.now }: { now?: () => number } = {}) => {
+  const { rateLimit: rate, rateBurst: burst, requestTimeout } = deps.config
+  const bodies = new BodyReader()
+
+  return factory
+    .createApp()
+    .use('/webhooks/*', rateLimit({ rate, burst }))
+    .post('/webhooks/github', (c) => answer(c, github))
+    .post('/webhooks/gitlab', (c) => answer(c, gitlab))
+    .post('/webhooks/gitea', (c) => answer(c, gitea))
+    .onError(answerRefusal)
+
+  async function answer(c: Context<Env>, provider: Provider) {
+    const mediaType = c.req.header('Content-Type')?.split(';')[0]!.trim().toLowerCase() ?? ''
+    if (!provider.mediaTypes.includes(mediaType))
+      throw new HTTPException(415, { message: `Send ${provider.mediaTypes.join(' or ')}.` })
+    const body = await bodies.read(c, { signal: AbortSignal.timeout(requestTimeout * 1000) })
+    const received = { headers: c.req.raw.headers, body, now: now() }
+    const { deployments, reason } = receive(deps, provider, { received, mediaType })
+    return deployments.length > 0
+      ? c.json({ deployments: deployments.map(deploymentJson) }, 202)
+      : c.json({ deployments: [], reason })
+  }
+}
+
+/** Senders want no pages, whatever they accept: a refusal is problem+json, and the same for all that is not signed. */
+function answerRefusal(error: Error, c: Context<Env>) {
+  const { status, detail } = refusalOf(error)
+  if (error instanceof AppError && error.retryAfter !== undefined)
+    c.header('Retry-After', String(Math.ceil(error.retryAfter)))
+  if (!(error instanceof AppError || error instanceof HTTPException))
+    journal.error('a webhook was not received', error, { requestId: c.var.requestId })
+  const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail }
+  const body = JSON.stringify({ ...problem, requestId: c.var.requestId })
+  return c.body(body, status, { 'Content-Type': 'application/problem+json' })
+}
+
+function refusalOf(error: Error): { status: ContentfulStatusCode; detail: string } {
+  if (error instanceof AppError) return { status: statusOf[error.code], detail: error.message }
+  if (error instanceof HTTPException)
+    return { status: error.status as ContentfulStatusCode, detail: error.message }
+  // senders try again after a 503, which a full disk or a busy database deserves
+  return 'code' in error && /^SQLITE_(BUSY|FULL|IOERR)/.test(String(error.code))
+    ? { status: 503, detail: 'This can not be stored now. Send it again later.' }
+    : { status: 500, detail: 'Something went wrong inside Davit. Its log has the details.' }
+}

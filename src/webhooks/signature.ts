@@ -1,0 +1,34 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+
+/** Secrets of fewer bytes than this sign nothing: an empty key makes signatures too. */
+const minLength = 16
+
+/** HMAC-SHA-256 of the pieces, one after the other. */
+export function hmac(key: string | Buffer, pieces: (string | Buffer)[]) {
+  const mac = createHmac('sha256', key)
+  for (const piece of pieces) mac.update(piece)
+  return mac.digest()
+}
+
+/** Whether one of the signatures is the HMAC of the pieces; the time it takes tells nothing of where they differ. */
+export function isSigned({
+  key,
+  pieces,
+  signatures,
+}: {
+  key: string | Buffer
+  pieces: (string | Buffer)[]
+  /** Of 32 bytes each: the caller has checked their shape. */
+  signatures: Buffer[]
+}) {
+  if (Buffer.byteLength(key) < minLength) return false
+  const expected = hmac(key, pieces)
+  return signatures.filter((signature) => timingSafeEqual(signature, expected)).length > 0
+}
+
+/** The 32 bytes of a header that is exactly the prefix and 64 lower-case hex digits; none otherwise. */
+export function hexSignature(header: string | null, prefix = ''): Buffer[] {
+  if (!header?.startsWith(prefix)) return []
+  const digits = header.slice(prefix.length)
+  return /^[0-9a-f]{64}$/.test(digits) ? [Buffer.from(digits, 'hex')] : []
+}

@@ -1,0 +1,94 @@
+import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { deliveries, projects, users } from '../db/schema.ts'
+import { notFound } from '../errors.ts'
+import type { Project } from '../projects/store.ts'
+import type { Page } from '../web/paging.ts'
+
+export type Delivery = typeof deliveries.$inferSelect
+type DeliveryValues = typeof deliveries.$inferInsert
+
+/** How many deliveries of a project are kept at least; refused ones can not crowd out the others. */
+const kept = { good: 100, refused: 20 }
+
+/** Milliseconds for which a delivery is known again when it comes a second time. */
+const memory = 7 * 24 * 3_600_000
+
+export type Receiver = { project: Project; isOwnerDisabled: boolean }
+
+/** Projects whose repository may be one of these; `path` is in lower case, as `owner/name`. */
+export const listReceivers = (db: Db, paths: string[]): Receiver[] =>
+  db
+    .select({ project: projects, disabledAt: users.disabledAt })
+    .from(projects)
+    .innerJoin(users, eq(users.id, projects.ownerId))
+    .where(
+      or(
+        ...paths.flatMap((path) => [
+          sql`instr(lower(${projects.repositoryUrl}), ${path}) > 0`,
+          sql`lower(${projects.repository}) = ${path}`,
+        ]),
+      ),
+    )
+    .all()
+    .map(({ project, disabledAt }) => ({ project, isOwnerDisabled: disabledAt !== null }))
+
+/** Undefined when the project has this delivery already. */
+export const insertDelivery = (db: Db, values: DeliveryValues) =>
+  db.insert(deliveries).values(values).onConflictDoNothing().returning().get()
+
+export const updateDelivery = (db: Db, id: string, values: Partial<DeliveryValues>) =>
+  db.update(deliveries).set(values).where(eq(deliveries.id, id)).returning().get()
+
+export function findDelivery(db: Db, { id, projectId }: { id: string; projectId: string }) {
+  const delivery = db
+    .select()
+    .from(deliveries)
+    .where(and(eq(deliveries.id, id), eq(deliveries.projectId, projectId)))
+    .get()
+  if (!delivery) throw notFound('delivery')
+  return delivery
+}
+
+/** A page of a project's deliveries with one row too many, newest first. */
+export const listDeliveries = (
+  db: Db,
+  { projectId, cursor, limit }: { projectId: string } & Page,
+) =>
+  db
+    .select()
+    .from(deliveries)
+    .where(and(eq(deliveries.projectId, projectId), cursor ? lt(deliveries.id, cursor) : undefined))
+    .orderBy(desc(deliveries.id))
+    .limit(limit + 1)
+    .all()
+
+/** Drops what is neither among the newest of its kind nor young enough to come again. */
+export function forgetOldDeliveries(
+  db: Db,
+  { projectId, signatureOk, now }: { projectId: string; signatureOk: boolean; now: number },
+) {
+  const ofKind = and(eq(deliveries.projectId, projectId), eq(deliveries.signatureOk, signatureOk))
+  const newest = db
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(ofKind)
+    .orderBy(desc(deliveries.id))
+    .limit(1)
+    .offset((signatureOk ? kept.good : kept.refused) - 1)
+    .get()
+  if (!newest) return
+  const young = signatureOk
+    ? db
+        .select({ id: deliveries.id })
+        .from(deliveries)
+        .where(and(ofKind, gte(deliveries.createdAt, new Date(now - memory))))
+        .orderBy(deliveries.id)
+        .limit(1)
+        .get()
+    : null
+  const oldest = young && young.id < newest.id ? young.id : newest.id
+  db.delete(deliveries)
+    .where(and(ofKind, lt(deliveries.id, oldest)))
+    .run()
+}
