@@ -36,7 +36,7 @@ describe('without a session', () => {
   test('what does not exist is not found, and a wrong method is told so', async () => {
     expect((await visitor().get('/nothing-here')).status).toBe(404)
     expect((await visitor().json('/nothing-here', {}, { csrf: null })).status).toBe(404)
-    const response = await visitor().json('/dashboard', {}, { csrf: null })
+    const response = await visitor().json('/admin', {}, { csrf: null })
     expect([response.status, response.headers.get('Allow')]).toEqual([405, 'GET, HEAD'])
   })
 })

@@ -1,7 +1,12 @@
 import { methodNotAllowed } from 'hono/method-not-allowed'
+import { profileRoutes } from '../../src/accounts/profile-routes.tsx'
 import { requireAdmin, requireUser, userOf } from '../../src/accounts/require-user.ts'
 import { accountRoutes, sessionRoutes } from '../../src/accounts/routes.tsx'
 import { loadSession } from '../../src/accounts/session.ts'
+import { tokenRoutes } from '../../src/accounts/token-routes.tsx'
+import { checkScope } from '../../src/accounts/token-scope.ts'
+import { userRoutes } from '../../src/accounts/user-routes.tsx'
+import { auditRoutes } from '../../src/audit/routes.tsx'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/index.ts'
 import { Secrets } from '../../src/secrets.ts'
@@ -15,7 +20,7 @@ type App = ReturnType<typeof accountsApp>['app']
 export const ada = { email: 'ada@example.com', password: 'correct horse battery' }
 export const bob = { email: 'bob@example.com', password: 'a staple for the paper' }
 
-/** The accounts slice behind its middleware, in memory, with a page for users and one for admins. */
+/** The accounts slice behind its middleware, in memory, with a page for users, which takes changes, and one for admins. */
 export function accountsApp({
   env = {},
   setupCode = null,
@@ -30,11 +35,16 @@ export function accountsApp({
   app
     .use(methodNotAllowed({ app, onMethodNotAllowed: answerMethodNotAllowed }))
     .use(clientAddress(deps.config.trustedProxies), loadSession(deps))
-    .use(csrfToken(deps), csrfCheck(deps))
+    .use(csrfToken(deps), csrfCheck(deps), checkScope)
     .route('/', accountRoutes(deps))
     .use(requireUser)
+    .route('/', profileRoutes(deps))
     .route('/', sessionRoutes(deps))
+    .route('/', tokenRoutes(deps))
+    .route('/', userRoutes(deps))
+    .route('/', auditRoutes(deps))
     .get('/dashboard', (c) => c.json(userOf(c)))
+    .post('/dashboard', (c) => c.json(userOf(c)))
     .get('/admin', requireAdmin, (c) => c.json({}))
   app.onError(answerError)
   app.notFound(answerNotFound)
@@ -65,6 +75,17 @@ export class Visitor {
 
   json(path: string, body?: unknown, options: Options = {}) {
     return this.call('POST', path, body, options)
+  }
+
+  put(path: string, body?: unknown, options: Options = {}) {
+    return this.call('PUT', path, body, options)
+  }
+
+  /** What htmx sends; fields go as a form. */
+  async htmx(method: string, path: string, fields: Record<string, string> = {}) {
+    const headers = { 'HX-Request': 'true', 'X-CSRF-Token': await this.token() }
+    const body = method === 'GET' ? {} : { body: new URLSearchParams(fields) }
+    return this.send(path, { method, ...body }, { accept: 'text/html', headers })
   }
 
   delete(path: string, options: Options = {}) {
@@ -101,6 +122,16 @@ export class Visitor {
     return response
   }
 }
+
+/** A program with nothing but an API token; other headers on request. */
+export const asToken =
+  (app: App, token: string) =>
+  (method: string, path: string, init: RequestInit = {}) =>
+    app.request(path, {
+      ...init,
+      method,
+      headers: { Authorization: `Bearer ${token}`, ...init.headers },
+    })
 
 /** Registers and stays logged in. */
 export async function registered(app: App, { email, password }: typeof ada, extra: object = {}) {
