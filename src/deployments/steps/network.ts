@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { freeSubnet, isSubnetTaken } from '../../docker/index.ts'
 import { labelFilter, labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
 
 /** Tries for a subnet when someone else keeps taking the one just found free. */
-const maxTries = 5
+const maxTries = 10
 
 /** The project's own network, made at its first deployment. Returns its name. */
 export async function ensureNetwork({ docker, project, instanceId, config, signal }: Run) {
@@ -27,6 +28,7 @@ export async function ensureNetwork({ docker, project, instanceId, config, signa
       const [made] = await docker.listNetworks({ labels, signal })
       if (made) return made.name // another environment of the project was quicker
       if (!isSubnetTaken(error) || tries === maxTries) throw error
+      await sleep(100, undefined, { signal }) // a network in the making is not listed yet
     }
   }
 }

@@ -1,0 +1,150 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { aCommand, anApp, answerOf, aProject, logOf } from './apps.ts'
+import { reaches } from './events.ts'
+
+type Inspected = {
+  HostConfig: Record<string, unknown>
+  Config: { Env: string[]; Labels: Record<string, string>; StopTimeout: number }
+  NetworkSettings: { Networks: Record<string, unknown> }
+}
+
+/** In the engine's own words: what Davit's reading of them leaves out is looked at too. */
+async function inspect(container: string) {
+  const unix = '/var/run/docker.sock'
+  const answer = await fetch(`http://engine/containers/${container}/json`, { unix })
+  return (await answer.json()) as Inspected
+}
+
+/** Whatever of a container's settings is not what an engine gives of itself. */
+const notable = (config: Record<string, unknown>) =>
+  Object.fromEntries(
+    Object.entries(config).filter(
+      ([, value]) =>
+        !(value === null || value === 0 || value === '' || value === false) &&
+        !(Array.isArray(value) && value.length === 0) &&
+        !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),
+    ),
+  )
+
+test('a container has the rights and limits of the profile, and no others', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('x'), {
+    memoryMb: 64,
+    cpus: 0.5,
+    volumes: ['store:/data'],
+  })
+  const deployment = await project.deploy()
+
+  const { HostConfig, Config, NetworkSettings } = await inspect(deployment.containerId)
+
+  const network = `davit-${project.id}`
+  const volume = `davit-${project.environmentId}-store`
+  const { MaskedPaths, ReadonlyPaths, ConsoleSize, ...rest } = notable(HostConfig)
+  expect(rest).toEqual({
+    CapDrop: ['ALL'],
+    CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'NET_BIND_SERVICE'],
+    SecurityOpt: ['no-new-privileges:true'],
+    Memory: 64 * 1024 * 1024,
+    MemorySwap: 64 * 1024 * 1024,
+    NanoCpus: 500_000_000,
+    PidsLimit: 256,
+    OomScoreAdj: 500,
+    Init: true,
+    LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
+    RestartPolicy: { Name: 'unless-stopped', MaximumRetryCount: 0 },
+    PortBindings: { '8080/tcp': [{ HostIp: '127.0.0.1', HostPort: String(project.hostPort) }] },
+    Mounts: [{ Type: 'volume', Source: volume, Target: '/data' }],
+    NetworkMode: network,
+    IpcMode: 'private',
+    CgroupnsMode: expect.stringMatching(/^(host|private)$/), // the engine's default
+    Isolation: undefined,
+    Runtime: 'runc',
+    ShmSize: 64 * 1024 * 1024,
+  })
+  expect(Object.keys(NetworkSettings.Networks)).toEqual([network])
+  expect(Config.StopTimeout).toBe(10)
+  expect(Config.Labels).toEqual({
+    'davit.instance': t.instanceId,
+    'davit.kind': 'app',
+    'davit.owner': ada.user.id,
+    'davit.project': project.id,
+    'davit.environment': project.environmentId,
+    'davit.deployment': deployment.id,
+    'davit.service': '',
+  })
+})
+
+test('an app has its restart policy only once it is through the gate', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, aCommand('sleep 2; exec httpd -f -p 8080'))
+  const deployment = await project.trigger()
+  await reaches(ada, deployment, 'deploying')
+  const policies = new Set<unknown>()
+  for (;;) {
+    const { status, containerId } = (
+      await ada.get(`/projects/${project.id}/deployments/${deployment.id}`)
+    ).json
+    if (status === 'running') break
+    expect(status).toBe('deploying')
+    if (containerId) {
+      const { Name } = (await inspect(containerId)).HostConfig.RestartPolicy as { Name: string }
+      policies.add(Name)
+    }
+    await Bun.sleep(50)
+  }
+  expect([...policies].at(0)).toBe('no')
+})
+
+test('variables reach the app byte for byte, and PORT is where it is asked', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const values = {
+    LINES: 'one\ntwo\n\nfour ',
+    SHELL_WORDS: `$HOME \${PATH} \`id\` $(id) "double" 'single' \\ back\\slash; & | > #`,
+    UNICODE: 'ü € 𝄞 \u202e عربى',
+    EMPTY: '',
+    EQUALS: 'a=b=c',
+  }
+  const script = 'mkdir /www; cp /proc/self/environ /www/env; exec httpd -f -p $PORT -h /www'
+  const project = await aProject(t, ada, aCommand(script), { port: 5123 })
+  for (const [key, value] of Object.entries(values))
+    expect((await project.set({ key, value, secret: key === 'LINES' })).status).toBe(201)
+
+  const deployment = await project.deploy()
+
+  expect(deployment.status).toBe('running')
+  const environ = await answerOf({ url: `${deployment.url}/env` })
+  const seen = Object.fromEntries(
+    environ
+      .split('\0')
+      .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)]),
+  )
+  expect(seen).toMatchObject({ ...values, PORT: '5123' })
+})
+
+test('the port is the one of the environment, else of PORT, else of the first EXPOSE, else 3000', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const exposing = { Dockerfile: 'FROM busybox\nEXPOSE 9090\nEXPOSE 70\nCMD httpd -f -p $PORT' }
+  const portOf = async (project: Awaited<ReturnType<typeof aProject>>) => {
+    await project.configure({ healthTimeout: 1, healthPath: '/none' }) // the log is all we want
+    const log = await logOf(ada, await project.deploy())
+    return Number(/on port (\d+)/.exec(log.join('\n'))![1])
+  }
+  const project = await aProject(t, ada, exposing)
+  expect(await portOf(project)).toBe(9090)
+  await project.set({ key: 'PORT', value: '6060' })
+  expect(await portOf(project)).toBe(6060)
+  await project.configure({ port: 5050 })
+  expect(await portOf(project)).toBe(5050)
+  const silent = await aProject(
+    t,
+    ada,
+    { Dockerfile: 'FROM busybox\nCMD httpd -f -p $PORT' },
+    { name: 'silent' },
+  )
+  expect(await portOf(silent)).toBe(3000)
+})

@@ -1,0 +1,92 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+import { aBuild, anApp, aProject, cancel, finished, logOf, triggered } from './apps.ts'
+import { eventsOf, logs, pathOf, reaches } from './events.ts'
+import type { Key } from './events.ts'
+
+const statusOf = async (client: TestClient, deployment: Key) =>
+  (await client.get(pathOf(deployment))).json.status
+
+const slowBuild = (t: TestApp, client: TestClient, name: string) =>
+  aProject(t, client, aBuild('sleep 2222'), { name })
+
+test('an environment has one deployment at a time; only the newest of those that wait is run', async () => {
+  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '8' })
+  const ada = t.logIn('ada@example.com')
+  const project = await slowBuild(t, ada, 'site')
+  const first = await project.trigger()
+  await logs(ada, first, 'RUN')
+  project.repository.commit(aBuild('exit 9'))
+  const [second, third, fourth] = [
+    await project.trigger(),
+    await project.trigger(),
+    await project.trigger(),
+  ]
+
+  expect(await statusOf(ada, first)).toBe('building')
+  expect(await statusOf(ada, second)).toBe('superseded')
+  expect(await statusOf(ada, third)).toBe('superseded')
+  expect(await statusOf(ada, fourth)).toBe('pending')
+  expect(await logOf(ada, third)).toEqual([
+    'A newer deployment of this environment took its place while it waited.',
+  ])
+  const ends = []
+  for await (const { name, data } of eventsOf(ada, third)) if (name !== 'message') ends.push(data)
+  expect(ends).toEqual(['superseded', 'superseded'])
+
+  await cancel(ada, first)
+  expect((await finished(ada, fourth)).error.code).toBe('build_command_failed')
+})
+
+test('no more builds run at once than DAVIT_BUILD_CONCURRENCY, and a rollback needs no place', async () => {
+  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
+  const ada = t.logIn('ada@example.com')
+  const app = await aProject(t, ada, anApp('x'), { name: 'app', port: 0 })
+  const running = await app.deploy()
+  await t.queue.idle()
+  const builds = []
+  for (const name of ['one', 'two', 'three'])
+    builds.push(await (await slowBuild(t, ada, name)).trigger())
+  await Promise.all(builds.slice(0, 2).map((deployment) => logs(ada, deployment, 'RUN')))
+
+  expect(await statusOf(ada, builds[2])).toBe('pending')
+  const rollback = (await ada.post(`${pathOf(running)}/rollback`)).json
+  await reaches(ada, rollback, 'deploying')
+  expect(await statusOf(ada, builds[2])).toBe('pending')
+
+  await cancel(ada, builds[0])
+  await logs(ada, builds[2], 'RUN')
+  for (const deployment of builds.slice(1)) await cancel(ada, deployment)
+})
+
+test('a secret that can not be opened fails its deployment, once', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('x'))
+  await project.set({ key: 'TOKEN', value: 'hidden', secret: true })
+  t.db.$client.run('UPDATE variables SET value = ?', ['damaged'])
+
+  const deployment = await project.deploy()
+
+  expect(deployment).toMatchObject({ status: 'failed', error: { step: null, code: 'internal' } })
+})
+
+test('deleting a project ends its deployments, those that wait too, and their streams', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await slowBuild(t, ada, 'site')
+  const first = await project.trigger()
+  await logs(ada, first, 'RUN')
+  const second = await triggered(ada, project.id)
+  const streams = [first, second].map((deployment) => Array.fromAsync(eventsOf(ada, deployment)))
+
+  expect((await ada.delete(`/projects/${project.id}`)).status).toBe(200)
+
+  for (const events of await Promise.all(streams))
+    expect(events.at(-1)).toMatchObject({ name: 'done', data: 'cancelled' })
+  const labels = [`davit.project=${project.id}`]
+  expect(await t.docker.listContainers({ labels, all: true })).toEqual([])
+  expect(await t.docker.listImages({ labels })).toEqual([])
+})

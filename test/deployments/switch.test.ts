@@ -1,0 +1,120 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { aCommand, anApp, answerOf, aProject, deployed, logOf } from './apps.ts'
+import { pathOf } from './events.ts'
+
+test('a new deployment takes the port and the volume of the old one, and tells the gap', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const script = 'ls /data > /data/seen; touch /data/$HOSTNAME; exec httpd -f -p 8080 -h /data'
+  const project = await aProject(t, ada, aCommand(script), { volumes: ['store:/data'] })
+  const first = await project.deploy()
+  expect(first.downtimeMs).toBeNull()
+
+  const second = await project.deploy()
+  await t.queue.idle()
+
+  expect(second.url).toBe(first.url)
+  const seen = await answerOf({ url: `${second.url}/seen` })
+  expect(seen.split('\n')).toContain(first.containerId.slice(0, 12))
+  expect(second.downtimeMs).toBeWithin(1, 3000)
+  expect((await logOf(ada, second)).join('\n')).toContain('Nothing answered for')
+  expect((await ada.get(pathOf(first))).json.status).toBe('superseded')
+  expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
+  const volumes = await t.docker.listVolumes({ labels: [`davit.project=${project.id}`] })
+  expect(volumes.map(({ labels }) => labels['davit.environment'])).toEqual([project.environmentId])
+  const names = second.steps.map(({ name }: { name: string }) => name)
+  expect(names).toEqual(['cloning', 'building', 'deploying'])
+  for (const { startedAt, finishedAt } of second.steps)
+    expect(Date.parse(finishedAt)).toBeGreaterThanOrEqual(Date.parse(startedAt))
+})
+
+test('where the new one does not pass the gate the old one starts again, and the gap is told', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('first'), { healthTimeout: 1 })
+  const first = await project.deploy()
+  project.repository.commit(aCommand('sleep 999'))
+
+  const second = await project.deploy()
+
+  expect(second.status).toBe('failed')
+  expect(second.downtimeMs).toBeWithin(1000, 5000)
+  expect(await logOf(ada, second)).toContain('The previous container serves again.')
+  expect(await answerOf(first)).toBe('first')
+  expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'running' })
+})
+
+test('a worker starts beside the old one, which goes only when it stays up', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, aCommand('exec sleep 999'), { port: 0 })
+  const first = await project.deploy()
+  expect(first).toMatchObject({ status: 'running', url: null })
+
+  const second = await project.deploy()
+  await t.queue.idle()
+
+  expect(second).toMatchObject({ status: 'running', downtimeMs: null })
+  expect((await logOf(ada, second)).join('\n')).not.toContain('Stopping')
+  expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
+  const before = await t.docker.inspectContainer(second.containerId)
+  expect(before).toMatchObject({ state: 'running', ports: [] })
+
+  project.repository.commit(aCommand('sleep 1; exit 5'))
+  const third = await project.deploy()
+
+  expect(third.error).toMatchObject({ code: 'exited', step: 'deploying' })
+  const after = await t.docker.inspectContainer(second.containerId)
+  expect(after).toMatchObject({ state: 'running', startedAt: before!.startedAt })
+})
+
+test('two environments of a project run beside each other on one network, apart from other projects', async () => {
+  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('production'))
+  const other = await aProject(t, ada, anApp('other'), { name: 'other' })
+  project.repository.commit(anApp('staging'), { branch: 'staging' })
+  const staging = await ada.post(`/projects/${project.id}/envs`, {
+    name: 'staging',
+    branch: 'staging',
+  })
+  const asked = { environmentId: staging.json.id }
+
+  const [a, b, c] = await Promise.all([
+    project.deploy(),
+    deployed(ada, project.id, asked),
+    other.deploy(),
+  ])
+
+  expect([a, b, c].map(({ error }) => error)).toEqual([null, null, null])
+  expect([await answerOf(a), await answerOf(b), await answerOf(c)]).toEqual([
+    'production',
+    'staging',
+    'other',
+  ])
+  const containers = await Promise.all(
+    [a, b, c].map(({ containerId }) => t.docker.inspectContainer(containerId)),
+  )
+  const networks = containers.map((container) => Object.keys(container!.addresses))
+  expect(networks[0]).toEqual(networks[1]!)
+  expect(networks[2]).not.toEqual(networks[0]!)
+  expect(networks.map(({ length }) => length)).toEqual([1, 1, 1])
+  const labels = [`davit.instance=${t.instanceId}`]
+  expect(await t.docker.listNetworks({ labels })).toHaveLength(2)
+})
+
+test('an app can not reach the network of another project', async () => {
+  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
+  const ada = t.logIn('ada@example.com')
+  const other = await aProject(t, ada, anApp('other'), { name: 'other' })
+  const target = await other.deploy()
+  const [address] = Object.values((await t.docker.inspectContainer(target.containerId))!.addresses)
+  const script = `nc -w 1 ${address} 8080 </dev/null && echo reached || echo apart; exec sleep 99`
+  const project = await aProject(t, ada, aCommand(script), { port: 0 })
+
+  const log = await logOf(ada, await project.deploy())
+
+  expect(log).toContain('apart')
+  expect(log).not.toContain('reached')
+})

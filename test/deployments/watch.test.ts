@@ -1,0 +1,88 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { watchContainers } from '../../src/deployments/watch.ts'
+import { lagged } from '../../src/live/hub.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import { aBuild, aCommand, anApp, aProject, finished, logOf } from './apps.ts'
+import { logs, pathOf } from './events.ts'
+
+function watch(t: TestApp) {
+  const abort = new AbortController()
+  const watching = watchContainers(t.deps, { signal: abort.signal })
+  const end = async () => {
+    abort.abort()
+    await watching
+  }
+  onTestFinished(end)
+  return end
+}
+
+/** The next state that is published for a deployment, once what is done has been done. */
+async function nextStatus(t: TestApp, { id }: { id: string }, act: () => Promise<unknown>) {
+  const abort = new AbortController()
+  const events = t.logs.subscribe(id, abort.signal)[Symbol.asyncIterator]()
+  const next = events.next()
+  await act()
+  const { value } = await next
+  abort.abort()
+  return value === lagged || !('status' in value!) ? undefined : value.status
+}
+
+test('a deployment is stopped when its container is, by whomever, and runs again when that does', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('x'))
+  const deployment = await project.deploy()
+  await t.queue.idle()
+  const unwatch = watch(t)
+  const { containerId: id } = deployment
+
+  expect(await nextStatus(t, deployment, () => t.docker.stopContainer(id))).toBe('stopped')
+  expect((await ada.get(pathOf(deployment))).json.status).toBe('stopped')
+  expect(await nextStatus(t, deployment, () => t.docker.startContainer(id))).toBe('running')
+
+  await unwatch()
+  await t.docker.stopContainer(id) // while nobody looks
+  expect(await nextStatus(t, deployment, async () => void watch(t))).toBe('stopped')
+  await t.docker.startContainer(id)
+  const remove = () => t.docker.removeContainer(id, { force: true })
+  await nextStatus(t, deployment, async () => {})
+  expect(await nextStatus(t, deployment, remove)).toBe('stopped')
+})
+
+test('what a user stops while a deployment is at work stays stopped when that fails', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('x'), { healthTimeout: 1 })
+  const first = await project.deploy()
+  await t.queue.idle()
+  watch(t)
+  project.repository.commit(aBuild('sleep 1'))
+  const second = await project.trigger()
+  await logs(ada, second, 'RUN')
+
+  const stop = () => t.docker.stopContainer(first.containerId)
+  expect(await nextStatus(t, first, stop)).toBe('stopped')
+  expect((await finished(ada, second)).status).toBe('failed')
+  await t.queue.idle()
+
+  expect((await ada.get(pathOf(first))).json.status).toBe('stopped')
+  expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'exited' })
+})
+
+test('an app that could not be started again is not said to run', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('x'), { healthTimeout: 1 })
+  const first = await project.deploy()
+  project.repository.commit(aCommand('sleep 99'))
+  const second = await project.trigger()
+  await logs(ada, second, 'Waiting for an answer')
+  await t.docker.removeContainer(first.containerId, { force: true })
+
+  expect((await finished(ada, second)).status).toBe('failed')
+  await t.queue.idle()
+
+  expect((await ada.get(pathOf(first))).json.status).toBe('stopped')
+  expect((await logOf(ada, second)).join('\n')).toContain('did not start again')
+})
