@@ -12,6 +12,7 @@ import { profileRoutes } from './accounts/profile-routes.tsx'
 import { tokenRoutes } from './accounts/token-routes.tsx'
 import { checkScope } from './accounts/token-scope.ts'
 import { userRoutes } from './accounts/user-routes.tsx'
+import { apiRoutes } from './api/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
 import type { Deps } from './deps.ts'
 import { logRoutes } from './deployments/log-routes.tsx'
@@ -58,6 +59,7 @@ export function createApp(deps: Deps) {
 
   app.use(requireUser)
   app.route('/', dashboardRoutes(deps))
+  app.route('/', apiRoutes(deps))
   app.route('/', projectRoutes(deps))
   app.route('/', overviewRoutes(deps))
   app.route('/', deploymentRoutes(deps))

@@ -14,3 +14,19 @@ export const triggerForm = (config: Config) =>
       .transform((hash) => hash.toLowerCase())
       .nullish(),
   })
+
+const sequence = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+
+/** What of a log is wanted, and how. */
+export const logQuery = z.object({
+  after: sequence.default(0),
+  /** Of the page before; the same as `after`. */
+  cursor: sequence.optional(),
+  limit: z.coerce.number().int().min(1).max(10_000).default(500),
+  search: z.string().min(1).max(500).optional(),
+  /** Of the stream's data; html when left out. */
+  format: z.enum(['html', 'json']).optional(),
+  download: z.string().optional(),
+})
+
+export type LogQuery = z.output<typeof logQuery>

@@ -1,7 +1,7 @@
 import { zValidator } from '@hono/zod-validator'
 import type { Context } from 'hono'
 import { raw } from 'hono/html'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { isLoginAlive } from '../accounts/login-alive.ts'
 import { userOf } from '../accounts/require-user.ts'
 import type { Deps } from '../deps.ts'
@@ -11,6 +11,8 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { sse, sseEvent } from '../web/sse.ts'
 import { followLog } from './follow-log.ts'
+import { logQuery } from './forms.ts'
+import type { LogQuery } from './forms.ts'
 import { LogBatch, logLineJson } from './log-batch.ts'
 import { logLineHtml } from './log-line.tsx'
 import { countMatches, getLastSequence, listLines, searchLines } from './log-store.ts'
@@ -19,21 +21,6 @@ import type { Deployment } from './store.ts'
 
 /** Lines that a download reads at a time. */
 const chunkSize = 5000
-
-const sequence = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
-
-const logQuery = z.object({
-  after: sequence.default(0),
-  /** Of the page before; the same as `after`. */
-  cursor: sequence.optional(),
-  limit: z.coerce.number().int().min(1).max(10_000).default(500),
-  search: z.string().min(1).max(500).optional(),
-  /** Of the stream's data; html when left out. */
-  format: z.enum(['html', 'json']).optional(),
-  download: z.string().optional(),
-})
-
-type LogQuery = z.output<typeof logQuery>
 
 /** The log of a deployment: a stream by default, else a page of lines, the hits of a search, or a text file. */
 export const logRoutes = (deps: Deps) =>

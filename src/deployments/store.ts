@@ -4,6 +4,8 @@ import { deployments, environments, projects } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
 import type { Page } from '../web/paging.ts'
 
+export { deploymentStatuses } from '../db/schema.ts'
+
 export type Deployment = typeof deployments.$inferSelect
 export type Status = Deployment['status']
 type Changes = Partial<typeof deployments.$inferInsert>

@@ -5,7 +5,7 @@ import { check } from './input.ts'
 
 export type Page = { cursor?: string | undefined; limit: number }
 
-const pageQuery = z.object({
+export const pageQuery = z.object({
   cursor: line('the nextCursor of the page before', { max: 100 }).optional(),
   limit: whole('how many', { min: 1, max: 500 }).default(50),
 })

@@ -1,0 +1,149 @@
+import { z } from 'zod'
+import {
+  loginForm,
+  passwordForm,
+  profileForm,
+  registerForm,
+  tokenForm,
+  userUpdateForm,
+} from '../accounts/forms.ts'
+import type { Config } from '../config.ts'
+import { logQuery, triggerForm } from '../deployments/forms.ts'
+import {
+  environmentForm,
+  environmentUpdateForm,
+  variableForm,
+  variableUpdateForm,
+} from '../environments/forms.ts'
+import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
+import { pageQuery } from '../web/paging.ts'
+import { operationsOf } from './operation.ts'
+import type { Operation } from './operation.ts'
+import * as resource from './resources.ts'
+
+/** Everything that programs can ask for, with the schemas that check what they send. */
+export const operations = (config: Config): Operation[] => [
+  ...projects(config),
+  ...environments(),
+  ...deployments(config),
+  ...accounts(),
+]
+
+function projects(config: Config) {
+  const { get, post, put, remove, list } = operationsOf('Projects')
+  const answer = resource.project
+  const withSecret = answer.extend({ webhookSecret: z.string().optional() })
+  return [
+    list('/projects', 'List your projects, newest first', answer, pageQuery),
+    post('/projects', 'Create a project; deploys nothing yet', {
+      body: projectForm(config),
+      answer: withSecret,
+      created: true,
+    }),
+    get('/projects/:id', 'Look at a project', { answer }),
+    put('/projects/:id', 'Change name, repository or branch', {
+      body: projectUpdateForm(config),
+      answer,
+    }),
+    get('/projects/:id/settings', 'Look at the settings of a project', { answer }),
+    put('/projects/:id/settings', 'Change how it is built', {
+      body: buildForm,
+      answer: withSecret,
+    }),
+    remove('/projects/:id', 'Delete a project and what it runs; says what went', {
+      query: removalForm,
+      answer: resource.removal,
+    }),
+  ]
+}
+
+function environments() {
+  const { get, post, put, remove, list } = operationsOf('Environments')
+  const { environment, variable } = resource
+  return [
+    list('/projects/:id/envs', 'List the environments of a project', environment, pageQuery),
+    post('/projects/:id/envs', 'Add an environment', {
+      body: environmentForm,
+      answer: environment,
+      created: true,
+    }),
+    get('/projects/:id/envs/:envId', 'Look at an environment', { answer: environment }),
+    put('/projects/:id/envs/:envId', 'Change an environment', {
+      body: environmentUpdateForm,
+      answer: environment,
+    }),
+    remove('/projects/:id/envs/:envId', 'Delete an environment and what it runs', {
+      answer: resource.removal,
+    }),
+    list(
+      '/envs/:envId/variables',
+      'List variables; secret values stay hidden',
+      variable,
+      pageQuery,
+    ),
+    post('/envs/:envId/variables', 'Add a variable, or those of a .env text', {
+      body: variableForm,
+      answer: z.union([variable, z.object({ items: z.array(variable) })]),
+      created: true,
+    }),
+    get('/envs/:envId/variables/:id', 'Look at a variable', { answer: variable }),
+    put('/envs/:envId/variables/:id', 'Change a variable', {
+      body: variableUpdateForm,
+      answer: variable,
+    }),
+    remove('/envs/:envId/variables/:id', 'Delete a variable'),
+  ]
+}
+
+function deployments(config: Config) {
+  const { get, post, list } = operationsOf('Deployments')
+  const answer = resource.deployment
+  const started = { body: triggerForm(config), answer, created: true }
+  const path = '/projects/:id/deployments/:deploymentId'
+  return [
+    list('/projects/:id/deployments', 'List deployments, newest first', answer, pageQuery),
+    post('/projects/:id/deployments', 'Deploy', started),
+    post('/projects/:id/deploy', 'Deploy; another name of the same', started),
+    get(path, 'Look at a deployment', { answer }),
+    get(`${path}/status`, 'Ask for its state', { answer }),
+    post(`${path}/rollback`, 'Deploy the image of this one again', { answer, created: true }),
+    post(`${path}/cancel`, 'Cancel a deployment that has not ended', { answer }),
+    get(`${path}/logs`, 'Read its log: a page, a search, a download, or with format a stream', {
+      query: logQuery,
+      answer: resource.listOf(resource.logLine),
+      streams: true,
+    }),
+  ]
+}
+
+function accounts() {
+  const { get, post, put, remove, list } = operationsOf('Accounts')
+  const { user, token, session } = resource
+  return [
+    post('/auth/register', 'Make an account', { body: registerForm, answer: user, created: true }),
+    post('/auth/login', 'Log in; gives the session cookie', { body: loginForm, answer: user }),
+    post('/auth/logout', 'Log out'),
+    get('/settings/profile', 'Look at your profile', { answer: user }),
+    put('/settings/profile', 'Change e-mail or name', { body: profileForm, answer: user }),
+    put('/settings/password', 'Change your password', { body: passwordForm, answer: user }),
+    get('/settings/sessions', 'List where you are logged in', {
+      answer: resource.listOf(session),
+    }),
+    remove('/settings/sessions', 'End all other sessions'),
+    remove('/settings/sessions/:id', 'End a session'),
+    get('/settings/tokens', 'List your API tokens', { answer: resource.listOf(token) }),
+    post('/settings/tokens', 'Make an API token; it is shown this once', {
+      body: tokenForm,
+      answer: token.extend({ token: z.string() }),
+      created: true,
+    }),
+    remove('/settings/tokens/:id', 'Revoke an API token'),
+    list('/settings/users', 'List the users, for admins', resource.governedUser, pageQuery),
+    put('/settings/users/:id', 'Disable, enable or promote a user, for admins', {
+      body: userUpdateForm,
+      answer: resource.governedUser,
+    }),
+    remove('/settings/users/:id', 'Delete a user, for admins'),
+    list('/settings/audit', 'List who did what, for admins', resource.auditEvent, pageQuery),
+  ]
+}

@@ -1,0 +1,151 @@
+import { z } from 'zod'
+import { tokenScopes } from '../accounts/token-store.ts'
+import { deploymentStatuses } from '../deployments/store.ts'
+
+/*
+ * What programs get, as schemas: the API document is made from them, and tests hold the answers
+ * against them.
+ */
+
+const id = z.uuid()
+const time = z.iso.datetime()
+
+export const project = z.object({
+  id,
+  name: z.string(),
+  repositoryUrl: z.string(),
+  sourceId: id.nullable(),
+  repository: z.string().nullable(),
+  branch: z.string().nullable(),
+  dockerfilePath: z.string().nullable(),
+  contextDir: z.string(),
+  buildArgs: z.record(z.string(), z.string()),
+  autoDeploy: z.boolean(),
+  keepImages: z.int(),
+  deleting: z.boolean(),
+  createdAt: time,
+})
+
+export const environment = z.object({
+  id,
+  projectId: id,
+  name: z.string(),
+  branch: z.string().nullable(),
+  port: z.int().nullable(),
+  hostPort: z.int().nullable(),
+  domains: z.array(z.string()),
+  url: z.url().nullable(),
+  healthPath: z.string().nullable(),
+  healthTimeout: z.int(),
+  memoryMb: z.int(),
+  cpus: z.number(),
+  autoDeploy: z.boolean().nullable(),
+  volumes: z.array(z.string()),
+  createdAt: time,
+})
+
+export const variable = z.object({
+  id,
+  key: z.string(),
+  value: z.string().nullable(),
+  secret: z.boolean(),
+  buildTime: z.boolean(),
+})
+
+export const deployment = z.object({
+  id,
+  projectId: id,
+  environmentId: id,
+  status: z.enum(deploymentStatuses),
+  trigger: z.enum(['manual', 'webhook', 'rollback', 'api']),
+  triggeredBy: z.string(),
+  rollbackOf: id.nullable(),
+  repositoryUrl: z.string(),
+  branch: z.string().nullable(),
+  commit: z.object({
+    hash: z.string().nullable(),
+    author: z.string().nullable(),
+    message: z.string().nullable(),
+  }),
+  image: z.string().nullable(),
+  containerId: z.string().nullable(),
+  url: z.url().nullable(),
+  steps: z.array(z.object({ name: z.string(), startedAt: time, finishedAt: time.nullable() })),
+  error: z
+    .object({
+      step: z.string().nullable(),
+      code: z.string(),
+      message: z.string(),
+      hint: z.string().nullable(),
+    })
+    .nullable(),
+  downtimeMs: z.int().nullable(),
+  createdAt: time,
+  finishedAt: time.nullable(),
+})
+
+export const logLine = z.object({
+  seq: z.int(),
+  time,
+  stream: z.enum(['system', 'stdout', 'stderr']),
+  text: z.string(),
+})
+
+export const session = z.object({
+  id,
+  userAgent: z.string(),
+  address: z.string(),
+  current: z.boolean(),
+  createdAt: time,
+  lastSeenAt: time,
+  expiresAt: time,
+})
+
+export const user = z.object({
+  id,
+  email: z.email(),
+  name: z.string().nullable(),
+  role: z.enum(['admin', 'member']),
+  createdAt: time,
+})
+
+export const removal = z.object({
+  removed: z.array(z.object({ kind: z.string(), name: z.string() })),
+})
+
+export const problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  requestId: z.string(),
+  code: z.string().optional(),
+  errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
+})
+
+/** A page of a list; the cursor asks for the next one. */
+export const listOf = (item: z.ZodType) =>
+  z.object({ items: z.array(item), nextCursor: z.string().nullable() })
+
+export const governedUser = user.extend({ disabledAt: time.nullable() })
+
+export const token = z.object({
+  id,
+  name: z.string(),
+  scopes: z.array(z.enum(tokenScopes)),
+  lastUsedAt: time.nullable(),
+  expiresAt: time.nullable(),
+  createdAt: time,
+})
+
+export const auditEvent = z.object({
+  id,
+  time,
+  actor: z.object({ id: id.nullable(), email: z.string() }),
+  action: z.string(),
+  object: z
+    .object({ kind: z.string(), id: z.string().nullable(), name: z.string().nullable() })
+    .nullable(),
+  address: z.string().nullable(),
+  details: z.record(z.string(), z.string()),
+})
