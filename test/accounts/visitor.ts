@@ -6,6 +6,7 @@ import { loadSession } from '../../src/accounts/session.ts'
 import { tokenRoutes } from '../../src/accounts/token-routes.tsx'
 import { checkScope } from '../../src/accounts/token-scope.ts'
 import { userRoutes } from '../../src/accounts/user-routes.tsx'
+import { auditor } from '../../src/audit/record.ts'
 import { auditRoutes } from '../../src/audit/routes.tsx'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/index.ts'
@@ -44,7 +45,10 @@ export function accountsApp({
     .route('/', userRoutes(deps))
     .route('/', auditRoutes(deps))
     .get('/dashboard', (c) => c.json(userOf(c)))
-    .post('/dashboard', (c) => c.json(userOf(c)))
+    .post('/dashboard', (c) => {
+      auditor(deps.db)(c, 'engine.pruned', { details: { dry_run: 'yes' } })
+      return c.json(userOf(c))
+    })
     .get('/admin', requireAdmin, (c) => c.json({}))
   app.onError(answerError)
   app.notFound(answerNotFound)
