@@ -7,7 +7,7 @@ import { RepositoryLink } from './repository-link.tsx'
 type Project = typeof projects.$inferSelect
 type Environment = typeof environments.$inferSelect
 
-export type Tab = 'overview' | 'deployments' | 'environments' | 'settings'
+export type Tab = 'overview' | 'deployments' | 'environments' | 'webhooks' | 'settings'
 
 /** What all pages of a project stand in: its name, its tabs, and the button that deploys it. */
 export const ProjectFrame = ({
@@ -52,5 +52,6 @@ const tabs: { name: Tab; title: string; path: string }[] = [
   { name: 'overview', title: 'Overview', path: '' },
   { name: 'deployments', title: 'Deployments', path: '/deployments' },
   { name: 'environments', title: 'Environments', path: '/envs' },
+  { name: 'webhooks', title: 'Webhooks', path: '/deliveries' },
   { name: 'settings', title: 'Settings', path: '/settings' },
 ]

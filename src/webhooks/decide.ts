@@ -1,5 +1,6 @@
 import { branchOf as followedBranch } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import { refuseBranch } from '../git/ref-names.ts'
 import type { Project } from '../projects/store.ts'
 import { branchOf, isZero } from './push.ts'
 import type { Push } from './push.ts'
@@ -21,6 +22,8 @@ export function decide(
   if (project.deletingAt) return nothing('The project is being deleted.')
   if (isOwnerDisabled) return nothing('The account of the project’s owner is disabled.')
   if (branch === null) return nothing('A tag was pushed, not a branch.')
+  const refused = refuseBranch(branch)
+  if (refused) return nothing(refused)
   if (isZero(push.after)) return nothing(`The branch ${branch} was deleted.`)
 
   const following = environments.filter(

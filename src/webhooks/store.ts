@@ -1,6 +1,6 @@
-import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { deliveries, projects, users } from '../db/schema.ts'
+import { deliveries, deployments, environments, gitSources, projects, users } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
@@ -62,6 +62,34 @@ export const listDeliveries = (
     .orderBy(desc(deliveries.id))
     .limit(limit + 1)
     .all()
+
+/** The deployments of these ids that are still there, each with the name of its environment. */
+export const listMade = (db: Db, ids: string[]) =>
+  new Map(
+    db
+      .select({
+        id: deployments.id,
+        projectId: deployments.projectId,
+        environment: environments.name,
+      })
+      .from(deployments)
+      .innerJoin(environments, eq(environments.id, deployments.environmentId))
+      .where(inArray(deployments.id, ids))
+      .all()
+      .map((made) => [made.id, made]),
+  )
+
+export type Made = NonNullable<ReturnType<ReturnType<typeof listMade>['get']>>
+
+/** Null for a project without a source. */
+export const getSourceProvider = (db: Db, { sourceId }: Pick<Project, 'sourceId'>) =>
+  sourceId === null
+    ? null
+    : (db
+        .select({ provider: gitSources.provider })
+        .from(gitSources)
+        .where(eq(gitSources.id, sourceId))
+        .get()?.provider ?? null)
 
 /** Drops what is neither among the newest of its kind nor young enough to come again. */
 export function forgetOldDeliveries(

@@ -1,0 +1,113 @@
+import type { projects } from '../db/schema.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { ProjectFrame } from '../projects/project-frame.tsx'
+import { CommitRef, EmptyState, MoreLink } from '../web/components.tsx'
+import { PostForm } from '../web/form.tsx'
+import { CheckIcon, CrossIcon, DashIcon } from '../web/icons.tsx'
+import { Ago } from '../web/times.tsx'
+import { branchOf } from './push.ts'
+import { canReplay } from './replay.ts'
+import type { Delivery, Made } from './store.ts'
+import { titles, WebhookSetup } from './webhook-setup.tsx'
+import type { Receiver } from './webhook-setup.tsx'
+
+type Project = typeof projects.$inferSelect
+
+/** What providers delivered to a project, what became of it, and how to have them deliver. */
+export const DeliveriesPage = ({
+  project,
+  receivers,
+  secret = null,
+  items,
+  nextCursor,
+  made,
+}: {
+  project: Project
+  receivers: Receiver[]
+  secret?: string | null
+  items: Delivery[]
+  nextCursor: string | null
+  /** The deployments that these deliveries made, by id. */
+  made: Map<string, Made>
+}) => (
+  <ProjectFrame project={project} tab="webhooks">
+    <WebhookSetup project={project} receivers={receivers} secret={secret} />
+    <h2>Deliveries</h2>
+    {items.length === 0 ? (
+      <EmptyState title="Nothing delivered yet">
+        <p>Push to the repository, or send a test from the provider’s page of the webhook.</p>
+      </EmptyState>
+    ) : (
+      <ol class="rows">
+        {items.map((delivery) => (
+          <Row
+            delivery={delivery}
+            deployments={delivery.deploymentIds.flatMap((id) => made.get(id) ?? [])}
+            isReplayable={!project.deletingAt && canReplay(delivery)}
+          />
+        ))}
+      </ol>
+    )}
+    <MoreLink href={`/projects/${project.id}/deliveries`} nextCursor={nextCursor} />
+  </ProjectFrame>
+)
+
+const Row = ({
+  delivery,
+  deployments,
+  isReplayable,
+}: {
+  delivery: Delivery
+  deployments: Made[]
+  isReplayable: boolean
+}) => (
+  <li class="row deployment-row">
+    <DecisionBadge decision={delivery.decision ?? 'ignored'} />
+    <div class="row-main">
+      <CommitRef hash={delivery.commitHash} message={delivery.commitMessage} />
+      <p class="row-facts">
+        <span>{titles[delivery.provider]}</span>
+        <bdi>{delivery.event || 'no event'}</bdi>
+        {delivery.ref && <bdi>{branchOf({ ref: delivery.ref }) ?? delivery.ref}</bdi>}
+        <span>{delivery.signatureOk ? 'signature good' : 'signature bad'}</span>
+      </p>
+      <p class="row-facts">
+        <bdi>{delivery.reason}</bdi>
+        {deployments.map((deployment) => (
+          <a href={deploymentPath(deployment)}>
+            <bdi>{deployment.environment}</bdi>
+          </a>
+        ))}
+      </p>
+    </div>
+    <div class="row-actions">
+      {isReplayable && (
+        <PostForm action={`/projects/${delivery.projectId}/deliveries/${delivery.id}/replay`}>
+          <button type="submit" class="btn" data-variant="outline" data-size="sm">
+            Replay
+          </button>
+        </PostForm>
+      )}
+    </div>
+    <p class="row-end">
+      <Ago at={delivery.createdAt} />
+    </p>
+  </li>
+)
+
+const DecisionBadge = ({ decision }: { decision: NonNullable<Delivery['decision']> }) => {
+  const { word, tone, Icon } = badges[decision]
+  return (
+    <span class="status" data-tone={tone}>
+      <Icon />
+      {word}
+    </span>
+  )
+}
+
+const badges = {
+  deployed: { word: 'Deployed', tone: 'good', Icon: CheckIcon },
+  ignored: { word: 'Ignored', tone: 'quiet', Icon: DashIcon },
+  refused: { word: 'Refused', tone: 'bad', Icon: CrossIcon },
+  failed: { word: 'Failed', tone: 'bad', Icon: CrossIcon },
+}

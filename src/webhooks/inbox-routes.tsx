@@ -1,0 +1,93 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import type { Deps } from '../deps.ts'
+import { deploymentJson } from '../deployments/json.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { ownKey } from '../projects/own-project.ts'
+import { findLiveProject, findProject, updateProject } from '../projects/store.ts'
+import type { Project } from '../projects/store.ts'
+import { randomToken } from '../secrets.ts'
+import { factory } from '../web/factory.ts'
+import { pageOf, paged } from '../web/paging.ts'
+import type { Page } from '../web/paging.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { DeliveriesPage } from './deliveries-page.tsx'
+import { deliveryJson } from './json.ts'
+import { providersOf } from './providers-of.ts'
+import { replay } from './replay.ts'
+import { findDelivery, getSourceProvider, listDeliveries, listMade } from './store.ts'
+import { WebhookSetup } from './webhook-setup.tsx'
+
+/** The inbox of a project: what was delivered to it, and the webhook that delivers. */
+export const inboxRoutes = (deps: Deps) => {
+  const { db, secrets, config } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .get('/projects/:id/deliveries', paged(), (c) => {
+      const project = findProject(db, ownKey(c))
+      return show(c, inbox(c, { project, page: c.req.valid('query') }))
+    })
+    .post('/projects/:id/deliveries/:deliveryId/replay', (c) => {
+      const project = findLiveProject(db, ownKey(c))
+      const delivery = findDelivery(db, { id: c.req.param('deliveryId'), projectId: project.id })
+      const deployments = replay(deps, { project, delivery, triggeredBy: userOf(c).email })
+      audit(c, 'delivery.replayed', {
+        object: { kind: 'delivery', id: delivery.id, name: project.name },
+      })
+      return moveOn(c, {
+        to: deploymentPath(deployments[0]!),
+        created: true,
+        json: () => ({ deployments: deployments.map(deploymentJson) }),
+      })
+    })
+    .post('/projects/:id/webhook-secret', (c) => {
+      const project = findLiveProject(db, ownKey(c))
+      const secret = randomToken()
+      const webhookSecret = secrets.seal(secret, `webhook ${project.id}`)
+      updateProject(db, project.id, { webhookSecret })
+      audit(c, 'webhook.secret_changed', {
+        object: { kind: 'project', id: project.id, name: project.name },
+      })
+      c.header('Cache-Control', 'no-store')
+      return show(c, {
+        ...inbox(c, { project, page: { limit: 50 }, secret }),
+        partial: () => (
+          <WebhookSetup project={project} receivers={receiversOf(c, project)} secret={secret} />
+        ),
+        json: () => ({ webhookSecret: secret }),
+      })
+    })
+
+  function inbox(
+    c: Context,
+    { project, page, secret = null }: { project: Project; page: Page; secret?: string | null },
+  ) {
+    const list = pageOf(listDeliveries(db, { projectId: project.id, ...page }), page)
+    const receivers = receiversOf(c, project)
+    return {
+      title: `${project.name}: webhooks`,
+      page: () => (
+        <DeliveriesPage
+          {...{ project, receivers, secret, ...list }}
+          made={listMade(
+            db,
+            list.items.flatMap(({ deploymentIds }) => deploymentIds),
+          )}
+        />
+      ),
+      json: () => ({ ...list, items: list.items.map(deliveryJson), receivers }),
+    }
+  }
+
+  /** Where the provider of this project posts to; all of them when it is not known which one that is. */
+  function receiversOf(c: Context, project: Project) {
+    const origin = (config.url ?? new URL(c.req.url)).origin
+    return providersOf(project, getSourceProvider(db, project)).map((provider) => ({
+      provider,
+      url: `${origin}/webhooks/${provider}`,
+    }))
+  }
+}

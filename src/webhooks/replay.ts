@@ -1,0 +1,42 @@
+import type { Deployment } from '../deployments/store.ts'
+import { AppError } from '../errors.ts'
+import { listEnvironments } from '../environments/store.ts'
+import type { Project } from '../projects/store.ts'
+import { decide } from './decide.ts'
+import { deployPush } from './deploy-push.ts'
+import type { DeployDeps } from './deploy-push.ts'
+import type { Push } from './push.ts'
+import { updateDelivery } from './store.ts'
+import type { Delivery } from './store.ts'
+
+/** Whether a delivery holds a push that can be decided again. */
+export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
+
+/** Decides a stored push again, as the project is set up now, and deploys what it asks for. */
+export function replay(
+  deps: DeployDeps,
+  { project, delivery, triggeredBy }: { project: Project; delivery: Delivery; triggeredBy: string },
+): Deployment[] {
+  if (!canReplay(delivery))
+    throw new AppError('conflict', `There is nothing to replay. ${delivery.reason}`)
+  const push = delivery.push as Push // written by `deliver`, and by nothing else
+  const environments = listEnvironments(deps.db, project.id)
+  const decision = decide(push, { project, environments, isOwnerDisabled: false })
+  if (decision.environments.length === 0)
+    throw new AppError('conflict', `There is nothing to replay. ${decision.reason}`)
+  const deployments = deps.db.transaction(
+    () => {
+      const inserted = deployPush(deps, { ...decision, project, push, triggeredBy })
+      const deploymentIds = [...delivery.deploymentIds, ...inserted.map(({ id }) => id)]
+      updateDelivery(deps.db, delivery.id, {
+        decision: 'deployed',
+        reason: decision.reason,
+        deploymentIds,
+      })
+      return inserted
+    },
+    { behavior: 'immediate' },
+  )
+  deps.queue.wake()
+  return deployments
+}
