@@ -3,6 +3,7 @@ import { requestId } from 'hono/request-id'
 import { webhookRoutes } from '../../src/webhooks/routes.ts'
 import { clientAddress } from '../../src/web/client-address.ts'
 import { factory } from '../../src/web/factory.ts'
+import { answerError } from '../../src/web/failures.tsx'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -18,6 +19,7 @@ export function aReceiver(env: Record<string, string> = {}) {
   t.queue.wake = () => {} // what is deployed waits: these tests are about what is decided
   const clock = { now: Date.now() }
   const app = factory.createApp().use(requestId(), clientAddress([]))
+  app.onError(answerError)
   app.route('/', webhookRoutes(t.deps, { now: () => clock.now }))
   return { ...t, app, clock, owner: t.logIn('ada@example.com') }
 }
