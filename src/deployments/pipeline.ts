@@ -6,6 +6,7 @@ import { explain } from './explain.ts'
 import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
 import type { StepName } from './progress.ts'
+import { report } from './report.ts'
 import { stopping } from './run.ts'
 import type { Run } from './run.ts'
 import { build } from './steps/build.ts'
@@ -33,7 +34,7 @@ export async function runPipeline(deps: Deps, { id, ...options }: Options & { id
     await end(deps, { ...options, job, progress, error })
   }
   await tidy(deps, job).catch((error) =>
-    journal.error('tidying up after a deployment failed', error, { deployment: id }),
+    report('tidying up after a deployment failed', error, { deployment: id }),
   )
 }
 
@@ -76,7 +77,7 @@ async function takeSteps(deps: Deps, { job, progress, signal, onBuilt }: Work) {
 async function end(deps: Deps, { job, progress, signal, error }: Work & { error: unknown }) {
   const { id } = job.deployment
   const left = await discard(deps, { job, stops: signal.reason === stopping }).catch((failed) => {
-    journal.error('discarding a deployment failed', failed, { deployment: id })
+    report('discarding a deployment failed', failed, { deployment: id })
     return {}
   })
   if (signal.reason === stopping) {

@@ -1,21 +1,17 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { Failure } from '../errors.ts'
-import { journal } from '../journal.ts'
 import { labelFilter } from '../projects/labels.ts'
 import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
 import { LogWriter } from './log-writer.ts'
 import { observe } from './observe.ts'
+import { report } from './report.ts'
 import { activeStatuses, getCurrent, getJob, listInStatus, moveDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder } from './supersede.ts'
+import { waitForEngine } from './wait-for-engine.ts'
 
 /** A deployment that was in work at two deaths of Davit may be what kills it. */
 const maxAttempts = 2
-
-/** Milliseconds between looks at an engine that does not answer. */
-const retryDelay = 2000
 
 type RecoverDeps = Omit<Deps, 'secrets' | 'streams' | 'setupCode'>
 
@@ -29,7 +25,7 @@ export async function recover(deps: RecoverDeps, { signal }: { signal: AbortSign
   for (const deployment of interrupted)
     if (!switching.includes(deployment)) takeUp(deps, deployment)
 
-  if (!(await engineAnswers(deps, signal))) return
+  if (!(await waitForEngine(deps.docker, { signal }))) return
   await removeOrphans(deps)
   for (const deployment of switching) {
     await startPrevious(deps, deployment)
@@ -41,7 +37,7 @@ export async function recover(deps: RecoverDeps, { signal }: { signal: AbortSign
 
   for (const project of listProjectsBeingDeleted(deps.db))
     await removeProject(deps, { project, volumes: project.deletingVolumes }).catch((error) =>
-      journal.error('project removal failed', error, { id: project.id }),
+      report('project removal failed', error, { project: project.id }),
     )
 }
 
@@ -91,18 +87,5 @@ async function startPrevious({ db, docker }: RecoverDeps, { id, environmentId }:
   if (previous?.status !== 'running' || !previous.containerId) return
   await docker
     .startContainer(previous.containerId)
-    .catch((error) => journal.error('the previous container did not start', error, { id }))
-}
-
-async function engineAnswers({ docker }: RecoverDeps, signal: AbortSignal) {
-  for (let tries = 0; !signal.aborted; tries++) {
-    try {
-      await docker.info({ signal })
-      return true
-    } catch (error) {
-      if (tries === 0 && error instanceof Failure) journal.warn(error.message, { hint: error.hint })
-      await sleep(retryDelay, undefined, { signal }).catch(() => {})
-    }
-  }
-  return false
+    .catch((error) => report('the previous container did not start', error, { deployment: id }))
 }

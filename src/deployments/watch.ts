@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { Failure } from '../errors.ts'
-import { journal } from '../journal.ts'
 import { labelFilter } from '../projects/labels.ts'
 import { observe } from './observe.ts'
+import { report } from './report.ts'
 import { listInStatus } from './store.ts'
 
 /** Milliseconds before the engine is asked for its events again after the connection ended. */
@@ -33,14 +32,9 @@ export async function watchContainers(deps: WatchDeps, { signal }: { signal: Abo
       }
     } catch (error) {
       if (signal.aborted) return
-      if (!quiet) report(error)
+      if (!quiet) report('watching the engine failed', error)
       quiet = true
     }
     await sleep(retryDelay, undefined, { signal }).catch(() => {})
   }
-}
-
-function report(error: unknown) {
-  if (error instanceof Failure) journal.warn(error.message, { hint: error.hint })
-  else journal.error('watching the engine failed', error)
 }

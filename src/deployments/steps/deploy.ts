@@ -3,9 +3,13 @@ import { urlOf } from '../../environments/json.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
 import type { Deployment } from '../store.ts'
+import { waitForEngine } from '../wait-for-engine.ts'
 import { choosePort, containerOptions, volumesOf } from './container.ts'
 import { gate } from './gate.ts'
 import { ensureNetwork } from './network.ts'
+
+/** Milliseconds in which an engine that went away may come back to have a switch undone. */
+const patience = 60_000
 
 /**
  * Puts a container of the image in the place of the one that serves, and returns its address. Where
@@ -77,6 +81,7 @@ async function stop({ docker, log }: Run, container: string) {
 
 /** The undo of the switch. Whatever goes wrong here is told, and does not hide why it was needed. */
 async function giveWay({ docker, log }: Run, { id, old }: { id: string; old: string | null }) {
+  await waitForEngine(docker, { signal: AbortSignal.timeout(patience) })
   try {
     await docker.removeContainer(id, { force: true })
   } catch (error) {

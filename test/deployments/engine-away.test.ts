@@ -1,0 +1,84 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { recover } from '../../src/deployments/recover.ts'
+import { updateDeployment } from '../../src/deployments/store.ts'
+import { connectDocker } from '../../src/docker/index.ts'
+import { testApp } from '../support/app.ts'
+import { aBuild, aCommand, anApp, answerOf, aProject, finished, logOf } from './apps.ts'
+import { aWayToTheEngine } from './engine.ts'
+import { logs, pathOf } from './events.ts'
+
+/** The whole product, whose way to the engine can be cut. */
+async function cuttableApp() {
+  const way = await aWayToTheEngine()
+  onTestFinished(() => {
+    way.cut()
+    t.deps.docker = t.docker // what the test has made is removed the usual way
+  })
+  const t = testApp()
+  t.deps.docker = connectDocker({ host: way.host })
+  return { t, way, ada: t.logIn('ada@example.com') }
+}
+
+test('without an engine a deployment fails while building, and says what to do', async () => {
+  const { t, way, ada } = await cuttableApp()
+  const project = await aProject(t, ada, anApp('x'))
+  way.cut()
+  const { status, error } = await project.deploy()
+  expect(status).toBe('failed')
+  expect(error).toMatchObject({ step: 'building', code: 'engine_unreachable' })
+  expect(error.hint).toContain('DOCKER_HOST')
+})
+
+test('an engine that goes away during a build fails it', async () => {
+  const { t, way, ada } = await cuttableApp()
+  const project = await aProject(t, ada, aBuild('sleep 3333'))
+  const deployment = await project.trigger()
+  await logs(ada, deployment, 'RUN')
+  way.cut()
+  const { error } = await finished(ada, deployment)
+  expect(error).toMatchObject({ step: 'building', code: 'engine_unreachable' })
+})
+
+test('an engine that goes away at the gate and comes back has the old container serve again', async () => {
+  const { t, way, ada } = await cuttableApp()
+  const project = await aProject(t, ada, anApp('first'))
+  const first = await project.deploy()
+  project.repository.commit(aCommand('sleep 999'))
+  const second = await project.trigger()
+  await logs(ada, second, 'Waiting for an answer')
+
+  way.cut()
+  await Bun.sleep(300)
+  expect((await ada.get(pathOf(second))).json.status).toBe('deploying')
+  await way.mend()
+  const { error } = await finished(ada, second)
+
+  expect(error).toMatchObject({ step: 'deploying', code: 'engine_unreachable' })
+  expect(await logOf(ada, second)).toContain('The previous container serves again.')
+  expect(await answerOf(first)).toBe('first')
+  const labels = [`davit.instance=${t.instanceId}`]
+  const containers = await t.docker.listContainers({ labels, all: true })
+  expect(containers.map(({ id }) => id)).toEqual([first.containerId])
+})
+
+test('recovery waits for the engine before it takes up a switch', async () => {
+  const { t, way, ada } = await cuttableApp()
+  const project = await aProject(t, ada, anApp('x'), { port: 0 })
+  const first = await project.deploy()
+  await t.queue.idle()
+  const crashed = { status: 'deploying', finishedAt: null } as const
+  updateDeployment(t.db, first.id, crashed)
+  way.cut()
+
+  const recovered = recover(t.deps, { signal: new AbortController().signal })
+  const newer = await project.trigger() // behind it, until it is taken up
+  await Bun.sleep(200)
+  const statusOf = async ({ id }: { id: string }) =>
+    (await ada.get(pathOf({ projectId: project.id, id }))).json.status
+  expect([await statusOf(first), await statusOf(newer)]).toEqual(['deploying', 'pending'])
+  await way.mend()
+  await recovered
+
+  expect(await statusOf(first)).toBe('superseded')
+  expect((await finished(ada, newer)).status).toBe('running')
+})
