@@ -8,9 +8,16 @@ type Explanation = {
   hint: string
 }
 
-/** Turns what git said into a code, a sentence and a next step; `where` is host and path. */
-export function explainGit(error: GitError, { where }: { where: string }): Failure {
+/**
+ * Turns what git said into a code, a sentence and a next step; `where` is host and path, and
+ * `opened` what Davit had to show there.
+ */
+export function explainGit(
+  error: GitError,
+  { where, opened = null }: { where: string; opened?: 'token' | 'key' | null },
+): Failure {
   const known = explanations.find(({ says }) => error.says(says))
+  if (known?.code === 'authentication' && opened) return notOpened(where, opened, error)
   if (known) return new Failure(known.code, known.message(where), known.hint, { cause: error })
   const last = error.lines.findLast((line) => /^(fatal|error):/.test(line)) ?? error.lines.at(-1)
   return new Failure(
@@ -34,6 +41,13 @@ const explanations: Explanation[] = [
     says: /returned error: 30\d/,
     message: (where) => `The server sends whoever asks for ${where} to another address.`,
     hint: 'Use the address that it leads to: often the same with .git at its end, or https://.',
+  },
+  {
+    code: 'host_key_changed',
+    says: /REMOTE HOST IDENTIFICATION HAS CHANGED|has changed and you have requested strict/,
+    message: (where) =>
+      `The server of ${where} shows another host key than the one that Davit knows it by.`,
+    hint: 'Somebody may be in between. If the server really has a new key, have the operator remove its line from git-home/known_hosts in the data directory.',
   },
   {
     code: 'authentication',
@@ -67,3 +81,18 @@ const explanations: Explanation[] = [
     hint: 'Try again; if it stays so, see whether the git server answers from this machine.',
   },
 ]
+
+const notOpened = (where: string, opened: 'token' | 'key', cause: GitError) =>
+  opened === 'token'
+    ? new Failure(
+        'authentication',
+        `The server did not accept the token of the git source for ${where}.`,
+        'See under Settings, Git whether the token still works, and may read this repository.',
+        { cause },
+      )
+    : new Failure(
+        'authentication',
+        `The server did not accept the project’s deploy key for ${where}.`,
+        'Add the public half of the key, which the project’s settings show, to the repository.',
+        { cause },
+      )

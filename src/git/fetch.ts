@@ -1,9 +1,16 @@
 import { Failure } from '../errors.ts'
-import { explainGit } from './failures.ts'
 import type { GitTools, Log, Snapshot } from './git.ts'
 import { withMirror } from './mirror.ts'
 import { isCommit, refuseBranch } from './ref-names.ts'
-import { connectRemote, findRemoteHead, listRemoteBranches, type Remote } from './remote.ts'
+import {
+  connectRemote,
+  explained,
+  findRemoteHead,
+  listRemoteBranches,
+  placeOf,
+  type Remote,
+  runRemoteGit,
+} from './remote.ts'
 import { GitError, runGit } from './run.ts'
 import { emptyRepository, unknownBranch, unknownCommit } from './unknown-ref.ts'
 
@@ -43,11 +50,13 @@ async function withSource<T>(
   const remote = await connectRemote(tools, options)
   const { signal, log } = options
   try {
-    return await withMirror(tools, { href: remote.url.href, signal, log }, (mirror) =>
-      work({ ...options, tools, remote, mirror }),
+    return await withMirror(
+      tools,
+      { origin: { href: remote.url.href, keyId: remote.keys.id }, signal, log },
+      (mirror) => work({ ...options, tools, remote, mirror }),
     )
   } catch (error) {
-    throw error instanceof GitError ? explainGit(error, { where: placeOf(remote) }) : error
+    throw explained(error, remote)
   }
 }
 
@@ -110,7 +119,7 @@ async function fetchExactly(source: Source, wanted: { commit: string; branch: st
 
 async function fetchRef(source: Source, what: { from: string; to: string; depth: number }) {
   const { tools, remote, mirror, signal } = source
-  await runGit(tools.setup, {
+  await runRemoteGit(tools, remote, {
     command: 'fetch',
     options: [
       ...['--progress', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'],
@@ -118,10 +127,8 @@ async function fetchRef(source: Source, what: { from: string; to: string; depth:
     ],
     values: [remote.url.href, `+${what.from}:${what.to}`],
     // Old objects go while nobody else works on the mirror, not in a process that outlives this.
-    config: [...remote.config, 'gc.autoDetach=false', 'gc.pruneExpire=1.day.ago'],
-    env: remote.env,
+    config: ['gc.autoDetach=false', 'gc.pruneExpire=1.day.ago'],
     mirror,
-    transfer: true,
     log: finishedLines(source.log),
     signal,
   })
@@ -180,6 +187,3 @@ function refuseOddNames({ branch, commit }: Wanted) {
     throw new Failure('unknown_commit', 'This is not the hash of a commit.', hint)
   }
 }
-
-/** The repository in messages: the host and the path, never more. */
-const placeOf = ({ url }: Remote) => `${url.host}${url.path}`

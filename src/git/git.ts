@@ -1,10 +1,12 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Lookup } from '../hosts.ts'
 import { archiveContext, prepareContext } from './context.ts'
 import { fetchSnapshot } from './fetch.ts'
+import { keyDirectory, type Keys } from './keys.ts'
 import { createLocks, type Locks } from './locks.ts'
 import { removeMirror } from './mirror.ts'
+import { listBranches } from './remote.ts'
 import type { GitSetup } from './run.ts'
 
 export type Log = (line: string) => void
@@ -29,17 +31,31 @@ export type BuildContext = {
 
 export type Git = {
   /** Fetches and resolves: branch null means the remote's HEAD; a commit is fetched exactly. */
-  fetch(options: {
-    url: string
-    branch: string | null
-    commit: string | null
-    signal: AbortSignal
-    log: Log
-  }): Promise<Snapshot>
-  /** What the engine is to build: paths checked, .dockerignore applied, submodules merged in. */
+  fetch(
+    options: Keys & {
+      url: string
+      branch: string | null
+      commit: string | null
+      signal: AbortSignal
+      log: Log
+    },
+  ): Promise<Snapshot>
+  /** The branches of a repository as it is now, and the one that its HEAD names. */
+  listBranches(
+    options: Keys & { url: string; signal: AbortSignal },
+  ): Promise<{ head: string | null; branches: { name: string; commit: string }[] }>
+  /**
+   * What the engine is to build: paths checked, .dockerignore applied, submodules merged in. The
+   * keys of the fetch open the submodules too.
+   */
   context(
     snapshot: Snapshot,
-    options: { contextDir: string; dockerfilePath: string | null; signal: AbortSignal; log: Log },
+    options: Keys & {
+      contextDir: string
+      dockerfilePath: string | null
+      signal: AbortSignal
+      log: Log
+    },
   ): Promise<BuildContext>
   /** The context as a tar stream; git ends with the stream or the signal. */
   archive(context: BuildContext, options: { signal: AbortSignal }): ReadableStream<Uint8Array>
@@ -63,14 +79,20 @@ export type GitTools = {
   allow: string[]
   lookup: Lookup | undefined
   locks: Locks
+  /** Of the piece of work at hand. */
+  keys: Keys
 }
 
 /** Opens the git side of an installation; its mirrors are a cache that may be deleted at any time. */
 export function connectGit(options: GitOptions): Git {
   const tools = openTools(options)
   return {
-    fetch: (what) => fetchSnapshot(tools, what),
-    context: (snapshot, what) => prepareContext(tools, { snapshot, ...what }),
+    fetch: ({ credential, deployKey, ...what }) =>
+      fetchSnapshot({ ...tools, keys: { credential, deployKey } }, what),
+    listBranches: ({ credential, deployKey, ...what }) =>
+      listBranches({ ...tools, keys: { credential, deployKey } }, what),
+    context: (snapshot, { credential, deployKey, ...what }) =>
+      prepareContext({ ...tools, keys: { credential, deployKey } }, { snapshot, ...what }),
     archive: (context, { signal }) => archiveContext(tools, { context, signal }),
     removeMirror: (url) => removeMirror(tools, url),
   }
@@ -80,6 +102,7 @@ function openTools(options: GitOptions): GitTools {
   const dataDir = resolve(options.dataDir)
   const home = join(dataDir, 'git-home')
   mkdirSync(home, { recursive: true, mode: 0o700 })
+  rmSync(keyDirectory(home), { recursive: true, force: true })
   // git refuses local repositories of other users; where local ones are admitted, so are those.
   writeFileSync(
     join(home, '.gitconfig'),
@@ -95,5 +118,6 @@ function openTools(options: GitOptions): GitTools {
     allow: options.allowHosts,
     lookup: options.lookup,
     locks: createLocks(),
+    keys: {},
   }
 }

@@ -1,13 +1,21 @@
-import { mkdir, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { explainGit } from './failures.ts'
 import type { GitTools, Log } from './git.ts'
 import { readRepositoryUrl } from './repository-url.ts'
 import { GitError, runGit } from './run.ts'
 
-/** The bare repository that caches one remote; git never checks anything out of it. */
-export const mirrorPath = (tools: GitTools, href: string) =>
-  join(tools.mirrors, `${new Bun.CryptoHasher('sha256').update(href).digest('hex')}.git`)
+/** What one remote gives to those with the same keys, in a bare repository of its own. */
+export type Origin = { href: string; keyId: string }
+
+/**
+ * Where that is; git never checks anything out of it. What a key opened is kept apart: who has the
+ * address and the hash of a commit, but not the key, must not find it.
+ */
+const mirrorPath = (tools: GitTools, { href, keyId }: Origin) =>
+  join(tools.mirrors, `${nameOf(href)}${keyId && `-${keyId}`}.git`)
+
+const nameOf = (href: string) => new Bun.CryptoHasher('sha256').update(href).digest('hex')
 
 /**
  * Works on a repository's mirror, alone. A mirror is a cache: one that is missing, half made
@@ -15,10 +23,10 @@ export const mirrorPath = (tools: GitTools, href: string) =>
  */
 export async function withMirror<T>(
   tools: GitTools,
-  options: { href: string; signal: AbortSignal; log: Log },
+  options: { origin: Origin; signal: AbortSignal; log: Log },
   work: (mirror: string) => Promise<T>,
 ): Promise<T> {
-  const mirror = mirrorPath(tools, options.href)
+  const mirror = mirrorPath(tools, options.origin)
   return tools.locks(mirror, options.signal, async () => {
     const known = await isSound(mirror)
     if (known) {
@@ -43,15 +51,17 @@ export async function distrustMirrors({ mirror, alternates }: Stores) {
 /** A mirror, and the folders of objects of those that belong to it. */
 type Stores = { mirror: string; alternates: string[] }
 
-/** Removes a repository's mirror; false when there was none. */
+/** Removes a repository's mirrors, whatever keys opened them; false when there was none. */
 export async function removeMirror(tools: GitTools, url: string): Promise<boolean> {
-  const { href } = readRepositoryUrl(url, { allowLocal: true })
-  const mirror = mirrorPath(tools, href)
-  return tools.locks(mirror, new AbortController().signal, async () => {
-    const existed = await exists(mirror)
-    await rm(mirror, { recursive: true, force: true })
-    return existed
-  })
+  const name = nameOf(readRepositoryUrl(url, { allowLocal: true }).href)
+  const names = await readdir(tools.mirrors).catch(() => [])
+  const mirrors = names.filter((entry) => entry.startsWith(name))
+  for (const mirror of mirrors.map((entry) => join(tools.mirrors, entry))) {
+    await tools.locks(mirror, new AbortController().signal, () =>
+      rm(mirror, { recursive: true, force: true }),
+    )
+  }
+  return mirrors.length > 0
 }
 
 /** What git says that no fault outside of the mirror explains. */

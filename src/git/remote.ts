@@ -1,19 +1,27 @@
 import { isIP } from 'node:net'
 import { AppError, Failure } from '../errors.ts'
 import { resolveHost } from '../hosts.ts'
+import { explainGit } from './failures.ts'
 import type { GitTools } from './git.ts'
 import { readRepositoryUrl, type RepositoryUrl } from './repository-url.ts'
-import { runGit } from './run.ts'
+import { keysFor, type OwnKeys, withKeyFile } from './keys.ts'
+import { type GitCommand, GitError, runGit } from './run.ts'
 
 /** A repository elsewhere, with what keeps git on the address that was checked. */
-export type Remote = { url: RepositoryUrl; config: string[]; env: Record<string, string> }
+export type Remote = {
+  url: RepositoryUrl
+  config: string[]
+  env: Record<string, string>
+  keys: OwnKeys
+}
 
 export async function connectRemote(
   tools: GitTools,
   options: { url: string; signal: AbortSignal },
 ): Promise<Remote> {
   const url = readUrl(options.url, tools.setup.allowLocal)
-  if (url.protocol === 'file') return { url, config: [], env: {} }
+  const keys = keysFor(url, tools.keys)
+  if (url.protocol === 'file') return { url, config: [], env: {}, keys }
   const { allow, lookup } = tools
   const addresses = await resolveHost(url.host, {
     allow,
@@ -21,11 +29,23 @@ export async function connectRemote(
     ...(lookup ? { lookup } : {}),
   })
   if (url.protocol === 'ssh') {
-    return { url, config: [], env: { DAVIT_SSH_ADDRESS: addresses[0]!, DAVIT_SSH_HOST: url.host } }
+    return { url, config: [], env: sshHost(url, addresses[0]!), keys }
   }
   const pin = `http.curloptResolve=${url.host}:${url.port}:${addresses.map(bracketed).join(',')}`
-  return { url, config: isIP(url.host) ? [] : [pin], env: {} }
+  return { url, config: isIP(url.host) ? [] : [pin], env: keys.env, keys }
 }
+
+/** Runs git against the remote: by the address that was checked, and with what opens it. */
+export const runRemoteGit = (tools: GitTools, remote: Remote, command: GitCommand) =>
+  withKeyFile(tools.setup, remote.keys.deployKey, (keyEnv) =>
+    runGit(tools.setup, {
+      ...command,
+      config: [...remote.config, ...(command.config ?? [])],
+      env: { ...remote.env, ...keyEnv },
+      secrets: remote.keys.secrets,
+      transfer: true,
+    }),
+  )
 
 /** The branch that the remote's HEAD names, and its commit; null in an empty repository. */
 export async function findRemoteHead(
@@ -46,18 +66,35 @@ export async function listRemoteBranches(
   return [...text.matchAll(/\trefs\/heads\/(.+)$/gm)].map(([, name]) => name!)
 }
 
+/** All branches with their commits, and the one that HEAD names. */
+export async function listBranches(
+  tools: GitTools,
+  options: { url: string; signal: AbortSignal },
+): Promise<{ head: string | null; branches: { name: string; commit: string }[] }> {
+  const { signal } = options
+  const remote = await connectRemote(tools, options)
+  const names = ['HEAD', 'refs/heads/*']
+  const text = await listRemote(tools, { remote, what: ['--symref'], names, signal }).catch(
+    (error) => {
+      throw explained(error, remote)
+    },
+  )
+  const heads = text.matchAll(/^([0-9a-f]+)\trefs\/heads\/(.+)$/gm)
+  return {
+    head: /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(text)?.[1] ?? null,
+    branches: Array.from(heads, ([, commit, name]) => ({ name: name!, commit: commit! })),
+  }
+}
+
 async function listRemote(
   tools: GitTools,
   options: { remote: Remote; what: string[]; names: string[]; signal: AbortSignal },
 ): Promise<string> {
   const { remote, what, names, signal } = options
-  const output = await runGit(tools.setup, {
+  const output = await runRemoteGit(tools, remote, {
     command: 'ls-remote',
     options: ['--quiet', ...what],
     values: [remote.url.href, ...names],
-    config: remote.config,
-    env: remote.env,
-    transfer: true,
     signal,
   })
   return output.toString()
@@ -75,5 +112,20 @@ function readUrl(text: string, allowLocal: boolean): RepositoryUrl {
     )
   }
 }
+
+/** What git says against a remote, put in words. */
+export const explained = (error: unknown, remote: Remote) =>
+  error instanceof GitError
+    ? explainGit(error, { where: placeOf(remote), opened: remote.keys.kind })
+    : error
+
+/** The repository in messages: the host and the path, never more. */
+export const placeOf = ({ url }: Remote) => `${url.host}${url.path}`
+
+/** The key of each port is pinned for itself, as ssh does it without an alias. */
+const sshHost = ({ host, port }: RepositoryUrl, address: string) => ({
+  DAVIT_SSH_ADDRESS: address,
+  DAVIT_SSH_HOST: port === 22 ? host : `[${host}]:${port}`,
+})
 
 const bracketed = (address: string) => (isIP(address) === 6 ? `[${address}]` : address)

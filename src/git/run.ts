@@ -18,6 +18,8 @@ export type GitCommand = {
   mirror?: string
   config?: string[]
   env?: Record<string, string>
+  /** Hidden in all that git says. */
+  secrets?: string[]
   input?: Uint8Array<ArrayBuffer>
   signal: AbortSignal
   /** It talks to another machine: it may take longer, but not be silent. */
@@ -96,7 +98,8 @@ function startGit(setup: GitSetup, command: GitCommand, most: number): RunningGi
   const reading = eachLine(
     child.stderr,
     () => silence?.refresh(),
-    (line) => {
+    (text) => {
+      const line = masked(text, command.secrets ?? [])
       command.log?.(line)
       lines.push(line)
       if (lines.length > 20) lines.shift()
@@ -166,7 +169,8 @@ const safeConfig = [
 // The shell that git starts expands the variables inside the quotes, and nothing in their values.
 const sshCommand = [
   'ssh -F /dev/null -o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=15',
-  '-o IdentityFile=none -o IdentityAgent=none -o StrictHostKeyChecking=accept-new',
+  '-o "IdentityFile=\\"$DAVIT_SSH_KEY\\"" -o IdentitiesOnly=yes -o IdentityAgent=none',
+  '-o StrictHostKeyChecking=accept-new',
   '-o "UserKnownHostsFile=\\"$HOME/known_hosts\\""',
   '-o "HostName=$DAVIT_SSH_ADDRESS" -o "HostKeyAlias=$DAVIT_SSH_HOST"',
 ].join(' ')
@@ -183,6 +187,7 @@ const environment = (setup: GitSetup, command: GitCommand) => ({
   GIT_ALLOW_PROTOCOL: setup.allowLocal ? 'https:http:ssh:file' : 'https:http:ssh',
   GIT_SSH_COMMAND: sshCommand,
   GIT_SSH_VARIANT: 'ssh',
+  DAVIT_SSH_KEY: 'none',
   ...(command.mirror ? { GIT_DIR: command.mirror } : {}),
   ...command.env,
 })
@@ -232,6 +237,9 @@ async function readAll(git: RunningGit): Promise<Buffer> {
 }
 
 const mostOutput = 128 * 1024 * 1024
+
+const masked = (line: string, secrets: string[]) =>
+  secrets.reduce((text, secret) => text.replaceAll(secret, '***'), line)
 
 const tooLarge = () =>
   new Failure(

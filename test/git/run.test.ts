@@ -13,6 +13,8 @@ const setup: GitSetup = {
   deadlines: { command: 5_000, transfer: 5_000, silence: 5_000 },
 }
 const signal = new AbortController().signal
+/** Seconds that only the helpers of this run sleep. */
+const nap = 100_000 + process.pid
 
 describe('git', () => {
   test('gives what it wrote', async () => {
@@ -56,20 +58,20 @@ describe('git', () => {
 
   test('ends at its deadline with all that it started', async () => {
     const hurried = { ...setup, deadlines: { ...setup.deadlines, command: 200 } }
-    const config = ['alias.nap=!sleep 4242 & sleep 4242']
+    const config = [`alias.nap=!sleep ${nap} & sleep ${nap}`]
     const started = performance.now()
     const run = runGit(hurried, { command: 'nap', config, signal })
     expect(await run.catch((error) => error)).toMatchObject({ code: 'git_timeout' })
     expect(performance.now() - started).toBeLessThan(3_000)
-    expect(Bun.spawnSync(['pgrep', '-f', '^sleep 4242$']).stdout.toString()).toBe('')
+    expect(Bun.spawnSync(['pgrep', '-f', `^sleep ${nap}$`]).stdout.toString()).toBe('')
   })
 
   test('that left a helper behind ends with it', async () => {
     const hurried = { ...setup, deadlines: { ...setup.deadlines, command: 200 } }
-    const config = ['alias.leave=!sleep 4243 & exit 0']
+    const config = [`alias.leave=!sleep ${nap} & exit 0`]
     const run = runGit(hurried, { command: 'leave', config, signal })
     expect(await run.catch((error) => error)).toMatchObject({ code: 'git_timeout' })
-    expect(Bun.spawnSync(['pgrep', '-f', '^sleep 4243$']).stdout.toString()).toBe('')
+    expect(Bun.spawnSync(['pgrep', '-f', `^sleep ${nap}$`]).stdout.toString()).toBe('')
   })
 
   test('that ignores a polite end is killed', async () => {

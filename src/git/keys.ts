@@ -1,0 +1,83 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RepositoryUrl } from './repository-url.ts'
+import type { GitSetup } from './run.ts'
+
+/** A user and a password, or a token in its place, and the one place that may see them. */
+export type Credential = { baseUrl: string; username: string; password: string }
+
+/** What private repositories are opened with; either is used only where it belongs. */
+export type Keys = {
+  /** For http:// and https:// below its base URL, and for nothing else. */
+  credential?: Credential | null | undefined
+  /** An OpenSSH private key, for ssh:// and git@. */
+  deployKey?: string | null | undefined
+}
+
+/** The part of the keys that opens one repository. */
+export type OwnKeys = {
+  env: Record<string, string>
+  /** Never to be seen in what git says. */
+  secrets: string[]
+  deployKey: string | null
+  /** Empty where nothing is opened; tells apart what different keys brought. */
+  id: string
+  kind: 'token' | 'key' | null
+}
+
+const none: OwnKeys = { env: {}, secrets: [], deployKey: null, id: '', kind: null }
+
+export function keysFor(url: RepositoryUrl, { credential, deployKey }: Keys): OwnKeys {
+  if (url.protocol === 'ssh' && deployKey) {
+    return { ...none, deployKey, id: fingerprint(deployKey), kind: 'key' }
+  }
+  if (!credential || !isBelow(url.href, credential.baseUrl)) return none
+  const { username, password } = credential
+  const basic = btoa(`${username}:${password}`)
+  return {
+    // In the environment nobody else sees it, and it is written nowhere. git sends it to addresses
+    // below this one only.
+    env: {
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: `http.${withoutSlash(credential.baseUrl)}/.extraHeader`,
+      GIT_CONFIG_VALUE_0: `Authorization: Basic ${basic}`,
+    },
+    secrets: [basic, password],
+    deployKey: null,
+    id: fingerprint(`${username}:${password}`),
+    kind: 'token',
+  }
+}
+
+/** Lays the key down where ssh can read it, for this one piece of work. */
+export async function withKeyFile<T>(
+  { home }: GitSetup,
+  deployKey: string | null,
+  work: (env: Record<string, string>) => Promise<T>,
+): Promise<T> {
+  if (deployKey === null) return work({})
+  const directory = keyDirectory(home)
+  const path = join(directory, Bun.randomUUIDv7())
+  await mkdir(directory, { recursive: true, mode: 0o700 })
+  try {
+    await writeFile(path, deployKey, { mode: 0o600, flag: 'wx' })
+    return await work({ DAVIT_SSH_KEY: path })
+  } finally {
+    await rm(path, { force: true })
+  }
+}
+
+/** Emptied when Davit starts: one that was killed has left its keys behind. */
+export const keyDirectory = (home: string) => join(home, 'keys')
+
+function isBelow(href: string, baseUrl: string): boolean {
+  const [url, base] = [new URL(href), new URL(withoutSlash(baseUrl))]
+  return (
+    url.origin === base.origin && url.pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`)
+  )
+}
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, '')
+
+const fingerprint = (key: string) =>
+  new Bun.CryptoHasher('sha256').update(key).digest('hex').slice(0, 16)
