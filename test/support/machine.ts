@@ -54,6 +54,21 @@ export async function ensureChromium({ say }: Options) {
   })
 }
 
+/** Finds an sshd, installing Debian's where there is none, and answers its path. */
+export async function ensureSshd({ say }: Options) {
+  const found = which('sshd')
+  if (found) return found
+  return withMachineLock(async () => {
+    if (!which('sshd')) {
+      say("Installing Debian's openssh-server, which the tests of git@ addresses talk to.")
+      await installPackages(['openssh-server'])
+    }
+    const installed = which('sshd')
+    if (!installed) throw new Error("Debian's openssh-server is installed, but no `sshd` is found.")
+    return installed
+  })
+}
+
 const hasBusybox = async () => (await askEngine('/images/busybox:latest/json')).ok
 
 /** A registry that is out of reach costs 20 s at most. */
