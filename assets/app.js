@@ -123,6 +123,9 @@ function cookie(name) {
   return entry?.slice(name.length + 1) ?? ''
 }
 
+// On a narrow screen the tabs scroll; where one is must be seen.
+document.querySelector('.tabs-line [aria-current]')?.scrollIntoView({ block: 'nearest' })
+
 openModal()
 announced = new Set(
   [...document.querySelectorAll('[data-announce]')].map((e) => e.dataset.announce),

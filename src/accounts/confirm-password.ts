@@ -17,7 +17,7 @@ export async function confirmPassword(
   if (!password) throw wrong('wants your current password.')
   const email = `password of ${user.id}`
   countTry(db, { email, address })
-  if (!(await isPassword(password, user.passwordHash))) throw wrong('is not your password.')
+  if (!(await isPassword(password, user.passwordHash))) throw wrong('is wrong.')
   forgiveFailures(db, email)
 }
 

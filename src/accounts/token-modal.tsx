@@ -29,9 +29,9 @@ export const NewTokenModal = ({ draft }: { draft: Draft }) => (
         draft={draft}
         value="deploy"
         options={[
-          { value: 'read', label: 'read: look at everything of yours' },
-          { value: 'deploy', label: 'deploy: also deploy, cancel and roll back' },
-          { value: 'write', label: 'write: also make, change and delete' },
+          { value: 'read', label: 'read: look at everything' },
+          { value: 'deploy', label: 'deploy: also deploy, roll back' },
+          { value: 'write', label: 'write: also make, change, delete' },
         ]}
         hint="No token may touch your password, sessions, tokens, or other users."
       />

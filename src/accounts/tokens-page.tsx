@@ -8,6 +8,14 @@ type Tokens = { tokens: TokenRow[]; nextCursor: string | null }
 
 export const TokensPage = ({ user, made, ...list }: Tokens & { user: User; made?: string }) => (
   <SettingsFrame user={user} path="/settings/tokens">
+    <div class="section-head">
+      <p class="muted">
+        With a token a program works as you do: <code>Authorization: Bearer dvt_…</code>
+      </p>
+      <button type="button" class="btn" hx-get="/settings/tokens/new" hx-target="#modal">
+        New token
+      </button>
+    </div>
     {made && <MadeToken token={made} />}
     <TokenList {...list} />
   </SettingsFrame>
@@ -26,14 +34,6 @@ export const MadeToken = ({ token }: { token: string }) => (
 /** `oob` puts it in the place of the list that is on the page, beside what was asked for. */
 export const TokenList = ({ tokens, nextCursor, oob = false }: Tokens & { oob?: boolean }) => (
   <section id="tokens" aria-label="API tokens" {...(oob && { 'hx-swap-oob': 'true' })}>
-    <div class="section-head">
-      <p class="muted">
-        With a token a program works as you do: <code>Authorization: Bearer dvt_…</code>
-      </p>
-      <button type="button" class="btn" hx-get="/settings/tokens/new" hx-target="#modal">
-        New token
-      </button>
-    </div>
     {tokens.length === 0 ? (
       <EmptyState title="No API tokens">
         <p>Make one for a script, or for a pipeline that deploys.</p>

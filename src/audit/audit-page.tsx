@@ -1,6 +1,6 @@
 import { EmptyState } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
-import { SelectField, TextField } from '../web/fields-view.tsx'
+import { SelectField } from '../web/fields-view.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { actionNames, actions } from './actions.ts'
 import { EventList } from './event-list.tsx'
@@ -45,7 +45,7 @@ const FilterForm = ({ query }: Pick<Events, 'query'>) => (
     <summary>Filter</summary>
     <form class="form" action="/settings/audit">
       <div class="field-row">
-        <TextField name="actor" label="Who" value={query['actor']} placeholder="ada@example.com" />
+        <FilterField name="actor" label="Who" query={query} placeholder="ada@example.com" />
         <SelectField
           name="action"
           label="Did what"
@@ -55,16 +55,9 @@ const FilterForm = ({ query }: Pick<Events, 'query'>) => (
             ...actionNames.map((name) => ({ value: name, label: actions[name] })),
           ]}
         />
-        <TextField
-          name="object"
-          label="To what"
-          value={query['object']}
-          placeholder="a name, a kind or an id"
-        />
-      </div>
-      <div class="field-row">
-        <TextField name="from" label="From" type="date" value={query['from']} />
-        <TextField name="to" label="To" type="date" value={query['to']} />
+        <FilterField name="object" label="To what" query={query} placeholder="name, kind or id" />
+        <FilterField name="from" label="From" query={query} type="date" />
+        <FilterField name="to" label="To" query={query} type="date" />
       </div>
       <div class="form-actions start">
         <button type="submit" class="btn">
@@ -76,6 +69,24 @@ const FilterForm = ({ query }: Pick<Events, 'query'>) => (
       </div>
     </form>
   </details>
+)
+
+/** A text field without the note that it is optional: all of them are. */
+const FilterField = ({
+  name,
+  label,
+  query,
+  ...rest
+}: Pick<Events, 'query'> & {
+  name: string
+  label: string
+  type?: 'date'
+  placeholder?: string
+}) => (
+  <div class="field">
+    <label for={`filter-${name}`}>{label}</label>
+    <input id={`filter-${name}`} name={name} value={query[name]} type="text" {...rest} />
+  </div>
 )
 
 const pagePath = (query: Record<string, string>) =>

@@ -14,7 +14,7 @@ type Value = string | number | null | undefined
 
 type TextFieldProps = Field & {
   value?: Value
-  type?: 'text' | 'email' | 'password' | 'number' | 'url' | 'search' | 'date'
+  type?: 'text' | 'email' | 'password' | 'number' | 'url' | 'search'
   required?: boolean
   placeholder?: string
   autocomplete?: string
