@@ -22,9 +22,9 @@ export const aCommand = (script: string): Files => ({
   Dockerfile: `FROM busybox\nEXPOSE 8080\nCMD ${JSON.stringify(['sh', '-c', script])}\n`,
 })
 
-/** A build that runs a command of the shell. */
-export const aBuild = (script: string): Files => ({
-  Dockerfile: `FROM busybox\nRUN ${JSON.stringify(['sh', '-c', script])}\nCMD ["sleep", "9999"]\n`,
+/** A build that runs a command of the shell, whatever the engine has in its cache, before the app's files. */
+export const aBuild = (script: string, app = 'CMD ["sleep", "9999"]'): Files => ({
+  Dockerfile: `FROM busybox\nRUN ${script} # ${Bun.randomUUIDv7()}\n${app}\n`,
 })
 
 /** A repository on disk with these files, and more commits later. */

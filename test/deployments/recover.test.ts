@@ -10,7 +10,7 @@ import { until } from '../docker/sandbox.ts'
 import { startDavit } from '../support/davit.ts'
 import { startGitServer } from '../support/git-server.ts'
 import type { Files } from '../support/git-server.ts'
-import { aCommand, anApp, aRepository } from './apps.ts'
+import { aBuild, aCommand, anApp, aRepository } from './apps.ts'
 import { pathOf } from './events.ts'
 import type { Key } from './events.ts'
 
@@ -136,8 +136,9 @@ test('killed in each step, Davit takes the deployment up again and nothing is le
   await until(async () => (await davit.containers()).length === 2)
 
   // while building
-  const slowly = (anApp('third').Dockerfile as string).replace('COPY', 'RUN sleep 1.5\nCOPY')
-  commit({ ...anApp('third'), Dockerfile: slowly })
+  const thenServe =
+    'EXPOSE 8080\nCMD ["sh", "-c", "echo third > /tmp/third; httpd -f -p 8080 -h /tmp"]'
+  commit(aBuild('sleep 1.5', thenServe))
   const third = await visit.trigger(project)
   await visit.logs(third, 'RUN sleep')
   await davit.kill()
@@ -145,7 +146,7 @@ test('killed in each step, Davit takes the deployment up again and nothing is le
   visit = await davit.start()
   expect(await visit.finished(third)).toMatchObject({ status: 'running', error: null })
   expect(await visit.log(third)).toContain('Davit ended while building.')
-  expect(await textAt(first.url)).toBe('third')
+  expect(await textAt(`${first.url}/third`)).toBe('third\n')
 
   // at the gate, with the old container stopped: it serves until the new one is tried again
   commit(
@@ -191,7 +192,7 @@ test('a deployment in work at two deaths of Davit has failed, and the app before
 
 test('on SIGTERM Davit puts a build back, tells readers to come again, and completes it later', async () => {
   const davit = anInstallation()
-  const files = { Dockerfile: 'FROM busybox\nRUN sleep 2\nCMD ["httpd", "-f", "-p", "3000"]\n' }
+  const files = aBuild('sleep 2', 'CMD ["httpd", "-f", "-p", "3000"]')
   const repository = aRepository(davit.directory, files)
   let visit = await davit.start({ isNew: true })
   const project = await visit.project(repository.url)
