@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { refuseBranch } from '../git/ref-names.ts'
 import { parseRepositoryUrl } from '../git/repository-url.ts'
-import { flag, line, pairs, whole } from '../web/fields.ts'
+import { flag, line, lines, pairs, whole } from '../web/fields.ts'
 
 /** What a repository may be depends on the settings, so the schemas are made from them. */
 export const repositoryUrl = (config: Config) =>
@@ -52,6 +52,12 @@ const insidePath = (what: string) =>
     .refine((path) => !path.startsWith('/'), 'must be relative to the root of the repository.')
     .refine((path) => !/(^|\/)\.\.(\/|%|$)|\\/.test(path), 'must stay inside the repository.')
 
+/** A path of the repository or a pattern for several; what lies below it counts too. */
+const watchPath = insidePath('a path or a pattern such as src/**').refine(
+  (path) => !path.startsWith('!'),
+  'names what is watched; leaving paths out with “!” is not possible.',
+)
+
 /** What a shell takes for the name of a variable. */
 export const variableName = line('a name such as DATABASE_URL', { max: 200 }).regex(
   /^[A-Za-z_][A-Za-z0-9_]*$/,
@@ -63,6 +69,7 @@ export const buildForm = z.object({
   contextDir: insidePath('a directory of the repository').nullish(),
   buildArgs: pairs(variableName, { max: 100 }).nullish(),
   autoDeploy: flag().nullish(),
+  watchPaths: lines(watchPath, { max: 100 }).nullish(),
   keepImages: whole('how many images to keep', { min: 1, max: 100 }).nullish(),
   webhookSecret: line('16 to 256 characters', { min: 16, max: 256 }).nullish(),
 })

@@ -12,6 +12,7 @@ export const projectJson = (project: Project) => ({
   contextDir: project.contextDir,
   buildArgs: project.buildArgs,
   autoDeploy: project.autoDeploy,
+  watchPaths: project.watchPaths,
   keepImages: project.keepImages,
   deleting: project.deletingAt !== null,
   createdAt: project.createdAt,

@@ -91,7 +91,8 @@ export const projectRoutes = (deps: Deps) => {
     )
     .put('/projects/:id/settings', ownProject(deps), buildInput, (c) => {
       const { id } = findLiveProject(deps.db, ownKey(c))
-      const { webhookSecret, contextDir, buildArgs, autoDeploy, keepImages, ...rest } = c.var.input
+      const { webhookSecret, contextDir, buildArgs, autoDeploy, watchPaths, keepImages, ...rest } =
+        c.var.input
       // null asks for a new one
       const newSecret = webhookSecret === null ? randomToken() : webhookSecret
       const project = updateProject(deps.db, id, {
@@ -99,6 +100,7 @@ export const projectRoutes = (deps: Deps) => {
         contextDir: contextDir === null ? '.' : contextDir,
         buildArgs: buildArgs === null ? {} : buildArgs,
         autoDeploy: autoDeploy === null ? true : autoDeploy,
+        watchPaths: watchPaths === null ? [] : watchPaths,
         keepImages: keepImages === null ? 5 : keepImages,
         webhookSecret: newSecret && deps.secrets.seal(newSecret, `webhook ${id}`),
       })

@@ -148,6 +148,15 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
         value={project.autoDeploy}
         hint="Environments follow this unless they say otherwise."
       />
+      <TextArea
+        name="watch_paths"
+        label="Watched paths"
+        draft={draft}
+        value={project.watchPaths.join('\n')}
+        placeholder="src/**"
+        hint="One path or pattern a line. A push that touches none of them deploys nothing; without any, every push deploys."
+        code
+      />
       <SaveRow saved={saved} />
     </div>
   </form>

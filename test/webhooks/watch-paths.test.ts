@@ -37,8 +37,8 @@ describe('a push to a project that watches paths', () => {
 
   const status = async (push: unknown) => {
     const t = aReceiver()
-    await aProject(t.owner)
-    t.db.$client.run('UPDATE projects SET watch_paths = ?', [JSON.stringify(['src/**'])])
+    const { id } = await aProject(t.owner)
+    await t.owner.put(`/projects/${id}/settings`, { watchPaths: ['src/**'] })
     return (await post(t, sent.github(push))).status
   }
 
@@ -66,6 +66,39 @@ describe('a push to a project that watches paths', () => {
     ],
   ])('deploys when it %s, for files may be missing from it', async (_, changes) => {
     expect(await status(pushOf({ commits: [commit({ added: ['docs/a'] })], ...changes }))).toBe(202)
+  })
+})
+
+describe('the watched paths of a project', () => {
+  test('are a list, or lines of a form, and null clears them', async () => {
+    const t = aReceiver()
+    const { id } = await aProject(t.owner)
+    const path = `/projects/${id}/settings`
+    const fields = { watch_paths: ' src/** \r\n\r\nDockerfile' }
+    expect((await t.owner.htmx('PUT', path, fields)).text).toContain('src/**\nDockerfile')
+    expect((await t.owner.get(path)).json.watchPaths).toEqual(['src/**', 'Dockerfile'])
+    expect((await t.owner.put(path, { keepImages: 3 })).json.watchPaths).toHaveLength(2)
+    expect((await t.owner.put(path, { watchPaths: null })).json.watchPaths).toEqual([])
+  })
+
+  test.each<[unknown]>([
+    [['ok', '/etc/passwd']],
+    [['ok', '../x']],
+    [['ok', 'a/../../b']],
+    [['ok', 'a\\b']],
+    [['ok', '!docs']],
+    [['ok', 'a\nb']],
+    [['ok', 'x'.repeat(501)]],
+    [Array(101).fill('a')],
+    [[7]],
+    [{}],
+    [7],
+  ])('are not %j', async (watchPaths) => {
+    const t = aReceiver()
+    const { id } = await aProject(t.owner)
+    const { status, json } = await t.owner.put(`/projects/${id}/settings`, { watchPaths })
+    expect(status).toBe(422)
+    expect(json.errors).toMatchObject([{ field: 'watchPaths' }])
   })
 })
 
