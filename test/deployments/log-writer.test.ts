@@ -1,0 +1,97 @@
+import { expect, test } from 'bun:test'
+import { openLogDatabase } from '../../src/db/index.ts'
+import type { DeploymentEvent } from '../../src/deployments/log-batch.ts'
+import { LogBatch } from '../../src/deployments/log-batch.ts'
+import { listLines } from '../../src/deployments/log-store.ts'
+import { LogWriter } from '../../src/deployments/log-writer.ts'
+import { Hub } from '../../src/live/hub.ts'
+
+function aLog() {
+  const logDb = openLogDatabase(':memory:')
+  const logs = new Hub<DeploymentEvent>()
+  const stored = () => listLines(logDb, { deploymentId: 'd', after: 0, limit: 100_000 })
+  return { logDb, logs, stored, writer: new LogWriter({ logDb, logs }, 'd') }
+}
+
+test('lines are stored before they are published, in order and without a gap', async () => {
+  const { logs, stored, writer } = aLog()
+  const abort = new AbortController()
+  const heard = (async () => {
+    let last = 0
+    for await (const event of logs.subscribe('d', abort.signal)) {
+      if (!(event instanceof LogBatch)) continue
+      expect(event.first).toBe(last + 1)
+      last = event.last
+      expect(stored().at(-1)!.sequence).toBeGreaterThanOrEqual(last)
+      if (last === 2345) return
+    }
+  })()
+  for (let line = 1; line <= 2345; line++) writer.write(`line ${line}`, 'stdout')
+  await heard // the last ones come by the clock
+  expect(stored().map(({ sequence }) => sequence)).toEqual(
+    Array.from({ length: 2345 }, (_, at) => at + 1),
+  )
+  expect(stored().at(-1)).toMatchObject({ text: 'line 2345', stream: 'stdout' })
+})
+
+test('a writer goes on where another one of the same log has ended', () => {
+  const { logDb, logs, stored, writer } = aLog()
+  writer.write('one')
+  writer.flush()
+  const next = new LogWriter({ logDb, logs }, 'd')
+  next.write('two')
+  next.flush()
+  expect(stored().map(({ sequence, text }) => [sequence, text])).toEqual([
+    [1, 'one'],
+    [2, 'two'],
+  ])
+})
+
+test('a long line is split, never in the middle of a character', () => {
+  const { stored, writer } = aLog()
+  const long = 'x'.repeat(16_383) + '𝄞'.repeat(10_000)
+  writer.write(long)
+  writer.flush()
+  const texts = stored().map(({ text }) => text)
+  expect(texts.length).toBeGreaterThan(2)
+  expect(texts.join('')).toBe(long)
+  for (const text of texts) {
+    expect(text.length).toBeLessThanOrEqual(16_384)
+    expect(text.isWellFormed()).toBe(true)
+  }
+})
+
+test('a secret across the place where a line is split is masked', () => {
+  const { stored, writer } = aLog()
+  writer.mask = (text) => text.replaceAll('hunter2', '***')
+  writer.write(`${'x'.repeat(16_381)}hunter2${'y'.repeat(100)}`)
+  writer.flush()
+  expect(
+    stored()
+      .map(({ text }) => text)
+      .join(''),
+  ).not.toMatch(/hunter|ter2/)
+})
+
+test('an empty line is a line, NUL is replaced, colours stay', () => {
+  const { stored, writer } = aLog()
+  for (const text of ['', 'a\0b', '\x1b[31mred\x1b[0m']) writer.write(text)
+  writer.flush()
+  expect(stored().map(({ text }) => text)).toEqual(['', 'a\uFFFDb', '\x1b[31mred\x1b[0m'])
+})
+
+test('a log that can not be stored stops nothing, and has no gap when it can again', () => {
+  const { logDb, stored, writer } = aLog()
+  writer.write('kept')
+  writer.flush()
+  logDb.$client.run('ALTER TABLE deployment_logs RENAME TO away')
+  writer.write('lost')
+  expect(() => writer.flush()).not.toThrow()
+  logDb.$client.run('ALTER TABLE away RENAME TO deployment_logs')
+  writer.write('kept too')
+  writer.flush()
+  expect(stored().map(({ sequence, text }) => [sequence, text])).toEqual([
+    [1, 'kept'],
+    [2, 'kept too'],
+  ])
+})
