@@ -22,7 +22,7 @@ const codes: Record<Reason, ErrorCode> = {
   rights: 'bad_gateway',
   missing: 'not_found',
   limit: 'too_many',
-  host: 'invalid',
+  host: 'bad_gateway',
   stranger: 'bad_gateway',
   down: 'bad_gateway',
 }

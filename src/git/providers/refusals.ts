@@ -51,9 +51,8 @@ export function silenceOf(failure: Failure, { title, host }: Question): Provider
   const options = { cause: failure }
   switch (failure.code) {
     case 'host_refused':
-      return new ProviderError('host', failure.message, options)
     case 'host_unresolved':
-      return new ProviderError('down', failure.message, options)
+      return new ProviderError('host', failure.message, options)
     case 'redirected':
     case 'certificate_refused':
     case 'answer_too_large':

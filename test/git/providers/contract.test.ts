@@ -200,7 +200,7 @@ describe.each(kinds)('%s', (kind) => {
 
   test('on a private host is not asked, and the setting that admits it is named', async () => {
     const error = await refusal(provider.whoIs(access({ allow: [] })))
-    expect(error).toMatchObject({ reason: 'host', code: 'invalid' })
+    expect(error).toMatchObject({ reason: 'host', code: 'bad_gateway' })
     expect(error.message).toContain('DAVIT_ALLOW_HOSTS')
     expect(server.requests).toEqual([])
   })

@@ -1,0 +1,53 @@
+import type { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { invalidField } from '../errors.ts'
+import type { sourceForm } from './forms.ts'
+import type { Access, Provider, TokenOwner } from './providers/provider.ts'
+import { ProviderError } from './providers/provider-error.ts'
+import { providers } from './providers/registry.ts'
+import { insertSource, type Source } from './store.ts'
+
+type Wanted = {
+  ownerId: string
+  input: z.output<ReturnType<typeof sourceForm>>
+  signal: AbortSignal
+}
+
+/** Asks the provider whose token it is, and keeps it when it has the rights that Davit needs. */
+export async function addSource(
+  { db, secrets, config }: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  { ownerId, input, signal }: Wanted,
+): Promise<{ source: Source; owner: TokenOwner }> {
+  const { provider: kind, name, baseUrl, accessToken: token } = input
+  const provider = providers[kind]
+  const owner = await askOwner(provider, { baseUrl, token, allow: config.allowHosts, signal })
+  const { login, missing } = owner
+  if (missing.length > 0 || login === null) throw tooWeak(provider, owner)
+  const source = insertSource(db, secrets, { ownerId, provider: kind, name, baseUrl, login, token })
+  return { source, owner }
+}
+
+/** A refusal that comes from what was typed is told at the field where it was typed. */
+async function askOwner(provider: Provider, access: Access): Promise<TokenOwner> {
+  try {
+    return await provider.whoIs(access)
+  } catch (error) {
+    if (!(error instanceof ProviderError)) throw error
+    if (error.reason === 'token' || error.reason === 'rights')
+      throw invalidField('accessToken', error.message)
+    if (error.reason === 'host' || error.reason === 'stranger')
+      throw invalidField('baseUrl', error.message)
+    if (error.reason !== 'missing') throw error
+    const host = new URL(access.baseUrl).host
+    throw invalidField('baseUrl', `What answers at ${host} is not the API of ${provider.title}.`)
+  }
+}
+
+function tooWeak(provider: Provider, { login, missing }: TokenOwner) {
+  const whose = login === null ? 'The token' : `The token of ${login}`
+  const [rights, them] = missing.length === 1 ? ['the right', 'it'] : ['the rights', 'them']
+  return invalidField(
+    'accessToken',
+    `${whose} lacks ${rights} ${missing.join(' and ')}. Make one at ${provider.title} that has ${them}.`,
+  )
+}

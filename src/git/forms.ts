@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import type { Config } from '../config.ts'
+import { canonicalHost, refusedHost } from '../hosts.ts'
+import { line } from '../web/fields.ts'
+import { providers } from './providers/registry.ts'
+
+/** `owner/name`, or at GitLab a path of groups before the name. */
+export const repositoryName = line('a repository such as owner/name', { max: 300 }).regex(
+  /^(?!.*(^|\/)\.{1,2}(\/|$))[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/,
+  'wants a repository such as owner/name.',
+)
+
+/** What a source is made of; where the provider is may be left out where there is but one place. */
+export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
+  z
+    .object({
+      provider: z.enum(['github', 'gitlab', 'gitea'], 'wants github, gitlab or gitea.'),
+      name: line('a name of 1 to 60 characters', { max: 60 }),
+      baseUrl: line('the address of the provider', { max: 500 }).nullish(),
+      accessToken: line('an access token', { max: 1000 }).regex(
+        /^[\x21-\x7e]+$/,
+        'has characters that no token has. Copy it anew.',
+      ),
+    })
+    .transform((source, context) => {
+      const text = source.baseUrl ?? providers[source.provider].baseUrl
+      const { url, refused } = readBaseUrl(text, config)
+      if (url) return { ...source, baseUrl: url }
+      context.addIssue({ code: 'custom', path: ['baseUrl'], message: refused })
+      return z.NEVER
+    })
+
+type BaseUrl = { url: string; refused?: never } | { url?: never; refused: string }
+
+/** Writes it anew, without a slash at its end: clone addresses and tokens are measured by it. */
+function readBaseUrl(text: string | null, { allowHosts }: Pick<Config, 'allowHosts'>): BaseUrl {
+  const url = text === null || /[\s\\]/.test(text) ? null : URL.parse(text)
+  if (!url || !/^https?:$/.test(url.protocol)) return { refused: wanted }
+  if (url.username || url.password || url.search || url.hash) {
+    return { refused: 'holds no user, query or fragment: give the address of its first page.' }
+  }
+  const host = canonicalHost(url.hostname)
+  if (!host) return { refused: wanted }
+  const refused = refusedHost(host, allowHosts)
+  if (refused) return { refused }
+  url.hostname = host.includes(':') ? `[${host}]` : host
+  return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
+}
+
+const wanted = 'wants the address of the provider, such as https://git.example.com.'

@@ -1,0 +1,87 @@
+import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { gitSources, projects } from '../db/schema.ts'
+import { AppError, Failure, notFound } from '../errors.ts'
+import type { Secrets } from '../secrets.ts'
+import type { Page } from '../web/paging.ts'
+
+/** A source without its token: that one is opened on its own, where it is used. */
+export type Source = Omit<typeof gitSources.$inferSelect, 'accessToken'>
+
+const { accessToken: sealed, ...shown } = getTableColumns(gitSources)
+
+/** Someone else's source and a missing one look the same from outside. */
+export function findSource(db: Db, { id, ownerId }: { id: string; ownerId: string }): Source {
+  const source = db
+    .select(shown)
+    .from(gitSources)
+    .where(and(eq(gitSources.id, id), eq(gitSources.ownerId, ownerId)))
+    .get()
+  if (!source) throw notFound('git source')
+  return source
+}
+
+/** A page of a user's sources with one row too many, newest first. */
+export const listSources = (db: Db, { ownerId, cursor, limit }: { ownerId: string } & Page) =>
+  db
+    .select(shown)
+    .from(gitSources)
+    .where(and(eq(gitSources.ownerId, ownerId), cursor ? lt(gitSources.id, cursor) : undefined))
+    .orderBy(desc(gitSources.id))
+    .limit(limit + 1)
+    .all()
+
+type NewSource = Pick<Source, 'ownerId' | 'provider' | 'name' | 'baseUrl' | 'login'> & {
+  token: string
+}
+
+export function insertSource(db: Db, secrets: Secrets, { token, ...values }: NewSource): Source {
+  const id = Bun.randomUUIDv7()
+  const accessToken = secrets.seal(token, `source ${id}`)
+  try {
+    return db
+      .insert(gitSources)
+      .values({ id, accessToken, ...values })
+      .returning(shown)
+      .get()
+  } catch (error) {
+    if (!(error instanceof Error) || !/UNIQUE.*git_sources\.owner_id/.test(error.message))
+      throw error
+    const message = 'You have a git source of this name already. Choose another name.'
+    throw new AppError('conflict', message, { fields: [{ field: 'name', message }] })
+  }
+}
+
+/** What the source's token was when it was added. */
+export function openSourceToken(db: Db, secrets: Secrets, id: string): string {
+  const row = { token: sealed, name: gitSources.name }
+  const { token, name } = db.select(row).from(gitSources).where(eq(gitSources.id, id)).get()!
+  try {
+    return secrets.open(token, `source ${id}`)
+  } catch (cause) {
+    throw new Failure(
+      'token_unreadable',
+      `The access token of the git source ${name} can no longer be read.`,
+      'Remove the source under Settings, Git, and add it again.',
+      { cause },
+    )
+  }
+}
+
+export const listProjectsOfSource = (db: Db, sourceId: string) =>
+  db
+    .select({ id: projects.id, name: projects.name })
+    .from(projects)
+    .where(eq(projects.sourceId, sourceId))
+    .orderBy(projects.name)
+    .all()
+
+/** Projects that used it keep their address, and are without a source from then on. */
+export const deleteSource = (db: Db, id: string) =>
+  db.transaction((tx) => {
+    tx.update(projects)
+      .set({ sourceId: null, repository: null, webhookId: null })
+      .where(eq(projects.sourceId, id))
+      .run()
+    tx.delete(gitSources).where(eq(gitSources.id, id)).run()
+  })

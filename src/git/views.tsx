@@ -1,0 +1,83 @@
+import { EmptyState, MoreLink } from '../web/components.tsx'
+import type { User } from '../web/factory.ts'
+import { SettingsFrame } from '../web/settings-frame.tsx'
+import { Ago } from '../web/times.tsx'
+import { providers } from './providers/registry.ts'
+import type { Source } from './store.ts'
+
+type Sources = { items: Source[]; nextCursor: string | null }
+
+export const SourcesPage = ({ user, ...list }: Sources & { user: User }) => (
+  <SettingsFrame user={user} path="/settings/git">
+    <SourceList {...list} />
+  </SettingsFrame>
+)
+
+/** `oob` puts it in the place of the list that is on the page, beside what was asked for. */
+export const SourceList = ({ items, nextCursor, oob = false }: Sources & { oob?: boolean }) => (
+  <section id="git-sources" aria-label="Git sources" {...(oob && { 'hx-swap-oob': 'true' })}>
+    <div class="section-head">
+      <p class="muted">
+        With a source you pick repositories and branches from lists, private ones too.
+      </p>
+      <button type="button" class="btn" hx-get="/settings/git/new" hx-target="#modal">
+        New source
+      </button>
+    </div>
+    {items.length === 0 ? (
+      <EmptyState title="No git sources">
+        <p>Connect an account at GitHub, GitLab, Gitea or Forgejo with an access token.</p>
+      </EmptyState>
+    ) : (
+      <ul class="rows">
+        {items.map((source) => (
+          <SourceItem source={source} />
+        ))}
+      </ul>
+    )}
+    <MoreLink href="/settings/git" nextCursor={nextCursor} />
+  </section>
+)
+
+const SourceItem = ({ source }: { source: Source }) => (
+  <li>
+    <div class="row-main">
+      <strong>
+        <bdi>{source.name}</bdi>
+      </strong>{' '}
+      <span class="tag">{providers[source.provider].title}</span>
+      <p class="row-facts">
+        <bdi>{source.login}</bdi>
+        <span>{new URL(source.baseUrl).host}</span>
+        <span>
+          added <Ago at={source.createdAt} />
+        </span>
+      </p>
+    </div>
+    <div class="row-actions">
+      <button
+        type="button"
+        class="btn"
+        data-variant="outline"
+        data-size="sm"
+        hx-get={`/settings/git/${source.id}`}
+        hx-target="#modal"
+        aria-label={`Check the token of ${source.name}`}
+      >
+        Check
+      </button>
+      <button
+        type="button"
+        class="btn quiet-danger"
+        data-variant="ghost"
+        data-size="sm"
+        hx-delete={`/settings/git/${source.id}`}
+        hx-target="#modal"
+        hx-confirm={`Remove the git source ${source.name}?`}
+        aria-label={`Remove ${source.name}`}
+      >
+        Remove
+      </button>
+    </div>
+  </li>
+)
