@@ -1,0 +1,88 @@
+import type { Deps } from '../deps.ts'
+import { AppError, Failure, invalidField } from '../errors.ts'
+import type { Listing, Ref, Repository } from './providers/provider.ts'
+import { providers } from './providers/registry.ts'
+import { parseRepositoryUrl } from './repository-url.ts'
+import { ShortCache } from './short-cache.ts'
+import { accessTo } from './source-access.ts'
+import type { Source } from './store.ts'
+
+export type Branches = Listing<Ref> & { defaultBranch: string | null }
+
+type LookupDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'git'>
+type Asked = { source: Source; signal: AbortSignal }
+type AskedOf = Asked & { repository: string }
+
+/** Milliseconds for `git ls-remote`: less than a request may take. */
+const patience = 10_000
+
+/** Lists for the pickers; the same question within 30 seconds is asked of the provider once. */
+export function openLookups(deps: LookupDeps) {
+  const cache = new ShortCache({ milliseconds: 30_000, most: 200 })
+  return {
+    repositories: ({ source, signal }: Asked): Promise<Listing<Repository>> =>
+      cache.remember(`repositories ${source.id}`, () =>
+        providers[source.provider].listRepositories(accessTo(deps, { source, signal })),
+      ),
+
+    branches: ({ source, signal, repository }: AskedOf): Promise<Branches> =>
+      cache.remember(`branches ${source.id} ${repository}`, async () => {
+        const provider = providers[source.provider]
+        const access = accessTo(deps, { source, signal })
+        const [list, defaultBranch] = await Promise.all([
+          provider.listBranches(access, { repository }),
+          provider.getDefaultBranch(access, { repository }),
+        ])
+        return { ...list, defaultBranch }
+      }),
+
+    tags: ({ source, signal, repository }: AskedOf): Promise<Listing<Ref>> =>
+      cache.remember(`tags ${source.id} ${repository}`, () =>
+        providers[source.provider].listTags(accessTo(deps, { source, signal }), { repository }),
+      ),
+
+    branchesOfUrl(options: { url: string; signal: AbortSignal }): Promise<Branches> {
+      const url = readUrl(options.url, deps.config)
+      return cache.remember(`url ${url}`, () => askGit(deps, { ...options, url }))
+    },
+  }
+}
+
+function readUrl(text: string, config: LookupDeps['config']): string {
+  try {
+    const options = { allowLocal: config.allowLocalRepos, allow: config.allowHosts }
+    return parseRepositoryUrl(text, options).href
+  } catch (error) {
+    throw error instanceof AppError ? invalidField('repositoryUrl', error.message) : error
+  }
+}
+
+async function askGit(
+  { git }: LookupDeps,
+  { url, signal }: { url: string; signal: AbortSignal },
+): Promise<Branches> {
+  const deadline = AbortSignal.timeout(patience)
+  try {
+    const both = AbortSignal.any([signal, deadline])
+    const { head, branches } = await git.listBranches({ url, signal: both })
+    return { items: branches, truncated: false, defaultBranch: head }
+  } catch (error) {
+    if (deadline.aborted && !signal.aborted)
+      throw new AppError(
+        'bad_gateway',
+        `The server of ${new URL(url).host} did not answer in time.`,
+      )
+    throw error instanceof Failure ? statusOfFailure(error) : error
+  }
+}
+
+/** The address is at fault, or the repository is not there, or its server does not answer. */
+function statusOfFailure(failure: Failure) {
+  const { code, message, hint } = failure
+  if (['host_refused', 'host_unresolved', 'repository_refused'].includes(code))
+    return invalidField('repositoryUrl', message)
+  if (['authentication', 'repository_not_found'].includes(code))
+    return new AppError('not_found', `${message} ${hint}`, { cause: failure })
+  if (code === 'git_missing' || code === 'disk_full') return failure
+  return new AppError('bad_gateway', `${message} ${hint}`, { cause: failure })
+}

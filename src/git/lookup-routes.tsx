@@ -1,0 +1,146 @@
+import type { Context } from 'hono'
+import { validator } from 'hono/validator'
+import { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { AppError, invalidField } from '../errors.ts'
+import { factory } from '../web/factory.ts'
+import { line } from '../web/fields.ts'
+import { check } from '../web/input.ts'
+import { show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { repositoryName } from './forms.ts'
+import { type Branches, openLookups } from './look-up.ts'
+import { BranchOptions, LookupPage, RepositoryChoices, TagOptions } from './lookup-views.tsx'
+import type { Listing, Ref, Repository } from './providers/provider.ts'
+import { findSource, type Source } from './store.ts'
+
+const repositoriesQuery = z.object({
+  sourceId: line('the id of a git source', { max: 100 }),
+  search: line('some text', { min: 0, max: 200 }).optional(),
+})
+
+const branchesQuery = z.object({
+  sourceId: line('the id of a git source', { max: 100 }).optional(),
+  repository: repositoryName.optional(),
+  repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
+})
+
+/** What the pickers of repositories, branches and tags are filled with. */
+export const gitLookupRoutes = (deps: Pick<Deps, 'db' | 'secrets' | 'config' | 'git'>) => {
+  const lookups = openLookups(deps)
+
+  return factory
+    .createApp()
+    .get('/api/git/repos', query(repositoriesQuery), async (c) => {
+      const { sourceId, search } = c.req.valid('query')
+      return listRepositories(c, own(c, sourceId), search)
+    })
+    .get('/api/git/branches', query(branchesQuery), async (c) => {
+      const { sourceId, repository, repositoryUrl: url } = c.req.valid('query')
+      const { signal } = c.req.raw
+      if (sourceId === undefined) {
+        if (url === undefined)
+          throw invalidField('sourceId', 'wants a git source, or repository_url.')
+        return showBranches(c, await lookups.branchesOfUrl({ url, signal }))
+      }
+      const source = own(c, sourceId)
+      if (repository === undefined) throw invalidField('repository', 'wants owner/name.')
+      return showBranches(c, await lookups.branches({ source, repository, signal }))
+    })
+    .get('/api/git/sources/:sourceId/repos', query(repositoriesQuery.partial()), (c) =>
+      listRepositories(c, own(c, c.req.param('sourceId')), c.req.valid('query').search),
+    )
+    .get('/api/git/sources/:sourceId/repos/:owner/:repo/branches', async (c) => {
+      const source = own(c, c.req.param('sourceId'))
+      const { signal } = c.req.raw
+      return showBranches(c, await lookups.branches({ source, signal, repository: named(c) }))
+    })
+    .get('/api/git/sources/:sourceId/repos/:owner/:repo/tags', async (c) => {
+      const source = own(c, c.req.param('sourceId'))
+      const { signal } = c.req.raw
+      return showTags(c, await lookups.tags({ source, signal, repository: named(c) }))
+    })
+
+  /** Comes before anything is asked of the provider: somebody else's source is never used. */
+  function own(c: Context, id: string): Source {
+    return findSource(deps.db, { id, ownerId: userOf(c).id })
+  }
+
+  async function listRepositories(c: Context, source: Source, search = '') {
+    const { items, truncated } = await lookups.repositories({ source, signal: c.req.raw.signal })
+    const found = items.filter(({ fullName }) => contains(fullName, search))
+    return showRepositories(c, { source, items: found.sort(byName), truncated })
+  }
+}
+
+/** Reads the query under the names that forms use; an empty field counts as left out. */
+const query = <Schema extends z.ZodObject>(schema: Schema) =>
+  validator('query', (values) => {
+    const data = Object.entries(values).flatMap(([name, value]) => {
+      const first = Array.isArray(value) ? value[0] : value
+      return first ? [[queryNames[name] ?? name, first]] : []
+    })
+    return check(schema, { kind: 'form', data: Object.fromEntries(data) })
+  })
+
+const queryNames: Record<string, string> = {
+  source_id: 'sourceId',
+  repository_url: 'repositoryUrl',
+}
+
+/** An owner that is a path of groups has its slashes written as %2F. */
+function named(c: Context): string {
+  const parsed = repositoryName.safeParse(`${c.req.param('owner')}/${c.req.param('repo')}`)
+  if (!parsed.success) throw new AppError('not_found', 'This repository does not exist.')
+  return parsed.data
+}
+
+const contains = (name: string, search: string) => name.toLowerCase().includes(search.toLowerCase())
+
+const byName = (a: Repository, b: Repository) => a.fullName.localeCompare(b.fullName)
+
+const listJson = <Item,>({ items, truncated }: Listing<Item>) => ({
+  items,
+  nextCursor: null,
+  ...(truncated && { truncated }),
+})
+
+const showRepositories = (c: Context, list: Listing<Repository> & { source: Source }) =>
+  show(c, {
+    title: 'Repositories',
+    page: () => (
+      <LookupPage title="Repositories">
+        <RepositoryChoices {...list} />
+      </LookupPage>
+    ),
+    partial: () => <RepositoryChoices {...list} />,
+    json: () => listJson(list),
+  })
+
+const showBranches = (c: Context, list: Branches) =>
+  show(c, {
+    title: 'Branches',
+    page: () => (
+      <LookupPage title="Branches">
+        <select aria-label="Branches" size={20}>
+          <BranchOptions {...list} />
+        </select>
+      </LookupPage>
+    ),
+    partial: () => <BranchOptions {...list} />,
+    json: () => ({ ...listJson(list), defaultBranch: list.defaultBranch }),
+  })
+
+const showTags = (c: Context, list: Listing<Ref>) =>
+  show(c, {
+    title: 'Tags',
+    page: () => (
+      <LookupPage title="Tags">
+        <select aria-label="Tags" size={20}>
+          <TagOptions {...list} />
+        </select>
+      </LookupPage>
+    ),
+    partial: () => <TagOptions {...list} />,
+    json: () => listJson(list),
+  })

@@ -1,0 +1,95 @@
+import type { Child } from 'hono/jsx'
+import { PageHead } from '../web/components.tsx'
+import type { Listing, Ref, Repository } from './providers/provider.ts'
+import type { Source } from './store.ts'
+
+/** Rows that a picker shows at once: more are found by typing. */
+const mostRows = 100
+
+export const LookupPage = ({ title, children }: { title: string; children: Child }) => (
+  <>
+    <PageHead title={title} />
+    {children}
+  </>
+)
+
+/**
+ * Radio buttons named `repository`, for a form that has a `<select id="field-branch">`: choosing one
+ * fills that with its branches.
+ */
+export const RepositoryChoices = ({
+  source,
+  items,
+  truncated,
+}: Listing<Repository> & { source: Source }) => (
+  <>
+    {items.length === 0 && <p class="muted">No repository of this name.</p>}
+    <ul class="choices">
+      {items.slice(0, mostRows).map((repository) => (
+        <RepositoryChoice source={source} repository={repository} />
+      ))}
+    </ul>
+    {items.length > mostRows && (
+      <p class="muted">And {items.length - mostRows} more: type a part of the name.</p>
+    )}
+    {truncated && <CutNote />}
+  </>
+)
+
+const RepositoryChoice = ({
+  source,
+  repository: { fullName, private: isPrivate },
+}: {
+  source: Source
+  repository: Repository
+}) => (
+  <li>
+    <label class="choice">
+      <input
+        type="radio"
+        name="repository"
+        value={fullName}
+        required
+        hx-get={`/api/git/branches?${new URLSearchParams({ source_id: source.id, repository: fullName })}`}
+        hx-trigger="change"
+        hx-target="#field-branch"
+      />
+      <bdi>{fullName}</bdi>
+      {isPrivate && <span class="tag">private</span>}
+    </label>
+  </li>
+)
+
+/** The empty value stands for whatever the repository's default is at the time of a deployment. */
+export const BranchOptions = ({
+  items,
+  truncated,
+  defaultBranch,
+}: Listing<Ref> & { defaultBranch: string | null }) => (
+  <>
+    <option value="">{defaultBranch ? `the default (${defaultBranch})` : 'the default'}</option>
+    {items.map(({ name }) => (
+      <option value={name}>{name}</option>
+    ))}
+    {truncated && <CutOption />}
+  </>
+)
+
+export const TagOptions = ({ items, truncated }: Listing<Ref>) => (
+  <>
+    {items.map(({ name }) => (
+      <option value={name}>{name}</option>
+    ))}
+    {truncated && <CutOption />}
+  </>
+)
+
+const cut = 'The list is cut: the provider did not send all of it in ten seconds.'
+
+const CutNote = () => (
+  <p class="muted" role="status">
+    {cut}
+  </p>
+)
+
+const CutOption = () => <option disabled>{cut}</option>
