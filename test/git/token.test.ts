@@ -3,8 +3,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectGit, type GitOptions } from '../../src/git/git.ts'
-import type { Keys } from '../../src/git/keys.ts'
+import { type Keys, keysFor } from '../../src/git/keys.ts'
 import { providers } from '../../src/git/providers/registry.ts'
+import { readRepositoryUrl } from '../../src/git/repository-url.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 
@@ -138,6 +139,22 @@ describe('a token', () => {
     const below = { ...credential(), baseUrl: `${server.baseUrl}/git` }
     await failure({ credential: below })
     expect(server.requests.every((request) => request.token === null)).toBe(true)
+  })
+
+  test.each([
+    'https://git.example.com.evil.test/team/app',
+    'https://git.example.com/team-evil/app',
+    'https://git.example.com:8443/team/app',
+    'http://git.example.com/team/app',
+    'ssh://git@git.example.com/team/app',
+  ])('is not even given to git for %s', (address) => {
+    const baseUrl = 'https://git.example.com/team/'
+    const own = (text: string) =>
+      keysFor(readRepositoryUrl(text, { allowLocal: false }), {
+        credential: { ...credential(), baseUrl },
+      })
+    expect(own(address)).toMatchObject({ env: {}, kind: null })
+    expect(own('https://git.example.com/team/app')).toMatchObject({ kind: 'token' })
   })
 
   test('does not follow a redirect', async () => {
