@@ -17,7 +17,7 @@ const nobodysSecret = randomToken()
 
 /**
  * One delivery of any provider: finds the projects that it names, believes it for those whose secret
- * signed it, and stores it with what it deploys before it answers. Nothing waits for git or the engine.
+ * signed it, and stores it with what it deploys before it answers. Waking the queue is left to the caller.
  */
 export function receive(
   deps: ReceiveDeps,
@@ -50,7 +50,6 @@ export function receive(
   const content = contentOf(provider, { event, payload })
   const outcomes = deliverAll(deps, signed, { ...about, signatureOk: true, ...content })
   if (content.push === null && content.decision === 'refused') throw notAnEvent(content.reason)
-  deps.queue.wake()
   return {
     deployments: outcomes.flatMap(({ deployments }) => deployments),
     reason: [...new Set(outcomes.map(({ reason }) => reason))].join(' '),

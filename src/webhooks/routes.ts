@@ -16,6 +16,9 @@ import { gitlab } from './gitlab.ts'
 import type { Provider } from './provider.ts'
 import { receive } from './receive.ts'
 
+/** Milliseconds after an answer until what it deploys is begun. */
+const wakeDelay = 10
+
 /**
  * The receivers that providers post to. They know neither cookies nor logins, read larger bodies than
  * others, and have a rate limit of their own: a storm of pushes keeps no person out, nor the other way.
@@ -23,6 +26,7 @@ import { receive } from './receive.ts'
 export const webhookRoutes = (deps: Deps, { now = Date.now }: { now?: () => number } = {}) => {
   const { rateLimit: rate, rateBurst: burst, requestTimeout } = deps.config
   const bodies = new BodyReader()
+  let waking: ReturnType<typeof setTimeout> | undefined
 
   return factory
     .createApp()
@@ -39,9 +43,18 @@ export const webhookRoutes = (deps: Deps, { now = Date.now }: { now?: () => numb
     const body = await bodies.read(c, { signal: AbortSignal.timeout(requestTimeout * 1000) })
     const received = { headers: c.req.raw.headers, body, now: now() }
     const { deployments, reason } = receive(deps, provider, { received, mediaType })
+    if (deployments.length > 0) wakeSoon()
     return deployments.length > 0
       ? c.json({ deployments: deployments.map(deploymentJson) }, 202)
       : c.json({ deployments: [], reason })
+  }
+
+  /** After the answer, and once for all that came with it. */
+  function wakeSoon() {
+    waking ??= setTimeout(() => {
+      waking = undefined
+      deps.queue.wake()
+    }, wakeDelay)
   }
 }
 

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, inArray, lt, or, sql } from 'drizzle-orm'
+import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deliveries, deployments, environments, gitSources, projects, users } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
@@ -18,19 +18,8 @@ export type Receiver = { project: Project; isOwnerDisabled: boolean }
 
 /** Projects whose repository may be one of these; `path` is in lower case, as `owner/name`. */
 export const listReceivers = (db: Db, paths: string[]): Receiver[] =>
-  db
-    .select({ project: projects, disabledAt: users.disabledAt })
-    .from(projects)
-    .innerJoin(users, eq(users.id, projects.ownerId))
-    .where(
-      or(
-        ...paths.flatMap((path) => [
-          sql`instr(lower(${projects.repositoryUrl}), ${path}) > 0`,
-          sql`lower(${projects.repository}) = ${path}`,
-        ]),
-      ),
-    )
-    .all()
+  prepared(db)
+    .receivers.all({ paths: JSON.stringify(paths) })
     .map(({ project, disabledAt }) => ({ project, isOwnerDisabled: disabledAt !== null }))
 
 /** Undefined when the project has this delivery already. */
@@ -96,27 +85,64 @@ export function forgetOldDeliveries(
   db: Db,
   { projectId, signatureOk, now }: { projectId: string; signatureOk: boolean; now: number },
 ) {
-  const ofKind = and(eq(deliveries.projectId, projectId), eq(deliveries.signatureOk, signatureOk))
-  const newest = db
+  const { forgetGood, forgetRefused } = prepared(db)
+  if (signatureOk) forgetGood.run({ projectId, since: now - memory })
+  else forgetRefused.run({ projectId })
+}
+
+/** What every delivery asks: building these queries takes longer than running them. */
+const prepared = (db: Db) => {
+  const statements = byDb.get(db) ?? prepare(db)
+  byDb.set(db, statements)
+  return statements
+}
+
+const byDb = new WeakMap<Db, ReturnType<typeof prepare>>()
+
+function prepare(db: Db) {
+  const path = sql`path.value`
+  const named = sql`instr(lower(${projects.repositoryUrl}), ${path}) OR lower(${projects.repository}) = ${path}`
+  const paths = sql`json_each(${sql.placeholder('paths')}) AS path`
+  const kind = (signatureOk: boolean) =>
+    and(
+      eq(deliveries.projectId, sql.placeholder('projectId')),
+      eq(deliveries.signatureOk, signatureOk),
+    )
+  const lastKept = (signatureOk: boolean, count: number) =>
+    db
+      .select({ id: deliveries.id })
+      .from(deliveries)
+      .where(kind(signatureOk))
+      .orderBy(desc(deliveries.id))
+      .limit(1)
+      .offset(count - 1)
+  const firstYoung = db
     .select({ id: deliveries.id })
     .from(deliveries)
-    .where(ofKind)
-    .orderBy(desc(deliveries.id))
+    .where(and(kind(true), sql`${deliveries.createdAt} >= ${sql.placeholder('since')}`))
+    .orderBy(deliveries.id)
     .limit(1)
-    .offset((signatureOk ? kept.good : kept.refused) - 1)
-    .get()
-  if (!newest) return
-  const young = signatureOk
-    ? db
-        .select({ id: deliveries.id })
-        .from(deliveries)
-        .where(and(ofKind, gte(deliveries.createdAt, new Date(now - memory))))
-        .orderBy(deliveries.id)
-        .limit(1)
-        .get()
-    : null
-  const oldest = young && young.id < newest.id ? young.id : newest.id
-  db.delete(deliveries)
-    .where(and(ofKind, lt(deliveries.id, oldest)))
-    .run()
+
+  return {
+    receivers: db
+      .select({ project: projects, disabledAt: users.disabledAt })
+      .from(projects)
+      .innerJoin(users, eq(users.id, projects.ownerId))
+      .where(sql`EXISTS (SELECT 1 FROM ${paths} WHERE ${named})`)
+      .prepare(),
+    // a comparison with nothing is not true: while there are fewer than are kept, none goes
+    forgetGood: db
+      .delete(deliveries)
+      .where(
+        and(
+          kind(true),
+          lt(deliveries.id, sql`min((${lastKept(true, kept.good)}), (${firstYoung}))`),
+        ),
+      )
+      .prepare(),
+    forgetRefused: db
+      .delete(deliveries)
+      .where(and(kind(false), lt(deliveries.id, lastKept(false, kept.refused))))
+      .prepare(),
+  }
 }
