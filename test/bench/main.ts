@@ -6,6 +6,7 @@ import { benchDeploy } from './deploy.ts'
 import { benchMemory } from './memory.ts'
 import { summarize } from './ratio.ts'
 import type { Row } from './ratio.ts'
+import { benchWebhooks } from './webhooks.ts'
 
 const repository = join(import.meta.dir, '../..')
 const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -15,7 +16,11 @@ await ensureBusyboxImage({ say })
 const directory = mkdtempSync(join(tmpdir(), 'davit-bench-'))
 try {
   const executable = await compileDavit()
-  const rows = [await benchDeploy(directory, executable), await benchMemory(directory, executable)]
+  const rows = [
+    await benchDeploy(directory, executable),
+    await benchMemory(directory, executable),
+    await benchWebhooks(directory, executable),
+  ]
   printTable(rows)
   mkdirSync(join(repository, 'dist'), { recursive: true })
   const report = rows.map((row) => ({ ...row, ...summarize(row), values: [row.davit, row.floor] }))
