@@ -107,12 +107,15 @@ test('cancel while the old container is being stopped lets it serve again', asyn
   const slow = 'trap "sleep 2; exit 0" TERM; httpd -p 8080 -h /etc; while :; do sleep 0.1; done'
   const project = await aProject(t, ada, aCommand(slow))
   const first = await project.deploy()
+  const before = await t.docker.inspectContainer(first.containerId)
   const second = await project.trigger()
   await logs(ada, second, 'Stopping the previous container')
 
   const { json } = await cancel(ada, second)
 
   expect(json.status).toBe('cancelled')
+  const after = await t.docker.inspectContainer(first.containerId)
+  expect(after!.startedAt!.getTime()).toBeGreaterThan(before!.startedAt!.getTime())
   expect(await answerOf({ url: `${first.url}/passwd` })).toContain('root')
   expect((await madeBy(t)).containers).toEqual([first.containerId])
 })

@@ -14,7 +14,7 @@ export async function discard(
   for (const { id } of await docker.listContainers({ labels, all: true }))
     await docker.removeContainer(id, { force: true })
   if (stops) return { containerId: null }
-  // the image of a rollback is that of the deployment it goes back to
-  if (!deployment.rollbackOf) await docker.removeImage(`davit/${project.id}:${deployment.id}`)
+  // by its own name: what a rollback runs is the image of another deployment
+  await docker.removeImage(`davit/${project.id}:${deployment.id}`)
   return { containerId: null, image: null }
 }
