@@ -32,7 +32,9 @@ export const DeliveriesPage = ({
 }) => (
   <ProjectFrame project={project} tab="webhooks">
     <WebhookSetup project={project} receivers={receivers} secret={secret} />
-    <h2>Deliveries</h2>
+    <div class="section-head">
+      <h2>Deliveries</h2>
+    </div>
     {items.length === 0 ? (
       <EmptyState title="Nothing delivered yet">
         <p>Push to the repository, or send a test from the provider’s page of the webhook.</p>
@@ -72,7 +74,7 @@ const Row = ({
         <span>{delivery.signatureOk ? 'signature good' : 'signature bad'}</span>
       </p>
       <p class="row-facts">
-        <bdi>{delivery.reason}</bdi>
+        {deployments.length === 0 ? <bdi>{delivery.reason}</bdi> : <span>Deployed to</span>}
         {deployments.map((deployment) => (
           <a href={deploymentPath(deployment)}>
             <bdi>{deployment.environment}</bdi>

@@ -44,7 +44,7 @@ export const WebhookSetup = ({
           code
         />
       ) : (
-        <p class="hint">The secret was shown when it was made. If it is lost, make a new one.</p>
+        <p class="muted">The secret was shown when it was made. If it is lost, make a new one.</p>
       )}
       <div class="form-actions start">
         <button

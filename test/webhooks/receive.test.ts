@@ -296,6 +296,22 @@ test('a delivery whose deployment can not be stored is not stored either', async
   expect((await post(t, delivery)).status).toBe(202)
 })
 
+test('a full disk is answered 503, so that it is sent again', async () => {
+  const t = aReceiver()
+  const project = await aProject(t.owner)
+  const pages = t.db.$client.query<{ page_count: number }, []>('PRAGMA page_count').get()!
+    .page_count
+  t.db.$client.run(`PRAGMA max_page_count = ${pages}`)
+  const message = 'x'.repeat(2000)
+  const large = () => sent.github(aPush({ head_commit: { id: 'x', message } }))
+  const statuses: number[] = []
+  while (statuses.length < 100 && !statuses.includes(503))
+    statuses.push((await post(t, large())).status)
+  expect(statuses.at(-1)).toBe(503)
+  expect(new Set(statuses.slice(0, -1))).toEqual(new Set([202]))
+  expect(inbox(t, project.id)).toHaveLength(countDeployments(t))
+})
+
 test('the receivers have a rate limit of their own', async () => {
   const t = aReceiver({ DAVIT_RATE_LIMIT: '1', DAVIT_RATE_BURST: '2' })
   const answers = [sent.github('x'), sent.gitlab('x'), sent.gitea('x')].map((one) => post(t, one))
