@@ -246,7 +246,10 @@ describe('a delivery that comes again', () => {
     const project = await aProject(t.owner)
     const first = sent.github(aPush())
     await post(t, first)
-    for (let i = 0; i < 120; i++) await post(t, sent.github(aPush({ ref: 'refs/heads/dev' })))
+    for (let i = 0; i < 120; i++) {
+      t.clock.now += 1000
+      await post(t, sent.github(aPush({ ref: 'refs/heads/dev' })))
+    }
     expect((await post(t, first)).status).toBe(200)
     t.clock.now += 8 * day
     expect((await post(t, first)).status).toBe(200)

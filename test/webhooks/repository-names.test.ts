@@ -79,6 +79,15 @@ test('a project is found by the repository of its source', async () => {
   expect((await post(t, sent.github(aPush({ repository })))).status).toBe(202)
 })
 
+test('a bad signature is noted only where the address fits, not where the path alone does', async () => {
+  const t = aReceiver()
+  const named = await aProject(t.owner)
+  const alike = await aProject(t.owner, { repositoryUrl: 'https://b.example/gordon/hello-world' })
+  await post(t, sent.github(aPush(), { key: 'a-wrong-secret-0123' }))
+  expect(inbox(t, named.id)).toHaveLength(1)
+  expect(inbox(t, alike.id)).toHaveLength(0)
+})
+
 test('an address in the body is never what is cloned', async () => {
   const t = aReceiver()
   await aProject(t.owner)
