@@ -21,6 +21,8 @@ import { deploymentRoutes } from './deployments/routes.tsx'
 import { environmentRoutes } from './environments/routes.tsx'
 import { variableRoutes } from './environments/variable-routes.tsx'
 import { AppError } from './errors.ts'
+import { gitLookupRoutes } from './git/lookup-routes.tsx'
+import { gitSourceRoutes } from './git/routes.tsx'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
 import { clientAddress } from './web/client-address.ts'
@@ -31,6 +33,8 @@ import { healthRoutes } from './web/health.ts'
 import { rateLimit } from './web/rate-limit.ts'
 import { requestLog } from './web/request-log.ts'
 import { staticRoutes } from './web/static.ts'
+import { inboxRoutes } from './webhooks/inbox-routes.tsx'
+import { webhookRoutes } from './webhooks/routes.ts'
 
 /** Bytes of a request's body. */
 const maxBody = 1024 * 1024
@@ -46,6 +50,7 @@ export function createApp(deps: Deps) {
     pageHeaders(config.url),
     methodNotAllowed({ app, onMethodNotAllowed: answerMethodNotAllowed }),
   )
+  app.route('/', webhookRoutes(deps)) // before all that reads cookies, with limits of their own
   app.use(rateLimit({ rate: config.rateLimit, burst: config.rateBurst }))
   app.route('/', staticRoutes()) // needs no session, and gives no cookie to what caches may keep
   app.use(loadSession(deps), privateAnswers(), csrfToken(deps))
@@ -64,10 +69,13 @@ export function createApp(deps: Deps) {
   app.route('/', overviewRoutes(deps))
   app.route('/', deploymentRoutes(deps))
   app.route('/', logRoutes(deps))
+  app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))
   app.route('/', variableRoutes(deps))
   app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))
+  app.route('/', gitSourceRoutes(deps))
+  app.route('/', gitLookupRoutes(deps))
   app.route('/', tokenRoutes(deps))
   app.route('/', userRoutes(deps))
   app.route('/', auditRoutes(deps))

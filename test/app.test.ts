@@ -146,17 +146,25 @@ test('a body that is no JSON is a bad request, and one that is no object is refu
   expect(contentsOf(t)).toEqual(before)
 })
 
-test('of two fields with one name the last counts, in both kinds of body', async () => {
+test('of two JSON fields with one name the last counts; in a form each is a line', async () => {
   const ada = testApp().logIn('ada@example.com')
-  const send = (body: string, type: string) =>
+  const send = (method: string, path: string, body: string, type: string) =>
     ada
-      .send('/projects', { method: 'POST', body, headers: { ...json, 'Content-Type': type } })
-      .then((answer) => answer.json())
+      .send(path, { method, body, headers: { ...json, 'Content-Type': type } })
+      .then((answer) => answer.json() as Promise<{ id: string }>)
   const url = valid.repositoryUrl
   const asJson = `{"name":"a","name":"b","repositoryUrl":"${url}"}`
-  expect(await send(asJson, 'application/json; charset=utf-8')).toMatchObject({ name: 'b' })
+  const made = await send('POST', '/projects', asJson, 'application/json; charset=utf-8')
+  expect(made).toMatchObject({ name: 'b' })
+  const form = 'application/x-www-form-urlencoded'
   const asForm = `name=c&name=d&repository_url=${encodeURIComponent(url)}`
-  expect(await send(asForm, 'application/x-www-form-urlencoded')).toMatchObject({ name: 'd' })
+  expect(await send('POST', '/projects', asForm, form)).toMatchObject({ status: 422 })
+  const settings = `/projects/${made.id}/settings`
+  const boxes = 'auto_deploy=0&auto_deploy=1&build_args=A%3D1&build_args=B%3D2'
+  expect(await send('PUT', settings, boxes, form)).toMatchObject({
+    autoDeploy: true,
+    buildArgs: { A: '1', B: '2' },
+  })
 })
 
 test('a multipart form is a form, and a file is no text', async () => {

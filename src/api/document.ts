@@ -88,8 +88,14 @@ function queryParameters(query: z.ZodType) {
   }))
 }
 
-/** What comes out of the check stands for what goes in: a number in a form may come as digits. */
+/**
+ * What comes out of the check stands for what goes in, as a number in a form may come as digits;
+ * where the check makes something else of it, what goes in.
+ */
 export function schemaOf(schema: z.ZodType) {
-  const { $schema: _, ...json } = z.toJSONSchema(schema, { io: 'output', unrepresentable: 'any' })
-  return json
+  const { $schema: _, ...output } = toJson(schema, 'output')
+  return Object.keys(output).length > 0 ? output : toJson(schema, 'input')
 }
+
+const toJson = (schema: z.ZodType, io: 'input' | 'output') =>
+  z.toJSONSchema(schema, { io, unrepresentable: 'any' })

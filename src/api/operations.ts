@@ -15,6 +15,8 @@ import {
   variableForm,
   variableUpdateForm,
 } from '../environments/forms.ts'
+import { sourceForm } from '../git/forms.ts'
+import { branchesQuery, repositoriesQuery } from '../git/lookup-routes.tsx'
 import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
 import { pageQuery } from '../web/paging.ts'
 import { operationsOf } from './operation.ts'
@@ -26,6 +28,7 @@ export const operations = (config: Config): Operation[] => [
   ...projects(config),
   ...environments(),
   ...deployments(config),
+  ...git(config),
   ...accounts(),
 ]
 
@@ -112,6 +115,43 @@ function deployments(config: Config) {
       query: logQuery,
       answer: resource.listOf(resource.logLine),
       streams: true,
+    }),
+  ]
+}
+
+function git(config: Config) {
+  const { get, post, remove, list } = operationsOf('Git')
+  const { source, checkedSource, delivery, lookupOf, repository, ref } = resource
+  const ofSource = '/api/git/sources/:sourceId/repos'
+  return [
+    list('/settings/git', 'List your git sources', source, pageQuery),
+    post('/settings/git', 'Add a source; the provider is asked whose token it is', {
+      body: sourceForm(config),
+      answer: checkedSource,
+      created: true,
+    }),
+    get('/settings/git/:id', 'Ask the provider what the token of a source may do now', {
+      answer: checkedSource,
+    }),
+    remove('/settings/git/:id', 'Remove a source'),
+    get('/api/git/repos', 'List repositories of a source', {
+      query: repositoriesQuery,
+      answer: lookupOf(repository),
+    }),
+    get('/api/git/branches', 'List branches, of a source or of an address', {
+      query: branchesQuery,
+      answer: lookupOf(ref),
+    }),
+    get(ofSource, 'List repositories of a source', { answer: lookupOf(repository) }),
+    get(`${ofSource}/:owner/:repo/branches`, 'List branches', { answer: lookupOf(ref) }),
+    get(`${ofSource}/:owner/:repo/tags`, 'List tags', { answer: lookupOf(ref) }),
+    list('/projects/:id/deliveries', 'List what webhooks delivered', delivery, pageQuery),
+    post('/projects/:id/deliveries/:deliveryId/replay', 'Decide on a delivery again', {
+      answer: z.object({ deployments: z.array(resource.deployment) }),
+      created: true,
+    }),
+    post('/projects/:id/webhook-secret', 'Make a new webhook secret; it is shown this once', {
+      answer: z.object({ webhookSecret: z.string() }),
     }),
   ]
 }

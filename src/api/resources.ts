@@ -150,3 +150,46 @@ export const auditEvent = z.object({
   address: z.string().nullable(),
   details: z.record(z.string(), z.string()),
 })
+
+export const source = z.object({
+  id,
+  provider: z.enum(['github', 'gitlab', 'gitea']),
+  name: z.string(),
+  baseUrl: z.url(),
+  login: z.string(),
+  createdAt: time,
+})
+
+/** With what the provider says of its token now. */
+export const checkedSource = source.extend({
+  rights: z.array(z.string()).nullable(),
+  missing: z.array(z.string()),
+})
+
+/** A list that the provider gave, cut when it took too long. */
+export const lookupOf = (item: z.ZodType) => listOf(item).extend({ truncated: z.boolean() })
+
+export const repository = z.object({
+  fullName: z.string(),
+  cloneUrl: z.string(),
+  defaultBranch: z.string().nullable(),
+  private: z.boolean(),
+})
+
+export const ref = z.object({ name: z.string(), commit: z.string() })
+
+export const delivery = z.object({
+  id,
+  provider: z.enum(['github', 'gitlab', 'gitea']),
+  deliveryId: z.string(),
+  event: z.string(),
+  ref: z.string().nullable(),
+  branch: z.string().nullable(),
+  commit: z.object({ hash: z.string().nullable(), message: z.string().nullable() }),
+  signatureOk: z.boolean(),
+  decision: z.enum(['refused', 'ignored', 'deployed', 'failed']).nullable(),
+  reason: z.string().nullable(),
+  deploymentIds: z.array(id),
+  canReplay: z.boolean(),
+  createdAt: time,
+})

@@ -14,12 +14,12 @@ import { BranchOptions, LookupPage, RepositoryChoices, TagOptions } from './look
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { findSource, type Source } from './store.ts'
 
-const repositoriesQuery = z.object({
+export const repositoriesQuery = z.object({
   sourceId: line('the id of a git source', { max: 100 }),
   search: line('some text', { min: 0, max: 200 }).optional(),
 })
 
-const branchesQuery = z.object({
+export const branchesQuery = z.object({
   sourceId: line('the id of a git source', { max: 100 }).optional(),
   repository: repositoryName.optional(),
   repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),

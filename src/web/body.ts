@@ -20,12 +20,16 @@ export async function readBody(c: Context): Promise<Body> {
       message: 'Send the body as a form, or as JSON with Content-Type: application/json.',
     })
   const entries = Object.entries(await readForm(c)).map(
-    ([name, value]) => [name, lastText(value)] as const,
+    ([name, value]) => [name, textsOf(value)] as const,
   )
+  const shown = entries.filter(([name]) => !/password|csrf/.test(name))
   return {
     kind: 'form',
-    data: Object.fromEntries(entries.map(([name, value]) => [camelCase(name), value || null])),
-    values: Object.fromEntries(entries.filter(([name]) => !/password|csrf/.test(name))),
+    // of a repeated name each is a line: a list has an entry a line, and of a flag the last counts
+    data: Object.fromEntries(
+      entries.map(([name, all]) => [camelCase(name), all.join('\n') || null]),
+    ),
+    values: Object.fromEntries(shown.map(([name, all]) => [name, all.at(-1)!])),
   }
 }
 
@@ -61,11 +65,10 @@ const readForm = (c: Context) =>
     throw new AppError('bad_request', 'The form could not be read. Send it again.')
   })
 
-/** Of repeated names the last counts: a checkbox follows the hidden field that stands for "off". */
-function lastText(value: unknown) {
-  const last = Array.isArray(value) ? value.at(-1) : value
-  return typeof last === 'string' ? last.replaceAll('\r\n', '\n') : ''
-}
+const textsOf = (value: unknown) =>
+  (Array.isArray(value) ? value : [value]).map((text) =>
+    typeof text === 'string' ? text.replaceAll('\r\n', '\n') : '',
+  )
 
 const camelCase = (name: string) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -39,9 +39,10 @@ export const decimal = (what: string, { min, max }: { min: number; max: number }
       .max(max, `wants ${what}, a number from ${min} to ${max}.`),
   )
 
+/** In a form a hidden field that stands for "off" goes before the checkbox: the last line counts. */
 export const flag = () =>
   z.preprocess(
-    (value) => (typeof value === 'string' ? (flags[value.toLowerCase()] ?? value) : value),
+    (value) => (typeof value === 'string' ? (flags[lastLine(value)] ?? value) : value),
     z.boolean('wants true or false (in a form 1 or 0).'),
   )
 
@@ -81,6 +82,8 @@ const flags: Record<string, boolean> = {
   false: false,
   no: false,
 }
+
+const lastLine = (text: string) => text.split('\n').at(-1)!.toLowerCase()
 
 const splitLines = (text: string) =>
   text

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
 import { startProviderServer } from '../support/provider-server.ts'
-import { addSource, gitApp, token } from './app.ts'
+import { testApp } from '../support/app.ts'
+import { addSource, token } from './source.ts'
 
 const server = startProviderServer('gitlab')
 const dir = mkdtempSync(join(tmpdir(), 'davit-lookups-'))
@@ -23,7 +24,7 @@ beforeEach(() => {
 })
 
 async function start(env: Record<string, string> = {}) {
-  const t = gitApp(env)
+  const t = testApp(env)
   const ada = t.logIn('ada@example.com')
   const id = await addSource(ada, server)
   server.requests.length = 0
@@ -203,7 +204,7 @@ describe('branches of an address', () => {
     'such as %p are refused at the field',
     async (url) => {
       const { ada } = await start({ DAVIT_ALLOW_LOCAL_REPOS: '0' })
-      const closed = gitApp({ DAVIT_ALLOW_HOSTS: '', DAVIT_ALLOW_LOCAL_REPOS: '0' })
+      const closed = testApp({ DAVIT_ALLOW_HOSTS: '', DAVIT_ALLOW_LOCAL_REPOS: '0' })
       const bob = closed.logIn('bob@example.com')
       const query = new URLSearchParams({ repository_url: url })
       expect((await bob.get(`/api/git/branches?${query}`)).status).toBe(422)

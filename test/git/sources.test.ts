@@ -2,7 +2,8 @@ import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
 import { gitSources, projects } from '../../src/db/schema.ts'
 import { openSourceToken } from '../../src/git/store.ts'
 import { startProviderServer } from '../support/provider-server.ts'
-import { addSource, gitApp, token } from './app.ts'
+import { testApp } from '../support/app.ts'
+import { addSource, token } from './source.ts'
 
 const github = startProviderServer('github')
 const gitlab = startProviderServer('gitlab')
@@ -21,7 +22,7 @@ const wanted = { provider: 'github', name: 'work', baseUrl: github.baseUrl, acce
 
 describe.each(['github', 'gitlab', 'gitea'] as const)('a source at %s', (kind) => {
   test('is added when its token has the rights, and tells whose it is', async () => {
-    const ada = gitApp().logIn('ada@example.com')
+    const ada = testApp().logIn('ada@example.com')
     const id = await addSource(ada, servers[kind])
     const { json } = await ada.get(`/settings/git/${id}`)
     expect(json).toMatchObject({ id, provider: kind, name: 'work', login: 'ada', missing: [] })
@@ -31,7 +32,7 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a source at %s', (kind) =
 
 describe('adding a source', () => {
   test('answers as the three clients want it', async () => {
-    const t = gitApp()
+    const t = testApp()
     const ada = t.logIn('ada@example.com')
     github.tokens.set(token, { login: 'ada', id: 1, scopes: ['repo', 'gist'] })
     const made = await ada.post('/settings/git', wanted)
@@ -55,7 +56,7 @@ describe('adding a source', () => {
   })
 
   test('with a weak token is refused with the names of the rights', async () => {
-    const ada = gitApp().logIn('ada@example.com')
+    const ada = testApp().logIn('ada@example.com')
     github.tokens.set(token, { login: 'ada', id: 1, scopes: ['public_repo'] })
     const refused = await ada.post('/settings/git', wanted)
     expect(refused.status).toBe(422)
@@ -74,7 +75,7 @@ describe('adding a source', () => {
   })
 
   test('with an unknown token draws the form again, without the token', async () => {
-    const ada = gitApp().logIn('ada@example.com')
+    const ada = testApp().logIn('ada@example.com')
     const form = { provider: 'github', name: 'work', base_url: github.baseUrl, access_token: token }
     const again = await ada.htmx('POST', '/settings/git', form)
     expect(again.status).toBe(422)
@@ -84,7 +85,7 @@ describe('adding a source', () => {
   })
 
   test('keeps the token sealed, and shows it nowhere', async () => {
-    const t = gitApp()
+    const t = testApp()
     const ada = t.logIn('ada@example.com')
     const id = await addSource(ada, github)
     const row = t.db.select().from(gitSources).get()!
@@ -114,7 +115,7 @@ describe('adding a source', () => {
     ['user:secret@git.example.com', 'holds no user'],
     ['-oProxyCommand=x', 'wants the address'],
   ])('at http://%s is refused before anyone is asked', async (host, why) => {
-    const ada = gitApp({ DAVIT_ALLOW_HOSTS: '' }).logIn('ada@example.com')
+    const ada = testApp({ DAVIT_ALLOW_HOSTS: '' }).logIn('ada@example.com')
     const { port } = new URL(github.baseUrl)
     const refused = await ada.post('/settings/git', {
       ...wanted,
@@ -129,7 +130,7 @@ describe('adding a source', () => {
   test.each(['ftp://git.example.com', 'file:///etc', 'javascript:alert(1)', 'git.example.com'])(
     'at %s is refused',
     async (baseUrl) => {
-      const ada = gitApp().logIn('ada@example.com')
+      const ada = testApp().logIn('ada@example.com')
       const refused = await ada.post('/settings/git', { ...wanted, baseUrl })
       expect(refused.status).toBe(422)
       expect(refused.json.errors[0].field).toBe('baseUrl')
@@ -137,13 +138,13 @@ describe('adding a source', () => {
   )
 
   test('wants an address for Gitea, and knows the others’', async () => {
-    const ada = gitApp({ DAVIT_ALLOW_HOSTS: '' }).logIn('ada@example.com')
+    const ada = testApp({ DAVIT_ALLOW_HOSTS: '' }).logIn('ada@example.com')
     const refused = await ada.post('/settings/git', { ...wanted, provider: 'gitea', baseUrl: null })
     expect(refused.json.errors[0].field).toBe('baseUrl')
   })
 
   test('at what is no such provider says so at the address', async () => {
-    const ada = gitApp().logIn('ada@example.com')
+    const ada = testApp().logIn('ada@example.com')
     github.mode = 'html'
     const refused = await ada.post('/settings/git', wanted)
     expect(refused.status).toBe(422)
@@ -152,7 +153,7 @@ describe('adding a source', () => {
   })
 
   test('while the provider is down is no fault of what was typed', async () => {
-    const ada = gitApp().logIn('ada@example.com')
+    const ada = testApp().logIn('ada@example.com')
     github.mode = 'down'
     expect((await ada.post('/settings/git', wanted)).status).toBe(502)
     github.mode = 'limit'
@@ -162,7 +163,7 @@ describe('adding a source', () => {
   })
 
   test('under a name that is taken is refused, but not under another user’s', async () => {
-    const t = gitApp()
+    const t = testApp()
     const ada = t.logIn('ada@example.com')
     await addSource(ada, github)
     expect((await ada.post('/settings/git', wanted)).status).toBe(409)
@@ -170,7 +171,7 @@ describe('adding a source', () => {
   })
 
   test('takes a path after the host, without the slash at its end', async () => {
-    const ada = gitApp().logIn('ada@example.com')
+    const ada = testApp().logIn('ada@example.com')
     await addSource(ada, github)
     const baseUrl = `${github.baseUrl}/`
     const made = await ada.post('/settings/git', { ...wanted, name: 'slash', baseUrl })
@@ -180,7 +181,7 @@ describe('adding a source', () => {
 
 describe('a source', () => {
   test('of someone else does not exist', async () => {
-    const t = gitApp()
+    const t = testApp()
     const id = await addSource(t.logIn('ada@example.com'), github)
     const bob = t.logIn('bob@example.com')
     github.requests.length = 0
@@ -194,7 +195,7 @@ describe('a source', () => {
   })
 
   test('whose token was revoked says so when it is checked', async () => {
-    const ada = gitApp().logIn('ada@example.com')
+    const ada = testApp().logIn('ada@example.com')
     const id = await addSource(ada, github)
     github.tokens.clear()
     const checked = await ada.get(`/settings/git/${id}`)
@@ -203,7 +204,7 @@ describe('a source', () => {
   })
 
   test('whose token cannot be opened any more says what to do', async () => {
-    const t = gitApp()
+    const t = testApp()
     const ada = t.logIn('ada@example.com')
     const id = await addSource(ada, github)
     t.db
@@ -215,7 +216,7 @@ describe('a source', () => {
   })
 
   test('that nothing uses goes at once', async () => {
-    const ada = gitApp().logIn('ada@example.com')
+    const ada = testApp().logIn('ada@example.com')
     const id = await addSource(ada, github)
     const gone = await ada.htmx('DELETE', `/settings/git/${id}`)
     expect(gone.headers.get('HX-Redirect')).toBe('/settings/git')
@@ -223,7 +224,7 @@ describe('a source', () => {
   })
 
   test.each(['confirm=1', 'force=1'])('that projects use goes only with %s', async (word) => {
-    const t = gitApp()
+    const t = testApp()
     const ada = t.logIn('ada@example.com')
     const id = await addSource(ada, github)
     const made = await ada.post('/projects', {

@@ -1,17 +1,6 @@
-import { gitLookupRoutes } from '../../src/git/lookup-routes.tsx'
 import type { ProviderName } from '../../src/git/providers/registry.ts'
-import { gitSourceRoutes } from '../../src/git/routes.tsx'
-import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import type { ProviderServer } from '../support/provider-server.ts'
-
-/** The product with the routes of git. */
-export function gitApp(env: Record<string, string> = {}) {
-  const t = testApp(env)
-  t.app.route('/', gitSourceRoutes(t.deps))
-  t.app.route('/', gitLookupRoutes(t.deps))
-  return t
-}
 
 export const token = 'tok_3v3ryB0dyShouldN0tS33'
 
