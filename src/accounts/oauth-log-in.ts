@@ -16,14 +16,17 @@ type Arrival = { profile: Profile; accessToken: string }
  * The user whom a provider's profile belongs to, or a new one as far as registration is open. An
  * account is found by the provider's id alone: an e-mail that is the same proves nothing.
  */
-export function logInWithProfile(deps: OAuthDeps, arrival: Arrival): UserRow {
+export function logInWithProfile(
+  deps: OAuthDeps,
+  arrival: Arrival,
+): { user: UserRow; isNew: boolean } {
   const known = getUserByIdentity(deps.db, keyOf(deps, arrival.profile))
-  if (!known) return registerWithProfile(deps, arrival)
+  if (!known) return { user: registerWithProfile(deps, arrival), isNew: true }
   const { user, identity } = known
   if (user.disabledAt)
     throw new AppError('forbidden', 'This account is disabled. Ask an admin of this Davit.')
   updateIdentity(deps.db, { ...identity, ...sealed(deps, identity.id, arrival) })
-  return user
+  return { user, isNew: false }
 }
 
 /** Joins an identity to the user who is logged in; one that belongs to someone else stays theirs. */
@@ -34,9 +37,9 @@ export function linkProfile(deps: OAuthDeps, userId: string, arrival: Arrival) {
       'conflict',
       `${known.identity.login} at the provider is linked to another account here. Unlink it there first.`,
     )
-  if (known)
-    updateIdentity(deps.db, { ...known.identity, ...sealed(deps, known.identity.id, arrival) })
-  else addIdentity(deps, userId, arrival)
+  if (!known) return addIdentity(deps, userId, arrival)
+  updateIdentity(deps.db, { ...known.identity, ...sealed(deps, known.identity.id, arrival) })
+  return known.identity
 }
 
 function registerWithProfile(deps: OAuthDeps, arrival: Arrival) {
@@ -66,7 +69,7 @@ function registerWithProfile(deps: OAuthDeps, arrival: Arrival) {
 
 function addIdentity(deps: OAuthDeps, userId: string, arrival: Arrival) {
   const id = Bun.randomUUIDv7()
-  insertIdentity(deps.db, {
+  return insertIdentity(deps.db, {
     ...keyOf(deps, arrival.profile),
     ...sealed(deps, id, arrival),
     id,

@@ -5,6 +5,8 @@ import { pinnedFetch } from '../pinned-fetch.ts'
 
 type Settings = NonNullable<Config['oauth']>
 
+export type ProviderName = Settings['provider']
+
 /** Who came back from the provider. The id is what identifies them: names and e-mails change hands. */
 export type Profile = {
   providerUserId: string
@@ -43,7 +45,7 @@ const readUser =
   }
 
 /** Endpoints as the providers' documentation gives them; all three take PKCE with S256. */
-const providers: Record<Settings['provider'], Provider> = {
+const providers: Record<ProviderName, Provider> = {
   github: {
     authorizePath: '/login/oauth/authorize',
     tokenPath: '/login/oauth/access_token',

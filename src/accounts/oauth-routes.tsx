@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, Failure } from '../errors.ts'
 import { sameSecret } from '../secrets.ts'
@@ -25,8 +26,10 @@ type OAuthDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'setupCode'>
 const cookieName = 'svc_oauth'
 
 /** Logging in with the provider, and linking it while logged in; not there while none is configured. */
-export const oauthRoutes = (deps: OAuthDeps) =>
-  factory
+export const oauthRoutes = (deps: OAuthDeps) => {
+  const audit = auditor(deps.db)
+
+  return factory
     .createApp()
     .get('/auth/oauth', (c) => {
       findOAuthSettings(deps)
@@ -48,27 +51,36 @@ export const oauthRoutes = (deps: OAuthDeps) =>
       const { userId, verifier } = takeOAuthAttempt(deps, takeState(c))
       const arrival = await arrive(c, deps, verifier)
       if (userId === null) {
-        startSession(c, deps, logInWithProfile(deps, arrival))
+        const { user, isNew } = logInWithProfile(deps, arrival)
+        startSession(c, deps, user)
+        const details = { provider: deps.config.oauth!.provider, login: arrival.profile.login }
+        audit(c, isNew ? 'user.registered' : 'login.succeeded', { details })
         return c.redirect(takeRememberedPage(c), 303)
       }
       if (c.var.user?.id !== userId)
         throw new AppError('bad_request', 'You were logged out meanwhile. Log in, then link again.')
-      linkProfile(deps, userId, arrival)
+      const { id, login } = linkProfile(deps, userId, arrival)
+      audit(c, 'identity.linked', { object: { kind: 'identity', id, name: login } })
       return c.redirect('/settings/profile', 303)
     })
+}
 
 /** Taking a linked login away again. */
-export const identityRoutes = ({ db }: OAuthDeps) =>
-  factory.createApp().delete('/settings/identities/:id', (c) => {
+export const identityRoutes = ({ db }: OAuthDeps) => {
+  const audit = auditor(db)
+
+  return factory.createApp().delete('/settings/identities/:id', (c) => {
     const user = getUserByEmail(db, userOf(c).email)!
     if (user.passwordHash === null && countIdentities(db, user.id) === 1)
       throw new AppError(
         'conflict',
         'This is the only way you can log in. Set a password first, then unlink it.',
       )
-    deleteOwnIdentity(db, { id: c.req.param('id'), userId: user.id })
+    const { id, login } = deleteOwnIdentity(db, { id: c.req.param('id'), userId: user.id })
+    audit(c, 'identity.unlinked', { object: { kind: 'identity', id, name: login } })
     return moveOn(c, { to: '/settings/profile', json: () => ({}) })
   })
+}
 
 /** The state, which this browser began with; the cookie goes with the first look at it. */
 function takeState(c: Context) {

@@ -6,6 +6,9 @@ import { CheckIcon } from '../web/icons.tsx'
 import { emptyDraft } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { SettingsFrame } from '../web/settings-frame.tsx'
+import type { Identity } from './identity-store.ts'
+import { LinkedLogins } from './linked-logins.tsx'
+import type { ProviderName } from './oauth-provider.ts'
 import { passwordLength } from './passwords.ts'
 
 type Profile = { user: User; hasPassword: boolean }
@@ -15,11 +18,16 @@ export type Drafts = { profile?: Draft; password?: Draft }
 
 export const ProfilePage = ({
   events,
+  linked,
+  provider,
   saved,
   drafts = {},
   ...profile
 }: Profile & {
   events: AuditEvent[]
+  linked: Identity[]
+  /** The one that this Davit logs in with. */
+  provider: ProviderName | null
   /** Which of the forms was just saved. */
   saved: string | undefined
   drafts?: Drafts | undefined
@@ -28,6 +36,7 @@ export const ProfilePage = ({
     <div class="settings">
       <ProfileForm {...profile} draft={drafts.profile} saved={saved === 'profile'} />
       <PasswordForm {...profile} draft={drafts.password} saved={saved === 'password'} />
+      {(provider || linked.length > 0) && <LinkedLogins linked={linked} provider={provider} />}
       <section class="settings-section" aria-labelledby="activity-heading">
         <div>
           <h2 id="activity-heading">Recent activity</h2>

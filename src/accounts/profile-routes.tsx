@@ -10,6 +10,7 @@ import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { changePassword, changeProfile } from './change-profile.ts'
 import { passwordForm, profileForm } from './forms.ts'
+import { listIdentities } from './identity-store.ts'
 import { userJson } from './json.ts'
 import { PasswordForm, ProfileForm, ProfilePage } from './profile-page.tsx'
 import type { Drafts } from './profile-page.tsx'
@@ -23,7 +24,7 @@ type ProfileDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
 
 /** What a user says about themselves, and the password: for the person, never for a token. */
 export const profileRoutes = (deps: ProfileDeps) => {
-  const { db } = deps
+  const { db, config } = deps
   const audit = auditor(db)
 
   return factory
@@ -48,10 +49,12 @@ export const profileRoutes = (deps: ProfileDeps) => {
     const user = findUser(db, userOf(c).id)
     const page = { limit: shownEvents }
     const events = listEvents(db, { filter: { actorId: user.id }, page }).slice(0, shownEvents)
+    const linked = listIdentities(db, user.id)
+    const provider = config.oauth?.provider ?? null
     const saved = c.req.query('saved')
     return {
       title: 'Profile',
-      page: () => <ProfilePage {...known(c)} {...{ events, saved, drafts }} />,
+      page: () => <ProfilePage {...known(c)} {...{ events, linked, provider, saved, drafts }} />,
       json: () => userJson(user),
     }
   }

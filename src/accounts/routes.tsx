@@ -35,6 +35,10 @@ type AccountDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'setupCode'>
 /** Coming in and going out: open to everyone. */
 export const accountRoutes = (deps: AccountDeps) => {
   const audit = auditor(deps.db)
+  const loginView = (_: Context, draft: Draft) => ({
+    title: 'Log in',
+    page: () => <LoginPage draft={draft} provider={deps.config.oauth?.provider ?? null} />,
+  })
 
   return factory
     .createApp()
@@ -113,11 +117,6 @@ export const sessionRoutes = (deps: AccountDeps) => {
       return afterChange(c, '/settings/invites', () => showInvites(c, deps))
     })
 }
-
-const loginView = (_: Context, draft: Draft) => ({
-  title: 'Log in',
-  page: () => <LoginPage draft={draft} />,
-})
 
 function registerView(deps: AccountDeps, draft: Draft) {
   const invite = draft.values['invite'] ?? null

@@ -1,9 +1,18 @@
 import { FormError, TextField } from '../web/fields-view.tsx'
 import { PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
+import { providerNames } from './oauth-provider.ts'
+import type { ProviderName } from './oauth-provider.ts'
 import { passwordLength } from './passwords.ts'
 
-export const LoginPage = ({ draft }: { draft: Draft }) => (
+export const LoginPage = ({
+  draft,
+  provider,
+}: {
+  draft: Draft
+  /** With which one may log in as well. */
+  provider: ProviderName | null
+}) => (
   <>
     <h1>Log in</h1>
     <PostForm action="/auth/login" class="form">
@@ -29,6 +38,11 @@ export const LoginPage = ({ draft }: { draft: Draft }) => (
         Log in
       </button>
     </PostForm>
+    {provider && (
+      <a class="btn" data-variant="outline" href="/auth/oauth">
+        Log in with {providerNames[provider]}
+      </a>
+    )}
     <p class="muted">
       No account? <a href="/auth/register">Register</a>
     </p>

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
@@ -6,6 +7,7 @@ import { ownKey, ownProject } from '../projects/own-project.ts'
 import { removeFromEngine, removeLogs } from '../projects/remove.ts'
 import type { Removed } from '../projects/remove.ts'
 import { findLiveProject, findProject } from '../projects/store.ts'
+import type { Project } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
@@ -28,6 +30,7 @@ import { EnvironmentModal, EnvironmentsPage } from './views.tsx'
 /** Environments of a project: where it is deployed to, and how it runs there. */
 export const environmentRoutes = (deps: Deps) => {
   const { db, config } = deps
+  const audit = auditor(db)
   const own = ownProject(deps)
 
   return factory
@@ -64,6 +67,7 @@ export const environmentRoutes = (deps: Deps) => {
         projectId: project.id,
         hostPort: hostPort ?? freeHostPort(db, config),
       })
+      audit(c, 'environment.created', about(environment, project))
       return moveOn(c, {
         to: `/projects/${project.id}/envs`,
         created: true,
@@ -81,6 +85,7 @@ export const environmentRoutes = (deps: Deps) => {
         ...clearedToDefaults(changes),
         hostPort: hostPort === null ? freeHostPort(db, config) : hostPort,
       })
+      audit(c, 'environment.changed', about(environment, project))
       return moveOn(c, {
         to: `/projects/${project.id}/envs`,
         json: () => environmentJson(environment, config),
@@ -95,6 +100,7 @@ export const environmentRoutes = (deps: Deps) => {
           'A project keeps at least one environment. Add another one first, or delete the project.',
         )
       const removed = await removeEnvironment(environment)
+      audit(c, 'environment.deleted', about(environment, project))
       return moveOn(c, { to: `/projects/${project.id}/envs`, json: () => ({ removed }) })
     })
 
@@ -129,6 +135,10 @@ export const environmentRoutes = (deps: Deps) => {
     }
   }
 }
+
+const about = ({ id, name }: Environment, project: Project) => ({
+  object: { kind: 'environment' as const, id, name: `${project.name} ${name}` },
+})
 
 /** What a cleared field goes back to. */
 const defaults = {

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { userOf } from '../accounts/require-user.ts'
+import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { factory } from '../web/factory.ts'
@@ -7,6 +7,7 @@ import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
 import { parseDotenv } from './dotenv.ts'
 import { variableForm, variableUpdateForm } from './forms.ts'
 import { variableJson } from './json.ts'
@@ -20,11 +21,13 @@ import {
   setVariables,
   updateVariable,
 } from './variable-store.ts'
+import type { Variable } from './variable-store.ts'
 import { VariableModal } from './variable-forms.tsx'
 import { VariablesPage } from './variables-page.tsx'
 
 /** Variables of an environment; the value of a secret one goes in and never comes out. */
 export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) => {
+  const audit = auditor(db)
   /** An environment of someone else is missing whatever was sent to it. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
     own(c)
@@ -54,13 +57,15 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
     })
     .get('/envs/:envId/variables/new', (c) => show(c, newVariable(c, emptyDraft)))
     .post('/envs/:envId/variables', ownFirst, input(variableForm, newVariable), (c) => {
-      const { environment } = own(c, { forChange: true })
+      const { environment, project } = own(c, { forChange: true })
+      const where = `${project.name} ${environment.name}`
       const to = `/envs/${environment.id}/variables`
       const { key, value, secret, buildTime, dotenv } = c.var.input
       if (dotenv) {
         const pairs = parseDotenv(dotenv)
         setVariables(db, secrets, { environmentId: environment.id, pairs, secret: secret ?? false })
         const items = listVariables(db, environment.id).filter(({ key }) => pairs.has(key))
+        for (const variable of items) audit(c, 'variable.created', about(variable, where))
         return moveOn(c, { to, created: true, json: () => ({ items: items.map(variableJson) }) })
       }
       const variable = insertVariable(db, secrets, {
@@ -70,12 +75,13 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
         secret: secret ?? false,
         buildTime: buildTime ?? false,
       })
+      audit(c, 'variable.created', about(variable, where))
       const location = `${to}/${variable.id}`
       return moveOn(c, { to, created: true, location, json: () => variableJson(variable) })
     })
     .get('/envs/:envId/variables/:id', (c) => show(c, oneVariable(c, emptyDraft)))
     .put('/envs/:envId/variables/:id', ownFirst, input(variableUpdateForm, oneVariable), (c) => {
-      const { environment } = own(c, { forChange: true })
+      const { environment, project } = own(c, { forChange: true })
       const current = findVariable(db, { id: c.req.param('id'), environmentId: environment.id })
       const { value, secret, buildTime, key } = c.var.input
       const variable = updateVariable(db, secrets, current, {
@@ -85,13 +91,16 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
         secret: secret ?? undefined,
         buildTime: buildTime ?? undefined,
       })
+      audit(c, 'variable.changed', about(variable, `${project.name} ${environment.name}`))
       const to = `/envs/${environment.id}/variables`
       return moveOn(c, { to, json: () => variableJson(variable) })
     })
     .delete('/envs/:envId/variables/:id', (c) => {
-      const { environment } = own(c, { forChange: true })
-      const { id } = findVariable(db, { id: c.req.param('id'), environmentId: environment.id })
-      deleteVariable(db, id)
+      const { environment, project } = own(c, { forChange: true })
+      const key = { id: c.req.param('id'), environmentId: environment.id }
+      const variable = findVariable(db, key)
+      deleteVariable(db, variable.id)
+      audit(c, 'variable.deleted', about(variable, `${project.name} ${environment.name}`))
       return moveOn(c, { to: `/envs/${environment.id}/variables`, json: () => ({}) })
     })
 
@@ -120,3 +129,8 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
     }
   }
 }
+
+/** The name and where it is; never the value. */
+const about = ({ id, key }: Variable, where: string) => ({
+  object: { kind: 'variable' as const, id, name: `${key} of ${where}` },
+})
