@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { journal } from '../journal.ts'
+import { openKeys, secretsOf } from '../projects/keys.ts'
 import { cleanUp } from './clean-up.ts'
 import { explain } from './explain.ts'
 import { observe } from './observe.ts'
@@ -41,10 +42,14 @@ export async function runPipeline(deps: Deps, { id, ...options }: Options & { id
 type Work = Options & { job: Job; progress: Progress }
 
 async function takeSteps(deps: Deps, { job, progress, signal, onBuilt }: Work) {
-  const { deployment, environment } = job
+  const { deployment, environment, project } = job
   const variables = openVariables(deps.db, deps.secrets, environment.id)
-  progress.hide(variables.filter(({ secret }) => secret).map(({ value }) => value))
-  const run: Run = { ...deps, ...job, variables, log: progress.log, save: progress.save, signal }
+  const secretValues = variables.filter(({ secret }) => secret).map(({ value }) => value)
+  progress.hide(secretValues)
+  const keys = deployment.image ? {} : openKeys(deps, project)
+  progress.hide([...secretValues, ...secretsOf(keys)])
+  const { log, save } = progress
+  const run: Run = { ...deps, ...job, variables, keys, log, save, signal }
 
   const image = deployment.image ?? (await buildFromSource())
   onBuilt()

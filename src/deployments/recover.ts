@@ -13,7 +13,7 @@ import { waitForEngine } from './wait-for-engine.ts'
 /** A deployment that was in work at two deaths of Davit may be what kills it. */
 const maxAttempts = 2
 
-type RecoverDeps = Omit<Deps, 'secrets' | 'streams' | 'setupCode'>
+type RecoverDeps = Omit<Deps, 'streams' | 'setupCode'>
 
 /**
  * Takes up what the last process left in the middle: what served is started again, deployments go

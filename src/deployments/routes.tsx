@@ -5,6 +5,7 @@ import { findEnvironment } from '../environments/store.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
+import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
@@ -92,7 +93,8 @@ export const deploymentRoutes = (deps: Deps) => {
   function start(c: Context, asked: ReturnType<typeof triggerForm>['_output']) {
     const project = findProject(db, ownKey(c))
     const triggeredBy = userOf(c).email
-    return created(c, queue.trigger({ ...asked, project, trigger: 'manual', triggeredBy }))
+    const trigger = (c as Context<Env>).var.token ? 'api' : 'manual'
+    return created(c, queue.trigger({ ...asked, project, trigger, triggeredBy }))
   }
 
   function created(c: Context, deployment: Deployment) {

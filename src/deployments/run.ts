@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
+import type { Keys } from '../git/keys.ts'
 import type { Stream } from './log-store.ts'
 import type { Deployment, Job } from './store.ts'
 
@@ -11,6 +12,8 @@ export const stopping = Symbol('stopping')
 export type Run = Job &
   Pick<Deps, 'docker' | 'git' | 'config' | 'instanceId'> & {
     variables: OpenVariable[]
+    /** What opens the repository and its submodules; nothing where an image is at hand. */
+    keys: Keys
     log: (text: string, stream?: Stream) => void
     /** Records what is known of the deployment by now. */
     save: (facts: Partial<Deployment>) => void

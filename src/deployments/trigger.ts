@@ -28,6 +28,7 @@ export function triggerDeployment(
 ): Deployment {
   if (project.deletingAt)
     throw new AppError('conflict', `Project ${project.name} is being deleted. It is not deployed.`)
+  refuseElsewhere(project, asked.repositoryUrl)
   const environment = chooseEnvironment(
     listEnvironments(deps.db, project.id),
     rollbackTo?.environmentId ?? asked.environmentId,
@@ -45,6 +46,15 @@ export function triggerDeployment(
   supersedeOlder(deps, deployment)
   deps.queue.wake()
   return deployment
+}
+
+/** Only a project without a source may be deployed from a mirror: a source's token opens one place. */
+function refuseElsewhere({ sourceId, repositoryUrl }: Project, asked: string | null | undefined) {
+  if (!asked || sourceId === null || asked === repositoryUrl) return
+  throw invalidField(
+    'repositoryUrl',
+    'is another repository than that of the project’s git source. Leave it out.',
+  )
 }
 
 function chooseEnvironment(environments: Environment[], id: string | null | undefined) {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import { choosePort } from '../../src/deployments/steps/container.ts'
 import { testApp } from '../support/app.ts'
-import { aCommand, anApp, answerOf, aProject, logOf } from './apps.ts'
+import { aCommand, anApp, answerOf, aProject } from './apps.ts'
 import { reaches } from './events.ts'
 
 type Inspected = {
@@ -125,26 +126,21 @@ test('variables reach the app byte for byte, and PORT is where it is asked', asy
   expect(seen).toMatchObject({ ...values, PORT: '5123' })
 })
 
-test('the port is the one of the environment, else of PORT, else of the first EXPOSE, else 3000', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const exposing = { Dockerfile: 'FROM busybox\nEXPOSE 9090\nEXPOSE 70\nCMD httpd -f -p $PORT' }
-  const portOf = async (project: Awaited<ReturnType<typeof aProject>>) => {
-    await project.configure({ healthTimeout: 1, healthPath: '/none' }) // the log is all we want
-    const log = await logOf(ada, await project.deploy())
-    return Number(/on port (\d+)/.exec(log.join('\n'))![1])
-  }
-  const project = await aProject(t, ada, exposing)
-  expect(await portOf(project)).toBe(9090)
-  await project.set({ key: 'PORT', value: '6060' })
-  expect(await portOf(project)).toBe(6060)
-  await project.configure({ port: 5050 })
-  expect(await portOf(project)).toBe(5050)
-  const silent = await aProject(
-    t,
-    ada,
-    { Dockerfile: 'FROM busybox\nCMD httpd -f -p $PORT' },
-    { name: 'silent' },
-  )
-  expect(await portOf(silent)).toBe(3000)
+test('the port is the one of the environment, else of PORT, else of the first EXPOSE, else 3000', () => {
+  const portFor = ({ port = null, PORT = '', exposed = [] }: Wish) =>
+    choosePort(
+      {
+        environment: { port },
+        variables: PORT ? [{ key: 'PORT', value: PORT, secret: false, buildTime: false }] : [],
+      },
+      { exposedPorts: exposed },
+    )
+  expect(portFor({ port: 5050, PORT: '6060', exposed: [9090] })).toBe(5050)
+  expect(portFor({ port: 0, PORT: '6060', exposed: [9090] })).toBe(0)
+  expect(portFor({ PORT: '6060', exposed: [9090, 70] })).toBe(6060)
+  for (const odd of ['0', '70000', 'http', '80.5', '-1'])
+    expect(portFor({ PORT: odd, exposed: [9090, 70] })).toBe(9090)
+  expect(portFor({})).toBe(3000)
 })
+
+type Wish = { port?: number | null; PORT?: string; exposed?: number[] }

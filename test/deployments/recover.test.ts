@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { Database } from 'bun:sqlite'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connectDocker } from '../../src/docker/index.ts'
@@ -31,6 +31,7 @@ function anInstallation() {
   let davit: Awaited<ReturnType<typeof startDavit>> | undefined
   const docker = connectDocker({ host: process.env.DOCKER_HOST })
   const labels = () => {
+    if (!existsSync(join(dataDir, 'davit.db'))) return ['davit.instance=none'] // it never started
     using db = new Database(join(dataDir, 'davit.db'), { readonly: true })
     const { id } = db.query('SELECT id FROM installation').get() as { id: string }
     return [`davit.instance=${id}`]

@@ -4,9 +4,15 @@ import type { Run } from '../run.ts'
 
 /** Builds the commit's Dockerfile into an image of the deployment's own; returns its reference. */
 export async function build(run: Run, snapshot: Snapshot): Promise<string> {
-  const { project, deployment, docker, git, log, signal } = run
+  const { project, deployment, docker, git, keys, log, signal } = run
   const { contextDir, dockerfilePath } = project
-  const context = await git.context(snapshot, { contextDir, dockerfilePath, signal, log })
+  const context = await git.context(snapshot, {
+    ...keys,
+    contextDir,
+    dockerfilePath,
+    signal,
+    log,
+  })
   const image = `davit/${project.id}:${deployment.id}`
   log(`Building ${context.dockerfile} with ${context.files} files`)
   const output = docker.buildImage({

@@ -2,11 +2,11 @@ import type { Snapshot } from '../../git/git.ts'
 import type { Run } from '../run.ts'
 
 /** Brings the repository's mirror up to date and finds the commit to deploy. */
-export async function clone({ deployment, git, log, signal }: Run): Promise<Snapshot> {
+export async function clone({ deployment, git, keys, log, signal }: Run): Promise<Snapshot> {
   const { repositoryUrl: url, branch, requestedCommit } = deployment
   const what = requestedCommit ? requestedCommit.slice(0, 12) : (branch ?? 'the default branch')
   log(`Cloning ${url} (${what})`)
-  const snapshot = await git.fetch({ url, branch, commit: requestedCommit, signal, log })
+  const snapshot = await git.fetch({ ...keys, url, branch, commit: requestedCommit, signal, log })
   const { hash, author, message } = snapshot.commit
   log(`At commit ${hash.slice(0, 12)} by ${author}: ${message}`)
   return snapshot

@@ -1,4 +1,5 @@
 import type { ContainerOptions, Image } from '../../docker/index.ts'
+import type { Environment } from '../../environments/store.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
 
@@ -13,7 +14,10 @@ export const compatCapabilities = [
 ]
 
 /** The app's port: the environment's, else its PORT variable, else the image's first EXPOSE, else 3000. */
-export function choosePort({ environment, variables }: Run, image: Image) {
+export function choosePort(
+  { environment, variables }: Pick<Run, 'variables'> & { environment: Pick<Environment, 'port'> },
+  image: Pick<Image, 'exposedPorts'>,
+) {
   const variable = Number(variables.find(({ key }) => key === 'PORT')?.value)
   const named = Number.isInteger(variable) && variable > 0 && variable < 65_536 ? variable : null
   return environment.port ?? named ?? image.exposedPorts[0] ?? 3000
