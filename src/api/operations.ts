@@ -53,6 +53,16 @@ function projects(config: Config) {
       body: buildForm,
       answer: withSecret,
     }),
+    get('/projects/:id/webhook', 'Ask the provider whether the webhook is there', {
+      answer: resource.webhook,
+    }),
+    post('/projects/:id/webhook', 'Register the webhook through the provider', {
+      answer: resource.webhook,
+      created: true,
+    }),
+    remove('/projects/:id/webhook', 'Remove the webhook at the provider', {
+      answer: resource.webhook,
+    }),
     remove('/projects/:id', 'Delete a project and what it runs; says what went', {
       query: removalForm,
       answer: resource.removal,

@@ -23,8 +23,16 @@ export const project = z.object({
   autoDeploy: z.boolean(),
   watchPaths: z.array(z.string()),
   keepImages: z.int(),
+  deployKey: z.string().nullable(),
   deleting: z.boolean(),
   createdAt: time,
+})
+
+export const webhook = z.object({
+  provider: z.enum(['github', 'gitlab', 'gitea']).nullable(),
+  url: z.url().nullable(),
+  registered: z.boolean(),
+  own: z.boolean(),
 })
 
 export const environment = z.object({

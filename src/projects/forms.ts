@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
+import { repositoryName } from '../git/forms.ts'
 import { refuseBranch } from '../git/ref-names.ts'
 import { parseRepositoryUrl } from '../git/repository-url.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
@@ -23,28 +24,61 @@ export const branchName = line('a branch', { max: 250 }).superRefine((name, cont
 
 const name = line('a name of 1 to 60 characters', { max: 60 })
 
-/** There are no git sources yet, so naming one names nothing. */
-const noSource = z.null('names a git source that does not exist. Give repository_url.').optional()
+/** Where the code comes from: a repository of a git source, or an address. */
+const origin = (config: Config) => ({
+  repositoryUrl: repositoryUrl(config).nullish(),
+  sourceId: line('the id of a git source', { max: 100 }).nullish(),
+  repository: repositoryName.nullish(),
+})
+
+type Origin = z.output<z.ZodObject<ReturnType<typeof origin>>>
+
+/** What else is wrong with the body does not keep these from being checked. */
+const always = { when: ({ value }: { value: unknown }) => typeof value === 'object' && !!value }
+
+/** A source and its repository go together. */
+const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
+  schema
+    .refine(({ sourceId, repository }) => !sourceId || !!repository, {
+      path: ['repository'],
+      error: 'wants a repository of the git source, such as owner/name.',
+      ...always,
+    })
+    .refine(({ sourceId, repository }) => !repository || !!sourceId, {
+      path: ['sourceId'],
+      error: 'wants the git source that has the repository.',
+      ...always,
+    })
+    .refine(({ sourceId, repositoryUrl }) => !sourceId || !repositoryUrl, {
+      path: ['repositoryUrl'],
+      error: 'is made from the git source. Give one of the two.',
+      ...always,
+    })
 
 export const projectForm = (config: Config) =>
-  z.object({
-    name,
-    repositoryUrl: repositoryUrl(config),
-    branch: branchName.nullish(),
-    sourceId: noSource,
-    repository: noSource,
-    /** The button "Create and deploy". */
-    deploy: flag().nullish(),
+  paired(
+    z.object({
+      name,
+      ...origin(config),
+      branch: branchName.nullish(),
+      /** The button "Create and deploy". */
+      deploy: flag().nullish(),
+    }),
+  ).refine(({ repositoryUrl, sourceId, repository }) => repositoryUrl || sourceId || repository, {
+    path: ['repositoryUrl'],
+    error: 'wants the address of a git repository, or a git source with a repository.',
+    ...always,
   })
 
 export const projectUpdateForm = (config: Config) =>
-  z.object({
-    name: name.optional(),
-    repositoryUrl: repositoryUrl(config).optional(),
-    branch: branchName.nullish(),
-    sourceId: noSource,
-    repository: noSource,
-  })
+  paired(
+    z.object({
+      name: name.optional(),
+      ...origin(config),
+      repositoryUrl: repositoryUrl(config).optional(),
+      branch: branchName.nullish(),
+    }),
+  )
 
 /** A path relative to the repository's root that stays inside it; `.` is the root itself. */
 const insidePath = (what: string) =>

@@ -5,8 +5,8 @@ export const projectJson = (project: Project) => ({
   id: project.id,
   name: project.name,
   repositoryUrl: project.repositoryUrl,
-  sourceId: null,
-  repository: null,
+  sourceId: project.sourceId,
+  repository: project.repository,
   branch: project.branch,
   dockerfilePath: project.dockerfilePath,
   contextDir: project.contextDir,
@@ -14,6 +14,8 @@ export const projectJson = (project: Project) => ({
   autoDeploy: project.autoDeploy,
   watchPaths: project.watchPaths,
   keepImages: project.keepImages,
+  /** The public half, for the repository's settings. */
+  deployKey: project.deployKeyPublic,
   deleting: project.deletingAt !== null,
   createdAt: project.createdAt,
 })

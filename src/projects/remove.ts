@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
+import { journal } from '../journal.ts'
 import { labelFilter } from './labels.ts'
 import {
   deleteLogRows,
@@ -9,10 +10,14 @@ import {
   updateProject,
 } from './store.ts'
 import type { Project } from './store.ts'
+import { removeWebhook } from './webhook.ts'
 
-type RemovalDeps = Pick<Deps, 'config' | 'db' | 'logDb' | 'docker' | 'git' | 'queue' | 'instanceId'>
+type RemovalDeps = Pick<
+  Deps,
+  'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'git' | 'queue' | 'instanceId'
+>
 
-/** One thing that went: a container, image, network, volume, mirror, or the project itself. */
+/** One thing that went: a webhook, container, image, network, volume, mirror, or the project itself. */
 export type Removed = { kind: string; name: string }
 
 /**
@@ -30,6 +35,7 @@ export async function removeProject(
   })
   await deps.queue.cancelProject(project.id)
   const removed = [
+    ...(await tryRemoveWebhook(deps, project)),
     ...(await removeFromEngine(deps, { projectId: project.id, volumes })),
     ...(await removeMirrors(deps, project)),
     { kind: 'project', name: project.name },
@@ -37,6 +43,25 @@ export async function removeProject(
   removeLogs(deps, { projectId: project.id })
   deleteProject(deps.db, project.id)
   return removed
+}
+
+/** A provider that does not answer, or refuses, does not hold up what becomes of the project. */
+export async function tryRemoveWebhook(
+  deps: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  project: Project,
+): Promise<Removed[]> {
+  if (project.webhookId === null) return []
+  try {
+    await removeWebhook(deps, { project, signal: AbortSignal.timeout(10_000) })
+    return [{ kind: 'webhook', name: project.repository ?? project.repositoryUrl }]
+  } catch (error) {
+    journal.warn('a webhook stays at its provider', {
+      project: project.id,
+      repository: project.repository,
+      reason: error instanceof Error ? error.message : String(error),
+    })
+    return []
+  }
 }
 
 /** Removes what the engine holds of a project, or of one environment of it; the network goes with the project. */

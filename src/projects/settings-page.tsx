@@ -1,15 +1,21 @@
 import type { projects } from '../db/schema.ts'
+import type { Source } from '../git/store.ts'
 import { Checkbox, FormError, TextArea, TextField } from '../web/fields-view.tsx'
 import { CheckIcon } from '../web/icons.tsx'
 import type { Draft } from '../web/input.ts'
+import { DeployKey } from './deploy-key.tsx'
+import { usesDeployKey } from './repository-choice.ts'
+import { FromLinks, RepositoryFields } from './repository-fields.tsx'
+import type { From } from './repository-fields.tsx'
 
 type Project = typeof projects.$inferSelect
 type FormProps = { project: Project; draft: Draft; saved?: boolean }
+type ProjectFormProps = FormProps & { from: From; sources: Source[] }
 
-export const ProjectSettings = ({ project, draft }: FormProps) => (
+export const ProjectSettings = (props: ProjectFormProps) => (
   <div class="settings">
-    <ProjectForm project={project} draft={draft} />
-    <BuildForm project={project} draft={draft} />
+    <ProjectForm {...props} />
+    <BuildForm project={props.project} draft={props.draft} />
     <section class="settings-section danger" aria-labelledby="danger-heading">
       <div>
         <h2 id="danger-heading">Delete the project</h2>
@@ -23,7 +29,7 @@ export const ProjectSettings = ({ project, draft }: FormProps) => (
           type="button"
           class="btn"
           data-variant="destructive"
-          hx-get={`/projects/${project.id}/delete`}
+          hx-get={`/projects/${props.project.id}/delete`}
           hx-target="#modal"
         >
           Delete…
@@ -34,7 +40,7 @@ export const ProjectSettings = ({ project, draft }: FormProps) => (
 )
 
 /** Replaces itself with the server's answer, complaints or a note that it is saved. */
-export const ProjectForm = ({ project, draft, saved = false }: FormProps) => (
+export const ProjectForm = ({ project, draft, from, sources, saved = false }: ProjectFormProps) => (
   <form
     id="project-form"
     class="settings-section"
@@ -58,25 +64,11 @@ export const ProjectForm = ({ project, draft, saved = false }: FormProps) => (
         maxlength={60}
         autocomplete="off"
       />
-      <TextField
-        name="repository_url"
-        label="Repository"
-        draft={draft}
-        value={project.repositoryUrl}
-        required
-        maxlength={2000}
-        code
-      />
-      <TextField
-        name="branch"
-        label="Branch"
-        draft={draft}
-        value={project.branch}
-        placeholder="the repository’s default"
-        hint="Environments follow it unless they name their own."
-        maxlength={250}
-        code
-      />
+      <FromLinks path={`/projects/${project.id}/settings`} from={from} />
+      <RepositoryFields {...{ from, draft, sources, project }} />
+      {usesDeployKey(project) && project.deployKeyPublic && (
+        <DeployKey publicKey={project.deployKeyPublic} />
+      )}
       <SaveRow saved={saved} />
     </div>
   </form>

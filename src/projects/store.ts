@@ -82,6 +82,23 @@ export function listOwnRepositories(db: Db, projectId: string) {
   return used(eq).filter((url) => !shared.has(url))
 }
 
+/** Several projects may build one repository, and each has a webhook of its own there. */
+export const isWebhookOfAnother = (
+  db: Db,
+  { project, webhookId }: { project: Project; webhookId: string },
+) =>
+  db
+    .select({ id: projects.id })
+    .from(projects)
+    .where(
+      and(
+        ne(projects.id, project.id),
+        eq(projects.repositoryUrl, project.repositoryUrl),
+        eq(projects.webhookId, webhookId),
+      ),
+    )
+    .get() !== undefined
+
 function refuseDuplicate<Result>(write: () => Result) {
   try {
     return write()

@@ -26,8 +26,8 @@ const wrongProject = {
     ...privateRepositories,
   ],
   branch: [7, [], {}, true, endless, ...hostileBranches],
-  sourceId: ['0199aaaa-0000-7000-8000-000000000000', 7],
-  repository: ['owner/repo', {}],
+  sourceId: [7, {}],
+  repository: ['owner', 'owner/../other', '/etc/passwd', 'a/b c', 'owner/repo?x=1', {}],
 }
 
 async function aProject(t: TestApp) {

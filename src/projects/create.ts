@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { randomToken } from '../secrets.ts'
+import type { projectForm } from './forms.ts'
+import { freeHostPort } from './host-ports.ts'
+import { chooseRepository, deployKeyFor } from './repository-choice.ts'
+import { insertProject } from './store.ts'
+import type { Project } from './store.ts'
+
+type Wanted = { ownerId: string; input: z.output<ReturnType<typeof projectForm>> }
+
+/** Makes a project with its first environment; the secret of its webhook is told this once. */
+export function createProject(
+  { db, secrets, config }: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  { ownerId, input }: Wanted,
+): { project: Project; webhookSecret: string } {
+  const id = Bun.randomUUIDv7()
+  const chosen = chooseRepository({ db }, { ownerId, asked: input })!
+  const webhookSecret = randomToken()
+  const project = insertProject(
+    db,
+    {
+      id,
+      ownerId,
+      name: input.name,
+      ...chosen,
+      ...deployKeyFor({ secrets }, { id, ...chosen }),
+      branch: input.branch ?? null,
+      webhookSecret: secrets.seal(webhookSecret, `webhook ${id}`),
+    },
+    { hostPort: freeHostPort(db, config) },
+  )
+  return { project, webhookSecret }
+}

@@ -1,0 +1,54 @@
+import { auditor } from '../audit/record.ts'
+import type { Deps } from '../deps.ts'
+import { journal } from '../journal.ts'
+import { readBody } from '../web/body.ts'
+import { factory } from '../web/factory.ts'
+import { check } from '../web/input.ts'
+import { show } from '../web/respond.tsx'
+import { patience, within } from '../web/within.ts'
+import { DeleteProjectModal, RemovalReport } from './delete-project.tsx'
+import { removalForm } from './forms.ts'
+import { labelFilter } from './labels.ts'
+import { ownKey } from './own-project.ts'
+import { removeProject } from './remove.ts'
+import { findProject } from './store.ts'
+
+/** The end of a project: it is asked about, then goes with all that was made for it. */
+export const removalRoutes = (deps: Deps) => {
+  const audit = auditor(deps.db)
+
+  return factory
+    .createApp()
+    .get('/projects/:id/delete', async (c) => {
+      const project = findProject(deps.db, ownKey(c))
+      const labels = labelFilter(deps.instanceId, { projectId: project.id })
+      const volumes = (await deps.docker.listVolumes({ labels })).map(({ name }) => name)
+      return show(c, {
+        title: `Delete ${project.name}`,
+        page: () => <DeleteProjectModal project={project} volumes={volumes} />,
+        json: () => ({ volumes }),
+      })
+    })
+    .delete('/projects/:id', async (c) => {
+      const project = findProject(deps.db, ownKey(c))
+      const { data } = await readBody(c)
+      const asked = check(removalForm, { kind: 'form', data: { ...data, ...c.req.query() } })
+      const volumes = asked.volumes ?? project.deletingVolumes
+      const work = removeProject(deps, { project, volumes })
+      const removed = await within(patience, work)
+      const done = removed !== null
+      audit(c, 'project.deleted', {
+        object: { kind: 'project', id: project.id, name: project.name },
+      })
+      if (!done) {
+        work.catch((error) => journal.error('project removal failed', error, { id: project.id }))
+        c.header('Location', `/projects/${project.id}`)
+      }
+      const view = {
+        title: `Delete ${project.name}`,
+        page: () => <RemovalReport name={project.name} removed={removed ?? []} done={done} />,
+        json: () => ({ removed: removed ?? [] }),
+      }
+      return show(c, view, done ? 200 : 202)
+    })
+}

@@ -1,0 +1,63 @@
+import type { Deps } from '../deps.ts'
+import { AppError, invalidField } from '../errors.ts'
+import { providers } from '../git/providers/registry.ts'
+import { readRepositoryUrl } from '../git/repository-url.ts'
+import { findSource } from '../git/store.ts'
+import type { Source } from '../git/store.ts'
+import { newDeployKey } from './keys.ts'
+import type { Project } from './store.ts'
+
+type Asked = {
+  repositoryUrl?: string | null | undefined
+  sourceId?: string | null | undefined
+  repository?: string | null | undefined
+}
+
+export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository'>
+
+/**
+ * Where a project's code comes from: a repository of one of the owner's sources, or an address.
+ * Undefined when nothing of it was asked for. No one is contacted.
+ */
+export function chooseRepository(
+  { db }: Pick<Deps, 'db'>,
+  { ownerId, asked, current }: { ownerId: string; asked: Asked; current?: Project },
+): RepositoryChoice | undefined {
+  const { repositoryUrl, sourceId, repository } = asked
+  if (sourceId && repository) {
+    const source = ownSource(db, { id: sourceId, ownerId })
+    const url = providers[source.provider].cloneUrl(source.baseUrl, { repository })
+    return { repositoryUrl: url, sourceId, repository }
+  }
+  const isDropped = sourceId === null || repository === null
+  const address = repositoryUrl ?? (isDropped ? current?.repositoryUrl : undefined)
+  return address === undefined
+    ? undefined
+    : { repositoryUrl: address, sourceId: null, repository: null }
+}
+
+/** Whether two projects, or one before and after a change, take their code from different places. */
+export const isElsewhere = (a: RepositoryChoice, b: RepositoryChoice) =>
+  a.repositoryUrl !== b.repositoryUrl || a.sourceId !== b.sourceId
+
+/** A key pair for a repository that is reached by ssh, unless there is one already. */
+export function deployKeyFor(
+  { secrets }: Pick<Deps, 'secrets'>,
+  project: RepositoryChoice & { id: string; deployKeyPublic?: string | null },
+) {
+  return usesDeployKey(project) && !project.deployKeyPublic ? newDeployKey(secrets, project.id) : {}
+}
+
+/** Whether the project's own key opens its repository. */
+export const usesDeployKey = ({ repositoryUrl, sourceId }: RepositoryChoice) =>
+  sourceId === null && readRepositoryUrl(repositoryUrl, { allowLocal: true }).protocol === 'ssh'
+
+/** Someone else's source and a missing one are refused alike. */
+function ownSource(db: Deps['db'], key: { id: string; ownerId: string }): Source {
+  try {
+    return findSource(db, key)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw invalidField('sourceId', 'names a git source that does not exist.')
+  }
+}

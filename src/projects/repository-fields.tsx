@@ -1,0 +1,176 @@
+import type { Source } from '../git/store.ts'
+import { SelectField, TextField } from '../web/fields-view.tsx'
+import type { Draft } from '../web/input.ts'
+import type { Project } from './store.ts'
+
+/** Where the code comes from: a list of a provider's repositories, or an address. */
+export type From = 'source' | 'address'
+
+type Props = {
+  from: From
+  draft: Draft
+  sources: Source[]
+  /** What is set now. */
+  project?: Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository' | 'branch'>
+}
+
+/** What was typed decides, then what is set, then whether there is a source to choose from. */
+export function chooseFrom(
+  asked: string | undefined,
+  { draft, sources, project }: Omit<Props, 'from'>,
+): From {
+  if (draft.values.source_id || draft.values.repository) return 'source'
+  if ('repository_url' in draft.values) return 'address'
+  if (asked === 'source' || asked === 'address') return asked
+  if (project) return project.sourceId ? 'source' : 'address'
+  return sources.length > 0 ? 'source' : 'address'
+}
+
+/** The two ways as links, which work without scripts; `path` is the page that the form is on. */
+export const FromLinks = ({ path, from }: { path: string; from: From }) => (
+  <nav class="tabs-line" aria-label="Where the code comes from">
+    <a href={`${path}?from=source`} aria-current={from === 'source' ? 'page' : undefined}>
+      From a git source
+    </a>
+    <a href={`${path}?from=address`} aria-current={from === 'address' ? 'page' : undefined}>
+      By address
+    </a>
+  </nav>
+)
+
+/** Repository and branch, chosen from lists or typed. */
+export const RepositoryFields = (props: Props) =>
+  props.from === 'address' ? (
+    <AddressFields {...props} />
+  ) : props.sources.length > 0 ? (
+    <SourceFields {...props} />
+  ) : (
+    <p class="note">
+      You have no git source yet. Add one under <a href="/settings/git">Settings, Git</a>: with its
+      access token you pick repositories from a list, private ones too.
+    </p>
+  )
+
+const AddressFields = ({ draft, project }: Props) => (
+  <>
+    <TextField
+      name="repository_url"
+      label="Repository"
+      draft={draft}
+      value={project?.repositoryUrl}
+      placeholder="https://example.com/team/app.git"
+      hint="https://, http://, ssh:// or git@ – without a password in it."
+      required
+      autofocus={!project}
+      maxlength={2000}
+      code
+    />
+    <TextField
+      name="branch"
+      label="Branch"
+      draft={draft}
+      value={project?.branch}
+      placeholder="the repository’s default"
+      hint={project && branchHint}
+      maxlength={250}
+      code
+    />
+  </>
+)
+
+const SourceFields = ({ draft, sources, project }: Props) => {
+  const chosen = draft.values.repository ?? project?.repository
+  const branch = draft.values.branch ?? project?.branch
+  return (
+    <>
+      <SelectField
+        name="source_id"
+        label="Git source"
+        draft={draft}
+        value={project?.sourceId}
+        options={sources.map(({ id, name, login }) => ({
+          value: id,
+          label: login ? `${name} (${login})` : name,
+        }))}
+      />
+      <RepositoryPicker draft={draft} chosen={chosen || null} />
+      <SelectField
+        name="branch"
+        label="Branch"
+        draft={draft}
+        value={project?.branch}
+        hint={project && branchHint}
+        options={[
+          { value: '', label: 'the default' },
+          ...(branch ? [{ value: branch, label: branch }] : []),
+        ]}
+      />
+    </>
+  )
+}
+
+/** A list that is read again when the source changes or something is searched for. */
+const RepositoryPicker = ({ draft, chosen }: { draft: Draft; chosen: string | null }) => (
+  <div
+    class="field repository-picker"
+    role="group"
+    aria-labelledby="repository-label"
+    data-invalid={'repository' in draft.errors || undefined}
+  >
+    <label id="repository-label" for="field-search">
+      Repository
+    </label>
+    {/* of no form, so that Enter searches and sends nothing */}
+    <input
+      id="field-search"
+      type="search"
+      name="search"
+      form=""
+      placeholder="Search"
+      aria-label="Search the repositories"
+      autocomplete="off"
+      maxlength={200}
+    />
+    <div
+      id="repositories"
+      hx-get="/api/git/repos"
+      hx-include="#field-source_id, #field-search"
+      hx-trigger={`${chosen ? '' : 'load, '}change from:#field-source_id, input changed delay:300ms from:#field-search`}
+      aria-live="polite"
+    >
+      {chosen ? <Chosen repository={chosen} /> : <p class="muted">Reading the list…</p>}
+    </div>
+    <noscript>
+      <input name="repository" value={chosen ?? ''} placeholder="owner/name" maxlength={300} />
+    </noscript>
+    {draft.errors.repository && (
+      <p id="field-repository-error" class="field-error">
+        Repository {draft.errors.repository}
+      </p>
+    )}
+  </div>
+)
+
+const Chosen = ({ repository }: { repository: string }) => (
+  <ul class="choices">
+    <li>
+      <label class="choice">
+        <input type="radio" name="repository" value={repository} checked required />
+        <bdi>{repository}</bdi>
+      </label>
+      <button
+        type="button"
+        class="btn"
+        data-variant="ghost"
+        data-size="sm"
+        hx-get="/api/git/repos"
+        hx-include="#field-source_id"
+        hx-target="#repositories"
+      >
+        Choose another
+      </button>
+    </li>
+  </ul>
+)
+
+const branchHint = 'Environments follow it unless they name their own.'

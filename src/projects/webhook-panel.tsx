@@ -1,0 +1,96 @@
+import { providers } from '../git/providers/registry.ts'
+import { CheckIcon } from '../web/icons.tsx'
+import type { Project } from './store.ts'
+import type { Webhook } from './webhook.ts'
+
+/** Stands where the panel goes until the provider has answered. */
+export const WebhookPanelLoader = ({ project }: { project: Pick<Project, 'id'> }) => (
+  <div
+    hx-get={`/projects/${project.id}/webhook`}
+    hx-trigger="load"
+    hx-swap="outerHTML"
+    hx-target="this"
+  />
+)
+
+/** Whether the provider delivers, and the buttons that have it begin or end. */
+export const WebhookPanel = ({
+  project,
+  webhook,
+  trouble = null,
+}: {
+  project: Project
+  /** Null when the provider gave no answer; `trouble` says why. */
+  webhook: Webhook | null
+  trouble?: string | null
+}) => (
+  <section id="webhook-panel" class="settings-section" aria-labelledby="webhook-panel-heading">
+    <div>
+      <h2 id="webhook-panel-heading">At the provider</h2>
+      <p class="muted">
+        {project.sourceId
+          ? 'Davit registers the webhook with the token of the git source, and removes it with the project.'
+          : 'For a project with a git source, Davit registers the webhook by itself.'}
+      </p>
+    </div>
+    <div class="form">
+      <State webhook={webhook} trouble={trouble} />
+      {project.sourceId && !project.deletingAt && (
+        <div class="form-actions start">
+          <Register project={project} webhook={webhook} />
+          {webhook?.registered && <Remove project={project} />}
+        </div>
+      )}
+    </div>
+  </section>
+)
+
+const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string | null }) => {
+  if (!webhook) return <p role="status">{trouble}</p>
+  const { provider, url, registered, own } = webhook
+  if (provider === null) return <p>Add it by hand, as it says below.</p>
+  const { title } = providers[provider]
+  if (url === null)
+    return <p>Set DAVIT_URL to the address at which {title} reaches Davit. Then it can be added.</p>
+  if (!registered) return <p>{title} does not tell Davit of pushes yet.</p>
+  return own ? (
+    <p class="saved" data-announce="Registered">
+      <CheckIcon />
+      {title} tells Davit of every push.
+    </p>
+  ) : (
+    <p>
+      {title} has a webhook to this address that Davit did not add. Register it anew to give it the
+      secret of this project.
+    </p>
+  )
+}
+
+const Register = ({ project, webhook }: { project: Project; webhook: Webhook | null }) =>
+  webhook?.url ? (
+    <button
+      type="button"
+      class="btn"
+      data-variant={webhook.own ? 'outline' : undefined}
+      hx-post={`/projects/${project.id}/webhook`}
+      hx-target="#webhook-panel"
+      hx-swap="outerHTML"
+      hx-disable="this"
+    >
+      {webhook.registered ? 'Register anew' : 'Register the webhook'}
+    </button>
+  ) : null
+
+const Remove = ({ project }: { project: Project }) => (
+  <button
+    type="button"
+    class="btn quiet-danger"
+    data-variant="ghost"
+    hx-delete={`/projects/${project.id}/webhook`}
+    hx-target="#webhook-panel"
+    hx-swap="outerHTML"
+    hx-confirm="Remove the webhook? Pushes then deploy nothing."
+  >
+    Remove
+  </button>
+)

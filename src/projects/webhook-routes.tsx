@@ -1,0 +1,86 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import type { Deps } from '../deps.ts'
+import { AppError, statusOf } from '../errors.ts'
+import { clientOf } from '../web/client.ts'
+import { factory } from '../web/factory.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { ownKey } from './own-project.ts'
+import { ProjectFrame } from './project-frame.tsx'
+import { findLiveProject, findProject } from './store.ts'
+import type { Project } from './store.ts'
+import { WebhookPanel } from './webhook-panel.tsx'
+import { readWebhook, registerWebhook, removeWebhook } from './webhook.ts'
+import type { Webhook } from './webhook.ts'
+
+/** The webhook that the provider of a project's source has for it: ask, register, remove. */
+export const webhookRoutes = (deps: Pick<Deps, 'db' | 'secrets' | 'config'>) => {
+  const { db } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .get('/projects/:id/webhook', async (c) => {
+      const project = findProject(db, ownKey(c))
+      try {
+        const webhook = await readWebhook(deps, { project, signal: c.req.raw.signal })
+        return show(c, panel(project, webhook))
+      } catch (error) {
+        // in the panel, which loads by itself: nobody asked for a dialog
+        if (!(error instanceof AppError) || clientOf(c) === 'program') throw error
+        return show(c, panel(project, null, error.message), statusOf[error.code])
+      }
+    })
+    .post('/projects/:id/webhook', async (c) => {
+      const project = findLiveProject(db, ownKey(c))
+      const webhook = await registerWebhook(deps, { project, signal: c.req.raw.signal })
+      audit(c, 'webhook.registered', {
+        object: { kind: 'project', id: project.id, name: project.name },
+      })
+      return changed(c, { project, webhook, created: true })
+    })
+    .delete('/projects/:id/webhook', async (c) => {
+      const project = findLiveProject(db, ownKey(c))
+      const { signal } = c.req.raw
+      await removeWebhook(deps, { project, signal })
+      audit(c, 'webhook.removed', {
+        object: { kind: 'project', id: project.id, name: project.name },
+      })
+      const left = findProject(db, ownKey(c))
+      return changed(c, {
+        project: left,
+        webhook: await readWebhook(deps, { project: left, signal }),
+      })
+    })
+
+  function panel(project: Project, webhook: Webhook | null, trouble: string | null = null) {
+    const drawn = () => <WebhookPanel {...{ project, webhook, trouble }} />
+    return {
+      title: `${project.name}: webhook`,
+      page: () => (
+        <ProjectFrame project={project} tab="webhooks">
+          {drawn()}
+        </ProjectFrame>
+      ),
+      partial: drawn,
+      json: () => webhook,
+    }
+  }
+
+  function changed(
+    c: Context,
+    {
+      project,
+      webhook,
+      created = false,
+    }: { project: Project; webhook: Webhook; created?: boolean },
+  ) {
+    if (clientOf(c) === 'partial') return show(c, panel(project, webhook))
+    return moveOn(c, {
+      to: `/projects/${project.id}/deliveries`,
+      location: `/projects/${project.id}/webhook`,
+      created,
+      json: () => webhook,
+    })
+  }
+}

@@ -1,0 +1,139 @@
+import type { Config } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { ProviderError } from '../git/providers/provider-error.ts'
+import type { Access, Provider } from '../git/providers/provider.ts'
+import { providers } from '../git/providers/registry.ts'
+import type { ProviderName } from '../git/providers/registry.ts'
+import { accessTo } from '../git/source-access.ts'
+import { findSource } from '../git/store.ts'
+import { isWebhookOfAnother, updateProject } from './store.ts'
+import type { Project } from './store.ts'
+
+type WebhookDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
+type Options = { project: Project; signal: AbortSignal }
+
+/** The webhook that the provider of a project's source has for it. */
+export type Webhook = {
+  /** Null for a project without a source: only its owner knows who delivers. */
+  provider: ProviderName | null
+  /** Where it posts to; null without a source or a public address. */
+  url: string | null
+  registered: boolean
+  /** Whether Davit registered it, with the project's secret. */
+  own: boolean
+}
+
+/** Asks the provider whether the webhook is there. */
+export const readWebhook = (deps: WebhookDeps, options: Options): Promise<Webhook> =>
+  inWords(async () => {
+    const { project } = options
+    const place = project.sourceId === null ? null : openPlace(deps, options)
+    if (!place?.url) return { provider: place?.name ?? null, url: null, ...absent }
+    const { provider, access, repository, name, url } = place
+    const found = await provider.findWebhook(access, { repository, url })
+    const others = found !== null && isWebhookOfAnother(deps.db, { project, webhookId: found.id })
+    // of several with one address the provider shows the first
+    if (!found || (others && !project.webhookId)) return { provider: name, url, ...absent }
+    return { provider: name, url, registered: true, own: others || found.id === project.webhookId }
+  })
+
+/** Registers the webhook with the project's secret, in the place of one that was there before. */
+export const registerWebhook = (
+  deps: WebhookDeps,
+  { secret, ...options }: Options & { secret?: string },
+): Promise<Webhook> =>
+  inWords(async () => {
+    const { project } = options
+    const { provider, access, repository, name, url } = openPlace(deps, options)
+    if (!url) throw noAddress()
+    const old = await findReplaceable(deps, { project, name, provider, access, repository, url })
+    for (const id of old) await provider.deleteWebhook(access, { repository, id })
+    updateProject(deps.db, project.id, { webhookId: null })
+    const { id } = await provider.createWebhook(access, {
+      repository,
+      url,
+      secret: secret ?? deps.secrets.open(project.webhookSecret, `webhook ${project.id}`),
+    })
+    updateProject(deps.db, project.id, { webhookId: id })
+    return { provider: name, url, registered: true, own: true }
+  })
+
+/** Removes the webhook at the provider; one that is gone already is fine. */
+export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void> =>
+  inWords(async () => {
+    const { project } = options
+    const place = openPlace(deps, options)
+    const { provider, access, repository } = place
+    const ids = project.webhookId
+      ? [project.webhookId]
+      : place.url
+        ? await findReplaceable(deps, { ...place, project, url: place.url })
+        : []
+    for (const id of ids) await provider.deleteWebhook(access, { repository, id })
+    updateProject(deps.db, project.id, { webhookId: null })
+  })
+
+const absent = { registered: false, own: false }
+
+type Place = {
+  name: ProviderName
+  provider: Provider
+  access: Access
+  repository: string
+  url: string | null
+}
+
+function openPlace(deps: WebhookDeps, { project, signal }: Options): Place {
+  const { ownerId, sourceId, repository } = project
+  if (!sourceId || !repository)
+    throw new AppError(
+      'conflict',
+      'This project has no git source. Add the webhook at your provider by hand, or choose a source in the settings of the project.',
+    )
+  const source = findSource(deps.db, { id: sourceId, ownerId })
+  return {
+    name: source.provider,
+    provider: providers[source.provider],
+    access: accessTo(deps, { source, signal }),
+    repository,
+    url: addressFor(deps.config, source.provider),
+  }
+}
+
+const addressFor = ({ url }: Config, provider: ProviderName) =>
+  url && `${url.origin}/webhooks/${provider}`
+
+/** Webhooks to this address that are the project's, or nobody's. */
+async function findReplaceable(
+  { db }: WebhookDeps,
+  { project, name, provider, access, repository, url }: Place & { project: Project; url: string },
+): Promise<string[]> {
+  const found = await provider.findWebhook(access, { repository, url })
+  const isAnothers = found && isWebhookOfAnother(db, { project, webhookId: found.id })
+  if (isAnothers && name === 'github') throw taken(repository)
+  const ids = [project.webhookId, isAnothers ? null : found?.id]
+  return [...new Set(ids.filter((id) => typeof id === 'string'))]
+}
+
+const noAddress = () =>
+  new AppError(
+    'conflict',
+    'Davit does not know the address at which the provider reaches it. Set DAVIT_URL to it, then start Davit again.',
+  )
+
+const taken = (repository: string) =>
+  new AppError(
+    'conflict',
+    `Another project has the webhook of ${repository}, and GitHub takes one for each address. Give both projects the same webhook secret instead.`,
+  )
+
+/** Whatever the provider does not give is trouble on the way to it; a 404 would be the project's. */
+async function inWords<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ProviderError) || error.reason !== 'missing') throw error
+    throw new AppError('bad_gateway', error.message, { cause: error })
+  }
+}
