@@ -1,11 +1,13 @@
-import { ensureBusyboxImage, ensureChromium, ensureEngine } from './machine.ts'
+import { ensureBusyboxImage, ensureChromium, ensureEngine, ensureSshd } from './machine.ts'
 
-// `npm test` begins here: the tests use a real engine, build on busybox, look at pages in Chromium.
+// `npm test` begins here: the tests use a real engine, build on busybox, clone over
+// ssh and look at pages in Chromium.
 const say = console.error
 try {
   await ensureEngine({ say })
   await ensureBusyboxImage({ say })
   await ensureChromium({ say })
+  await ensureSshd({ say })
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)

@@ -1,0 +1,132 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { anApp, aRepository } from './deployments/apps.ts'
+import { createAndDeploy, deleteProject, openBrowser, register } from './support/browser.ts'
+
+test('the first visitor makes an account and watches a repository become a running app', async () => {
+  const { page, directory, complaints } = await openBrowser()
+  await page.goto('/')
+  expect(page.url()).toEndWith('/auth/register')
+  await register(page)
+  const { url, commit } = aRepository(directory, anApp('first'))
+  const project = await createAndDeploy(page, { name: 'site', url })
+
+  // nothing is reloaded: lines, state, title and address arrive by themselves
+  await page.getByText('Running at http://').waitFor()
+  await page.locator('.app-link').waitFor()
+  expect(await page.locator('h1').textContent()).toContain('A change')
+  const app = (await page.locator('.app-link').getAttribute('href'))!
+  expect(await (await fetch(app)).text()).toBe('first')
+
+  const first = page.url()
+  commit({ 'www/index.html': 'second' })
+  await page.goto(project)
+  await page.getByRole('button', { name: 'Deploy', exact: true }).click()
+  await page.waitForURL((address) => /deployments\//.test(address.href) && address.href !== first)
+  await page.locator('.app-link').waitFor()
+  expect(await (await fetch(app)).text()).toBe('second')
+
+  await page.goto(first)
+  await page.getByRole('button', { name: 'Roll back to this' }).click()
+  await page.waitForURL((address) => address.href !== first)
+  await page.locator('.app-link').waitFor()
+  expect(await (await fetch(app)).text()).toBe('first')
+
+  await deleteProject(page, project, 'site')
+  expect(complaints).toEqual([])
+})
+
+test('no page breaks its content policy or is wider than the window', async () => {
+  const { page, directory, complaints } = await openBrowser()
+  await register(page)
+  const { url } = aRepository(directory, anApp('x'))
+  const project = await createAndDeploy(page, { name: 'a name of many words '.repeat(2), url })
+  const deployment = new URL(page.url()).pathname
+  await page.locator('.app-link').waitFor()
+  const tabs = ['', '/deployments', '/envs', '/deliveries', '/settings', '/delete']
+  const settings = ['profile', 'sessions', 'tokens', 'git', 'users', 'invites', 'audit']
+  const paths = [
+    '/dashboard',
+    '/projects',
+    '/projects/new',
+    '/api',
+    '/nowhere',
+    deployment,
+    ...tabs.map((tab) => project + tab),
+    ...settings.map((name) => `/settings/${name}`),
+  ]
+  for (const width of [1280, 390])
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.setViewportSize({ width, height: 900 })
+      await page.emulateMedia({ colorScheme })
+      for (const path of paths) {
+        await page.goto(path)
+        const root = page.locator('html')
+        const scroll = await root.evaluate((html) => html.scrollWidth)
+        expect(scroll, `${path} at ${width}`).toBeLessThanOrEqual(width)
+        const classes = (await root.getAttribute('class')) ?? ''
+        expect(classes.includes('dark'), path).toBe(colorScheme === 'dark')
+      }
+    }
+  await deleteProject(page, project, 'a name of many words '.repeat(2).trim())
+  expect(complaints).toEqual([])
+})
+
+test('a dialog keeps what was typed, shows what is wrong, and gives the focus back', async () => {
+  const { page, complaints } = await openBrowser()
+  await register(page)
+  await page.goto('/projects/new')
+  await page.fill('[name=name]', 'site')
+  await page.fill('[name=repository_url]', 'https://git.example.com/site.git')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.waitForURL(/projects\/[0-9a-f-]{36}$/)
+  await page.goto(`${page.url()}/envs`)
+
+  await page.getByRole('button', { name: 'New environment' }).click()
+  const dialog = page.locator('dialog[open]')
+  await dialog.locator('[name=name]').fill('production')
+  await dialog.locator('[name=port]').fill('8080')
+  await dialog.getByRole('button', { name: 'Create' }).click()
+  await dialog.getByText(/of this name already/).waitFor()
+  expect(await dialog.locator('[name=name]').inputValue()).toBe('production')
+  expect(await dialog.locator('[name=port]').inputValue()).toBe('8080')
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  expect((await page.locator(':focus').textContent())?.trim()).toBe('New environment')
+  expect(complaints).toEqual([])
+})
+
+test('a log of 100,000 lines is there at once, and every line of it can be reached', async () => {
+  const { page, directory, complaints } = await openBrowser()
+  await register(page)
+  const { url } = aRepository(directory, { 'no-dockerfile': 'x' })
+  await createAndDeploy(page, { name: 'site', url })
+  await page.locator('.status-line').getByText('Failed').waitFor()
+  const id = page.url().split('/').at(-1)!
+  fillLog(join(directory, 'data/logs.db'), id, 100_000)
+
+  const deployment = page.url()
+  await page.goto('/dashboard')
+  await page.goto(`${deployment}#L54321`)
+  await page.locator('[data-seq="54321"]').waitFor()
+  expect(await page.locator('.line').count()).toBeLessThan(500)
+  await page.fill('input[type=search]', 'needle')
+  await page.keyboard.press('Enter')
+  await page.locator('[data-seq="70000"]').waitFor()
+  await page.locator('.log-scroller').evaluate((log) => (log.scrollTop = log.scrollHeight))
+  await page.locator('[data-seq="100000"]').waitFor()
+  expect(complaints).toEqual([])
+})
+
+function fillLog(path: string, deploymentId: string, last: number) {
+  using logs = new Database(path)
+  const [[first]] = logs
+    .query('SELECT max(sequence) FROM deployment_logs WHERE deployment_id = ?')
+    .values(deploymentId) as [[number]]
+  const insert = logs.query('INSERT INTO deployment_logs VALUES (?, ?, 0, ?, ?)')
+  logs.transaction(() => {
+    for (let sequence = first + 1; sequence <= last; sequence++)
+      insert.run(deploymentId, sequence, 'stdout', sequence === 70_000 ? 'a needle' : 'hay')
+  })()
+}

@@ -1,0 +1,82 @@
+import { onTestFinished } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { chromium } from 'playwright-core'
+import type { Page } from 'playwright-core'
+import { startDavit } from './davit.ts'
+import { findChromium } from './machine/chromium.ts'
+
+const account = { email: 'ada@example.com', password: 'correct horse battery' }
+
+/** A Davit of its own and a browser in front of it; what the browser complains of is collected. */
+export async function openBrowser() {
+  const directory = mkdtempSync(join(tmpdir(), 'davit-browser-'))
+  const davit = await startDavit({
+    directory,
+    env: {
+      DAVIT_DATA_DIR: join(directory, 'data'),
+      DAVIT_ALLOW_LOCAL_REPOS: '1',
+      DAVIT_RATE_LIMIT: '10000',
+      DAVIT_RATE_BURST: '10000',
+    },
+  })
+  const browser = await chromium.launch({
+    executablePath: findChromium()!,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+  const page = await browser.newPage({ baseURL: davit.url })
+  page.setDefaultTimeout(15_000)
+  const complaints: string[] = []
+  page.on('pageerror', (error) => complaints.push(String(error)))
+  page.on('console', (message) => {
+    // a refusal on purpose is no complaint
+    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+      complaints.push(message.text())
+  })
+  onTestFinished(async () => {
+    await browser.close()
+    await davit.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return { page, davit, directory, complaints, account }
+}
+
+/** Makes the first account, as a visitor does. */
+export async function register(page: Page) {
+  await page.goto('/')
+  await page.fill('[name=email]', account.email)
+  await page.fill('[name=password]', account.password)
+  await page.click('main button[type=submit]')
+  await page.waitForURL(/dashboard/)
+}
+
+/** Fills in the form of a new project; returns its address when the deployment's page is there. */
+export async function createAndDeploy(page: Page, { name, url }: { name: string; url: string }) {
+  await page.goto('/projects/new')
+  await page.fill('[name=name]', name)
+  await page.fill('[name=repository_url]', url)
+  await page.click('button[name=deploy]')
+  await page.waitForURL(/deployments\//)
+  return new URL(page.url()).pathname.replace(/\/deployments.*/, '')
+}
+
+/** Deletes a project as its owner does, so that nothing stays on the engine. */
+export async function deleteProject(page: Page, path: string, name: string) {
+  await page.goto(`${path}/settings`)
+  await page.click('text=Delete…')
+  const dialog = page.locator('dialog[open]')
+  await dialog.locator('input[type=text], input:not([type])').first().fill(name)
+  await dialog.getByRole('button', { name: /delete/i }).click()
+  await page
+    .getByText(/went|gone|deleted/i)
+    .first()
+    .waitFor()
+}
