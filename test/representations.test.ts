@@ -1,0 +1,87 @@
+import { expect, test } from 'bun:test'
+import { testApp } from './support/app.ts'
+import type { TestApp } from './support/app.ts'
+import type { TestClient } from './support/client.ts'
+import { everything, fill } from './support/everything.ts'
+import type { Ids } from './support/everything.ts'
+
+const clients = {
+  browser: { Accept: 'text/html' },
+  partial: { Accept: 'text/html', 'HX-Request': 'true' },
+  program: { Accept: 'application/json' },
+} as const
+
+type Kind = 'page' | 'fragment' | 'json' | 'redirect' | 'stream' | 'file'
+
+/** Routes whose answer is of one kind, whoever asks. */
+const onlyKind: Record<string, Kind> = {
+  'GET /': 'redirect',
+  'GET /login': 'redirect',
+  'GET /auth/register': 'redirect',
+  'GET /health': 'json',
+  'GET /health/ready': 'json',
+  'GET /api/openapi.json': 'json',
+}
+
+test('every address has a page, a fragment and JSON, as the client asks', async () => {
+  const t = testApp()
+  const ada = await admin(t)
+  const ids = await everything(t, ada)
+  const table = ['| route | browser | partial | program |', '|---|---|---|---|']
+  for (const { method, path } of readable(t)) {
+    const route = `${method} ${path}`
+    const answers: string[] = []
+    for (const [client, headers] of Object.entries(clients)) {
+      const response = await ada.send(fill(path, ids, idOf(path)), { headers })
+      const kind = await kindOf(response)
+      answers.push(`${response.status} ${kind}`)
+      expect({ route, client, kind }).toEqual({ route, client, kind: wanted(route, client) })
+    }
+    table.push(`| ${route} | ${answers.join(' | ')} |`)
+  }
+  expect(table.length).toBeGreaterThan(35)
+  console.log(table.join('\n'))
+})
+
+/** All that is asked for with GET, without what only the provider of a login or a git host can answer. */
+const readable = ({ app }: TestApp) =>
+  app.routes.filter(
+    ({ method, path }) => method === 'GET' && !/^\/(auth\/oauth|static|api\/git)/.test(path),
+  )
+
+/** A stream for a browser is one for people too: the log is followed, and read as pages by others. */
+function wanted(route: string, client: string): Kind {
+  if (route.endsWith('/logs') && client === 'browser') return 'stream'
+  return (
+    onlyKind[route] ??
+    ({ browser: 'page', partial: 'fragment', program: 'json' } as const)[
+      client as keyof typeof clients
+    ]
+  )
+}
+
+async function kindOf(response: Response): Promise<Kind> {
+  const type = response.headers.get('Content-Type') ?? ''
+  if (response.status === 303 || response.headers.has('HX-Redirect')) return 'redirect'
+  if (type.includes('event-stream')) {
+    await response.body?.cancel()
+    return 'stream'
+  }
+  const text = await response.text()
+  if (type.includes('json')) return 'json'
+  if (type.includes('html')) return text.startsWith('<!DOCTYPE html>') ? 'page' : 'fragment'
+  return 'file'
+}
+
+function idOf(path: string): keyof Ids {
+  if (path.startsWith('/envs/')) return 'variable'
+  if (path.startsWith('/settings/git/')) return 'source'
+  if (path.startsWith('/settings/users/')) return 'user'
+  return 'project'
+}
+
+async function admin(t: TestApp): Promise<TestClient> {
+  const ada = t.logIn('ada@example.com')
+  t.db.$client.run("UPDATE users SET role = 'admin'")
+  return ada
+}

@@ -1,0 +1,99 @@
+import { insertIdentity } from '../../src/accounts/identity-store.ts'
+import { insertSession } from '../../src/accounts/store.ts'
+import { deliveries } from '../../src/db/schema.ts'
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { insertSource } from '../../src/git/store.ts'
+import type { TestApp } from './app.ts'
+import type { TestClient } from './client.ts'
+
+export type Ids = Record<
+  | 'project'
+  | 'environment'
+  | 'variable'
+  | 'deployment'
+  | 'session'
+  | 'token'
+  | 'identity'
+  | 'source'
+  | 'delivery'
+  | 'user',
+  string
+>
+
+/** Someone with two environments, a variable, a deployment that ended, and another session. */
+export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const { json: project } = await client.post('/projects', { name: 'site', repositoryUrl })
+  const { json: environment } = await client.post(`/projects/${project.id}/envs`, {
+    name: 'second',
+  })
+  const variable = { key: 'KEY', value: 'value' }
+  const { json: stored } = await client.post(`/envs/${environment.id}/variables`, variable)
+  const deployment = insertDeployment(t.db, {
+    projectId: project.id,
+    environmentId: environment.id,
+    status: 'failed',
+    trigger: 'manual',
+    triggeredBy: client.user.email,
+    repositoryUrl,
+    finishedAt: new Date(),
+  })
+  const session = insertSession(t.db, {
+    userId: client.user.id,
+    tokenHash: crypto.randomUUID(),
+    userAgent: 'another browser',
+    address: '127.0.0.1',
+    lastSeenAt: new Date(),
+    expiresAt: new Date(Date.now() + 3_600_000),
+  })
+  const { json: token } = await client.post('/settings/tokens', { name: 'ci', scopes: ['read'] })
+  const identity = insertIdentity(t.db, {
+    userId: client.user.id,
+    provider: 'github',
+    baseUrl: 'https://github.com',
+    providerUserId: client.user.id,
+    login: 'someone',
+    accessToken: 'sealed',
+  })
+  const source = insertSource(t.db, t.secrets, {
+    ownerId: client.user.id,
+    provider: 'github',
+    name: 'work',
+    baseUrl: 'https://git.example.com',
+    login: 'someone',
+    token: 'a token',
+  })
+  const delivery = t.db
+    .insert(deliveries)
+    .values({
+      projectId: project.id,
+      provider: 'github',
+      deliveryId: crypto.randomUUID(),
+      event: 'push',
+      signatureOk: true,
+    })
+    .returning()
+    .get()
+  return {
+    user: client.user.id,
+    source: source.id,
+    delivery: delivery.id,
+    project: project.id,
+    environment: environment.id,
+    variable: stored.id,
+    deployment: deployment.id,
+    session: session.id,
+    token: token.id,
+    identity: identity.id,
+  }
+}
+
+/** The path with the ids of its parts; `id` says what stands at `:id`. */
+export const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
+  path
+    .replace(':envId', ids.environment)
+    .replace(':deploymentId', ids.deployment)
+    .replace(':deliveryId', ids.delivery)
+    .replace(':sourceId', ids.source)
+    .replace(':owner/:repo', 'team/site')
+    .replace(':id', ids[id])
