@@ -1,4 +1,4 @@
-import { userOf } from '../accounts/require-user.ts'
+import { userOf } from '../web/user-of.ts'
 import type { Deps } from '../deps.ts'
 import { urlOf } from '../environments/json.ts'
 import { listEnvironments } from '../environments/store.ts'
@@ -14,8 +14,9 @@ import { getCurrent, getLatest, listDeployments } from './store.ts'
 export const overviewRoutes = ({ db, config }: Pick<Deps, 'db' | 'config'>) =>
   factory.createApp().get('/projects/:id', (c) => {
     const project = findProject(db, { id: c.req.param('id'), ownerId: userOf(c).id })
-    const environments = () =>
-      listEnvironments(db, project.id).map((environment) => ({
+    const environments = listEnvironments(db, project.id)
+    const rows = () =>
+      environments.map((environment) => ({
         environment,
         current: getCurrent(db, environment.id),
         latest: getLatest(db, environment.id),
@@ -25,8 +26,8 @@ export const overviewRoutes = ({ db, config }: Pick<Deps, 'db' | 'config'>) =>
     return show(c, {
       title: project.name,
       page: () => (
-        <ProjectFrame project={project} tab="overview">
-          <ProjectOverview project={project} environments={environments()} recent={recent()} />
+        <ProjectFrame project={project} tab="overview" environments={environments}>
+          <ProjectOverview project={project} environments={rows()} recent={recent()} />
         </ProjectFrame>
       ),
       json: () => projectJson(project),

@@ -1,14 +1,16 @@
 import type { Context } from 'hono'
-import { userOf } from '../accounts/require-user.ts'
+import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { findEnvironment } from '../environments/store.ts'
+import { findEnvironment, listEnvironments } from '../environments/store.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
+import type { Project } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
 import { patience, within } from '../web/within.ts'
 import { cancelDeployment } from './cancel.ts'
 import { DeploymentPage } from './deployment-page.tsx'
@@ -27,6 +29,7 @@ const tailLength = 200
 /** Deployments of a project: start, look at, go back to, cancel. Their logs have routes of their own. */
 export const deploymentRoutes = (deps: Deps) => {
   const { db, logDb, config, queue } = deps
+  const audit = auditor(db)
   const trigger = input(triggerForm(config))
 
   return factory
@@ -42,7 +45,11 @@ export const deploymentRoutes = (deps: Deps) => {
       return show(c, {
         title: `${project.name}: deployments`,
         page: () => (
-          <ProjectFrame project={project} tab="deployments">
+          <ProjectFrame
+            project={project}
+            tab="deployments"
+            environments={listEnvironments(db, project.id)}
+          >
             <DeploymentsTab project={project} {...list} />
           </ProjectFrame>
         ),
@@ -77,15 +84,17 @@ export const deploymentRoutes = (deps: Deps) => {
     .post('/projects/:id/deployments/:deploymentId/rollback', (c) => {
       const { project, deployment: target } = own(c)
       const deployment = rollBack(deps, { project, target, triggeredBy: userOf(c).email })
+      audit(c, 'deployment.rolled_back', about(deployment, project))
       return created(c, deployment)
     })
     .post('/projects/:id/deployments/:deploymentId/cancel', async (c) => {
-      const { deployment } = own(c)
+      const { project, deployment } = own(c)
       const by = userOf(c).email
       const ended = await within(
         patience,
         cancelDeployment(deps, { deployment, by }).then(() => true),
       )
+      audit(c, 'deployment.cancelled', about(deployment, project))
       if (!ended) c.status(202)
       return moveOn(c, { to: pathOf(deployment), json: () => deploymentJson(own(c).deployment) })
     })
@@ -94,7 +103,9 @@ export const deploymentRoutes = (deps: Deps) => {
     const project = findProject(db, ownKey(c))
     const triggeredBy = userOf(c).email
     const trigger = (c as Context<Env>).var.token ? 'api' : 'manual'
-    return created(c, queue.trigger({ ...asked, project, trigger, triggeredBy }))
+    const deployment = queue.trigger({ ...asked, project, trigger, triggeredBy })
+    audit(c, 'deployment.triggered', about(deployment, project))
+    return created(c, deployment)
   }
 
   function created(c: Context, deployment: Deployment) {
@@ -110,6 +121,10 @@ export const deploymentRoutes = (deps: Deps) => {
     return { project, deployment, environment: findEnvironment(db, key) }
   }
 }
+
+const about = ({ id }: Deployment, { name }: Project) => ({
+  object: { kind: 'deployment' as const, id, name },
+})
 
 const pathOf = ({ projectId, id }: Deployment) => `/projects/${projectId}/deployments/${id}`
 

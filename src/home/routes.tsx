@@ -1,4 +1,4 @@
-import { userOf } from '../accounts/require-user.ts'
+import { userOf } from '../web/user-of.ts'
 import { hasUsers } from '../accounts/store.ts'
 import type { Deps } from '../deps.ts'
 import { listOverview } from '../deployments/overview-store.ts'
