@@ -3,6 +3,7 @@ import { openVariables } from '../environments/variable-store.ts'
 import { journal } from '../journal.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { cleanUp } from './clean-up.ts'
+import { commitStatuses } from './commit-status.ts'
 import { explain } from './explain.ts'
 import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
@@ -29,19 +30,23 @@ export async function runPipeline(deps: Deps, { id, ...options }: Options & { id
   const job = getJob(deps.db, id)
   if (!job) return
   const progress = new Progress(deps, job.deployment)
+  const tellProvider = commitStatuses(deps, { job, log: progress.log })
+  const work = { ...options, job, progress, tellProvider }
   try {
-    await takeSteps(deps, { ...options, job, progress })
+    await takeSteps(deps, work)
   } catch (error) {
-    await end(deps, { ...options, job, progress, error })
+    await end(deps, { ...work, error })
   }
+  tellProvider()
   await tidy(deps, job).catch((error) =>
     report('tidying up after a deployment failed', error, { deployment: id }),
   )
 }
 
-type Work = Options & { job: Job; progress: Progress }
+type Work = Options & { job: Job; progress: Progress; tellProvider: () => void }
 
-async function takeSteps(deps: Deps, { job, progress, signal, onBuilt }: Work) {
+async function takeSteps(deps: Deps, work: Work) {
+  const { job, progress, tellProvider, signal, onBuilt } = work
   const { deployment, environment, project } = job
   const variables = openVariables(deps.db, deps.secrets, environment.id)
   const secretValues = variables.filter(({ secret }) => secret).map(({ value }) => value)
@@ -54,7 +59,10 @@ async function takeSteps(deps: Deps, { job, progress, signal, onBuilt }: Work) {
   const image = deployment.image ?? (await buildFromSource())
   onBuilt()
   const previous = getCurrent(deps.db, environment.id)
-  const url = await stage('deploying', () => deploy(run, { image, previous }))
+  const url = await stage('deploying', () => {
+    if (deployment.image) tellProvider()
+    return deploy(run, { image, previous })
+  })
   progress.log(url ? `Running at ${url}` : 'Running')
   progress.succeed({ url })
 
@@ -66,6 +74,7 @@ async function takeSteps(deps: Deps, { job, progress, signal, onBuilt }: Work) {
       commitAuthor: snapshot.commit.author,
       commitMessage: snapshot.commit.message,
     })
+    tellProvider()
     const image = await stage('building', () => build(run, snapshot))
     progress.save({ image })
     return image

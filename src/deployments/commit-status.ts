@@ -1,0 +1,96 @@
+import type { Config } from '../config.ts'
+import type { Deps } from '../deps.ts'
+import type { CommitStatus } from '../git/providers/provider.ts'
+import { providers } from '../git/providers/registry.ts'
+import { accessTo } from '../git/source-access.ts'
+import { findSource } from '../git/store.ts'
+import { journal } from '../journal.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { getJob, getStatus, isEnded } from './store.ts'
+import type { Deployment, Job } from './store.ts'
+
+/** Milliseconds for one status. */
+const patience = 10_000
+
+/** Of a description; GitHub takes no more. */
+const maxLength = 140
+
+/**
+ * Tells the provider of a project's source how its commit fares: call it whenever the deployment has
+ * moved. The statuses go out one after the other in the background, and what becomes of them changes
+ * nothing about the deployment; the first one that the provider refuses is said in its log.
+ */
+export function commitStatuses(
+  deps: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  { job, log }: { job: Job; log: (text: string) => void },
+): () => void {
+  let before = Promise.resolve()
+  let isSaid = false
+  return function tell() {
+    const now = getJob(deps.db, job.deployment.id)
+    const status = now && statusOf(now, deps.config)
+    if (status) before = before.then(() => send(deps, now, status)).catch(say)
+  }
+
+  function say(error: unknown) {
+    if (isSaid) return
+    isSaid = true
+    const { id } = job.deployment
+    const reason = error instanceof Error ? error.message : String(error)
+    if (isEnded(getStatus(deps.db, id)))
+      journal.warn('a commit status was not taken', { deployment: id, reason })
+    else log(`The provider shows no status of this commit. ${reason}`)
+  }
+}
+
+async function send(
+  deps: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  { project: { sourceId, ownerId, repository } }: Job,
+  status: CommitStatus,
+) {
+  if (!sourceId || !repository) return
+  const source = findSource(deps.db, { id: sourceId, ownerId })
+  const access = accessTo(deps, { source, signal: AbortSignal.timeout(patience) })
+  await providers[source.provider].setCommitStatus(access, { repository, ...status })
+}
+
+/** Null while there is nothing to tell, or no one to tell it to. */
+function statusOf({ project, environment, deployment }: Job, config: Config): CommitStatus | null {
+  const commit = deployment.commitHash ?? deployment.requestedCommit
+  const isOfSource = project.sourceId && deployment.repositoryUrl === project.repositoryUrl
+  const result = resultOf(deployment)
+  if (!commit || !isOfSource || !result) return null
+  return {
+    commit,
+    state: result.state,
+    description: shorten(`${environment.name}: ${result.description}`),
+    url:
+      (result.state === 'success' && deployment.url) ||
+      `${originOf(config)}${deploymentPath(deployment)}`,
+  }
+}
+
+function resultOf({ status, errorStep, errorMessage, url }: Deployment) {
+  switch (status) {
+    case 'cloning':
+    case 'building':
+    case 'deploying':
+      return { state: 'pending', description: 'Davit deploys it' } as const
+    case 'running':
+      return { state: 'success', description: url ? `Running at ${url}` : 'Running' } as const
+    case 'failed': {
+      const description = [errorStep, errorMessage].filter(Boolean).join(': ')
+      return { state: 'failure', description } as const
+    }
+    case 'cancelled':
+      return { state: 'failure', description: 'Cancelled' } as const
+    default:
+      return null
+  }
+}
+
+const shorten = (text: string) =>
+  text.length > maxLength ? `${text.slice(0, maxLength - 1).trimEnd()}…` : text
+
+const originOf = ({ url, host, port }: Config) =>
+  url?.origin ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
