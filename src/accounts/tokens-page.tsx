@@ -10,7 +10,8 @@ export const TokensPage = ({ user, made, ...list }: Tokens & { user: User; made?
   <SettingsFrame user={user} path="/settings/tokens">
     <div class="section-head">
       <p class="muted">
-        With a token a program works as you do: <code>Authorization: Bearer dvt_…</code>
+        With a token a program works as you do: <code>Authorization: Bearer dvt_…</code>. See{' '}
+        <a href="/api">what it can call</a>.
       </p>
       <button type="button" class="btn" hx-get="/settings/tokens/new" hx-target="#modal">
         New token
