@@ -1,8 +1,7 @@
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { hasHandler } from '../web/has-handler.ts'
-import { requireAdmin } from '../web/require-admin.ts'
-import { notLoggedIn, userOf } from '../web/user-of.ts'
+import { notLoggedIn } from '../web/user-of.ts'
 import { rememberPage } from './next-page.ts'
 
 /** Lets only who is logged in pass. What does not exist is answered so without a login. */
@@ -15,5 +14,3 @@ export const requireUser = factory.createMiddleware(async function checkUser(c, 
   if (clientOf(c) === 'partial') c.header('HX-Redirect', '/login')
   throw notLoggedIn()
 })
-
-export { requireAdmin, userOf }

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { userOf } from '../accounts/require-user.ts'
+import { userOf } from '../web/user-of.ts'
 import type { Deps } from '../deps.ts'
 import { factory } from '../web/factory.ts'
 import { findProject } from './store.ts'

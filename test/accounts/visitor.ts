@@ -1,6 +1,6 @@
 import { methodNotAllowed } from 'hono/method-not-allowed'
 import { profileRoutes } from '../../src/accounts/profile-routes.tsx'
-import { requireAdmin, requireUser, userOf } from '../../src/accounts/require-user.ts'
+import { requireUser } from '../../src/accounts/require-user.ts'
 import { accountRoutes, sessionRoutes } from '../../src/accounts/routes.tsx'
 import { loadSession } from '../../src/accounts/session.ts'
 import { tokenRoutes } from '../../src/accounts/token-routes.tsx'
@@ -14,6 +14,8 @@ import { Secrets } from '../../src/secrets.ts'
 import { clientAddress } from '../../src/web/client-address.ts'
 import { csrfCheck, csrfToken } from '../../src/web/csrf.ts'
 import { factory } from '../../src/web/factory.ts'
+import { requireAdmin } from '../../src/web/require-admin.ts'
+import { userOf } from '../../src/web/user-of.ts'
 import { answerError, answerMethodNotAllowed, answerNotFound } from '../../src/web/failures.tsx'
 
 type App = ReturnType<typeof accountsApp>['app']
