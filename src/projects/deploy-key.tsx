@@ -7,7 +7,7 @@ export const DeployKey = ({ publicKey }: { publicKey: string }) => (
     id="deploy-key"
     label="Deploy key"
     value={publicKey}
-    hint="Add it at the provider to the deploy keys of the repository, for reading only. Davit clones with it."
+    hint="Add it to the deploy keys of the repository, for reading only, then deploy: Davit clones with it."
     readonly
     code
   />

@@ -3,58 +3,59 @@ import { PageHead } from '../web/components.tsx'
 import { FormError, TextField } from '../web/fields-view.tsx'
 import { PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
-import { FromLinks, RepositoryFields } from './repository-fields.tsx'
+import { FromLinks, NoSource, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
 
-export const NewProjectPage = ({
-  from,
-  draft,
-  sources,
-}: {
-  from: From
-  draft: Draft
-  sources: Source[]
-}) => (
+type Props = { from: From; draft: Draft; sources: Source[] }
+
+export const NewProjectPage = (props: Props) => (
   <div class="narrow">
     <PageHead title="New project" crumbs={[{ href: '/projects', name: 'Projects' }]} />
-    <FromLinks path="/projects/new" from={from} />
-    <PostForm action="/projects" class="form">
-      <FormError draft={draft} />
-      <RepositoryFields from={from} draft={draft} sources={sources} />
-      <TextField
-        name="name"
-        label="Name"
-        draft={draft}
-        hint="What you call it here. It can be changed."
-        required
-        maxlength={60}
-        autocomplete="off"
-      />
-      <section class="note">
-        <h2>What happens next</h2>
-        <ol>
-          <li>
-            The project gets an environment called <code>production</code>, with a port of this
-            host.
-          </li>
-          <li>
-            At each deployment Davit fetches the branch, builds its <code>Dockerfile</code> and
-            starts the result.
-          </li>
-          <li>Only when the app answers does the deployment count as running.</li>
-        </ol>
-      </section>
-      <div class="form-actions">
-        <a class="btn" data-variant="ghost" href="/projects">
-          Cancel
-        </a>
-        <button type="submit" class="btn" data-variant="outline">
-          Create
-        </button>
-        <button type="submit" class="btn" name="deploy" value="1">
-          Create and deploy
-        </button>
-      </div>
-    </PostForm>
+    <FromLinks path="/projects/new" from={props.from} />
+    {props.from === 'source' && props.sources.length === 0 ? (
+      <NoSource />
+    ) : (
+      <NewProjectForm {...props} />
+    )}
   </div>
+)
+
+const NewProjectForm = ({ from, draft, sources }: Props) => (
+  <PostForm action="/projects" class="form">
+    <FormError draft={draft} />
+    <RepositoryFields from={from} draft={draft} sources={sources} />
+    <TextField
+      name="name"
+      label="Name"
+      draft={draft}
+      hint="What you call it here. It can be changed."
+      required
+      maxlength={60}
+      autocomplete="off"
+    />
+    <section class="note">
+      <h2>What happens next</h2>
+      <ol>
+        <li>
+          The project gets an environment called <code>production</code>, with a port of this host.
+        </li>
+        <li>
+          At each deployment Davit fetches the branch, builds its <code>Dockerfile</code> and starts
+          the result.
+        </li>
+        <li>Only when the app answers does the deployment count as running.</li>
+      </ol>
+    </section>
+    <div class="form-actions">
+      <a class="btn" data-variant="ghost" href="/projects">
+        Cancel
+      </a>
+      <button type="submit" class="btn" data-variant="outline">
+        Create
+      </button>
+      <button type="submit" class="btn" name="deploy" value="1">
+        Create and deploy
+      </button>
+    </div>
+  </PostForm>
 )

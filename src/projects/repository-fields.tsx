@@ -39,17 +39,17 @@ export const FromLinks = ({ path, from }: { path: string; from: From }) => (
 )
 
 /** Repository and branch, chosen from lists or typed. */
-export const RepositoryFields = (props: Props) =>
-  props.from === 'address' ? (
-    <AddressFields {...props} />
-  ) : props.sources.length > 0 ? (
-    <SourceFields {...props} />
-  ) : (
-    <p class="note">
-      You have no git source yet. Add one under <a href="/settings/git">Settings, Git</a>: with its
-      access token you pick repositories from a list, private ones too.
-    </p>
-  )
+export const RepositoryFields = (props: Props) => {
+  if (props.from === 'address') return <AddressFields {...props} />
+  return props.sources.length > 0 ? <SourceFields {...props} /> : <NoSource />
+}
+
+export const NoSource = () => (
+  <p class="note">
+    You have no git source yet. Add one under <a href="/settings/git">Settings, Git</a>: with its
+    access token you pick repositories from a list, private ones too.
+  </p>
+)
 
 const AddressFields = ({ draft, project }: Props) => (
   <>
@@ -138,7 +138,11 @@ const RepositoryPicker = ({ draft, chosen }: { draft: Draft; chosen: string | nu
       hx-trigger={`${chosen ? '' : 'load, '}change from:#field-source_id, input changed delay:300ms from:#field-search`}
       aria-live="polite"
     >
-      {chosen ? <Chosen repository={chosen} /> : <p class="muted">Reading the list…</p>}
+      {chosen ? (
+        <Chosen repository={chosen} />
+      ) : (
+        <p class="muted">The repositories of the source appear here.</p>
+      )}
     </div>
     <noscript>
       <input name="repository" value={chosen ?? ''} placeholder="owner/name" maxlength={300} />
