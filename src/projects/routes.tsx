@@ -24,14 +24,14 @@ import { findLiveProject, findProject, listProjects, updateProject } from './sto
 import type { Project } from './store.ts'
 import { ProjectsPage } from './views.tsx'
 import { webhookRoutes } from './webhook-routes.tsx'
-import { registerWebhook } from './webhook.ts'
+import { setWebhookSecret } from './webhook.ts'
 
 /** More than anyone connects; a select has no pages. */
 const mostSources = 200
 
 /** Projects and their settings; what they deploy is shown by the deployments slice. */
 export const projectRoutes = (deps: Deps) => {
-  const { db, secrets, config } = deps
+  const { db, config } = deps
   const audit = auditor(db)
   const newInput = input(projectForm(config), newProject)
   const projectInput = input(projectUpdateForm(config), projectFormAgain)
@@ -80,9 +80,9 @@ export const projectRoutes = (deps: Deps) => {
         c.var.input
       // null asks for a new one
       const newSecret = webhookSecret === null ? randomToken() : webhookSecret
-      if (newSecret && current.webhookId) {
+      if (newSecret) {
         const { signal } = c.req.raw
-        await registerWebhook(deps, { project: current, secret: newSecret, signal })
+        await setWebhookSecret(deps, { project: current, secret: newSecret, signal })
       }
       const project = updateProject(db, id, {
         ...rest,
@@ -91,7 +91,6 @@ export const projectRoutes = (deps: Deps) => {
         autoDeploy: autoDeploy === null ? true : autoDeploy,
         watchPaths: watchPaths === null ? [] : watchPaths,
         keepImages: keepImages === null ? 5 : keepImages,
-        webhookSecret: newSecret && secrets.seal(newSecret, `webhook ${id}`),
       })
       if (!isEmpty(c.var.input)) audit(c, 'project.changed', { object: objectOf(project) })
       if (newSecret) audit(c, 'webhook.secret_changed', { object: objectOf(project) })

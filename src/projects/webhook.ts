@@ -59,6 +59,16 @@ export const registerWebhook = (
     return { provider: name, url, registered: true, own: true }
   })
 
+/** Changes the secret that deliveries are signed with, first at the provider if Davit registered there. */
+export async function setWebhookSecret(
+  deps: WebhookDeps,
+  { project, secret, signal }: Options & { secret: string },
+): Promise<void> {
+  if (project.webhookId) await registerWebhook(deps, { project, secret, signal })
+  const webhookSecret = deps.secrets.seal(secret, `webhook ${project.id}`)
+  updateProject(deps.db, project.id, { webhookSecret })
+}
+
 /** Removes the webhook at the provider; one that is gone already is fine. */
 export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void> =>
   inWords(async () => {
