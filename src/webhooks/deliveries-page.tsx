@@ -1,6 +1,7 @@
 import type { projects } from '../db/schema.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ProjectFrame } from '../projects/project-frame.tsx'
+import { WebhookPanelLoader } from '../projects/webhook-panel.tsx'
 import { CommitRef, EmptyState, MoreLink } from '../web/components.tsx'
 import { PostForm } from '../web/form.tsx'
 import { CheckIcon, CrossIcon, DashIcon } from '../web/icons.tsx'
@@ -31,6 +32,7 @@ export const DeliveriesPage = ({
   made: Map<string, Made>
 }) => (
   <ProjectFrame project={project} tab="webhooks">
+    {project.sourceId && <WebhookPanelLoader project={project} />}
     <WebhookSetup project={project} receivers={receivers} secret={secret} />
     <div class="section-head">
       <h2>Deliveries</h2>

@@ -4,8 +4,9 @@ import type { Deps } from '../deps.ts'
 import { deploymentJson } from '../deployments/json.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ownKey } from '../projects/own-project.ts'
-import { findLiveProject, findProject, updateProject } from '../projects/store.ts'
+import { findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
+import { setWebhookSecret } from '../projects/webhook.ts'
 import { randomToken } from '../secrets.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf, paged } from '../web/paging.ts'
@@ -21,7 +22,7 @@ import { WebhookSetup } from './webhook-setup.tsx'
 
 /** The inbox of a project: what was delivered to it, and the webhook that delivers. */
 export const inboxRoutes = (deps: Deps) => {
-  const { db, secrets, config } = deps
+  const { db, config } = deps
   const audit = auditor(db)
 
   return factory
@@ -43,11 +44,10 @@ export const inboxRoutes = (deps: Deps) => {
         json: () => ({ deployments: deployments.map(deploymentJson) }),
       })
     })
-    .post('/projects/:id/webhook-secret', (c) => {
+    .post('/projects/:id/webhook-secret', async (c) => {
       const project = findLiveProject(db, ownKey(c))
       const secret = randomToken()
-      const webhookSecret = secrets.seal(secret, `webhook ${project.id}`)
-      updateProject(db, project.id, { webhookSecret })
+      await setWebhookSecret(deps, { project, secret, signal: c.req.raw.signal })
       audit(c, 'webhook.secret_changed', {
         object: { kind: 'project', id: project.id, name: project.name },
       })

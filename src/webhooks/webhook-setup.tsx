@@ -10,7 +10,7 @@ export const WebhookSetup = ({
   receivers,
   secret = null,
 }: {
-  project: Pick<typeof projects.$inferSelect, 'id'>
+  project: Pick<typeof projects.$inferSelect, 'id' | 'webhookId'>
   receivers: Receiver[]
   /** Shown once, when it was made. */
   secret?: string | null
@@ -54,7 +54,11 @@ export const WebhookSetup = ({
           hx-post={`/projects/${project.id}/webhook-secret`}
           hx-target="#webhook-setup"
           hx-swap="outerHTML"
-          hx-confirm="Make a new secret? The provider’s webhook is refused until it has it too."
+          hx-confirm={
+            project.webhookId
+              ? 'Make a new secret? The webhook at the provider gets it too.'
+              : 'Make a new secret? The provider’s webhook is refused until it has it too.'
+          }
         >
           New secret
         </button>

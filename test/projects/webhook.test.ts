@@ -59,7 +59,11 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a webhook at %s', (kind) 
     const { path, hook, repository } = await aProject(ada, kind)
     await ada.post(hook)
     const { webhookSecret } = (await ada.put(`${path}/settings`, { webhookSecret: null })).json
-    expect(repository.hooks.map(({ secret }) => secret)).toEqual([webhookSecret])
+    const secrets = () => repository.hooks.map(({ secret }) => secret)
+    expect(secrets()).toEqual([webhookSecret])
+    const another = (await ada.post(`${path}/webhook-secret`)).json.webhookSecret
+    expect(secrets()).toEqual([another])
+    expect(another).not.toBe(webhookSecret)
   })
 
   test('goes with the project, which says so', async () => {
@@ -194,7 +198,8 @@ test('a project that goes to another repository takes its webhook along', async 
 
 test('the panel registers and removes for a person', async () => {
   const ada = testApp(env).logIn('ada@example.com')
-  const { hook } = await aProject(ada, 'github')
+  const { path, hook } = await aProject(ada, 'github')
+  expect((await ada.page(`${path}/deliveries`)).text).toContain(`hx-get="${hook}"`)
   expect((await ada.htmx('GET', hook)).text).toContain('Register the webhook')
   const registered = await ada.htmx('POST', hook)
   expect(registered.status).toBe(200)
