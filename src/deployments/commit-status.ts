@@ -1,12 +1,13 @@
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
+import { AppError, Failure } from '../errors.ts'
 import type { CommitStatus } from '../git/providers/provider.ts'
 import { providers } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
 import { journal } from '../journal.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { getJob, getStatus, isEnded } from './store.ts'
+import { getJob, isEnded } from './store.ts'
 import type { Deployment, Job } from './store.ts'
 
 /** Milliseconds for one status. */
@@ -26,8 +27,10 @@ export function commitStatuses(
 ): () => void {
   let before = Promise.resolve()
   let isSaid = false
+  let isOver = false
   return function tell() {
     const now = getJob(deps.db, job.deployment.id)
+    isOver = !now || isEnded(now.deployment.status)
     const status = now && statusOf(now, deps.config)
     if (status) before = before.then(() => send(deps, now, status)).catch(say)
   }
@@ -35,10 +38,9 @@ export function commitStatuses(
   function say(error: unknown) {
     if (isSaid) return
     isSaid = true
-    const { id } = job.deployment
-    const reason = error instanceof Error ? error.message : String(error)
-    if (isEnded(getStatus(deps.db, id)))
-      journal.warn('a commit status was not taken', { deployment: id, reason })
+    const reason = reasonOf(error)
+    if (isOver)
+      journal.warn('a commit status was not taken', { deployment: job.deployment.id, reason })
     else log(`The provider shows no status of this commit. ${reason}`)
   }
 }
@@ -52,6 +54,13 @@ async function send(
   const source = findSource(deps.db, { id: sourceId, ownerId })
   const access = accessTo(deps, { source, signal: AbortSignal.timeout(patience) })
   await providers[source.provider].setCommitStatus(access, { repository, ...status })
+}
+
+function reasonOf(error: unknown) {
+  if (error instanceof AppError || error instanceof Failure) return error.message
+  if (error instanceof DOMException) return 'It did not answer in ten seconds.'
+  journal.error('a commit status was not sent', error)
+  return 'Something went wrong inside Davit.'
 }
 
 /** Null while there is nothing to tell, or no one to tell it to. */
