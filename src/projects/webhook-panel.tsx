@@ -35,10 +35,10 @@ export const WebhookPanel = ({
     </div>
     <div class="form">
       <State webhook={webhook} trouble={trouble} />
-      {project.sourceId && !project.deletingAt && (
+      {webhook?.url && !project.deletingAt && (
         <div class="form-actions start">
           <Register project={project} webhook={webhook} />
-          {webhook?.registered && <Remove project={project} />}
+          {webhook.registered && <Remove project={project} />}
         </div>
       )}
     </div>
@@ -66,20 +66,19 @@ const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string 
   )
 }
 
-const Register = ({ project, webhook }: { project: Project; webhook: Webhook | null }) =>
-  webhook?.url ? (
-    <button
-      type="button"
-      class="btn"
-      data-variant={webhook.own ? 'outline' : undefined}
-      hx-post={`/projects/${project.id}/webhook`}
-      hx-target="#webhook-panel"
-      hx-swap="outerHTML"
-      hx-disable="this"
-    >
-      {webhook.registered ? 'Register anew' : 'Register the webhook'}
-    </button>
-  ) : null
+const Register = ({ project, webhook }: { project: Project; webhook: Webhook }) => (
+  <button
+    type="button"
+    class="btn"
+    data-variant={webhook.own ? 'outline' : undefined}
+    hx-post={`/projects/${project.id}/webhook`}
+    hx-target="#webhook-panel"
+    hx-swap="outerHTML"
+    hx-disable="this"
+  >
+    {webhook.registered ? 'Register anew' : 'Register the webhook'}
+  </button>
+)
 
 const Remove = ({ project }: { project: Project }) => (
   <button
