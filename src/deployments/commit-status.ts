@@ -72,7 +72,8 @@ function statusOf({ project, environment, deployment }: Job, config: Config): Co
   return {
     commit,
     state: result.state,
-    description: shorten(`${environment.name}: ${result.description}`),
+    context: `davit/${environment.name}`,
+    description: shorten(result.description),
     url:
       (result.state === 'success' && deployment.url) ||
       `${originOf(config)}${deploymentPath(deployment)}`,

@@ -59,7 +59,7 @@ describe('a private repository of a source', () => {
     expect(log).not.toContain(token)
     expect(log).not.toContain(btoa(`oauth2:${token}`))
     const [first, second, ...more] = await statusesOf(repository, 2)
-    expect(first).toMatchObject({ sha: head, state: 'pending' })
+    expect(first).toMatchObject({ sha: head, state: 'pending', context: 'davit/production' })
     expect(first!.target_url).toEndWith(`/projects/${id}/deployments/${deployment.id}`)
     expect(second).toMatchObject({ sha: head, state: 'success', target_url: deployment.url })
     expect(more).toEqual([])

@@ -107,12 +107,12 @@ export const gitea: Provider = {
     await ask(api(access), { method: 'DELETE', path, what, schema: z.unknown() }).catch(unlessGone)
   },
 
-  async setCommitStatus(access, { repository, commit, state, description, url }) {
+  async setCommitStatus(access, { repository, commit, context, state, description, url }) {
     await ask(api(access), {
       method: 'POST',
       path: `${repos(repository)}/statuses/${encodeURIComponent(commit)}`,
       what: `status of a commit of ${repository}`,
-      body: { state, description: description.slice(0, 255), target_url: url, context: 'davit' },
+      body: { state, description: description.slice(0, 255), target_url: url, context },
       schema: z.unknown(),
     })
   },

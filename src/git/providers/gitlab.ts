@@ -79,7 +79,7 @@ export const gitlab: Provider = {
     await ask(api(access), { method: 'DELETE', path, what, schema: z.unknown() }).catch(unlessGone)
   },
 
-  async setCommitStatus(access, { repository, commit, state, description, url }) {
+  async setCommitStatus(access, { repository, commit, context, state, description, url }) {
     await ask(api(access), {
       method: 'POST',
       path: `${projects(repository)}/statuses/${encodeURIComponent(commit)}`,
@@ -88,7 +88,7 @@ export const gitlab: Provider = {
         state: states[state],
         description: description.slice(0, 255),
         target_url: url,
-        name: 'davit',
+        name: context,
       },
       schema: z.unknown(),
     })

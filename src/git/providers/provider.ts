@@ -44,6 +44,8 @@ export type Webhook = { id: string; url: string }
 
 export type CommitStatus = {
   commit: string
+  /** Tells several apart at one commit, such as `davit/production`. */
+  context: string
   state: 'pending' | 'success' | 'failure'
   description: string
   /** Where to read more. */

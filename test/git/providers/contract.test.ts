@@ -105,6 +105,7 @@ describe.each(kinds)('%s', (kind) => {
     const repository = server.add({ fullName: 'ada/app' })
     const status = {
       commit: 'b'.repeat(40),
+      context: 'davit/production',
       description: 'x'.repeat(400),
       url: 'https://d.example/1',
     }
@@ -119,6 +120,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(repository.statuses[0]).toMatchObject({
       sha: status.commit,
       target_url: status.url,
+      [kind === 'gitlab' ? 'name' : 'context']: status.context,
     })
     expect(String(repository.statuses[0]!.description).length).toBeLessThan(256)
   })
