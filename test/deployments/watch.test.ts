@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test } from 'bun:test'
+import { insertDeployment } from '../../src/deployments/store.ts'
 import { watchContainers } from '../../src/deployments/watch.ts'
+import { Failure } from '../../src/errors.ts'
 import { lagged } from '../../src/live/hub.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -85,4 +87,34 @@ test('an app that could not be started again is not said to run', async () => {
 
   expect((await ada.get(pathOf(first))).json.status).toBe('stopped')
   expect((await logOf(ada, second)).join('\n')).toContain('did not start again')
+})
+
+test('a look that fails ends its connection to the engine before there is another', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id: projectId, environmentId } = await aProject(t, ada, anApp('x'))
+  insertDeployment(t.db, {
+    projectId,
+    environmentId,
+    status: 'running',
+    trigger: 'manual',
+    triggeredBy: 'ada@example.com',
+    repositoryUrl: 'file:///srv/x.git',
+    containerId: 'none',
+  })
+  const { promise: again, resolve: connectedAgain } = Promise.withResolvers<void>()
+  const open: AbortSignal[] = []
+  t.deps.docker = {
+    ...t.docker,
+    inspectContainer: () => Promise.reject(new Failure('engine_timeout', 'No answer.', 'Wait.')),
+    events(options = {}) {
+      open.push(options.signal!)
+      if (open.length === 2) connectedAgain()
+      return t.docker.events(options)
+    },
+  }
+  watch(t)
+
+  await again
+  expect(open.map(({ aborted }) => aborted)).toEqual([true, false])
 })
