@@ -14,3 +14,13 @@ export const journal = {
   error: (message: string, error: unknown, fields: Fields = {}) =>
     write('error', message, { ...fields, error: Bun.inspect(error, { colors: false }) }),
 }
+
+/** Tells the operator of trouble in the background: faults of the outside world in a line, bugs in full. */
+export function report(what: string, error: unknown, fields: Fields = {}) {
+  if (isFault(error)) journal.warn(`${what}: ${error.message}`, { ...fields, hint: error.hint })
+  else journal.error(what, error, fields)
+}
+
+/** A `Failure` is known by its hint: the journal stands beside the errors and imports none. */
+const isFault = (error: unknown): error is Error & { hint: string } =>
+  error instanceof Error && 'hint' in error

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Docker } from '../docker/index.ts'
-import { report } from './report.ts'
+import { report } from '../journal.ts'
 
 /** Milliseconds between looks at an engine that does not answer. */
 const retryDelay = 1000

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
+import { report } from '../journal.ts'
 import { labelFilter } from '../projects/labels.ts'
 import { observe } from './observe.ts'
-import { report } from './report.ts'
 import { listInStatus } from './store.ts'
 
 /** Milliseconds before the engine is asked for its events again after the connection ended. */

@@ -1,6 +1,6 @@
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { journal } from '../journal.ts'
+import { report } from '../journal.ts'
 import { readBody } from '../web/body.ts'
 import { factory } from '../web/factory.ts'
 import { check } from '../web/input.ts'
@@ -41,7 +41,7 @@ export const removalRoutes = (deps: Deps) => {
         object: { kind: 'project', id: project.id, name: project.name },
       })
       if (!done) {
-        work.catch((error) => journal.error('project removal failed', error, { id: project.id }))
+        work.catch((error) => report('project removal failed', error, { project: project.id }))
         c.header('Location', `/projects/${project.id}`)
       }
       const view = {

@@ -1,0 +1,31 @@
+import { afterEach, expect, jest, spyOn, test } from 'bun:test'
+import { Failure } from '../src/errors.ts'
+import { report } from '../src/journal.ts'
+
+afterEach(() => void jest.restoreAllMocks())
+
+/** The lines that are written meanwhile. */
+function linesOf(act: () => void) {
+  const write = spyOn(process.stderr, 'write').mockReturnValue(true)
+  act()
+  return write.mock.calls.map(([line]) => JSON.parse(String(line)))
+}
+
+test('a fault of the outside world is a warning with its hint, and no stack', () => {
+  const fault = new Failure('engine_timeout', 'The engine is silent.', 'Look at its log.')
+  expect(linesOf(() => report('removal failed', fault, { project: 'p' }))).toEqual([
+    {
+      time: expect.any(String),
+      level: 'warn',
+      message: 'removal failed: The engine is silent.',
+      project: 'p',
+      hint: 'Look at its log.',
+    },
+  ])
+})
+
+test('anything else is an error, told in full', () => {
+  const [line] = linesOf(() => report('removal failed', new TypeError('x is undefined')))
+  expect(line).toMatchObject({ level: 'error', message: 'removal failed' })
+  expect(line.error).toContain('journal.test.ts')
+})
