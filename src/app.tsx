@@ -62,7 +62,7 @@ export function createApp(deps: Deps) {
   app.route('/', accountRoutes(deps))
   app.route('/', oauthRoutes(deps))
 
-  app.use(requireUser)
+  app.use(requireUser(deps))
   app.route('/', dashboardRoutes(deps))
   app.route('/', apiRoutes(deps))
   app.route('/', projectRoutes(deps))

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { refuseListEntry } from './hosts.ts'
+import { canonicalHost, isAddressOrCidr, refuseListEntry } from './hosts.ts'
 
 const list = z
   .string()
@@ -12,6 +12,12 @@ const hostList = list.superRefine((entries, context) => {
     const refusal = refuseListEntry(entry)
     if (refusal) context.addIssue({ code: 'custom', message: refusal })
   }
+})
+
+const cidrList = list.superRefine((entries, context) => {
+  for (const entry of entries)
+    if (!isAddressOrCidr(entry))
+      context.addIssue({ code: 'custom', message: `wants addresses or CIDRs, not “${entry}”` })
 })
 
 const whole = (name: string, { min, max }: { min: number; max: number }) =>
@@ -35,7 +41,10 @@ const publicUrl = z.string().transform((text, context) => {
 /** Every setting, documented where it is parsed; the README's table repeats these lines. */
 const settings = z.object({
   /** Address to listen on. Beyond loopback, registering the first account wants the setup code. */
-  DAVIT_HOST: z.string().min(1, 'wants an address to listen on').default('127.0.0.1'),
+  DAVIT_HOST: z
+    .string()
+    .refine((host) => canonicalHost(host) !== null, 'wants an address to listen on')
+    .default('127.0.0.1'),
   /** Port to listen on; 0 takes any free one. */
   DAVIT_PORT: whole('a port', { min: 0, max: 65535 }).default(3000),
   /** The public address: links, cookies and the Origin check use it. Default: what the browser asked for. */
@@ -52,7 +61,7 @@ const settings = z.object({
     .enum(['closed', 'invite', 'open'], 'wants closed, invite or open')
     .default('closed'),
   /** Proxies (addresses or CIDRs) whose X-Forwarded-For counts. */
-  DAVIT_TRUSTED_PROXIES: hostList,
+  DAVIT_TRUSTED_PROXIES: cidrList,
   /** Requests per second and client address. */
   DAVIT_RATE_LIMIT: whole('requests per second', { min: 1, max: 1_000_000 }).default(30),
   /** Requests that may come at once from one client address. */
@@ -76,6 +85,8 @@ const settings = z.object({
     .transform((flag) => flag === '1'),
   /** Address of this host on which ports of apps are published. */
   DAVIT_PUBLISH_ADDRESS: z.union([z.ipv4(), z.ipv6()], 'wants an IP address').default('127.0.0.1'),
+  /** The proxy in front of the apps; there is none yet, so their ports are published directly. */
+  DAVIT_EDGE: z.enum(['direct'], 'wants direct').default('direct'),
   /** Builds that may run at once over all projects. */
   DAVIT_BUILD_CONCURRENCY: whole('a count', { min: 1, max: 64 }).default(1),
   /** Login with a provider: which one, and what it knows Davit by. Not set: no such login. */
@@ -145,6 +156,10 @@ function oauthOf(set: z.output<typeof settings>) {
 }
 
 const wantedBy = (provider: string) => `is wanted by DAVIT_OAUTH_PROVIDER=${provider}`
+
+/** Where people reach this Davit, as far as the settings tell. Without DAVIT_URL: where it listens. */
+export const originOf = ({ url, host, port }: Pick<Config, 'url' | 'host' | 'port'>) =>
+  url?.origin ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /** Names that begin like a setting but are none: most often a typing mistake. */
 export const unknownSettings = (env: Record<string, string | undefined>) =>

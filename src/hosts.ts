@@ -56,6 +56,9 @@ export function refuseListEntry(entry: string): string | null {
     : `wants names, addresses or CIDRs such as 10.0.0.0/8, not “${entry}”`
 }
 
+/** Whether an entry stands for addresses, and for no name that would first have to be looked up. */
+export const isAddressOrCidr = (entry: string) => parseCidr(entry) !== null || isIP(entry) !== 0
+
 /** The one spelling of a host: lower case, no trailing dot, no brackets, numbers as an address. */
 export function canonicalHost(host: string): string | null {
   const bare = host.replace(/^\[|\]$/g, '')

@@ -1,5 +1,7 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import type { Config } from '../config.ts'
+import { cookieOptions } from '../web/cookies.ts'
 
 const home = '/dashboard'
 const base = 'http://davit.invalid'
@@ -10,11 +12,11 @@ const cookieName = 'svc_next'
 const memory = 600
 
 /** Remembers the page that was asked for, in a cookie: the login page keeps its plain address. */
-export function rememberPage(c: Context) {
+export function rememberPage(c: Context, config: Pick<Config, 'url'>) {
   const { path, method, url } = c.req
   if (method !== 'GET' || path === home) return
   const wanted = path + new URL(url).search
-  setCookie(c, cookieName, wanted, { path: '/', httpOnly: true, sameSite: 'Lax', maxAge: memory })
+  setCookie(c, cookieName, wanted, { ...cookieOptions(config), httpOnly: true, maxAge: memory })
 }
 
 /** Where a login leads: to the page remembered, once, else to the dashboard. */

@@ -4,6 +4,7 @@ import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, Failure } from '../errors.ts'
 import { sameSecret } from '../secrets.ts'
+import { cookieOptions } from '../web/cookies.ts'
 import { factory } from '../web/factory.ts'
 import { moveOn } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
@@ -38,10 +39,9 @@ export const oauthRoutes = (deps: OAuthDeps) => {
       const { state, url } = beginOAuth(deps, { userId: linking ? userOf(c).id : null })
       // Lax, or the browser would not bring it back from the provider
       setCookie(c, cookieName, state, {
+        ...cookieOptions(deps.config),
         path: '/auth',
         httpOnly: true,
-        sameSite: 'Lax',
-        secure: deps.config.url?.protocol === 'https:',
         maxAge: attemptLifetime / 1000,
       })
       return c.redirect(url.href, 303)

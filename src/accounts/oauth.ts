@@ -5,6 +5,7 @@ import {
   OAuth2Client,
   OAuth2Tokens,
 } from 'arctic'
+import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, notFound } from '../errors.ts'
@@ -89,5 +90,4 @@ const client = ({ config }: OAuthDeps) =>
   new OAuth2Client(config.oauth!.clientId, config.oauth!.clientSecret, callbackUrl(config))
 
 /** From the settings, never from what a request says of its host. */
-const callbackUrl = ({ url, host, port }: Config) =>
-  `${url?.origin ?? `http://${host}:${port}`}/auth/oauth/callback`
+const callbackUrl = (config: Config) => `${originOf(config)}/auth/oauth/callback`

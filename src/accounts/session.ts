@@ -3,6 +3,7 @@ import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { hashToken, randomToken } from '../secrets.ts'
+import { cookieOptions } from '../web/cookies.ts'
 import { giveCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
@@ -76,7 +77,7 @@ export function endSession(c: Context, deps: SessionDeps) {
   if (session) deleteSession(deps.db, session.id)
   c.set('session', null)
   c.set('user', null)
-  deleteCookie(c, cookieName, cookieOptions(deps))
+  deleteCookie(c, cookieName, sessionCookie(deps))
   giveCsrfToken(c, deps)
 }
 
@@ -94,12 +95,6 @@ function keepAlive(
 }
 
 const giveSessionCookie = (c: Context, deps: SessionDeps, token: string) =>
-  setCookie(c, cookieName, token, { ...cookieOptions(deps), maxAge: lifetime / 1000 })
+  setCookie(c, cookieName, token, { ...sessionCookie(deps), maxAge: lifetime / 1000 })
 
-const cookieOptions = ({ config }: SessionDeps) =>
-  ({
-    httpOnly: true,
-    sameSite: 'Lax',
-    path: '/',
-    secure: config.url?.protocol === 'https:',
-  }) as const
+const sessionCookie = ({ config }: SessionDeps) => ({ ...cookieOptions(config), httpOnly: true })

@@ -1,16 +1,20 @@
-import { Database } from 'bun:sqlite'
+import { Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
 import { Failure } from '../errors.ts'
+import { explain } from './unusable.ts'
 
 /**
  * Takes a data directory for this process, until it ends in whatever way: the lock is the kernel's.
  * Two at once would each take up the other's deployments as interrupted.
  */
 export function holdDataDir(dataDir: string) {
-  const lock = new Database(join(dataDir, 'davit.lock'), { create: true })
+  const path = join(dataDir, 'davit.lock')
   try {
+    const lock = new Database(path, { create: true })
     lock.run('BEGIN EXCLUSIVE')
+    return lock
   } catch (cause) {
+    if (!(cause instanceof SQLiteError) || cause.code !== 'SQLITE_BUSY') throw explain(path, cause)
     throw new Failure(
       'data_dir_in_use',
       `The data directory ${dataDir} is in use by another Davit.`,
@@ -18,5 +22,4 @@ export function holdDataDir(dataDir: string) {
       { cause },
     )
   }
-  return lock
 }

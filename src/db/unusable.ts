@@ -6,16 +6,21 @@ export function explained<Opened>(path: string, open: () => Opened): Opened {
   try {
     return open()
   } catch (error) {
-    const known = sqliteErrorOf(error)
-    if (/CORRUPT|NOTADB/.test(known?.code ?? '')) throw damaged(path, known!.message, error)
-    if (!known || !/CANTOPEN|READONLY|PERM|FULL|IOERR|BUSY/.test(known.code ?? '')) throw error
-    throw new Failure(
-      'database_unusable',
-      `The database ${path} can not be opened: ${known.message}.`,
-      'Davit must own the file and its directory, and their disk must have room.',
-      { cause: error },
-    )
+    throw explain(path, error)
   }
+}
+
+/** What SQLite says of a file in words; any other error as it is. */
+export function explain(path: string, error: unknown) {
+  const known = sqliteErrorOf(error)
+  if (/CORRUPT|NOTADB/.test(known?.code ?? '')) return damaged(path, known!.message, error)
+  if (!known || !/CANTOPEN|READONLY|PERM|FULL|IOERR|BUSY/.test(known.code ?? '')) return error
+  return new Failure(
+    'database_unusable',
+    `The database ${path} can not be opened: ${known.message}.`,
+    'Davit must own the file and its directory, and their disk must have room.',
+    { cause: error },
+  )
 }
 
 export const damaged = (path: string, why: string, cause?: unknown) =>

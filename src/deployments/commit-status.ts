@@ -1,3 +1,4 @@
+import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, Failure } from '../errors.ts'
@@ -101,6 +102,3 @@ function resultOf({ status, errorStep, errorMessage, url }: Deployment) {
 
 const shorten = (text: string) =>
   text.length > maxLength ? `${text.slice(0, maxLength - 1).trimEnd()}…` : text
-
-const originOf = ({ url, host, port }: Config) =>
-  url?.origin ?? `http://${host.includes(':') ? `[${host}]` : host}:${port}`

@@ -9,5 +9,5 @@ export function clientOf(c: Context): Client {
   const accept = c.req.header('Accept') ?? '*/*'
   if (accept.includes('text/html')) return 'browser'
   if (accept.includes('json')) return 'program'
-  return c.req.header('Authorization')?.startsWith('Bearer ') ? 'program' : 'browser'
+  return /^bearer /i.test(c.req.header('Authorization') ?? '') ? 'program' : 'browser'
 }

@@ -3,6 +3,7 @@ import { getCookie, setCookie } from 'hono/cookie'
 import { AppError } from '../errors.ts'
 import { hashToken, randomToken, sameSecret } from '../secrets.ts'
 import type { Secrets } from '../secrets.ts'
+import { cookieOptions } from './cookies.ts'
 import { factory } from './factory.ts'
 import type { Env } from './factory.ts'
 import { hasHandler } from './has-handler.ts'
@@ -18,11 +19,7 @@ export function giveCsrfToken(c: Context, { secrets, config }: CsrfDeps) {
   const random = randomToken()
   const token = `${random}.${mac(secrets, session?.id, random)}`
   c.set('csrfToken', token)
-  setCookie(c, cookieName, token, {
-    path: '/',
-    sameSite: 'Lax',
-    secure: config.url?.protocol === 'https:',
-  })
+  setCookie(c, cookieName, token, cookieOptions(config))
 }
 
 /** Keeps `csrfToken` set: the one of the cookie while it fits the session, else a new one. */

@@ -69,9 +69,12 @@ export function check<Schema extends ZodType>(
   { data, kind }: Omit<Body, 'values'>,
 ) {
   const checked = schema.safeParse(data)
-  if (checked.success) return checked.data
+  const issues = checked.success
+    ? mistyped({ data, kind }, checked.data as object)
+    : checked.error.issues
+  if (checked.success && issues.length === 0) return checked.data
   const fields = new Map<string, FieldError>()
-  for (const { path, message } of checked.error.issues) {
+  for (const { path, message } of issues) {
     const name = String(path[0] ?? '')
     const field = kind === 'form' ? snakeCase(name) : name
     if (!fields.has(field)) fields.set(field, { field, message })
@@ -80,4 +83,22 @@ export function check<Schema extends ZodType>(
   throw new AppError('invalid', list.map((e) => `${e.field} ${e.message}`.trim()).join(' '), {
     fields: list,
   })
+}
+
+/** Only a form sends numbers, flags and lists as texts; in JSON each is what it is. */
+function mistyped({ data, kind }: Omit<Body, 'values'>, checked: object) {
+  if (kind === 'form') return []
+  return Object.entries(checked)
+    .filter(([name, value]) => typeof data[name] === 'string' && isNoText(value))
+    .map(([name, value]) => ({ path: [name], message: `wants ${jsonTypeOf(value)}, not a text.` }))
+}
+
+const isNoText = (value: unknown) =>
+  typeof value === 'number' ||
+  typeof value === 'boolean' ||
+  (typeof value === 'object' && value !== null)
+
+function jsonTypeOf(value: unknown) {
+  if (Array.isArray(value)) return 'a list'
+  return { number: 'a number', boolean: 'true or false' }[String(typeof value)] ?? 'an object'
 }

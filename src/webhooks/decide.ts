@@ -26,9 +26,10 @@ export function decide(
   if (refused) return nothing(refused)
   if (isZero(push.after)) return nothing(`The branch ${branch} was deleted.`)
 
-  const following = environments.filter(
-    (environment) => (followedBranch(environment, project) ?? push.defaultBranch) === branch,
-  )
+  const following = environments.filter((environment) => {
+    const followed = followedBranch(environment, project)
+    return followed === null ? isDefault(branch, push) : followed === branch
+  })
   if (following.length === 0) return nothing(`No environment follows the branch ${branch}.`)
   const automatic = following.filter(({ autoDeploy }) => autoDeploy ?? project.autoDeploy)
   if (automatic.length === 0)
@@ -39,6 +40,10 @@ export function decide(
     return nothing('The push touches none of the watched paths.')
   return { environments: automatic, reason: `Deployed to ${namesOf(automatic)}.` }
 }
+
+/** A sender that does not name the repository's default branch is taken to use a usual one. */
+const isDefault = (branch: string, { defaultBranch }: Push) =>
+  (defaultBranch === null ? ['main', 'master'] : [defaultBranch]).includes(branch)
 
 const skipMarks = ['[skip ci]', '[ci skip]', '[skip deploy]']
 

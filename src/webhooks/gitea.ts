@@ -20,6 +20,7 @@ export const gitea: Provider = {
   name: 'gitea',
   mediaTypes: ['application/json'], // of a form it signs the field, not the bytes that it sends
   eventHeader: 'X-Gitea-Event',
+  signatureHeaders: ['X-Gitea-Signature'],
   pushEvent: 'push',
   deliveryId: (headers) => headers.get('X-Gitea-Delivery'),
 

@@ -20,6 +20,7 @@ export const github: Provider = {
   name: 'github',
   mediaTypes: ['application/json', 'application/x-www-form-urlencoded'],
   eventHeader: 'X-GitHub-Event',
+  signatureHeaders: ['X-Hub-Signature-256'],
   pushEvent: 'push',
   deliveryId: (headers) => headers.get('X-GitHub-Delivery'),
 

@@ -24,6 +24,7 @@ export const gitlab: Provider = {
   name: 'gitlab',
   mediaTypes: ['application/json'],
   eventHeader: 'X-Gitlab-Event',
+  signatureHeaders: ['X-Gitlab-Token', 'webhook-signature'],
   pushEvent: 'Push Hook',
   deliveryId: (headers) =>
     headers.get('Idempotency-Key') ??

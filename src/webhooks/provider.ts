@@ -21,6 +21,8 @@ export type Provider = {
   /** The header that names the event, and its value for a push. */
   eventHeader: string
   pushEvent: string
+  /** The headers of which one proves who sent it. */
+  signatureHeaders: string[]
   /** The sender's own id of the delivery: it is the same when it is sent again. */
   deliveryId: (headers: Headers) => string | null
   /** Whether who sent this knows the project's secret. */

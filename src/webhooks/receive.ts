@@ -24,10 +24,8 @@ export function receive(
   provider: Provider,
   { received, mediaType }: { received: Received; mediaType: string },
 ): Outcome {
-  const { headers, body, now } = received
-  const payload = readPayload(body, mediaType)
-  const names = provider.readNames(payload)
-  if (!names) throw notAnEvent('The body names no repository.')
+  const { headers, now } = received
+  const { payload, names } = readNamed(provider, { received, mediaType })
 
   const named = findReceivers(deps.db, names)
   if (named.length === 0) provider.isSignedWith(nobodysSecret, received)
@@ -44,7 +42,7 @@ export function receive(
       named.filter(({ exact }) => exact),
       { ...about, ...unsigned },
     )
-    throw new AppError('unauthorized', 'The signature is missing or does not fit.')
+    throw notSigned()
   }
   if (event === null) throw notAnEvent(`The header ${provider.eventHeader} is missing.`)
   const content = contentOf(provider, { event, payload })
@@ -55,6 +53,24 @@ export function receive(
     reason: [...new Set(outcomes.map(({ reason }) => reason))].join(' '),
   }
 }
+
+/** What of an unsigned body can't be read is of no interest either: it is refused as unsigned. */
+function readNamed(
+  provider: Provider,
+  { received: { headers, body }, mediaType }: { received: Received; mediaType: string },
+) {
+  const isSigned = provider.signatureHeaders.some((name) => headers.has(name))
+  try {
+    const payload = readPayload(body, mediaType)
+    const names = provider.readNames(payload)
+    if (!names) throw notAnEvent('The body names no repository.')
+    return { payload, names }
+  } catch (error) {
+    throw isSigned ? error : notSigned()
+  }
+}
+
+const notSigned = () => new AppError('unauthorized', 'The signature is missing or does not fit.')
 
 /** All or none, so that a sender who is told to try again does not find half of it done. */
 const deliverAll = (deps: ReceiveDeps, receivers: Receiver[], arrival: Arrival) =>

@@ -40,7 +40,7 @@ export function accountsApp({
     .use(clientAddress(deps.config.trustedProxies), loadSession(deps))
     .use(csrfToken(deps), csrfCheck(deps), checkScope)
     .route('/', accountRoutes(deps))
-    .use(requireUser)
+    .use(requireUser(deps))
     .route('/', profileRoutes(deps))
     .route('/', sessionRoutes(deps))
     .route('/', tokenRoutes(deps))
