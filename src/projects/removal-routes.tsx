@@ -11,7 +11,7 @@ import { removalForm } from './forms.ts'
 import { labelFilter } from './labels.ts'
 import { ownKey } from './own-project.ts'
 import { removeProject } from './remove.ts'
-import { findProject } from './store.ts'
+import { findProject, updateProject } from './store.ts'
 
 /** The end of a project: it is asked about, then goes with all that was made for it. */
 export const removalRoutes = (deps: Deps) => {
@@ -34,12 +34,17 @@ export const removalRoutes = (deps: Deps) => {
       const { data } = await readBody(c)
       const asked = check(removalForm, { kind: 'form', data: { ...data, ...c.req.query() } })
       const volumes = asked.volumes ?? project.deletingVolumes
+      await deps.docker.info() // refused as a whole while the engine can't be asked
+      deps.db.transaction(() => {
+        const deletingAt = project.deletingAt ?? new Date()
+        updateProject(deps.db, project.id, { deletingAt, deletingVolumes: volumes })
+        audit(c, 'project.deleted', {
+          object: { kind: 'project', id: project.id, name: project.name },
+        })
+      })
       const work = removeProject(deps, { project, volumes })
       const removed = await within(patience, work)
       const done = removed !== null
-      audit(c, 'project.deleted', {
-        object: { kind: 'project', id: project.id, name: project.name },
-      })
       if (!done) {
         work.catch((error) => report('project removal failed', error, { project: project.id }))
         c.header('Location', `/projects/${project.id}`)

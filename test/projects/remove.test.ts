@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { recover } from '../../src/deployments/recover.ts'
+import { Failure } from '../../src/errors.ts'
 import { labelFilter } from '../../src/projects/labels.ts'
 import { listProjectsBeingDeleted, updateProject } from '../../src/projects/store.ts'
 import { aRepository, anApp, deployed } from '../deployments/apps.ts'
@@ -152,6 +153,34 @@ test('a deletion that a crash broke off goes on at the next start', async () => 
   expect(listProjectsBeingDeleted(t.db)).toEqual([])
   expect(await countOnEngine(t)).toEqual(nothing)
   expect((await ada.get(path)).status).toBe(404)
+})
+
+test('a deletion is recorded from its beginning, and not when the engine can not be asked', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { json: project } = await ada.post('/projects', {
+    name: 'site',
+    repositoryUrl: 'file:///srv/x.git',
+  })
+  const path = `/projects/${project.id}`
+  const fault = () => Promise.reject(new Failure('engine_timeout', 'No answer.', 'Wait.'))
+  const deletions = () =>
+    t.db.$client
+      .query<{ name: string }, []>(
+        "SELECT object_name name FROM audit_events WHERE action = 'project.deleted'",
+      )
+      .all()
+
+  t.deps.docker = { ...t.docker, info: fault }
+  expect((await ada.delete(path)).status).toBeGreaterThanOrEqual(500)
+  expect(deletions()).toEqual([])
+  expect((await ada.get(path)).json.deleting).toBe(false)
+
+  t.deps.docker = { ...t.docker, listContainers: fault }
+  expect((await ada.delete(path)).status).toBeGreaterThanOrEqual(500)
+  expect(deletions()).toEqual([{ name: 'site' }])
+  expect((await ada.get(path)).json.deleting).toBe(true)
+  t.deps.docker = t.docker // what the test has made is removed the usual way
 })
 
 test('a project may be deleted while it is built, and twice at once', async () => {
