@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { report } from '../journal.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { removeFromEngine, removeLogs } from '../projects/remove.ts'
@@ -13,6 +13,7 @@ import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import { patience, within } from '../web/within.ts'
 import { environmentForm, environmentUpdateForm } from './forms.ts'
 import { environmentJson, urlOf } from './json.ts'
 import {
@@ -22,6 +23,7 @@ import {
   insertEnvironment,
   listEnvironments,
   pageOfEnvironments,
+  refuseLast,
   updateEnvironment,
 } from './store.ts'
 import type { Environment } from './store.ts'
@@ -94,26 +96,29 @@ export const environmentRoutes = (deps: Deps) => {
     .delete('/projects/:id/envs/:envId', async (c) => {
       const project = findLiveProject(db, ownKey(c))
       const environment = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
-      if (listEnvironments(db, project.id).length === 1)
-        throw new AppError(
-          'conflict',
-          'A project keeps at least one environment. Add another one first, or delete the project.',
-        )
-      const removed = await removeEnvironment(environment)
+      refuseLast(db, environment)
+      await deps.docker.info() // nothing is touched while the engine can't be asked what there is
       audit(c, 'environment.deleted', about(environment, project))
-      return moveOn(c, { to: `/projects/${project.id}/envs`, json: () => ({ removed }) })
+      const work = removeEnvironment(environment)
+      const removed = await within(patience, work)
+      if (!removed) {
+        const fields = { environment: environment.id }
+        work.catch((error) => report('environment removal failed', error, fields))
+        c.status(202)
+        c.header('Location', `/projects/${project.id}/envs/${environment.id}`)
+      }
+      const json = () => ({ removed: removed ?? [] })
+      return moveOn(c, { to: `/projects/${project.id}/envs`, json })
     })
 
   async function removeEnvironment({ id, projectId, name }: Environment): Promise<Removed[]> {
     const of = { projectId, environmentId: id }
     const removed: Removed[] = []
-    await deps.docker.info() // nothing is touched while the engine can't be asked what there is
     do {
       await deps.queue.cancelEnvironment(id)
       removed.push(...(await removeFromEngine(deps, { ...of, volumes: false })))
     } while (deps.queue.isBusy(id)) // someone deployed to it meanwhile
-    removeLogs(deps, of)
-    deleteEnvironment(db, id)
+    deleteEnvironment(db, { id, projectId }, { before: () => removeLogs(deps, of) })
     return [...removed, { kind: 'environment', name }]
   }
 

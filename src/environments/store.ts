@@ -86,8 +86,29 @@ export const updateEnvironment = (db: Db, current: Environment, values: Environm
           .get(),
   )
 
-export const deleteEnvironment = (db: Db, id: string) =>
-  db.delete(environments).where(eq(environments.id, id)).run()
+type EnvironmentKey = Pick<Environment, 'id' | 'projectId'>
+
+/** A project keeps at least one environment: throws where this is its last. */
+export function refuseLast(db: Db, { id, projectId }: EnvironmentKey) {
+  const all = listEnvironments(db, projectId)
+  if (all.length > 1 || all[0]?.id !== id) return
+  throw new AppError(
+    'conflict',
+    'A project keeps at least one environment. Add another one first, or delete the project.',
+  )
+}
+
+/** Deletes it unless it is the project's last; `before` is done in the same moment, or not at all. */
+export const deleteEnvironment = (
+  db: Db,
+  key: EnvironmentKey,
+  { before }: { before: () => void },
+) =>
+  db.transaction(() => {
+    refuseLast(db, key) // another one may have gone since the request was checked
+    before()
+    db.delete(environments).where(eq(environments.id, key.id)).run()
+  })
 
 /** The branch it follows: its own, or the project's; null is the remote's HEAD. */
 export const branchOf = (environment: Environment, project: Project) =>

@@ -1,10 +1,11 @@
-import { expect, onTestFinished, test } from 'bun:test'
+import { expect, onTestFinished, spyOn, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { recover } from '../../src/deployments/recover.ts'
 import { Failure } from '../../src/errors.ts'
 import { labelFilter } from '../../src/projects/labels.ts'
 import { listProjectsBeingDeleted, updateProject } from '../../src/projects/store.ts'
+import { patience } from '../../src/web/within.ts'
 import { aRepository, anApp, deployed } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -219,6 +220,54 @@ test('a deleted environment takes its own things along, and no others', async ()
   )
   expect(logged.all()).toEqual([{ id: other.id }])
   expect(await (await fetch(other.url)).text()).toBe('hello')
+})
+
+test('of two environments deleted at once one stays', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { json: project } = await ada.post('/projects', {
+    name: 'site',
+    repositoryUrl: 'file:///srv/x.git',
+  })
+  const path = `/projects/${project.id}/envs`
+  await ada.post(path, { name: 'staging' })
+  const both = (await ada.get(path)).json.items
+  const answers = await Promise.all(
+    both.map(({ id }: { id: string }) => ada.delete(`${path}/${id}`)),
+  )
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 409])
+  expect((await ada.get(path)).json.items).toHaveLength(1)
+})
+
+test('an environment that takes long to go is recorded at once, and goes on after the answer', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { json: project } = await ada.post('/projects', {
+    name: 'site',
+    repositoryUrl: 'file:///srv/x.git',
+  })
+  const { json: staging } = await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })
+  const path = `/projects/${project.id}/envs/${staging.id}`
+  const { promise: slow, resolve: release } = Promise.withResolvers<void>()
+  t.deps.docker = { ...t.docker, listContainers: () => slow.then(() => []) }
+  const timeout = globalThis.setTimeout
+  using _ = spyOn(globalThis, 'setTimeout').mockImplementation(((
+    act: () => void,
+    after: number,
+    ...given: unknown[]
+  ) => timeout(act, after === patience ? 0 : after, ...given)) as typeof setTimeout)
+
+  const answer = await ada.delete(path)
+  expect([answer.status, answer.headers.get('Location')]).toEqual([202, path])
+  expect(answer.json).toEqual({ removed: [] })
+  const recorded = t.db.$client.query(
+    "SELECT 1 FROM audit_events WHERE action = 'environment.deleted'",
+  )
+  expect(recorded.all()).toHaveLength(1)
+
+  release()
+  while ((await ada.get(path)).status !== 404) await new Promise(setImmediate)
+  t.deps.docker = t.docker
 })
 
 test('a deployment that comes while its environment goes leaves nothing behind', async () => {
