@@ -15,8 +15,7 @@ import {
   variableForm,
   variableUpdateForm,
 } from '../environments/forms.ts'
-import { sourceForm } from '../git/forms.ts'
-import { branchesQuery, repositoriesQuery } from '../git/lookup-routes.tsx'
+import { branchesQuery, repositoriesQuery, sourceForm } from '../git/forms.ts'
 import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
 import { pageQuery } from '../web/paging.ts'
 import { operationsOf } from './operation.ts'

@@ -1,28 +1,27 @@
 import type { Deps } from '../deps.ts'
 import { factory } from '../web/factory.ts'
-import { check } from '../web/input.ts'
-import { pageOf, paged } from '../web/paging.ts'
+import { pageOf } from '../web/paging.ts'
+import { query } from '../web/query.ts'
 import { requireAdmin } from '../web/require-admin.ts'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { AuditPage, Events } from './audit-page.tsx'
-import { filterQuery } from './filter.ts'
+import { auditQuery } from './filter.ts'
 import { eventJson } from './json.ts'
 import { listEvents } from './store.ts'
 
 /** Who did what, to what, from where and when: for admins. */
 export const auditRoutes = ({ db }: Pick<Deps, 'db'>) =>
-  factory.createApp().get('/settings/audit', requireAdmin, paged(), (c) => {
+  factory.createApp().get('/settings/audit', requireAdmin, query(auditQuery), (c) => {
     const user = userOf(c)
-    const page = c.req.valid('query')
-    const { cursor, limit, ...rest } = c.req.query()
-    const query = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== ''))
-    const filter = check(filterQuery, { kind: 'form', data: query })
+    const { filter, page } = c.req.valid('query')
+    const { cursor, limit, ...asked } = c.req.query()
+    const typed = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ''))
     const { items: events, nextCursor } = pageOf(listEvents(db, { filter, page }), page)
     return show(c, {
       title: 'Audit',
-      page: () => <AuditPage {...{ user, events, query, nextCursor }} />,
-      partial: () => <Events {...{ events, query, nextCursor }} />,
+      page: () => <AuditPage {...{ user, events, query: typed, nextCursor }} />,
+      partial: () => <Events {...{ events, query: typed, nextCursor }} />,
       json: () => ({ items: events.map(eventJson), nextCursor }),
     })
   })

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { isCommit } from '../git/ref-names.ts'
 import { branchName, repositoryUrl } from '../projects/forms.ts'
-import { line } from '../web/fields.ts'
+import { block, line, whole } from '../web/fields.ts'
 
 export const triggerForm = (config: Config) =>
   z.object({
@@ -15,17 +15,17 @@ export const triggerForm = (config: Config) =>
       .nullish(),
   })
 
-const sequence = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
+const sequence = whole('the sequence of a line', { min: 0, max: Number.MAX_SAFE_INTEGER })
 
 /** What of a log is wanted, and how. */
 export const logQuery = z.object({
   after: sequence.default(0),
   /** Of the page before; the same as `after`. */
   cursor: sequence.optional(),
-  limit: z.coerce.number().int().min(1).max(10_000).default(500),
-  search: z.string().min(1).max(500).optional(),
+  limit: whole('how many lines', { min: 1, max: 10_000 }).default(500),
+  search: block('a text', { max: 500 }).optional(),
   /** Of the stream's data; html when left out. */
-  format: z.enum(['html', 'json']).optional(),
+  format: z.enum(['html', 'json'], 'wants html or json.').optional(),
   download: z.string().optional(),
 })
 

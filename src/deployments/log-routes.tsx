@@ -1,14 +1,12 @@
-import { zValidator } from '@hono/zod-validator'
 import type { Context } from 'hono'
 import { raw } from 'hono/html'
-import type { z } from 'zod'
 import { isLoginAlive } from '../accounts/login-alive.ts'
 import { userOf } from '../web/user-of.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
 import { findProject } from '../projects/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
+import { query } from '../web/query.ts'
 import { sse, sseEvent } from '../web/sse.ts'
 import { followLog } from './follow-log.ts'
 import { logQuery } from './forms.ts'
@@ -24,21 +22,15 @@ const chunkSize = 5000
 
 /** The log of a deployment: a stream by default, else a page of lines, the hits of a search, or a text file. */
 export const logRoutes = (deps: Deps) =>
-  factory
-    .createApp()
-    .get(
-      '/projects/:id/deployments/:deploymentId/logs',
-      zValidator('query', logQuery, refuse),
-      (c) => {
-        const project = findProject(deps.db, { id: c.req.param('id'), ownerId: userOf(c).id })
-        const id = c.req.param('deploymentId')
-        const deployment = findDeployment(deps.db, { id, projectId: project.id })
-        const query = c.req.valid('query')
-        if (query.download !== undefined) return download(c, deps, deployment)
-        if (wantsStream(c, query)) return stream(c, deps, { deployment, query })
-        return page(c, deps, { deployment, query })
-      },
-    )
+  factory.createApp().get('/projects/:id/deployments/:deploymentId/logs', query(logQuery), (c) => {
+    const project = findProject(deps.db, { id: c.req.param('id'), ownerId: userOf(c).id })
+    const id = c.req.param('deploymentId')
+    const deployment = findDeployment(deps.db, { id, projectId: project.id })
+    const wanted = c.req.valid('query')
+    if (wanted.download !== undefined) return download(c, deps, deployment)
+    if (wantsStream(c, wanted)) return stream(c, deps, { deployment, query: wanted })
+    return page(c, deps, { deployment, query: wanted })
+  })
 
 /** Pages are asked for as JSON or, by the log viewer, as a fragment; everything else follows the log. */
 function wantsStream(c: Context, { format, search }: LogQuery) {
@@ -112,16 +104,5 @@ function download(c: Context, { logDb }: Deps, { id: deploymentId }: Deployment)
   return c.body(body, 200, {
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Disposition': `attachment; filename="deployment-${deploymentId}.log"`,
-  })
-}
-
-function refuse(result: { success: true } | { success: false; error: z.core.$ZodError }) {
-  if (result.success) return
-  const fields = result.error.issues.map(({ path, message }) => ({
-    field: String(path[0]),
-    message,
-  }))
-  throw new AppError('invalid', fields.map((e) => `${e.field}: ${e.message}.`).join(' '), {
-    fields,
   })
 }

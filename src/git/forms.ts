@@ -10,6 +10,17 @@ export const repositoryName = line('a repository such as owner/name', { max: 300
   'wants a repository such as owner/name.',
 )
 
+export const repositoriesQuery = z.object({
+  sourceId: line('the id of a git source', { max: 100 }),
+  search: line('some text', { min: 0, max: 200 }).optional(),
+})
+
+export const branchesQuery = z.object({
+  sourceId: line('the id of a git source', { max: 100 }).optional(),
+  repository: repositoryName.optional(),
+  repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
+})
+
 /** What a source is made of; where the provider is may be left out where there is but one place. */
 export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
   z

@@ -1,29 +1,15 @@
 import type { Context } from 'hono'
-import { validator } from 'hono/validator'
-import { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { AppError, invalidField } from '../errors.ts'
 import { factory } from '../web/factory.ts'
-import { line } from '../web/fields.ts'
-import { check } from '../web/input.ts'
+import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { repositoryName } from './forms.ts'
+import { branchesQuery, repositoriesQuery, repositoryName } from './forms.ts'
 import { type Branches, openLookups } from './look-up.ts'
 import { BranchOptions, LookupPage, RepositoryChoices, TagOptions } from './lookup-views.tsx'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { findSource, type Source } from './store.ts'
-
-export const repositoriesQuery = z.object({
-  sourceId: line('the id of a git source', { max: 100 }),
-  search: line('some text', { min: 0, max: 200 }).optional(),
-})
-
-export const branchesQuery = z.object({
-  sourceId: line('the id of a git source', { max: 100 }).optional(),
-  repository: repositoryName.optional(),
-  repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
-})
 
 /** What the pickers of repositories, branches and tags are filled with. */
 export const gitLookupRoutes = (deps: Pick<Deps, 'db' | 'secrets' | 'config' | 'git'>) => {
@@ -71,21 +57,6 @@ export const gitLookupRoutes = (deps: Pick<Deps, 'db' | 'secrets' | 'config' | '
     const found = items.filter(({ fullName }) => contains(fullName, search))
     return showRepositories(c, { source, items: found.sort(byName), truncated })
   }
-}
-
-/** Reads the query under the names that forms use; an empty field counts as left out. */
-const query = <Schema extends z.ZodObject>(schema: Schema) =>
-  validator('query', (values) => {
-    const data = Object.entries(values).flatMap(([name, value]) => {
-      const first = Array.isArray(value) ? value[0] : value
-      return first ? [[queryNames[name] ?? name, first]] : []
-    })
-    return check(schema, { kind: 'form', data: Object.fromEntries(data) })
-  })
-
-const queryNames: Record<string, string> = {
-  source_id: 'sourceId',
-  repository_url: 'repositoryUrl',
 }
 
 /** An owner that is a path of groups has its slashes written as %2F. */

@@ -70,7 +70,7 @@ const textsOf = (value: unknown) =>
     typeof text === 'string' ? text.replaceAll('\r\n', '\n') : '',
   )
 
-const camelCase = (name: string) =>
+export const camelCase = (name: string) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 export const snakeCase = (name: string) =>

@@ -1,7 +1,6 @@
-import { validator } from 'hono/validator'
 import { z } from 'zod'
 import { line, whole } from './fields.ts'
-import { check } from './input.ts'
+import { query } from './query.ts'
 
 export type Page = { cursor?: string | undefined; limit: number }
 
@@ -11,8 +10,7 @@ export const pageQuery = z.object({
 })
 
 /** Reads `?cursor=` and `?limit=` (50 by default, 500 at most) into `c.req.valid('query')`. */
-export const paged = () =>
-  validator('query', (query): Page => check(pageQuery, { kind: 'form', data: query }))
+export const paged = () => query(pageQuery)
 
 /** Cuts a list that was read with one row too many; the last id kept is the cursor of the next page. */
 export function pageOf<Item extends { id: string }>(items: Item[], { limit }: Page) {

@@ -65,7 +65,7 @@ test('a page holds 50 unless asked otherwise, and 500 at most', async () => {
 test('a limit or cursor that is none is refused by its name', async () => {
   const { ada, lists } = await filled()
   for (const path of lists) {
-    for (const limit of ['0', '501', '-1', 'x', '1.5', '1e2', '', '1;drop', '9'.repeat(400)]) {
+    for (const limit of ['0', '501', '-1', 'x', '1.5', '1e2', '1;drop', '9'.repeat(400)]) {
       const answer = await ada.get(`${path}?limit=${limit}`)
       expect(answer.status, limit).toBe(422)
       expect(answer.json.errors[0].field).toBe('limit')

@@ -1,0 +1,26 @@
+import { zValidator } from '@hono/zod-validator'
+import type { ZodType } from 'zod'
+import { camelCase } from './body.ts'
+import { check } from './input.ts'
+
+/**
+ * Checks the query string against one schema and gives `c.req.valid('query')`. Names may be written
+ * as forms write them or as JSON does, and an empty value counts as left out.
+ */
+export const query = <Schema extends ZodType>(schema: Schema) =>
+  zValidator('query', schema, undefined, {
+    validationFunction: (_, values) => ({
+      success: true,
+      data: check(schema, { kind: 'form', data: underOurNames(values as Query) }),
+    }),
+  })
+
+type Query = Record<string, string | string[]>
+
+const underOurNames = (query: Query): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(query).flatMap(([name, value]) => {
+      const texts = [value].flat().filter((text) => text !== '')
+      return texts.length > 0 ? [[camelCase(name), texts.length > 1 ? texts : texts[0]]] : []
+    }),
+  )
