@@ -1,6 +1,7 @@
 import { isIP } from 'node:net'
 import { Failure } from './errors.ts'
-import { type Lookup, resolveHost } from './hosts.ts'
+import { resolveHost } from './hosts.ts'
+import type { Lookup } from './hosts.ts'
 
 export type Pinning = {
   /** Private hosts that may be asked: the setting DAVIT_ALLOW_HOSTS. */

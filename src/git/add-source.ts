@@ -5,7 +5,8 @@ import type { sourceForm } from './forms.ts'
 import type { Access, Provider, TokenOwner } from './providers/provider.ts'
 import { ProviderError } from './providers/provider-error.ts'
 import { providers } from './providers/registry.ts'
-import { insertSource, type Source } from './store.ts'
+import { insertSource } from './store.ts'
+import type { Source } from './store.ts'
 
 type Wanted = {
   ownerId: string

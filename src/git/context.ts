@@ -5,19 +5,12 @@ import { fetchCommit } from './fetch.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './git.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { noContext, noDockerfile } from './missing-path.ts'
-import {
-  alternatesEnv,
-  commitTree,
-  type Entry,
-  listTree,
-  modes,
-  type Objects,
-  readObjects,
-  writeTree,
-} from './objects.ts'
+import { alternatesEnv, commitTree, listTree, modes, readObjects, writeTree } from './objects.ts'
+import type { Entry, Objects } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
 import { mergeSubmodules } from './submodules.ts'
-import { followPath, type Tree } from './tree-paths.ts'
+import { followPath } from './tree-paths.ts'
+import type { Tree } from './tree-paths.ts'
 
 type Options = {
   snapshot: Snapshot

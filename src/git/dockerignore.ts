@@ -1,4 +1,5 @@
-import { type Matcher, parsePattern } from './path-pattern.ts'
+import { parsePattern } from './path-pattern.ts'
+import type { Matcher } from './path-pattern.ts'
 
 /**
  * Reads a .dockerignore and tells which paths of a context it leaves out, as the documentation

@@ -6,10 +6,12 @@ import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { branchesQuery, repositoriesQuery, repositoryName } from './forms.ts'
-import { type Branches, openLookups } from './look-up.ts'
+import { openLookups } from './look-up.ts'
+import type { Branches } from './look-up.ts'
 import { BranchOptions, LookupPage, RepositoryChoices, TagOptions } from './lookup-views.tsx'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
-import { findSource, type Source } from './store.ts'
+import { findSource } from './store.ts'
+import type { Source } from './store.ts'
 
 /** What the pickers of repositories, branches and tags are filled with. */
 export const gitLookupRoutes = (deps: Pick<Deps, 'db' | 'secrets' | 'config' | 'git'>) => {

@@ -2,7 +2,8 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitTools } from './git.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
-import { type GitCommand, runGit } from './run.ts'
+import { runGit } from './run.ts'
+import type { GitCommand } from './run.ts'
 
 /** The objects of one mirror, and of those of its submodules. */
 export type Objects = {

@@ -3,9 +3,12 @@ import { AppError, Failure } from '../errors.ts'
 import { resolveHost } from '../hosts.ts'
 import { explainGit } from './failures.ts'
 import type { GitTools } from './git.ts'
-import { readRepositoryUrl, type RepositoryUrl } from './repository-url.ts'
-import { keysFor, type OwnKeys, withKeyFile } from './keys.ts'
-import { type GitCommand, GitError, runGit } from './run.ts'
+import { readRepositoryUrl } from './repository-url.ts'
+import type { RepositoryUrl } from './repository-url.ts'
+import { keysFor, withKeyFile } from './keys.ts'
+import type { OwnKeys } from './keys.ts'
+import { GitError, runGit } from './run.ts'
+import type { GitCommand } from './run.ts'
 
 /** A repository elsewhere, with what keeps git on the address that was checked. */
 export type Remote = {

@@ -2,7 +2,8 @@ import type { Deps } from '../deps.ts'
 import type { Credential } from './keys.ts'
 import type { Access } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
-import { openSourceToken, type Source } from './store.ts'
+import { openSourceToken } from './store.ts'
+import type { Source } from './store.ts'
 
 /** What the provider of a source is asked with. */
 export const accessTo = (

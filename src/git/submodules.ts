@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { Failure } from '../errors.ts'
 import { fetchCommit } from './fetch.ts'
 import type { GitTools, Log } from './git.ts'
-import { type Entry, listTree, modes, type Objects } from './objects.ts'
+import { listTree, modes } from './objects.ts'
+import type { Entry, Objects } from './objects.ts'
 import { GitError, runGit } from './run.ts'
 
 type Repository = { mirror: string; href: string; entries: Entry[] }

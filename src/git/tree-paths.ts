@@ -1,5 +1,6 @@
 import { Failure } from '../errors.ts'
-import { type Entry, modes } from './objects.ts'
+import { modes } from './objects.ts'
+import type { Entry } from './objects.ts'
 
 /** A tree to look paths up in; `read` gives the target of a link. */
 export type Tree = {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Api, ask, pathOf } from './ask.ts'
+import { ask, pathOf } from './ask.ts'
+import type { Api } from './ask.ts'
 import { readAll } from './pages.ts'
 import type { Access, Provider, Repository } from './provider.ts'
 import { ProviderError, unlessGone } from './provider-error.ts'

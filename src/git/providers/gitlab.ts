@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Api, ask } from './ask.ts'
+import { ask } from './ask.ts'
+import type { Api } from './ask.ts'
 import { readAll } from './pages.ts'
 import type { Access, CommitStatus, Provider, Repository } from './provider.ts'
 import { isDenied, unlessGone } from './provider-error.ts'

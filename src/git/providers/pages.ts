@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { type Api, ask, type Question } from './ask.ts'
+import { ask } from './ask.ts'
+import type { Api, Question } from './ask.ts'
 import type { Listing } from './provider.ts'
 import { slow } from './refusals.ts'
 

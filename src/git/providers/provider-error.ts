@@ -1,4 +1,5 @@
-import { AppError, type ErrorCode } from '../../errors.ts'
+import { AppError } from '../../errors.ts'
+import type { ErrorCode } from '../../errors.ts'
 
 /** Why a provider gave no answer to use. */
 export type Reason =
