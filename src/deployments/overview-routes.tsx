@@ -1,8 +1,8 @@
-import { userOf } from '../web/user-of.ts'
 import type { Deps } from '../deps.ts'
 import { urlOf } from '../environments/json.ts'
 import { listEnvironments } from '../environments/store.ts'
 import { projectJson } from '../projects/json.ts'
+import { ownKey } from '../projects/own-project.ts'
 import { ProjectOverview } from '../projects/overview.tsx'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
@@ -13,7 +13,7 @@ import { getCurrent, getLatest, listDeployments } from './store.ts'
 /** The front of a project: its environments with what runs in them. */
 export const overviewRoutes = ({ db, config }: Pick<Deps, 'db' | 'config'>) =>
   factory.createApp().get('/projects/:id', (c) => {
-    const project = findProject(db, { id: c.req.param('id'), ownerId: userOf(c).id })
+    const project = findProject(db, ownKey(c))
     const environments = listEnvironments(db, project.id)
     const rows = () =>
       environments.map((environment) => ({

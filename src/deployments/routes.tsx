@@ -2,6 +2,8 @@ import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { findEnvironment, listEnvironments } from '../environments/store.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { ownKey, ownProject } from '../projects/own-project.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
@@ -30,6 +32,7 @@ const tailLength = 200
 export const deploymentRoutes = (deps: Deps) => {
   const { db, logDb, config, queue } = deps
   const audit = auditor(db)
+  const isOwn = ownProject(deps)
   const trigger = input(triggerForm(config))
 
   return factory
@@ -59,8 +62,8 @@ export const deploymentRoutes = (deps: Deps) => {
         }),
       })
     })
-    .post('/projects/:id/deployments', trigger, (c) => start(c, c.var.input))
-    .post('/projects/:id/deploy', trigger, (c) => start(c, c.var.input))
+    .post('/projects/:id/deployments', isOwn, trigger, (c) => start(c, c.var.input))
+    .post('/projects/:id/deploy', isOwn, trigger, (c) => start(c, c.var.input))
     .get('/projects/:id/deployments/:deploymentId', (c) => {
       const { project, deployment, environment } = own(c)
       const tail = listLastLines(logDb, { deploymentId: deployment.id, limit: tailLength })
@@ -96,7 +99,10 @@ export const deploymentRoutes = (deps: Deps) => {
       )
       audit(c, 'deployment.cancelled', about(deployment, project))
       if (!ended) c.status(202)
-      return moveOn(c, { to: pathOf(deployment), json: () => deploymentJson(own(c).deployment) })
+      return moveOn(c, {
+        to: deploymentPath(deployment),
+        json: () => deploymentJson(own(c).deployment),
+      })
     })
 
   function start(c: Context, asked: ReturnType<typeof triggerForm>['_output']) {
@@ -110,7 +116,7 @@ export const deploymentRoutes = (deps: Deps) => {
 
   function created(c: Context, deployment: Deployment) {
     const json = () => deploymentJson(deployment)
-    return moveOn(c, { to: pathOf(deployment), created: true, json })
+    return moveOn(c, { to: deploymentPath(deployment), created: true, json })
   }
 
   function own(c: Context) {
@@ -125,7 +131,3 @@ export const deploymentRoutes = (deps: Deps) => {
 const about = ({ id }: Deployment, { name }: Project) => ({
   object: { kind: 'deployment' as const, id, name },
 })
-
-const pathOf = ({ projectId, id }: Deployment) => `/projects/${projectId}/deployments/${id}`
-
-const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })
