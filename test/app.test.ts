@@ -239,3 +239,19 @@ test('an error of our own tells the request id, and nothing else', async () => {
   expect(answer.text).not.toMatch(/SQL|projects|at .*\.ts/)
   expect((await ada.page('/projects')).text).not.toMatch(/SQLite|no such table/)
 })
+
+test('JSON sends numbers, flags and lists as they are, only a form as texts', async () => {
+  const ada = testApp().logIn('ada@example.com')
+  const { json: project } = await ada.post('/projects', valid)
+  const settings = `/projects/${project.id}/settings`
+  for (const body of [{ keepImages: '7' }, { autoDeploy: '1' }, { buildArgs: 'A=1' }]) {
+    const { status, json } = await ada.put(settings, body)
+    expect({ status, field: json.errors?.[0].field }).toEqual({
+      status: 422,
+      field: Object.keys(body)[0],
+    })
+  }
+  const form = { keep_images: '7', auto_deploy: '1', build_args: 'A=1' }
+  expect((await ada.htmx('PUT', settings, form)).status).toBe(200)
+  expect((await ada.get(settings)).json).toMatchObject({ keepImages: 7, buildArgs: { A: '1' } })
+})

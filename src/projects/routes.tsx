@@ -7,7 +7,7 @@ import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
-import { moveOn, show } from '../web/respond.tsx'
+import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { changeProject } from './change.ts'
 import { createProject } from './create.ts'
@@ -65,7 +65,8 @@ export const projectRoutes = (deps: Deps) => {
       const asked = { project: findLiveProject(db, ownKey(c)), input: c.var.input }
       const project = await changeProject(deps, asked)
       if (!isEmpty(c.var.input)) audit(c, 'project.changed', { object: objectOf(project) })
-      return show(c, {
+      return showSaved(c, {
+        to: `/projects/${project.id}/settings`,
         ...settings(c, project, emptyDraft),
         partial: () => <ProjectForm {...formOf(c, project, emptyDraft)} saved />,
       })
@@ -94,7 +95,8 @@ export const projectRoutes = (deps: Deps) => {
       })
       if (!isEmpty(c.var.input)) audit(c, 'project.changed', { object: objectOf(project) })
       if (newSecret) audit(c, 'webhook.secret_changed', { object: objectOf(project) })
-      return show(c, {
+      return showSaved(c, {
+        to: `/projects/${project.id}/settings`,
         ...settings(c, project, emptyDraft),
         partial: () => <BuildForm project={project} draft={emptyDraft} saved />,
         json: () => ({ ...projectJson(project), ...(newSecret && { webhookSecret: newSecret }) }),

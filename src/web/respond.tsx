@@ -39,6 +39,10 @@ export function show(c: Context, view: View, status: ContentfulStatusCode = 200)
   )
 }
 
+/** Answers a change whose form stays on the page: the fragment or JSON, and 303 for who left the page. */
+export const showSaved = (c: Context, { to, ...view }: View & { to: string }) =>
+  clientOf(c) === 'browser' ? c.redirect(to, 303) : show(c, view)
+
 /** Answers a change by sending a person on to the page that shows it, a program the resource itself. */
 export function moveOn(
   c: Context,
