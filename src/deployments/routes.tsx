@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { findEnvironment, listEnvironments } from '../environments/store.ts'
@@ -27,6 +28,9 @@ import { DeploymentsTab } from './views.tsx'
 
 /** Lines of the log that the page itself carries; the viewer asks for the rest. */
 const tailLength = 200
+
+/** What a token must be given to deploy other code than the project's: what would change it for good. */
+const toRepoint = { method: 'PUT', path: '/projects/:id' }
 
 /** Deployments of a project: start, look at, go back to, cancel. Their logs have routes of their own. */
 export const deploymentRoutes = (deps: Deps) => {
@@ -108,7 +112,10 @@ export const deploymentRoutes = (deps: Deps) => {
   function start(c: Context, asked: ReturnType<typeof triggerForm>['_output']) {
     const project = findProject(db, ownKey(c))
     const triggeredBy = userOf(c).email
-    const trigger = (c as Context<Env>).var.token ? 'api' : 'manual'
+    const { token } = (c as Context<Env>).var
+    if (token && asked.repositoryUrl && asked.repositoryUrl !== project.repositoryUrl)
+      refuseUngiven(token, toRepoint) // other code would run with the environment's secrets
+    const trigger = token ? 'api' : 'manual'
     const deployment = queue.trigger({ ...asked, project, trigger, triggeredBy })
     audit(c, 'deployment.triggered', about(deployment, project))
     return created(c, deployment)
