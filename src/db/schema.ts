@@ -91,7 +91,7 @@ export const deliveries = sqliteTable(
     commitHash: text(),
     commitMessage: text(),
     signatureOk: flag().notNull(),
-    /** Null: answered, but not decided yet. */
+    /** Set before it is answered, in the transaction that stored it. */
     decision: text({ enum: deliveryDecisions }),
     reason: text(),
     deploymentIds: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
