@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { raw } from 'hono/html'
 import { isLoginAlive } from '../accounts/login-alive.ts'
-import { userOf } from '../web/user-of.ts'
 import type { Deps } from '../deps.ts'
+import { ownKey, ownProject } from '../projects/own-project.ts'
 import { findProject } from '../projects/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -22,15 +22,17 @@ const chunkSize = 5000
 
 /** The log of a deployment: a stream by default, else a page of lines, the hits of a search, or a text file. */
 export const logRoutes = (deps: Deps) =>
-  factory.createApp().get('/projects/:id/deployments/:deploymentId/logs', query(logQuery), (c) => {
-    const project = findProject(deps.db, { id: c.req.param('id'), ownerId: userOf(c).id })
-    const id = c.req.param('deploymentId')
-    const deployment = findDeployment(deps.db, { id, projectId: project.id })
-    const wanted = c.req.valid('query')
-    if (wanted.download !== undefined) return download(c, deps, deployment)
-    if (wantsStream(c, wanted)) return stream(c, deps, { deployment, query: wanted })
-    return page(c, deps, { deployment, query: wanted })
-  })
+  factory
+    .createApp()
+    .get('/projects/:id/deployments/:deploymentId/logs', ownProject(deps), query(logQuery), (c) => {
+      const project = findProject(deps.db, ownKey(c))
+      const id = c.req.param('deploymentId')
+      const deployment = findDeployment(deps.db, { id, projectId: project.id })
+      const wanted = c.req.valid('query')
+      if (wanted.download !== undefined) return download(c, deps, deployment)
+      if (wantsStream(c, wanted)) return stream(c, deps, { deployment, query: wanted })
+      return page(c, deps, { deployment, query: wanted })
+    })
 
 /** Pages are asked for as JSON or, by the log viewer, as a fragment; everything else follows the log. */
 function wantsStream(c: Context, { format, search }: LogQuery) {

@@ -16,6 +16,9 @@ test('someone else’s project does not exist, whatever is sent to it', async ()
     expect((await ada.post(`${path}/${route}`, { commit: 'wrong' })).status).toBe(422)
     expect((await bob.post(`${path}/${route}`, { commit: 'wrong' })).status).toBe(404)
   }
+  const log = `${path}/deployments/${Bun.randomUUIDv7()}/logs?limit=wrong`
+  expect((await ada.get(log)).status).toBe(422)
+  expect((await bob.get(log)).status).toBe(404)
 })
 
 test('a token that may only deploy can not have another repository run with the secrets', async () => {
