@@ -1,9 +1,10 @@
 import type { deployments, environments, projects } from '../db/schema.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { assetPath } from '../web/static.ts'
-import { DeploymentStatus, isActive } from './deployment-status.tsx'
+import { DeploymentStatus } from './deployment-status.tsx'
 import { LogLine } from './log-line.tsx'
 import { LogToolbar } from './log-toolbar.tsx'
+import { isEnded } from './store.ts'
 
 type Deployment = typeof deployments.$inferSelect
 
@@ -45,7 +46,7 @@ export const DeploymentPage = ({
           ))}
         </div>
       </div>
-      {isActive(deployment) && (
+      {!isEnded(deployment.status) && (
         <div
           id="log-stream"
           hidden

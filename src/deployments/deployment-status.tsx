@@ -7,7 +7,9 @@ import { ExternalIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
 import { DeploymentError } from './deployment-error.tsx'
+import { canRollBackTo } from './rollback.ts'
 import { StepTimeline } from './step-timeline.tsx'
+import { isEnded } from './store.ts'
 
 type Deployment = typeof deployments.$inferSelect
 
@@ -40,7 +42,7 @@ export const DeploymentStatus = ({ project, environment, deployment }: Props) =>
     <div class="status-line">
       <StatusBadge status={deployment.status} />
       {deployment.status === 'running' && deployment.url && <AppAddress url={deployment.url} />}
-      {deployment.cancelRequested && isActive(deployment) && (
+      {deployment.cancelRequested && !isEnded(deployment.status) && (
         <span class="muted">being cancelled</span>
       )}
       <div class="actions">
@@ -76,12 +78,9 @@ export const DeploymentStatus = ({ project, environment, deployment }: Props) =>
         <Fact name="Switched over">{downtime(deployment.downtimeMs)}</Fact>
       )}
     </dl>
-    {isActive(deployment) && <Refresh deployment={deployment} />}
+    {!isEnded(deployment.status) && <Refresh deployment={deployment} />}
   </section>
 )
-
-export const isActive = ({ status }: Pick<Deployment, 'status'>) =>
-  ['pending', 'cloning', 'building', 'deploying'].includes(status)
 
 /** Morphs, so that a button keeps its focus and a text its selection. */
 const Refresh = ({ deployment }: { deployment: Deployment }) => (
@@ -104,7 +103,7 @@ const AppAddress = ({ url }: { url: string }) => (
 
 const Actions = ({ deployment }: { deployment: Deployment }) => {
   const path = deploymentPath(deployment)
-  if (isActive(deployment))
+  if (!isEnded(deployment.status))
     return (
       <PostForm action={`${path}/cancel`}>
         <button
@@ -119,7 +118,7 @@ const Actions = ({ deployment }: { deployment: Deployment }) => {
     )
   return (
     <>
-      {canReturnTo(deployment) && (
+      {deployment.status !== 'running' && canRollBackTo(deployment) && (
         <PostForm action={`${path}/rollback`}>
           <button type="submit" class="btn" data-variant="outline">
             Roll back to this
@@ -140,10 +139,6 @@ const Actions = ({ deployment }: { deployment: Deployment }) => {
     </>
   )
 }
-
-/** It ran once and its image is still there. */
-const canReturnTo = ({ image, status }: Deployment) =>
-  image !== null && (status === 'superseded' || status === 'stopped')
 
 const Fact = ({ name, children }: { name: string; children: Child }) => (
   <div>

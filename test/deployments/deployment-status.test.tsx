@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import type { deployments, environments, projects } from '../../src/db/schema.ts'
 import { DeploymentStatus } from '../../src/deployments/deployment-status.tsx'
+import { canRollBackTo } from '../../src/deployments/rollback.ts'
+import { deploymentStatuses } from '../../src/deployments/store.ts'
 import { deploymentTitle } from '../../src/projects/deployment-list.tsx'
 
 type Deployment = typeof deployments.$inferSelect
@@ -26,11 +28,13 @@ test('a cancel that was asked for is not asked for twice', () => {
   expect(draw({ status: 'building', cancelRequested: true })).toMatch(/disabled[^>]*>\s*Cancel/)
 })
 
-test('only one that ran before and still has its image is a way back', () => {
+test('what a rollback takes is offered as a way back, but for what runs now', () => {
+  for (const status of deploymentStatuses) {
+    const offered = status !== 'running' && canRollBackTo(deployment({ status }))
+    expect(draw({ status }).includes('Roll back to this'), status).toBe(offered)
+    expect(draw({ status, image: null })).not.toContain('Roll back')
+  }
   expect(draw({ status: 'superseded' })).toContain('Roll back to this')
-  expect(draw({ status: 'superseded', image: null })).not.toContain('Roll back')
-  expect(draw({ status: 'running' })).not.toContain('Roll back')
-  expect(draw({ status: 'failed' })).not.toContain('Roll back')
 })
 
 test('the address is a link while the app runs', () => {
