@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts'
-import { report } from '../journal.ts'
 import { labelFilter } from '../projects/labels.ts'
 import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
@@ -8,7 +7,7 @@ import { observe } from './observe.ts'
 import { activeStatuses, getCurrent, getJob, listInStatus, moveDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder } from './supersede.ts'
-import { waitForEngine } from './wait-for-engine.ts'
+import { withEngine } from './with-engine.ts'
 
 /** A deployment that was in work at two deaths of Davit may be what kills it. */
 const maxAttempts = 2
@@ -25,20 +24,23 @@ export async function recover(deps: RecoverDeps, { signal }: { signal: AbortSign
   for (const deployment of interrupted)
     if (!switching.includes(deployment)) takeUp(deps, deployment)
 
-  if (!(await waitForEngine(deps.docker, { signal }))) return
-  await removeOrphans(deps)
+  await removeOrphans(deps, { signal })
   for (const deployment of switching) {
-    await startPrevious(deps, deployment)
+    await startPrevious(deps, deployment, { signal })
+    if (signal.aborted) return // the next process takes up what is left
     takeUp(deps, deployment)
-    await observe(deps, deployment.environmentId)
+    await observeAgain(deps, deployment, { signal })
   }
+  if (signal.aborted) return
   for (const waiting of listInStatus(deps.db, ['pending'])) supersedeOlder(deps, waiting)
   deps.queue.wake()
 
-  for (const project of listProjectsBeingDeleted(deps.db))
-    await removeProject(deps, { project, volumes: project.deletingVolumes }).catch((error) =>
-      report('project removal failed', error, { project: project.id }),
+  for (const project of listProjectsBeingDeleted(deps.db)) {
+    const options = { signal, failed: 'project removal failed', fields: { project: project.id } }
+    await withEngine(deps.docker, options, () =>
+      removeProject(deps, { project, volumes: project.deletingVolumes }),
     )
+  }
 }
 
 /** Back into the queue, or to its end when it was cancelled or was in work once too often. */
@@ -71,21 +73,47 @@ function takeUp(deps: RecoverDeps, deployment: Deployment) {
 }
 
 /** Containers of deployments that serve nothing, unless one is at work there by now. */
-async function removeOrphans({ db, docker, queue, instanceId }: RecoverDeps) {
+async function removeOrphans(
+  { db, docker, queue, instanceId }: RecoverDeps,
+  { signal }: { signal: AbortSignal },
+) {
   const labels = [...labelFilter(instanceId), 'davit.kind=app']
-  for (const container of await docker.listContainers({ labels, all: true })) {
-    const job = getJob(db, container.labels['davit.deployment']!)
-    if (!job || queue.isBusy(job.environment.id)) continue
-    if (getCurrent(db, job.environment.id)?.containerId === container.id) continue
-    await docker.removeContainer(container.id, { force: true })
+  const listing = { signal, failed: 'the containers left over could not be listed' }
+  const found = await withEngine(docker, listing, () =>
+    docker.listContainers({ labels, all: true }),
+  )
+  for (const { id, labels } of found ?? []) {
+    const removal = { signal, failed: 'a container left over stays', fields: { container: id } }
+    await withEngine(docker, removal, async () => {
+      const job = getJob(db, labels['davit.deployment']!)
+      if (!job || queue.isBusy(job.environment.id)) return
+      if (getCurrent(db, job.environment.id)?.containerId === id) return
+      await docker.removeContainer(id, { force: true })
+    })
   }
 }
 
 /** It may have been stopped to make room. */
-async function startPrevious({ db, docker }: RecoverDeps, { id, environmentId }: Deployment) {
-  const previous = getCurrent(db, environmentId)
-  if (previous?.status !== 'running' || !previous.containerId) return
-  await docker
-    .startContainer(previous.containerId)
-    .catch((error) => report('the previous container did not start', error, { deployment: id }))
+async function startPrevious(
+  { db, docker }: RecoverDeps,
+  { id, environmentId }: Deployment,
+  { signal }: { signal: AbortSignal },
+) {
+  const failed = 'the previous container did not start'
+  await withEngine(docker, { signal, failed, fields: { deployment: id } }, async () => {
+    const previous = getCurrent(db, environmentId)
+    if (previous?.status === 'running' && previous.containerId)
+      await docker.startContainer(previous.containerId)
+  })
 }
+
+const observeAgain = (
+  deps: RecoverDeps,
+  { id, environmentId }: Deployment,
+  { signal }: { signal: AbortSignal },
+) =>
+  withEngine(
+    deps.docker,
+    { signal, failed: 'the state of an app is not known', fields: { deployment: id } },
+    () => observe(deps, environmentId),
+  )

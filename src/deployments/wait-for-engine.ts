@@ -3,7 +3,7 @@ import type { Docker } from '../docker/index.ts'
 import { report } from '../journal.ts'
 
 /** Milliseconds between looks at an engine that does not answer. */
-const retryDelay = 1000
+export const retryDelay = 1000
 
 /** Resolves when the engine answers; false when the signal aborted before it did. */
 export async function waitForEngine(docker: Docker, { signal }: { signal: AbortSignal }) {

@@ -1,7 +1,10 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { recover } from '../../src/deployments/recover.ts'
-import { updateDeployment } from '../../src/deployments/store.ts'
+import { insertDeployment, updateDeployment } from '../../src/deployments/store.ts'
 import { connectDocker } from '../../src/docker/index.ts'
+import type { Docker } from '../../src/docker/index.ts'
+import { Failure } from '../../src/errors.ts'
+import { updateProject } from '../../src/projects/store.ts'
 import { testApp } from '../support/app.ts'
 import { aBuild, aCommand, anApp, answerOf, aProject, finished, logOf } from './apps.ts'
 import { aWayToTheEngine } from './engine.ts'
@@ -81,4 +84,46 @@ test('recovery waits for the engine before it takes up a switch', async () => {
 
   expect(await statusOf(first)).toBe('superseded')
   expect((await finished(ada, newer)).status).toBe('running')
+})
+
+test('recovery goes on when the engine fails a call, and begins again when it goes away', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id: projectId, environmentId } = await aProject(t, ada, anApp('x'))
+  const going = await aProject(t, ada, anApp('x'), { name: 'going' })
+  updateProject(t.db, going.id, { deletingAt: new Date() })
+  const known = { projectId, environmentId, repositoryUrl: 'file:///srv/x.git' }
+  const asked = { trigger: 'manual', triggeredBy: 'ada@example.com' } as const
+  const ran = { status: 'running', containerId: 'current' } as const
+  insertDeployment(t.db, { ...known, ...asked, ...ran })
+  const orphan = insertDeployment(t.db, { ...known, ...asked, status: 'failed' })
+  const cut = { status: 'deploying', attempt: 2 } as const
+  const interrupted = insertDeployment(t.db, { ...known, ...asked, ...cut })
+  const left = { id: 'left', labels: { 'davit.deployment': orphan.id } }
+  const refused = (call: string) => () => {
+    called.push(call)
+    return Promise.reject(new Failure('engine_timeout', 'It is silent.', 'Wait.'))
+  }
+  const called: string[] = []
+  let isAway = true
+  const listContainers = async () => {
+    if (!isAway) return [left]
+    isAway = false
+    throw new Failure('engine_unreachable', 'It is away.', 'Start it.')
+  }
+  t.deps.docker = {
+    ...t.docker,
+    listContainers: listContainers as unknown as Docker['listContainers'],
+    removeContainer: refused('remove'),
+    startContainer: refused('start'),
+    inspectContainer: refused('inspect'),
+  }
+  await recover(t.deps, { signal: new AbortController().signal })
+  t.deps.docker = t.docker // what the test has made is removed the usual way
+  // the last is the deletion that was broken off
+  expect(called).toEqual(['remove', 'start', 'inspect', 'remove'])
+  expect((await ada.get(pathOf({ projectId, id: interrupted.id }))).json).toMatchObject({
+    status: 'failed',
+    error: { code: 'interrupted' },
+  })
 })
