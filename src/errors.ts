@@ -50,8 +50,16 @@ export class AppError extends Error {
 
 export const notFound = (what: string) => new AppError('not_found', `This ${what} does not exist.`)
 
+/** A refusal of one field, which has its JSON name; the message may leave it to be the subject. */
 export const invalidField = (field: string, message: string) =>
-  new AppError('invalid', message, { fields: [{ field, message }] })
+  new AppError('invalid', withSubject(field, message), { fields: [{ field, message }] })
+
+/** A field that is well-formed but at odds with what is there already. */
+export const conflictField = (field: string, message: string) =>
+  new AppError('conflict', withSubject(field, message), { fields: [{ field, message }] })
+
+const withSubject = (field: string, message: string) =>
+  /^\p{Ll}/u.test(message) ? `${field} ${message}` : message
 
 /**
  * Why a piece of work on the outside world (git, a build, a container) failed: a stable code for
