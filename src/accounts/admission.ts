@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { AppError, conflictField } from '../errors.ts'
 import { hashToken } from '../secrets.ts'
 import { isSetupCode } from './setup-code.ts'
 import { getOpenInvite, getUserByEmail, hasUsers } from './store.ts'
@@ -53,6 +53,4 @@ const wrongSetupCode = () =>
   })
 
 const duplicateEmail = () =>
-  new AppError('conflict', 'This e-mail address has an account already. Log in instead.', {
-    fields: [{ field: 'email', message: 'has an account already. Log in instead.' }],
-  })
+  conflictField('email', 'This e-mail address has an account already. Log in instead.')

@@ -1,6 +1,7 @@
 import { and, count, desc, eq, isNull, lt, ne } from 'drizzle-orm'
 import { gitSources, projects, users } from '../db/schema.ts'
-import { AppError, notFound } from '../errors.ts'
+import { refuseDuplicate } from '../db/unique.ts'
+import { notFound } from '../errors.ts'
 import type { Page } from '../web/paging.ts'
 import type { Store, UserRow } from './store.ts'
 
@@ -27,13 +28,10 @@ type UserChanges = { [Field in keyof UserRow]?: UserRow[Field] | undefined }
 /** Changes the fields present; undefined leaves one as it is. */
 export function updateUser(db: Store, id: string, values: UserChanges): UserRow {
   if (Object.values(values).every((value) => value === undefined)) return findUser(db, id)
-  try {
-    return db.update(users).set(values).where(eq(users.id, id)).returning().get()
-  } catch (error) {
-    if (!(error instanceof Error) || !/UNIQUE.*users\.email/.test(error.message)) throw error
-    const message = 'This e-mail address has an account already. Choose another one.'
-    throw new AppError('conflict', message, { fields: [{ field: 'email', message }] })
-  }
+  return refuseDuplicate(
+    () => db.update(users).set(values).where(eq(users.id, id)).returning().get(),
+    { 'users.email': ['email', 'This e-mail address has an account already. Choose another one.'] },
+  )
 }
 
 /** Takes everything along that refers to the user, the projects too. */

@@ -1,6 +1,8 @@
 import { and, asc, count, desc, eq, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { environments, projects, variables } from '../db/schema.ts'
+import { refuseDuplicate } from '../db/unique.ts'
+import type { Duplicates } from '../db/unique.ts'
 import { AppError, notFound } from '../errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
@@ -71,20 +73,33 @@ export const countVariables = (db: Db, projectId: string) =>
   )
 
 export const insertEnvironment = (db: Db, values: EnvironmentValues) =>
-  refuseDuplicate(() => db.insert(environments).values(values).returning().get())
+  refuseDuplicate(() => db.insert(environments).values(values).returning().get(), duplicates)
 
 /** Changes the fields present; undefined leaves one as it is. */
 export const updateEnvironment = (db: Db, current: Environment, values: EnvironmentChanges) =>
-  refuseDuplicate(() =>
-    Object.values(values).every((value) => value === undefined)
-      ? current
-      : db
-          .update(environments)
-          .set(values)
-          .where(eq(environments.id, current.id))
-          .returning()
-          .get(),
+  refuseDuplicate(
+    () =>
+      Object.values(values).every((value) => value === undefined)
+        ? current
+        : db
+            .update(environments)
+            .set(values)
+            .where(eq(environments.id, current.id))
+            .returning()
+            .get(),
+    duplicates,
   )
+
+const duplicates: Duplicates = {
+  'environments.project_id, environments.name': [
+    'name',
+    'The project has an environment of this name already. Choose another name.',
+  ],
+  'environments.host_port': [
+    'hostPort',
+    'This port of the host belongs to another environment. Choose another one.',
+  ],
+}
 
 type EnvironmentKey = Pick<Environment, 'id' | 'projectId'>
 
@@ -113,17 +128,3 @@ export const deleteEnvironment = (
 /** The branch it follows: its own, or the project's; null is the remote's HEAD. */
 export const branchOf = (environment: Environment, project: Project) =>
   environment.branch ?? project.branch
-
-function refuseDuplicate<Result>(write: () => Result) {
-  try {
-    return write()
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.includes('UNIQUE')) throw error
-    const isPort = error.message.includes('host_port')
-    const message = isPort
-      ? 'This port of the host belongs to another environment. Choose another one.'
-      : 'The project has an environment of this name already. Choose another name.'
-    const field = isPort ? 'hostPort' : 'name'
-    throw new AppError('conflict', message, { fields: [{ field, message }] })
-  }
-}

@@ -1,6 +1,8 @@
 import { and, asc, desc, eq, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { variables } from '../db/schema.ts'
+import { refuseDuplicate } from '../db/unique.ts'
+import type { Duplicates } from '../db/unique.ts'
 import { AppError, notFound } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Page } from '../web/paging.ts'
@@ -61,14 +63,16 @@ export function insertVariable(
 ): Variable {
   const id = Bun.randomUUIDv7()
   const value = values.secret ? secrets.seal(values.value, contextOf(id)) : values.value
-  return refuseDuplicate(() =>
-    hideSecret(
-      db
-        .insert(variables)
-        .values({ ...values, id, environmentId, value })
-        .returning()
-        .get(),
-    ),
+  return refuseDuplicate(
+    () =>
+      hideSecret(
+        db
+          .insert(variables)
+          .values({ ...values, id, environmentId, value })
+          .returning()
+          .get(),
+      ),
+    duplicates,
   )
 }
 
@@ -106,16 +110,25 @@ export function updateVariable(
   const plain = changes.value ?? (secret && !current.secret ? readValue(db, current.id) : undefined)
   const value =
     plain === undefined ? undefined : secret ? secrets.seal(plain, contextOf(current.id)) : plain
-  return refuseDuplicate(() =>
-    hideSecret(
-      db
-        .update(variables)
-        .set({ ...changes, secret, value })
-        .where(eq(variables.id, current.id))
-        .returning()
-        .get(),
-    ),
+  return refuseDuplicate(
+    () =>
+      hideSecret(
+        db
+          .update(variables)
+          .set({ ...changes, secret, value })
+          .where(eq(variables.id, current.id))
+          .returning()
+          .get(),
+      ),
+    duplicates,
   )
+}
+
+const duplicates: Duplicates = {
+  'variables.environment_id, variables.key': [
+    'key',
+    'The environment has a variable of this name already. Change that one.',
+  ],
 }
 
 export const deleteVariable = (db: Db, id: string) =>
@@ -135,13 +148,3 @@ const readValue = (db: Db, id: string) =>
 const hideSecret = (row: Row): Variable => ({ ...row, value: row.secret ? null : row.value })
 
 const contextOf = (id: string) => `variable ${id}`
-
-function refuseDuplicate<Result>(write: () => Result) {
-  try {
-    return write()
-  } catch (error) {
-    if (!(error instanceof Error) || !error.message.includes('UNIQUE')) throw error
-    const message = 'The environment has a variable of this name already. Change that one.'
-    throw new AppError('conflict', message, { fields: [{ field: 'key', message }] })
-  }
-}

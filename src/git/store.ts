@@ -1,7 +1,8 @@
 import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { gitSources, projects } from '../db/schema.ts'
-import { AppError, Failure, notFound } from '../errors.ts'
+import { refuseDuplicate } from '../db/unique.ts'
+import { Failure, notFound } from '../errors.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -38,18 +39,20 @@ type NewSource = Pick<Source, 'ownerId' | 'provider' | 'name' | 'baseUrl' | 'log
 export function insertSource(db: Db, secrets: Secrets, { token, ...values }: NewSource): Source {
   const id = Bun.randomUUIDv7()
   const accessToken = secrets.seal(token, `source ${id}`)
-  try {
-    return db
-      .insert(gitSources)
-      .values({ id, accessToken, ...values })
-      .returning(shown)
-      .get()
-  } catch (error) {
-    if (!(error instanceof Error) || !/UNIQUE.*git_sources\.owner_id/.test(error.message))
-      throw error
-    const message = 'You have a git source of this name already. Choose another name.'
-    throw new AppError('conflict', message, { fields: [{ field: 'name', message }] })
-  }
+  return refuseDuplicate(
+    () =>
+      db
+        .insert(gitSources)
+        .values({ id, accessToken, ...values })
+        .returning(shown)
+        .get(),
+    {
+      'git_sources.owner_id, git_sources.name': [
+        'name',
+        'You have a git source of this name already. Choose another name.',
+      ],
+    },
+  )
 }
 
 /** What the source's token was when it was added. */

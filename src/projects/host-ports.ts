@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { AppError, conflictField } from '../errors.ts'
 import { listHostPorts } from './store.ts'
 
 /** Above what most software uses, below the range that Linux takes for outgoing connections. */
@@ -27,8 +27,10 @@ export function refuseUsedPort(
 ) {
   if (docker.remote || listHostPorts(db).includes(port)) return
   if (port !== config.port && canListen(config.publishAddress, port)) return
-  const message = `Something on this host listens on port ${port} already. Choose another one.`
-  throw new AppError('conflict', message, { fields: [{ field: 'hostPort', message }] })
+  throw conflictField(
+    'hostPort',
+    `Something on this host listens on port ${port} already. Choose another one.`,
+  )
 }
 
 function canListen(hostname: string, port: number) {

@@ -3,6 +3,8 @@ import type { Column, SQL } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { deploymentLogs } from '../db/log-schema.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
+import { refuseDuplicate } from '../db/unique.ts'
+import type { Duplicates } from '../db/unique.ts'
 import { AppError, notFound } from '../errors.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -44,21 +46,34 @@ export const listProjectsBeingDeleted = (db: Db) =>
 
 /** A new project has a `production` environment from the start. */
 export const insertProject = (db: Db, values: ProjectValues, { hostPort }: { hostPort: number }) =>
-  refuseDuplicate(() =>
-    db.transaction((tx) => {
-      const project = tx.insert(projects).values(values).returning().get()
-      tx.insert(environments).values({ projectId: project.id, name: 'production', hostPort }).run()
-      return project
-    }),
+  refuseDuplicate(
+    () =>
+      db.transaction((tx) => {
+        const project = tx.insert(projects).values(values).returning().get()
+        tx.insert(environments)
+          .values({ projectId: project.id, name: 'production', hostPort })
+          .run()
+        return project
+      }),
+    duplicates,
   )
 
 /** Changes the fields present; undefined leaves one as it is. */
 export const updateProject = (db: Db, id: string, values: ProjectChanges) =>
-  refuseDuplicate(() =>
-    Object.values(values).every((value) => value === undefined)
-      ? db.select().from(projects).where(eq(projects.id, id)).get()!
-      : db.update(projects).set(values).where(eq(projects.id, id)).returning().get(),
+  refuseDuplicate(
+    () =>
+      Object.values(values).every((value) => value === undefined)
+        ? db.select().from(projects).where(eq(projects.id, id)).get()!
+        : db.update(projects).set(values).where(eq(projects.id, id)).returning().get(),
+    duplicates,
   )
+
+const duplicates: Duplicates = {
+  'projects.owner_id, projects.name': [
+    'name',
+    'You have a project of this name already. Choose another name.',
+  ],
+}
 
 export const deleteProject = (db: Db, id: string) =>
   db.delete(projects).where(eq(projects.id, id)).run()
@@ -98,16 +113,6 @@ export const isWebhookOfAnother = (
       ),
     )
     .get() !== undefined
-
-function refuseDuplicate<Result>(write: () => Result) {
-  try {
-    return write()
-  } catch (error) {
-    if (!(error instanceof Error) || !/UNIQUE.*projects\.owner_id/.test(error.message)) throw error
-    const message = 'You have a project of this name already. Choose another name.'
-    throw new AppError('conflict', message, { fields: [{ field: 'name', message }] })
-  }
-}
 
 export const listHostPorts = (db: Db) =>
   db
