@@ -10,7 +10,7 @@ const insert = () =>
 
 const failureOf = (duplicates: Parameters<typeof refuseDuplicate>[1]) => {
   try {
-    refuseDuplicate(insert, duplicates)
+    return refuseDuplicate(insert, duplicates)
   } catch (error) {
     return error
   }
