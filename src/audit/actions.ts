@@ -41,14 +41,6 @@ export const actions = {
   'deployment.triggered': 'deployed',
   'deployment.rolled_back': 'rolled back',
   'deployment.cancelled': 'cancelled a deployment of',
-
-  'service.created': 'deployed the service',
-  'service.changed': 'changed the service',
-  'service.restarted': 'restarted the service',
-  'service.deleted': 'deleted the service',
-  'container.stopped': 'stopped the container',
-  'container.restarted': 'restarted the container',
-  'engine.pruned': 'pruned the engine',
 } as const
 
 export type Action = keyof typeof actions
@@ -67,5 +59,3 @@ export type ObjectKind =
   | 'environment'
   | 'variable'
   | 'deployment'
-  | 'service'
-  | 'container'

@@ -75,7 +75,7 @@ export const environments = sqliteTable(
 )
 
 /** What a webhook delivery was found to be, in the order of the checks. */
-export const deliveryDecisions = ['refused', 'ignored', 'deployed', 'failed'] as const
+const deliveryDecisions = ['refused', 'ignored', 'deployed', 'failed'] as const
 
 /** The inbox: what providers delivered, kept before it is answered, and what became of it. */
 export const deliveries = sqliteTable(

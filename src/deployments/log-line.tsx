@@ -17,6 +17,3 @@ export function logLineHtml({ sequence, stream, text }: LogLine) {
 }
 
 export const LogLine = ({ line }: { line: LogLine }) => raw(logLineHtml(line))
-
-/** The answer to the viewer's request for lines that have scrolled out of its memory. */
-export const LogLines = ({ lines }: { lines: LogLine[] }) => raw(lines.map(logLineHtml).join(''))

@@ -17,9 +17,6 @@ export type BuildOptions = {
   buildArgs?: Record<string, string>
   /** `auto` is BuildKit where the engine has it. */
   builder?: 'auto' | 'buildkit' | 'classic'
-  /** Limits of the containers that run the steps; BuildKit does not keep to them. */
-  memoryBytes?: number
-  cpus?: number
   signal?: AbortSignal | undefined
 }
 
@@ -58,7 +55,7 @@ export async function* buildImage(
 }
 
 function buildQuery(options: Omit<BuildOptions, 'context' | 'builder' | 'signal'>) {
-  const { dockerfile, tag, labels = {}, buildArgs = {}, memoryBytes, cpus } = options
+  const { dockerfile, tag, labels = {}, buildArgs = {} } = options
   return {
     dockerfile,
     t: tag,
@@ -67,8 +64,6 @@ function buildQuery(options: Omit<BuildOptions, 'context' | 'builder' | 'signal'
     // Containers of steps that failed or were cancelled go too.
     rm: true,
     forcerm: true,
-    ...(memoryBytes !== undefined && { memory: memoryBytes, memswap: memoryBytes }),
-    ...(cpus !== undefined && { cpuperiod: 100_000, cpuquota: Math.round(cpus * 100_000) }),
   }
 }
 

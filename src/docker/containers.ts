@@ -37,31 +37,6 @@ export const stopContainer = (
     }),
   )
 
-/** False when there is no such container, or it does not run. */
-export const killContainer = (
-  engine: Engine,
-  id: string,
-  { signalName = 'SIGKILL', signal }: { signalName?: string } & Abortable = {},
-) =>
-  unlessMissing(
-    engine.request('POST', `/containers/${encodeURIComponent(id)}/kill`, {
-      query: { signal: signalName },
-      signal,
-    }),
-    { alsoStatus: 409 },
-  )
-
-export const restartContainer = (
-  engine: Engine,
-  id: string,
-  { timeoutSeconds = 10, signal }: { timeoutSeconds?: number } & Abortable = {},
-) =>
-  engine.request('POST', `/containers/${encodeURIComponent(id)}/restart`, {
-    query: { t: timeoutSeconds },
-    signal,
-    timeout: timeoutSeconds * 1000 + 30_000,
-  })
-
 /** Resolves when it is gone, whoever removes it; false when there was no such container. */
 export const removeContainer = (
   engine: Engine,

@@ -79,12 +79,6 @@ export const removeImage = (
   { force = false, signal }: { force?: boolean } & Abortable = {},
 ) => unlessMissing(engine.request('DELETE', pathOf(ref), { query: { force }, signal }))
 
-export const tagImage = (
-  engine: Engine,
-  ref: string,
-  { repository, tag, signal }: { repository: string; tag: string } & Abortable,
-) => engine.request('POST', `${pathOf(ref)}/tag`, { query: { repo: repository, tag }, signal })
-
 const tcpPorts = (exposed: Record<string, object>) =>
   Object.keys(exposed)
     .filter((port) => !port.includes('/') || port.endsWith('/tcp'))

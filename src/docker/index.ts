@@ -3,9 +3,7 @@ import { buildImage } from './build.ts'
 import { inspectContainer, listContainers } from './container-state.ts'
 import {
   createContainer,
-  killContainer,
   removeContainer,
-  restartContainer,
   setRestartPolicy,
   startContainer,
   stopContainer,
@@ -13,16 +11,10 @@ import {
 } from './containers.ts'
 import { connectEngine } from './engine.ts'
 import { engineEvents } from './events.ts'
-import { inspectImage, listImages, removeImage, tagImage } from './images.ts'
+import { inspectImage, listImages, removeImage } from './images.ts'
 import { engineInfo } from './info.ts'
 import { containerLogs } from './logs.ts'
-import {
-  connectNetwork,
-  createNetwork,
-  disconnectNetwork,
-  listNetworks,
-  removeNetwork,
-} from './networks.ts'
+import { createNetwork, listNetworks, removeNetwork } from './networks.ts'
 import { usedSubnets } from './subnets.ts'
 import { createVolume, listVolumes, removeVolume } from './volumes.ts'
 
@@ -45,14 +37,11 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     buildImage: on(buildImage),
     inspectImage: on(inspectImage),
     listImages: on(listImages),
-    tagImage: on(tagImage),
     removeImage: on(removeImage),
 
     createContainer: on(createContainer),
     startContainer: on(startContainer),
     stopContainer: on(stopContainer),
-    restartContainer: on(restartContainer),
-    killContainer: on(killContainer),
     removeContainer: on(removeContainer),
     inspectContainer: on(inspectContainer),
     listContainers: on(listContainers),
@@ -63,8 +52,6 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     listNetworks: on(listNetworks),
     createNetwork: on(createNetwork),
     removeNetwork: on(removeNetwork),
-    connectNetwork: on(connectNetwork),
-    disconnectNetwork: on(disconnectNetwork),
     usedSubnets: on(usedSubnets),
 
     createVolume: on(createVolume),

@@ -68,29 +68,6 @@ export async function createNetwork(
 export const removeNetwork = (engine: Engine, id: string, { signal }: Abortable = {}) =>
   unlessMissing(engine.request('DELETE', `/networks/${encodeURIComponent(id)}`, { signal }))
 
-export const connectNetwork = (
-  engine: Engine,
-  id: string,
-  { container, aliases = [], signal }: { container: string; aliases?: string[] } & Abortable,
-) =>
-  engine.request('POST', `/networks/${encodeURIComponent(id)}/connect`, {
-    body: { Container: container, EndpointConfig: { Aliases: aliases } },
-    signal,
-  })
-
-/** False when either is not there. */
-export const disconnectNetwork = (
-  engine: Engine,
-  id: string,
-  { container, force = false, signal }: { container: string; force?: boolean } & Abortable,
-) =>
-  unlessMissing(
-    engine.request('POST', `/networks/${encodeURIComponent(id)}/disconnect`, {
-      body: { Container: container, Force: force },
-      signal,
-    }),
-  )
-
 /** Whether a creation failed because the subnet met another network's meanwhile. */
 export const isSubnetTaken = (error: unknown) =>
   isStatus(error, 403) && /overlaps|already allocated/i.test((error as Error).message)

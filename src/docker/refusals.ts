@@ -1,15 +1,12 @@
 import { EngineError } from './failures.ts'
 
 /** True when the call went through, false when its object does not exist. */
-export async function unlessMissing(
-  call: Promise<unknown>,
-  { alsoStatus }: { alsoStatus?: number } = {},
-): Promise<boolean> {
+export async function unlessMissing(call: Promise<unknown>): Promise<boolean> {
   try {
     await call
     return true
   } catch (error) {
-    if (isStatus(error, 404) || (alsoStatus && isStatus(error, alsoStatus))) return false
+    if (isStatus(error, 404)) return false
     throw error
   }
 }

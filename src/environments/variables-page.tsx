@@ -100,5 +100,5 @@ const VariableRow = ({ variable }: { variable: ShownVariable }) => (
   </li>
 )
 
-export const variablePath = ({ id, environmentId }: Pick<ShownVariable, 'id' | 'environmentId'>) =>
+const variablePath = ({ id, environmentId }: Pick<ShownVariable, 'id' | 'environmentId'>) =>
   `/envs/${environmentId}/variables/${id}`

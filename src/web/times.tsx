@@ -13,8 +13,6 @@ export const Ago = ({ at }: { at: Date | null }) =>
     <span class="muted">never</span>
   )
 
-export const Duration = ({ ms }: { ms: number }) => <span class="number">{duration(ms)}</span>
-
 /** app.js has the same words for refreshing them. */
 export function ago(at: Date, now: Date) {
   const passed = now.getTime() - at.getTime()

@@ -48,7 +48,7 @@ export function accountsApp({
     .route('/', auditRoutes(deps))
     .get('/dashboard', (c) => c.json(userOf(c)))
     .post('/dashboard', (c) => {
-      auditor(deps.db)(c, 'engine.pruned', { details: { dry_run: 'yes' } })
+      auditor(deps.db)(c, 'deployment.triggered', { details: { dry_run: 'yes' } })
       return c.json(userOf(c))
     })
     .get('/admin', requireAdmin, (c) => c.json({}))

@@ -216,7 +216,7 @@ test('what a token did names the token', async () => {
   await asToken(t.app, token)('POST', '/dashboard')
   expect(t.db.select().from(auditEvents).all().at(-1)).toMatchObject({
     actor: ada.email,
-    action: 'engine.pruned',
+    action: 'deployment.triggered',
     details: { dry_run: 'yes', token: 'ci' },
   })
 })

@@ -128,14 +128,6 @@ test('lines come while the step that writes them runs', async () => {
   expect(performance.now() - started - first).toBeGreaterThan(700)
 })
 
-test('the memory limit holds for the classic builder', async () => {
-  const dockerfile = 'FROM busybox\nRUN head -c 200m /dev/zero | tail -c 150m > /dev/null'
-  const error = await failureOf(
-    build(dockerfile, { builder: 'classic', memoryBytes: 32 * 2 ** 20 }),
-  )
-  expect(error.exitCode).toBe(137)
-})
-
 /** Endless, and counts what was read of it. */
 function endlessContext() {
   const context = { read: 0, cancelled: false, stream: null as never as ReadableStream<Uint8Array> }

@@ -34,8 +34,6 @@ test('waiting for an exit ends when the signal aborts', async () => {
   const id = await run('sleep 60')
   const signal = AbortSignal.timeout(50)
   expect(await docker.waitForExit(id, { signal }).catch((e) => e.name)).toBe('TimeoutError')
-  expect(await docker.killContainer(id)).toBe(true)
-  expect(await docker.killContainer(id)).toBe(false)
 })
 
 test('a container that takes more memory than it may is seen to be killed for it', async () => {
@@ -57,7 +55,6 @@ test('what does not exist is null or false, never an error', async () => {
   const missing = name()
   expect(await docker.inspectContainer(missing)).toBeNull()
   expect(await docker.stopContainer(missing)).toBe(false)
-  expect(await docker.killContainer(missing)).toBe(false)
   expect(await docker.removeContainer(missing)).toBe(false)
 })
 
@@ -92,15 +89,11 @@ test('the restart policy can be changed while it runs', async () => {
   expect(['restarting', 'running']).toContain(container!.state)
 })
 
-test('a container answers to its alias in its network, and can leave it', async () => {
+test('a container answers to its alias in its network', async () => {
   const network = name()
   const networkId = await docker.createNetwork({ name: network, labels })
-  const server = await run('sleep 60', { network, networkAliases: ['web'] })
+  await run('sleep 60', { network, networkAliases: ['web'] })
   const asker = await run('nslookup web 127.0.0.11 || ping -c 1 web', { network })
   expect(await docker.waitForExit(asker)).toEqual({ exitCode: 0 })
   expect(await docker.removeNetwork(networkId).catch((error) => error.status)).toBe(403)
-  expect(await docker.disconnectNetwork(networkId, { container: server })).toBe(true)
-  expect((await docker.inspectContainer(server))!.addresses).toEqual({})
-  await docker.connectNetwork(networkId, { container: server })
-  expect(Object.keys((await docker.inspectContainer(server))!.addresses)).toEqual([network])
 })

@@ -4,7 +4,7 @@ import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
 
 /** What most images need to start as root and drop to a user; all other capabilities are taken away. */
-export const compatCapabilities = [
+const compatCapabilities = [
   'CHOWN',
   'DAC_OVERRIDE',
   'FOWNER',
