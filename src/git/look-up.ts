@@ -21,29 +21,35 @@ export function openLookups(deps: LookupDeps) {
   const cache = new ShortCache({ milliseconds: 30_000, most: 200 })
   return {
     repositories: ({ source, signal }: Asked): Promise<Listing<Repository>> =>
-      cache.remember(`repositories ${source.id}`, () =>
-        providers[source.provider].listRepositories(accessTo(deps, { source, signal })),
-      ),
+      cache.remember(`repositories ${source.id}`, {
+        signal,
+        find: () => providers[source.provider].listRepositories(accessTo(deps, { source, signal })),
+      }),
 
     branches: ({ source, signal, repository }: AskedOf): Promise<Branches> =>
-      cache.remember(`branches ${source.id} ${repository}`, async () => {
-        const provider = providers[source.provider]
-        const access = accessTo(deps, { source, signal })
-        const [list, defaultBranch] = await Promise.all([
-          provider.listBranches(access, { repository }),
-          provider.getDefaultBranch(access, { repository }),
-        ])
-        return { ...list, defaultBranch }
+      cache.remember(`branches ${source.id} ${repository}`, {
+        signal,
+        find: async () => {
+          const provider = providers[source.provider]
+          const access = accessTo(deps, { source, signal })
+          const [list, defaultBranch] = await Promise.all([
+            provider.listBranches(access, { repository }),
+            provider.getDefaultBranch(access, { repository }),
+          ])
+          return { ...list, defaultBranch }
+        },
       }),
 
     tags: ({ source, signal, repository }: AskedOf): Promise<Listing<Ref>> =>
-      cache.remember(`tags ${source.id} ${repository}`, () =>
-        providers[source.provider].listTags(accessTo(deps, { source, signal }), { repository }),
-      ),
+      cache.remember(`tags ${source.id} ${repository}`, {
+        signal,
+        find: () =>
+          providers[source.provider].listTags(accessTo(deps, { source, signal }), { repository }),
+      }),
 
-    branchesOfUrl(options: { url: string; signal: AbortSignal }): Promise<Branches> {
-      const url = readUrl(options.url, deps.config)
-      return cache.remember(`url ${url}`, () => askGit(deps, { ...options, url }))
+    branchesOfUrl({ url: text, signal }: { url: string; signal: AbortSignal }): Promise<Branches> {
+      const url = readUrl(text, deps.config)
+      return cache.remember(`url ${url}`, { signal, find: () => askGit(deps, { url, signal }) })
     },
   }
 }

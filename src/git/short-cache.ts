@@ -1,16 +1,33 @@
+type Question<Value> = { find: () => Promise<Value>; signal: AbortSignal }
+type Answer = { value: Promise<unknown>; signal: AbortSignal; until: number }
+
 /** Remembers answers for a while, the newest so many of them. */
 export class ShortCache {
-  readonly #answers = new Map<string, { value: unknown; until: number }>()
+  readonly #answers = new Map<string, Answer>()
 
   constructor(readonly options: { milliseconds: number; most: number }) {}
 
-  /** What was found under the key within that time, else what is found now. A fault is not kept. */
-  async remember<Value>(key: string, find: () => Promise<Value>): Promise<Value> {
+  /** What was asked under the key within that time, else what is found now. A fault is not kept. */
+  async remember<Value>(key: string, question: Question<Value>): Promise<Value> {
     const known = this.#answers.get(key)
-    if (known && known.until > Date.now()) return known.value as Value
-    const value = await find()
+    if (!known || known.until <= Date.now()) return this.#ask(key, question)
+    try {
+      return (await known.value) as Value
+    } catch (error) {
+      // Whoever asked first has gone away: that is nothing to those who wait with them.
+      if (known.signal.aborted) return this.remember(key, question)
+      throw error
+    }
+  }
+
+  #ask<Value>(key: string, { find, signal }: Question<Value>): Promise<Value> {
+    const value = find()
+    const answer = { value, signal, until: Date.now() + this.options.milliseconds }
     this.#answers.delete(key)
-    this.#answers.set(key, { value, until: Date.now() + this.options.milliseconds })
+    this.#answers.set(key, answer)
+    value.catch(() => {
+      if (this.#answers.get(key) === answer) this.#answers.delete(key)
+    })
     if (this.#answers.size > this.options.most) {
       this.#answers.delete(this.#answers.keys().next().value!)
     }
