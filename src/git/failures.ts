@@ -34,7 +34,7 @@ const explanations: Explanation[] = [
     code: 'disk_full',
     says: /No space left on device|Disk quota exceeded/,
     message: () => 'The disk of the machine that Davit runs on is full.',
-    hint: 'Free some space, for example by pruning images under Settings.',
+    hint: 'Free some space on the server, for example with “docker image prune”.',
   },
   {
     code: 'redirected',
