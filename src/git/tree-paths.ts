@@ -14,6 +14,7 @@ export function refusePath(path: string): string | null {
   if (/\p{Cc}/u.test(path)) return 'A path cannot hold control characters.'
   if (path.includes('\\')) return 'A path is written with “/”, not with a backslash.'
   if (path.startsWith('/')) return 'This path is relative to the repository: begin without “/”.'
+  if (/(^|\/)\.\.%/.test(path)) return 'A path is written with “/”, not as in an address.'
   let depth = 0
   for (const part of path.split('/')) {
     if (part === '..') depth--

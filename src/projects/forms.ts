@@ -4,6 +4,7 @@ import { AppError } from '../errors.ts'
 import { repositoryName } from '../git/forms.ts'
 import { refuseBranch } from '../git/ref-names.ts'
 import { parseRepositoryUrl } from '../git/repository-url.ts'
+import { refusePath } from '../git/tree-paths.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
 
 /** What a repository may be depends on the settings, so the schemas are made from them. */
@@ -82,15 +83,18 @@ export const projectUpdateForm = (config: Config) =>
 
 /** A path relative to the repository's root that stays inside it; `.` is the root itself. */
 const insidePath = (what: string) =>
-  line(what, { max: 500 })
-    .refine((path) => !path.startsWith('/'), 'must be relative to the root of the repository.')
-    .refine((path) => !/(^|\/)\.\.(\/|%|$)|\\/.test(path), 'must stay inside the repository.')
+  line(what, { max: 500 }).superRefine((path, context) => {
+    const refusal = refusePath(path)
+    if (refusal) context.addIssue({ code: 'custom', message: refusal })
+  })
 
 /** A path of the repository or a pattern for several; what lies below it counts too. */
-const watchPath = insidePath('a path or a pattern such as src/**').refine(
-  (path) => !path.startsWith('!'),
-  'names what is watched; leaving paths out with “!” is not possible.',
-)
+const watchPath = insidePath('a path or a pattern such as src/**')
+  .refine(
+    (path) => !path.startsWith('!'),
+    'names what is watched; leaving paths out with “!” is not possible.',
+  )
+  .refine((path) => !path.split('/').includes('..'), 'is matched as it is written, without “..”.')
 
 /** What a shell takes for the name of a variable. */
 export const variableName = line('a name such as DATABASE_URL', { max: 200 }).regex(

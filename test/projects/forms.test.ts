@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { followPath } from '../../src/git/tree-paths.ts'
+import { buildForm } from '../../src/projects/forms.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import {
@@ -73,10 +75,23 @@ test('a project is not changed by a wrong field', async () => {
   })
 })
 
+const paths = ['../../etc/passwd', '/etc/passwd', 'a/../../b', '..', 'a\u0000b', 'a\\b', '..%2fx']
+
+test('the form and the build refuse the same paths', async () => {
+  const tree = { entries: new Map(), read: () => Promise.reject(new Error('There is no link.')) }
+  for (const path of [...paths, 'Dockerfile', '.', 'a/../b', 'a//b', '..a', 'a%2fb', 'a b']) {
+    const built = await followPath(tree, path).then(
+      () => true,
+      () => false,
+    )
+    expect(buildForm.safeParse({ dockerfilePath: path }).success, path).toBe(built)
+    expect(built, path).toBe(!paths.includes(path))
+  }
+})
+
 test('settings are not changed by a wrong field', async () => {
   const t = testApp(strict)
   const { ada, project } = await aProject(t)
-  const paths = ['../../etc/passwd', '/etc/passwd', 'a/../../b', '..', 'a\u0000b', 'a\\b', '..%2fx']
   await expectRefusals(t, ada, {
     method: 'PUT',
     path: `/projects/${project.id}/settings`,
