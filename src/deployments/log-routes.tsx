@@ -39,7 +39,7 @@ function wantsStream(c: Context, { format, search }: LogQuery) {
   const accept = c.req.header('Accept') ?? ''
   if (search !== undefined) return false
   if (format !== undefined || accept.includes('text/event-stream')) return true
-  return clientOf(c) === 'browser' || (clientOf(c) === 'program' && !accept.includes('json'))
+  return clientOf(c) === 'browser'
 }
 
 function stream(
@@ -49,8 +49,8 @@ function stream(
 ) {
   const { id: deploymentId } = deployment
   const asked = Math.max(query.after, lastEventId(c))
-  // a sequence that was never given out is none of this log: it begins anew
-  const after = asked > getLastSequence(deps.logDb, deploymentId) ? 0 : asked
+  // one that was not given out yet would hide the lines up to it
+  const after = Math.min(asked, getLastSequence(deps.logDb, deploymentId))
   return sse(c, {
     streams: deps.streams,
     isAllowed: () => isLoginAlive(deps.db, c),
