@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { ask, pathOf } from './ask.ts'
+import { ask } from './ask.ts'
 import type { Api } from './ask.ts'
 import { readAll } from './pages.ts'
 import type { Access, Provider, Repository } from './provider.ts'
-import { ProviderError, unlessGone } from './provider-error.ts'
+import { ProviderError } from './provider-error.ts'
+import { createHook, deleteHook, findHook, repos } from './repository-hooks.ts'
 
 const api = ({ baseUrl, token, ...rest }: Access): Api => ({
   ...rest,
@@ -75,38 +76,14 @@ export const gitea: Provider = {
   cloneUrl: (baseUrl, { repository }) => `${baseUrl}/${repository}.git`,
   credential: (token) => ({ username: 'oauth2', password: token }),
 
-  async createWebhook(access, { repository, url, secret }) {
-    const { data } = await ask(api(access), {
-      method: 'POST',
-      path: `${repos(repository)}/hooks`,
-      what: `webhook of ${repository}`,
-      body: {
-        type: 'gitea',
-        active: true,
-        events: ['push'],
-        config: { url, secret, content_type: 'json' },
-      },
-      schema: hook,
-    })
-    return { id: String(data.id), url }
+  createWebhook(access, { repository, url, secret }) {
+    const config = { url, secret, content_type: 'json' }
+    const body = { type: 'gitea', active: true, events: ['push'], config }
+    return createHook(api(access), { repository, url, body })
   },
 
-  async findWebhook(access, { repository, url }) {
-    const { items } = await readAll(api(access), {
-      path: `${repos(repository)}/hooks?limit=50&page=1`,
-      what: `webhooks of ${repository}`,
-      schema: hook,
-      key: ({ id }) => String(id),
-    })
-    const found = items.find(({ config }) => config.url === url)
-    return found ? { id: String(found.id), url } : null
-  },
-
-  async deleteWebhook(access, { repository, id }) {
-    const path = `${repos(repository)}/hooks/${encodeURIComponent(id)}`
-    const what = `webhook of ${repository}`
-    await ask(api(access), { method: 'DELETE', path, what, schema: z.unknown() }).catch(unlessGone)
-  },
+  findWebhook: (access, named) => findHook(api(access), { ...named, firstPage: 'limit=50&page=1' }),
+  deleteWebhook: (access, named) => deleteHook(api(access), named),
 
   async setCommitStatus(access, { repository, commit, context, state, description, url }) {
     await ask(api(access), {
@@ -134,10 +111,6 @@ const repositoryOf = (found: z.output<typeof repository>, { baseUrl }: Access): 
   defaultBranch: found.empty ? null : found.default_branch || null,
   private: found.private,
 })
-
-const hook = z.object({ id: z.number(), config: z.object({ url: z.string().optional() }) })
-
-const repos = (name: string) => `/repos/${pathOf(name)}`
 
 const deniedFor = (right: string) => (error: unknown) => {
   if (!(error instanceof ProviderError && error.reason === 'rights')) throw error

@@ -1,9 +1,10 @@
 import { z } from 'zod'
-import { ask, pathOf } from './ask.ts'
+import { ask } from './ask.ts'
 import type { Api } from './ask.ts'
 import { readAll } from './pages.ts'
 import type { Access, Provider, Repository } from './provider.ts'
-import { isDenied, ProviderError, unlessGone } from './provider-error.ts'
+import { isDenied, ProviderError } from './provider-error.ts'
+import { createHook, deleteHook, findHook, repos } from './repository-hooks.ts'
 
 const api = ({ baseUrl, token, ...rest }: Access): Api => ({
   ...rest,
@@ -59,34 +60,14 @@ export const github: Provider = {
   cloneUrl: (baseUrl, { repository }) => `${baseUrl}/${repository}.git`,
   credential: (token) => ({ username: 'x-access-token', password: token }),
 
-  async createWebhook(access, { repository, url, secret }) {
+  createWebhook(access, { repository, url, secret }) {
     const config = { url, secret, content_type: 'json', insecure_ssl: '0' }
-    const { data } = await ask(api(access), {
-      method: 'POST',
-      path: `${repos(repository)}/hooks`,
-      what: `webhook of ${repository}`,
-      body: { name: 'web', active: true, events: ['push'], config },
-      schema: hook,
-    })
-    return { id: String(data.id), url }
+    const body = { name: 'web', active: true, events: ['push'], config }
+    return createHook(api(access), { repository, url, body })
   },
 
-  async findWebhook(access, { repository, url }) {
-    const { items } = await readAll(api(access), {
-      path: `${repos(repository)}/hooks?per_page=100`,
-      what: `webhooks of ${repository}`,
-      schema: hook,
-      key: ({ id }) => String(id),
-    })
-    const found = items.find(({ config }) => config.url === url)
-    return found ? { id: String(found.id), url } : null
-  },
-
-  async deleteWebhook(access, { repository, id }) {
-    const path = `${repos(repository)}/hooks/${encodeURIComponent(id)}`
-    const what = `webhook of ${repository}`
-    await ask(api(access), { method: 'DELETE', path, what, schema: z.unknown() }).catch(unlessGone)
-  },
+  findWebhook: (access, named) => findHook(api(access), { ...named, firstPage: 'per_page=100' }),
+  deleteWebhook: (access, named) => deleteHook(api(access), named),
 
   async setCommitStatus(access, { repository, commit, context, state, description, url }) {
     await ask(api(access), {
@@ -113,10 +94,6 @@ const repositoryOf = (found: z.output<typeof repository>, { baseUrl }: Access): 
   defaultBranch: found.default_branch || null,
   private: found.private,
 })
-
-const hook = z.object({ id: z.number(), config: z.object({ url: z.string().optional() }) })
-
-const repos = (name: string) => `/repos/${pathOf(name)}`
 
 const listRefs = (access: Access, options: { repository: string; kind: 'branches' | 'tags' }) =>
   readAll(api(access), {
