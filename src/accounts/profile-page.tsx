@@ -2,9 +2,9 @@ import { EventList } from '../audit/event-list.tsx'
 import type { AuditEvent } from '../audit/store.ts'
 import type { User } from '../web/factory.ts'
 import { FormError, TextField } from '../web/fields-view.tsx'
-import { CheckIcon } from '../web/icons.tsx'
 import { emptyDraft } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
+import { SaveRow } from '../web/save-row.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import type { Identity } from './identity-store.ts'
 import { LinkedLogins } from './linked-logins.tsx'
@@ -88,7 +88,7 @@ export const ProfileForm = ({
         maxlength={100}
       />
       {hasPassword && <CurrentPassword draft={draft} id="profile-password" />}
-      <SaveRow label="Save" saved={saved && 'Saved'} />
+      <SaveRow saved={saved && 'Saved'} />
     </div>
   </form>
 )
@@ -145,18 +145,4 @@ const CurrentPassword = ({ draft, id }: { draft: Draft; id: string }) => (
     autocomplete="current-password"
     required
   />
-)
-
-const SaveRow = ({ label, saved }: { label: string; saved: string | false }) => (
-  <div class="form-actions start">
-    <button type="submit" class="btn">
-      {label}
-    </button>
-    {saved && (
-      <p class="saved" role="status" data-announce={saved}>
-        <CheckIcon />
-        {saved}
-      </p>
-    )}
-  </div>
 )

@@ -1,8 +1,8 @@
 import type { projects } from '../db/schema.ts'
 import type { Source } from '../git/store.ts'
 import { Checkbox, FormError, TextArea, TextField } from '../web/fields-view.tsx'
-import { CheckIcon } from '../web/icons.tsx'
 import type { Draft } from '../web/input.ts'
+import { SaveRow } from '../web/save-row.tsx'
 import { DeployKey } from './deploy-key.tsx'
 import { usesDeployKey } from './repository-choice.ts'
 import { FromLinks, RepositoryFields } from './repository-fields.tsx'
@@ -69,7 +69,7 @@ export const ProjectForm = ({ project, draft, from, sources, saved = false }: Pr
       {usesDeployKey(project) && project.deployKeyPublic && (
         <DeployKey publicKey={project.deployKeyPublic} />
       )}
-      <SaveRow saved={saved} />
+      <SaveRow saved={saved && 'Saved'} />
     </div>
   </form>
 )
@@ -149,21 +149,7 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
         hint="One path or pattern a line. A push that touches none of them deploys nothing; without any, every push deploys."
         code
       />
-      <SaveRow saved={saved} />
+      <SaveRow saved={saved && 'Saved'} />
     </div>
   </form>
-)
-
-const SaveRow = ({ saved }: { saved: boolean }) => (
-  <div class="form-actions start">
-    <button type="submit" class="btn">
-      Save
-    </button>
-    {saved && (
-      <p class="saved" role="status" data-announce="Saved">
-        <CheckIcon />
-        Saved
-      </p>
-    )}
-  </div>
 )
