@@ -2,13 +2,7 @@ import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { journal } from '../journal.ts'
 import { labelFilter } from './labels.ts'
-import {
-  deleteLogRows,
-  deleteProject,
-  listOwnRepositories,
-  listDeploymentIds,
-  updateProject,
-} from './store.ts'
+import { deleteLogRows, deleteProject, listOwnRepositories, listDeploymentIds } from './store.ts'
 import type { Project } from './store.ts'
 import { removeWebhook } from './webhook.ts'
 
@@ -21,18 +15,13 @@ type RemovalDeps = Pick<
 export type Removed = { kind: string; name: string }
 
 /**
- * Deletes a project and all that Davit made for it; named volumes only when asked. The intent is
- * stored first, and every step can be repeated: what a crash leaves is taken up at the next start.
+ * Deletes a project and all that Davit made for it; named volumes only when asked. Who calls it has
+ * stored the intent, and every step can be repeated: what a crash leaves is taken up at the next start.
  */
 export async function removeProject(
   deps: RemovalDeps,
   { project, volumes }: { project: Project; volumes: boolean },
 ): Promise<Removed[]> {
-  await deps.docker.info() // nothing is touched while the engine can't be asked what there is
-  updateProject(deps.db, project.id, {
-    deletingAt: project.deletingAt ?? new Date(),
-    deletingVolumes: volumes,
-  })
   await deps.queue.cancelProject(project.id)
   const removed = [
     ...(await tryRemoveWebhook(deps, project)),
