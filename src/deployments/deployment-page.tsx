@@ -2,8 +2,8 @@ import type { deployments, environments, projects } from '../db/schema.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { assetPath } from '../web/static.ts'
 import { DeploymentStatus } from './deployment-status.tsx'
-import { LogLine } from './log-line.tsx'
-import { LogToolbar } from './log-toolbar.tsx'
+import { LogLine } from '../web/log-line.tsx'
+import { LogToolbar } from '../web/log-toolbar.tsx'
 import { isEnded } from './store.ts'
 
 type Deployment = typeof deployments.$inferSelect

@@ -1,5 +1,5 @@
 import { sseEvent } from '../web/sse.ts'
-import { logLineHtml } from './log-line.tsx'
+import { logLineHtml } from '../web/log-line.tsx'
 import type { LogLine } from './log-store.ts'
 import type { Status } from './store.ts'
 

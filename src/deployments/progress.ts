@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Failure } from '../errors.ts'
 import type { Stream } from './log-store.ts'
 import { LogWriter } from './log-writer.ts'
-import { masking } from './mask.ts'
+import { masking } from '../logs/mask.ts'
 import { moveDeployment, setRunning, updateDeployment } from './store.ts'
 import type { Deployment, Status } from './store.ts'
 

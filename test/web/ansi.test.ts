@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { ansiHtml } from '../../src/deployments/ansi.ts'
-import { logLineHtml } from '../../src/deployments/log-line.tsx'
+import { ansiHtml } from '../../src/web/ansi.ts'
+import { logLineHtml } from '../../src/web/log-line.tsx'
 
 const esc = '\u001b'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { masking } from '../../src/deployments/mask.ts'
+import { masking } from '../../src/logs/mask.ts'
 
 const secret = 'p@ss w/rd+ü"\\x'
 const long = 'k'.repeat(20) + crypto.randomUUID().repeat(4)
