@@ -89,6 +89,10 @@ const settings = z.object({
   DAVIT_EDGE: z.enum(['direct'], 'wants direct').default('direct'),
   /** Builds that may run at once over all projects. */
   DAVIT_BUILD_CONCURRENCY: whole('a count', { min: 1, max: 64 }).default(1),
+  /** Days for which the output of containers is kept beyond their life. */
+  DAVIT_LOG_DAYS: whole('days', { min: 1, max: 3650 }).default(14),
+  /** MiB on disk, compressed, that the kept output of one environment or service may take. */
+  DAVIT_LOG_SIZE: whole('MiB', { min: 1, max: 102_400 }).default(64),
   /** Login with a provider: which one, and what it knows Davit by. Not set: no such login. */
   DAVIT_OAUTH_PROVIDER: z
     .enum(['github', 'gitlab', 'gitea'], 'wants github, gitlab or gitea')
@@ -135,6 +139,8 @@ export function parseConfig(env: Record<string, string | undefined>) {
     allowLocalRepos: set.DAVIT_ALLOW_LOCAL_REPOS,
     publishAddress: set.DAVIT_PUBLISH_ADDRESS,
     buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
+    logDays: set.DAVIT_LOG_DAYS,
+    logSize: set.DAVIT_LOG_SIZE * 1024 * 1024,
     dockerHost: set.DOCKER_HOST,
     oauth: oauthOf(set),
   })

@@ -2,7 +2,7 @@ import type { Config } from './config.ts'
 import type { Db, LogDb } from './db/index.ts'
 import type { DeploymentEvent } from './deployments/log-batch.ts'
 import type { DeploymentQueue } from './deployments/queue.ts'
-import type { Docker } from './docker/index.ts'
+import type { Docker, EngineFeed } from './docker/index.ts'
 import type { Git } from './git/git.ts'
 import type { Hub } from './live/hub.ts'
 import type { Secrets } from './secrets.ts'
@@ -15,6 +15,8 @@ export type Deps = {
   logDb: LogDb
   secrets: Secrets
   docker: Docker
+  /** What happens to containers, whoever makes it happen. */
+  feed: EngineFeed
   git: Git
   /** Lines and changes of state of deployments, by deployment id. */
   logs: Hub<DeploymentEvent>

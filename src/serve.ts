@@ -13,7 +13,7 @@ import type { Deps } from './deps.ts'
 import { DeploymentQueue } from './deployments/queue.ts'
 import { recover } from './deployments/recover.ts'
 import { watchContainers } from './deployments/watch.ts'
-import { connectDocker } from './docker/index.ts'
+import { connectDocker, EngineFeed } from './docker/index.ts'
 import { connectGit } from './git/git.ts'
 import { Failure } from './errors.ts'
 import { journal } from './journal.ts'
@@ -35,6 +35,7 @@ export function assemble(config: Config): Deps {
     logDb: openLogDatabase(join(config.dataDir, 'logs.db')),
     secrets,
     docker: connectDocker({ host: config.dockerHost }),
+    feed: new EngineFeed(),
     git: connectGit(config),
     logs: new Hub(),
     queue: new DeploymentQueue(() => deps),
@@ -74,6 +75,7 @@ export async function serve(config: Config) {
   const background = [
     recover(deps, { signal: stop.signal }),
     watchContainers(deps, { signal: stop.signal }),
+    deps.feed.run(deps.docker, { signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))
   announce(deps, server.url)
 

@@ -30,6 +30,8 @@ test('without settings Davit is for this machine only', () => {
     allowLocalRepos: false,
     publishAddress: '127.0.0.1',
     buildConcurrency: 1,
+    logDays: 14,
+    logSize: 64 * 1024 * 1024,
     dockerHost: undefined,
     oauth: null,
   })

@@ -1,4 +1,4 @@
-import { integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { blob, index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
 /** Lines of deployments, in a database file of their own; `sequence` counts from 1 without gaps. */
 export const deploymentLogs = sqliteTable(
@@ -12,4 +12,70 @@ export const deploymentLogs = sqliteTable(
     text: text().notNull(),
   },
   (t) => [primaryKey({ columns: [t.deploymentId, t.sequence] })],
+)
+
+/**
+ * What containers wrote, kept beyond their life: lines of one environment or service, numbered from 1
+ * over all its containers, many to a block. `data` is compressed.
+ */
+export const outputBlocks = sqliteTable(
+  'output_blocks',
+  {
+    id: integer().primaryKey(),
+    /** Of the environment or service. */
+    sourceId: text().notNull(),
+    /** Sequences of the first and the last line. */
+    first: integer().notNull(),
+    last: integer().notNull(),
+    /** Milliseconds since 1970. */
+    firstTime: integer().notNull(),
+    lastTime: integer().notNull(),
+    data: blob({ mode: 'buffer' }).notNull(),
+  },
+  (t) => [
+    index('output_blocks_by_source').on(t.sourceId, t.first),
+    index('output_blocks_by_time').on(t.lastTime),
+  ],
+)
+
+/** How far the output of each container has been read. */
+export const outputCursors = sqliteTable('output_cursors', {
+  containerId: text().primaryKey(),
+  sourceId: text().notNull(),
+  deploymentId: text().notNull(),
+  /** Name of the container, for the marks. */
+  name: text().notNull(),
+  /** Of the last line read, to the nanosecond as the engine writes it; null before the first. */
+  timestamp: text(),
+  /** How many lines with exactly that timestamp and stream have been read. */
+  ordinal: integer().notNull().default(0),
+  stream: text({ enum: ['stdout', 'stderr'] }),
+  /** Milliseconds since 1970, when the container had ended and all of it was read. */
+  endedAt: integer(),
+})
+
+/** Use of resources by a container over a span of time, averaged. */
+export const samples = sqliteTable(
+  'samples',
+  {
+    containerId: text().notNull(),
+    /** Seconds that the sample stands for: 10, and more once thinned. */
+    span: integer().notNull(),
+    /** Seconds since 1970, of the end of the span. */
+    time: integer().notNull(),
+    /** Per cent of one processor. */
+    cpu: real().notNull(),
+    /** Bytes. */
+    memory: integer().notNull(),
+    /** Bytes per second. */
+    received: real().notNull(),
+    sent: real().notNull(),
+    read: real().notNull(),
+    written: real().notNull(),
+    pids: integer().notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.containerId, t.span, t.time] }),
+    index('samples_by_time').on(t.span, t.time),
+  ],
 )

@@ -190,3 +190,18 @@ export const deployments = sqliteTable(
       .where(sql`status = 'running'`),
   ],
 )
+
+/** The clean-up that runs by itself: at most one row. */
+export const cleanUpSchedule = sqliteTable('clean_up_schedule', {
+  id: integer().primaryKey(),
+  enabled: flag().notNull(),
+  /** What it takes: kinds of `POST /settings/prune`, never volumes. */
+  what: text({ mode: 'json' }).$type<string[]>().notNull(),
+  /** Hour of the day, in the server's time. */
+  hour: integer().notNull(),
+  /** Per cent of the disk in use from which on it runs; 0: always. */
+  threshold: integer().notNull(),
+  lastRunAt: time(),
+  /** What the last run came to, in a sentence. */
+  lastOutcome: text(),
+})

@@ -10,10 +10,11 @@ import { logs, pathOf } from './events.ts'
 
 function watch(t: TestApp) {
   const abort = new AbortController()
-  const watching = watchContainers(t.deps, { signal: abort.signal })
+  const { signal } = abort
+  const work = [watchContainers(t.deps, { signal }), t.feed.run(t.deps.docker, { signal })]
   const end = async () => {
     abort.abort()
-    await watching
+    await Promise.all(work)
   }
   onTestFinished(end)
   return end

@@ -9,7 +9,7 @@ import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import type { Deps } from '../../src/deps.ts'
 import { DeploymentQueue } from '../../src/deployments/queue.ts'
-import { connectDocker } from '../../src/docker/index.ts'
+import { connectDocker, EngineFeed } from '../../src/docker/index.ts'
 import { connectGit } from '../../src/git/git.ts'
 import { Hub } from '../../src/live/hub.ts'
 import { labelFilter } from '../../src/projects/labels.ts'
@@ -41,6 +41,7 @@ export function testApp(env: Record<string, string> = {}) {
     logDb: openLogDatabase(':memory:'),
     secrets,
     docker: connectDocker({ host: process.env.DOCKER_HOST }),
+    feed: new EngineFeed(),
     git: connectGit(config),
     logs: new Hub(),
     queue: new DeploymentQueue(() => deps),

@@ -1,0 +1,48 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { report } from '../journal.ts'
+import { Hub, lagged } from '../live/hub.ts'
+import type { EngineEvent } from './events.ts'
+import type { Docker } from './index.ts'
+
+/** Milliseconds before the engine is asked for its events again after the connection ended. */
+const retryDelay = 1000
+
+/** Stands for events that may have been missed: look at the engine itself. */
+export const lookAgain = Symbol('look again')
+
+const channel = 'containers'
+
+/** What happens to containers on the engine, heard over one connection and told to all who listen. */
+export class EngineFeed {
+  readonly #hub = new Hub<EngineEvent | typeof lookAgain>()
+
+  /** Begins with `lookAgain`, and yields it whenever the connection was made anew or the listener lagged. */
+  async *listen(signal: AbortSignal): AsyncGenerator<EngineEvent | typeof lookAgain> {
+    const live = this.#hub.subscribe(channel, signal)
+    yield lookAgain
+    for await (const event of live) yield event === lagged ? lookAgain : event
+  }
+
+  /** Keeps the connection until the signal; an engine that is away is waited for. */
+  async run(docker: Pick<Docker, 'events'>, { signal }: { signal: AbortSignal }) {
+    let quiet = false
+    while (!signal.aborted) {
+      try {
+        const events = docker.events({ filters: { type: ['container'] }, signal })
+        let next = events.next() // connects first, or what happens during the look would be missed
+        next.catch(() => {}) // who awaits it below is told all the same
+        this.#hub.publish(channel, lookAgain)
+        for (let event = await next; !event.done; event = await next) {
+          quiet = false
+          this.#hub.publish(channel, event.value)
+          next = events.next()
+        }
+      } catch (error) {
+        if (signal.aborted) return
+        if (!quiet) report('watching the engine failed', error)
+        quiet = true
+      }
+      await sleep(retryDelay, undefined, { signal }).catch(() => {})
+    }
+  }
+}
