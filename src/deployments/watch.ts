@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
 import { report } from '../journal.ts'
@@ -5,6 +6,9 @@ import { observe } from './observe.ts'
 import { listInStatus } from './store.ts'
 
 type WatchDeps = Pick<Deps, 'db' | 'docker' | 'feed' | 'instanceId' | 'logs'>
+
+/** Milliseconds before another look at what could not be seen. */
+const retryDelay = 1000
 
 const telling = ['start', 'die', 'destroy']
 
@@ -24,10 +28,14 @@ export async function watchContainers(deps: WatchDeps, { signal }: { signal: Abo
       await look(environmentId)
   }
 
-  /** An engine that is away is looked at again when the feed has it back. */
+  /** What could not be seen is looked at until it can: a state must not stay untrue. */
   async function look(environmentId: string) {
-    await observe(deps, environmentId).catch((error) => {
-      if (!signal.aborted) report('an app was not looked at', error, { environment: environmentId })
-    })
+    for (let quiet = false; !signal.aborted; quiet = true)
+      try {
+        return await observe(deps, environmentId)
+      } catch (error) {
+        if (!quiet) report('an app was not looked at', error, { environment: environmentId })
+        await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      }
   }
 }
