@@ -2,15 +2,15 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, conflictField } from '../errors.ts'
-import { listHostPorts } from './store.ts'
+import { listHostPorts, listServicePorts } from './store.ts'
 
 /** Above what most software uses, below the range that Linux takes for outgoing connections. */
 const first = 20_000
 const last = 29_999
 
-/** A port of this host that no environment has and nothing listens on; an environment keeps it for good. */
+/** A port of this host that nobody has and nothing listens on; whoever gets it keeps it for good. */
 export function freeHostPort(db: Db, { publishAddress }: Pick<Config, 'publishAddress'>) {
-  const taken = new Set(listHostPorts(db))
+  const taken = new Set([...listHostPorts(db), ...listServicePorts(db)])
   const count = last - first + 1
   const start = Math.floor(Math.random() * count)
   for (let i = 0; i < count; i++) {
@@ -25,8 +25,9 @@ export function refuseUsedPort(
   { db, config, docker }: Pick<Deps, 'db' | 'config' | 'docker'>,
   port: number,
 ) {
-  if (docker.remote || listHostPorts(db).includes(port)) return
-  if (port !== config.port && canListen(config.publishAddress, port)) return
+  const isFree = !listServicePorts(db).includes(port)
+  if (isFree && (docker.remote || listHostPorts(db).includes(port))) return
+  if (isFree && port !== config.port && canListen(config.publishAddress, port)) return
   throw conflictField(
     'hostPort',
     `Something on this host listens on port ${port} already. Choose another one.`,

@@ -1,5 +1,5 @@
 /** What a Docker object is for; `davit.kind` of its labels. */
-type Kind = 'app' | 'build'
+export type Kind = 'app' | 'build' | 'service'
 
 /**
  * The labels by which Davit finds again what it made. Every key is always set, so that labels of an
@@ -9,16 +9,18 @@ export const labelsFor = ({
   instanceId,
   kind,
   ownerId,
-  projectId,
+  projectId = '',
   environmentId = '',
   deploymentId = '',
+  serviceId = '',
 }: {
   instanceId: string
   kind: Kind
   ownerId: string
-  projectId: string
+  projectId?: string
   environmentId?: string
   deploymentId?: string
+  serviceId?: string
 }): Record<string, string> => ({
   'davit.instance': instanceId,
   'davit.kind': kind,
@@ -26,16 +28,22 @@ export const labelsFor = ({
   'davit.project': projectId,
   'davit.environment': environmentId,
   'davit.deployment': deploymentId,
-  'davit.service': '',
+  'davit.service': serviceId,
 })
 
 /** The filter for everything of this installation that belongs to what is named. */
 export const labelFilter = (
   instanceId: string,
-  of: { projectId?: string; environmentId?: string; deploymentId?: string } = {},
+  of: {
+    projectId?: string
+    environmentId?: string
+    deploymentId?: string
+    serviceId?: string
+  } = {},
 ): string[] => [
   `davit.instance=${instanceId}`,
   ...(of.projectId ? [`davit.project=${of.projectId}`] : []),
   ...(of.environmentId ? [`davit.environment=${of.environmentId}`] : []),
   ...(of.deploymentId ? [`davit.deployment=${of.deploymentId}`] : []),
+  ...(of.serviceId ? [`davit.service=${of.serviceId}`] : []),
 ]

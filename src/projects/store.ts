@@ -2,7 +2,7 @@ import { and, desc, eq, isNotNull, lt, ne } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { deploymentLogs } from '../db/log-schema.ts'
-import { deployments, environments, projects } from '../db/schema.ts'
+import { deployments, environments, projects, servicePorts } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import type { Duplicates } from '../db/unique.ts'
 import { AppError, notFound } from '../errors.ts'
@@ -113,6 +113,14 @@ export const isWebhookOfAnother = (
       ),
     )
     .get() !== undefined
+
+/** Ports of this host that services are published on. */
+export const listServicePorts = (db: Db) =>
+  db
+    .select({ port: servicePorts.port })
+    .from(servicePorts)
+    .all()
+    .map(({ port }) => port)
 
 export const listHostPorts = (db: Db) =>
   db

@@ -6,7 +6,7 @@ import type { Deployment } from '../store.ts'
 import { waitForEngine } from '../wait-for-engine.ts'
 import { choosePort, containerOptions, volumesOf } from './container.ts'
 import { gate } from './gate.ts'
-import { ensureNetwork } from './network.ts'
+import { ensureProjectNetwork } from './network.ts'
 
 /** Milliseconds in which an engine that went away may come back to have a switch undone. */
 const patience = 60_000
@@ -24,7 +24,7 @@ export async function deploy(
   const { docker, environment, log, save, signal } = run
   const [found, network] = await Promise.all([
     findImage(run, image),
-    ensureNetwork(run),
+    ensureProjectNetwork(run),
     ensureVolumes(run),
   ])
   const port = choosePort(run, found)

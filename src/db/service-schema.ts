@@ -1,0 +1,72 @@
+import { integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { owner } from './account-schema.ts'
+import { createdAt, flag, id, time } from './columns.ts'
+
+export const serviceStatuses = [
+  'pulling',
+  'creating',
+  'starting',
+  'running',
+  'unhealthy',
+  'stopped',
+  'failed',
+] as const
+
+/** Instances of the catalogue. */
+export const services = sqliteTable(
+  'services',
+  {
+    id: id(),
+    ownerId: owner(),
+    name: text().notNull(),
+    /** Name of the template, or `compose` for a file of the user's own. */
+    template: text().notNull(),
+    /** Tag of the main image. */
+    version: text().notNull(),
+    status: text({ enum: serviceStatuses }).notNull().default('pulling'),
+    /** The Compose file as it was when the instance was made: a template that changes changes no instance. */
+    compose: text().notNull(),
+    /** Sealed: the values of its variables, as JSON. Generated ones are made once and never anew. */
+    values: text().notNull(),
+    domains: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** What an admin allowed this instance that templates may not have: host paths, privileges. */
+    allowed: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+    errorStep: text(),
+    errorCode: text(),
+    errorMessage: text(),
+    errorHint: text(),
+    /** Set while its containers, network and files are being removed. */
+    deletingAt: time(),
+    deletingVolumes: flag().notNull().default(false),
+    createdAt: createdAt(),
+  },
+  (t) => [uniqueIndex('service_name_per_owner').on(t.ownerId, t.name)],
+)
+
+/** Ports of this host on which services are published. */
+export const servicePorts = sqliteTable('service_ports', {
+  port: integer().primaryKey(),
+  serviceId: text()
+    .notNull()
+    .references(() => services.id, { onDelete: 'cascade' }),
+  /** The service in the Compose file, and its port there. */
+  target: text().notNull(),
+  containerPort: integer().notNull(),
+  protocol: text({ enum: ['tcp', 'udp'] }).notNull(),
+})
+
+/** Private registries: who may pull from where. */
+export const registries = sqliteTable(
+  'registries',
+  {
+    id: id(),
+    ownerId: owner(),
+    /** As image references name it: `registry.example.com:5000`. */
+    host: text().notNull(),
+    username: text().notNull(),
+    /** Sealed. */
+    password: text().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [uniqueIndex('registry_host_per_owner').on(t.ownerId, t.host)],
+)

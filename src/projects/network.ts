@@ -1,0 +1,36 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../deps.ts'
+import { freeSubnet, isSubnetTaken } from '../docker/index.ts'
+
+/** Tries for a subnet when someone else keeps taking the one just found free. */
+const maxTries = 10
+
+/**
+ * The network of a project or a service, made when it is first wanted, on a subnet of its own.
+ * Found again by the filter. Returns its name.
+ */
+export async function ensureNetwork(
+  { docker, config }: Pick<Deps, 'docker' | 'config'>,
+  {
+    name,
+    filter,
+    labels,
+    signal,
+  }: { name: string; filter: string[]; labels: Record<string, string>; signal: AbortSignal },
+) {
+  const [existing] = await docker.listNetworks({ labels: filter, signal })
+  if (existing) return existing.name
+  for (let tries = 1; ; tries++) {
+    const used = await docker.usedSubnets({ signal })
+    const subnet = freeSubnet({ pool: config.networkPool, prefix: 26, used })
+    try {
+      await docker.createNetwork({ name, subnet, labels })
+      return name
+    } catch (error) {
+      const [made] = await docker.listNetworks({ labels: filter, signal })
+      if (made) return made.name // another one who wanted it was quicker
+      if (!isSubnetTaken(error) || tries === maxTries) throw error
+      await sleep(100, undefined, { signal }) // a network in the making is not listed yet
+    }
+  }
+}
