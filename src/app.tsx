@@ -25,6 +25,7 @@ import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSourceRoutes } from './git/routes.tsx'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
+import { registryRoutes } from './registries/routes.tsx'
 import { clientAddress } from './web/client-address.ts'
 import { csrfCheck, csrfToken } from './web/csrf.ts'
 import { factory } from './web/factory.ts'
@@ -75,6 +76,7 @@ export function createApp(deps: Deps) {
   app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))
   app.route('/', gitSourceRoutes(deps))
+  app.route('/', registryRoutes(deps))
   app.route('/', gitLookupRoutes(deps))
   app.route('/', tokenRoutes(deps))
   app.route('/', userRoutes(deps))

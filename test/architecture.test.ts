@@ -16,7 +16,7 @@ const lines = [
   'environments',
   'projects',
   'accounts',
-  'git',
+  'git registries',
   'audit',
   'web',
   'docker edge',

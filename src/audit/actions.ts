@@ -24,6 +24,8 @@ export const actions = {
 
   'source.added': 'added the git source',
   'source.removed': 'removed the git source',
+  'registry.added': 'added the registry',
+  'registry.removed': 'removed the registry',
   'webhook.registered': 'registered the webhook of',
   'webhook.removed': 'removed the webhook of',
   'webhook.secret_changed': 'changed the webhook secret of',
@@ -54,6 +56,7 @@ export type ObjectKind =
   | 'invite'
   | 'token'
   | 'source'
+  | 'registry'
   | 'delivery'
   | 'project'
   | 'environment'

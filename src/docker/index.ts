@@ -15,6 +15,7 @@ import { inspectImage, listImages, removeImage } from './images.ts'
 import { engineInfo } from './info.ts'
 import { containerLogs } from './logs.ts'
 import { createNetwork, listNetworks, removeNetwork } from './networks.ts'
+import { checkRegistry } from './registries.ts'
 import { usedSubnets } from './subnets.ts'
 import { createVolume, listVolumes, removeVolume } from './volumes.ts'
 
@@ -49,6 +50,8 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     setRestartPolicy: on(setRestartPolicy),
     containerLogs: on(containerLogs),
 
+    checkRegistry: on(checkRegistry),
+
     listNetworks: on(listNetworks),
     createNetwork: on(createNetwork),
     removeNetwork: on(removeNetwork),
@@ -69,6 +72,7 @@ export type { EngineInfo } from './info.ts'
 export type { ContainerLine } from './logs.ts'
 export type { Network } from './networks.ts'
 export type { ProbeOptions, ProbeResult } from './probe.ts'
+export type { RegistryAuth } from './registries.ts'
 export type { Volume } from './volumes.ts'
 export { BuildError } from './build-error.ts'
 export { EngineError } from './failures.ts'

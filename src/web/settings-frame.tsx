@@ -32,6 +32,7 @@ const tabs = [
   { title: 'Sessions', path: '/settings/sessions', adminOnly: false },
   { title: 'Tokens', path: '/settings/tokens', adminOnly: false },
   { title: 'Git', path: '/settings/git', adminOnly: false },
+  { title: 'Registries', path: '/settings/registries', adminOnly: false },
   { title: 'Users', path: '/settings/users', adminOnly: true },
   { title: 'Invitations', path: '/settings/invites', adminOnly: true },
   { title: 'Audit', path: '/settings/audit', adminOnly: true },

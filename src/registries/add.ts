@@ -1,0 +1,31 @@
+import type { z } from 'zod'
+import type { Deps } from '../deps.ts'
+import { EngineError } from '../docker/index.ts'
+import { invalidField } from '../errors.ts'
+import { sealedAs, serverAddress } from './auth.ts'
+import type { registryForm } from './forms.ts'
+import { insertRegistry } from './store.ts'
+
+/** Has the engine log in there, and keeps what it was let in with. */
+export async function addRegistry(
+  { db, docker, secrets }: Pick<Deps, 'db' | 'docker' | 'secrets'>,
+  {
+    ownerId,
+    input: { host, username, password },
+    signal,
+  }: { ownerId: string; input: z.output<ReturnType<typeof registryForm>>; signal: AbortSignal },
+) {
+  const auth = { username, password, serveraddress: serverAddress(host) }
+  await docker.checkRegistry(auth, { signal }).catch((error) => {
+    if (!(error instanceof EngineError)) throw error
+    if (error.status === 401 || /unauthorized|denied/i.test(error.message))
+      throw invalidField('password', `The registry ${host} refuses this user and password.`)
+    throw invalidField(
+      'host',
+      `The engine does not reach a registry at ${host}. Check the address.`,
+    )
+  })
+  const id = Bun.randomUUIDv7()
+  const sealed = secrets.seal(password, sealedAs(id))
+  return insertRegistry(db, { id, ownerId, host, username, password: sealed })
+}

@@ -1,0 +1,32 @@
+import type { Deps } from '../deps.ts'
+import type { RegistryAuth } from '../docker/index.ts'
+import { Failure } from '../errors.ts'
+import { dockerHub, registryOf } from './image-registry.ts'
+import { getRegistryOf } from './store.ts'
+
+/** The name under which a password is sealed. */
+export const sealedAs = (registryId: string) => `registry ${registryId}`
+
+/** Docker Hub logs in under an address of its own. */
+export const serverAddress = (host: string) =>
+  host === dockerHub ? 'https://index.docker.io/v1/' : host
+
+/** What an owner's pull of an image is authorised with; undefined for a registry they have not added. */
+export function authFor(
+  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+  { ownerId, image }: { ownerId: string; image: string },
+): RegistryAuth | undefined {
+  const registry = getRegistryOf(db, { ownerId, host: registryOf(image) })
+  if (!registry) return undefined
+  try {
+    const password = secrets.open(registry.sealed, sealedAs(registry.id))
+    return { username: registry.username, password, serveraddress: serverAddress(registry.host) }
+  } catch (cause) {
+    throw new Failure(
+      'registry_unreadable',
+      `The password of the registry ${registry.host} can no longer be read.`,
+      'Remove the registry under Settings, Registries, and add it again.',
+      { cause },
+    )
+  }
+}

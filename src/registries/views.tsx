@@ -1,0 +1,126 @@
+import { EmptyState, MoreLink } from '../web/components.tsx'
+import { Modal, ModalActions } from '../web/dialog.tsx'
+import type { User } from '../web/factory.ts'
+import { FormError, TextField } from '../web/fields-view.tsx'
+import type { Draft } from '../web/input.ts'
+import { SettingsFrame } from '../web/settings-frame.tsx'
+import { Ago } from '../web/times.tsx'
+import type { Registry } from './store.ts'
+
+type Registries = { items: Registry[]; nextCursor: string | null }
+
+export const RegistriesPage = ({ user, ...list }: Registries & { user: User }) => (
+  <SettingsFrame user={user} path="/settings/registries">
+    <RegistryList {...list} />
+  </SettingsFrame>
+)
+
+export const RegistryList = ({ items, nextCursor }: Registries) => (
+  <section id="registries" aria-label="Registries">
+    <div class="section-head">
+      <p class="muted">Private images are pulled with these, for services and for builds.</p>
+      <button type="button" class="btn" hx-get="/settings/registries/new" hx-target="#modal">
+        New registry
+      </button>
+    </div>
+    {items.length === 0 ? (
+      <EmptyState title="No registries">
+        <p>Public images need none. Add one to use the private images in it.</p>
+      </EmptyState>
+    ) : (
+      <ul class="rows">
+        {items.map((registry) => (
+          <RegistryItem registry={registry} />
+        ))}
+      </ul>
+    )}
+    <MoreLink href="/settings/registries" nextCursor={nextCursor} />
+  </section>
+)
+
+const RegistryItem = ({ registry: { id, host, username, createdAt } }: { registry: Registry }) => (
+  <li>
+    <div class="row-main">
+      <strong>
+        <bdi>{host}</bdi>
+      </strong>
+      <p class="row-facts">
+        <span>
+          as <bdi>{username}</bdi>
+        </span>
+        <span>
+          added <Ago at={createdAt} />
+        </span>
+      </p>
+    </div>
+    <div class="row-actions">
+      <button
+        type="button"
+        class="btn quiet-danger"
+        data-variant="ghost"
+        data-size="sm"
+        hx-delete={`/settings/registries/${id}`}
+        hx-target="#modal"
+        hx-confirm={`Remove the registry ${host}? What runs goes on; its images can no longer be pulled.`}
+        aria-label={`Remove ${host}`}
+      >
+        Remove
+      </button>
+    </div>
+  </li>
+)
+
+export const NewRegistryModal = ({ draft }: { draft: Draft }) => (
+  <Modal title="New registry">
+    <form
+      class="form"
+      hx-post="/settings/registries"
+      hx-target="#modal"
+      hx-disable="find button[type=submit]"
+    >
+      <FormError draft={draft} />
+      <TextField
+        name="host"
+        label="Host"
+        draft={draft}
+        placeholder="registry.example.com"
+        hint="As in the names of its images. Docker Hub is docker.io."
+        maxlength={255}
+        autocomplete="off"
+        required
+        autofocus
+        code
+      />
+      <TextField
+        name="username"
+        label="User"
+        draft={draft}
+        maxlength={255}
+        autocomplete="off"
+        required
+      />
+      <TextField
+        name="password"
+        label="Password or token"
+        draft={withoutPassword(draft)}
+        type="password"
+        hint="One that may only pull is enough."
+        maxlength={4000}
+        autocomplete="off"
+        required
+        code
+      />
+      <ModalActions>
+        <button type="submit" class="btn">
+          Check and add
+        </button>
+      </ModalActions>
+    </form>
+  </Modal>
+)
+
+/** What was typed comes back into the form, but a password does not. */
+function withoutPassword({ values, ...draft }: Draft): Draft {
+  const { password: _, ...rest } = values
+  return { ...draft, values: rest }
+}
