@@ -1,0 +1,52 @@
+import type { Deps } from '../deps.ts'
+import type { Container, ContainerSummary } from '../docker/index.ts'
+import { AppError } from '../errors.ts'
+import type { User } from '../web/factory.ts'
+import { maySee, placeContainers } from './place.ts'
+import type { Place } from './place.ts'
+
+export type { Place } from './place.ts'
+
+type FindDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+type Viewer = Pick<User, 'id' | 'role'>
+
+export type Found = { container: Container; place: Place }
+export type Listed = { container: ContainerSummary; place: Place }
+
+/** The container with that full id, for a user who may see it; for anyone else it is missing. */
+export async function findContainer(
+  deps: FindDeps,
+  { id, user, signal }: { id: string; user: Viewer; signal?: AbortSignal | undefined },
+): Promise<Found> {
+  if (!isFullId(id)) throw noContainer()
+  const container = await deps.docker.inspectContainer(id, { signal })
+  if (container?.id !== id) throw noContainer() // the engine takes names and prefixes too
+  const place = placeContainers(deps, [container])(container)
+  if (!maySee(user, place)) throw noContainer()
+  return { container, place }
+}
+
+/** Every container, running or not, that the user may see; newest first. */
+export async function listVisible(
+  deps: FindDeps,
+  user: Viewer,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<Listed[]> {
+  const labels = user.role === 'admin' ? [] : ownLabels(deps, user)
+  const containers = await deps.docker.listContainers({ all: true, labels, signal })
+  const placeOf = placeContainers(deps, containers)
+  return containers
+    .map((container) => ({ container, place: placeOf(container) }))
+    .filter(({ place }) => maySee(user, place))
+}
+
+/** One sentence for what never was, what is gone and what is someone else's: they can't be told apart. */
+export const noContainer = () =>
+  new AppError('not_found', 'This container does not exist, or it is gone by now.')
+
+const isFullId = (id: string) => /^[0-9a-f]{64}$/.test(id)
+
+const ownLabels = ({ instanceId }: FindDeps, { id }: Viewer) => [
+  `davit.instance=${instanceId}`,
+  `davit.owner=${id}`,
+]

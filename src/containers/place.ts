@@ -1,0 +1,77 @@
+import type { Deps } from '../deps.ts'
+import type { ContainerSummary } from '../docker/index.ts'
+import type { User } from '../web/factory.ts'
+import { getDeployedPlaces, getServicePlaces } from './store.ts'
+
+type Named = { id: string; name: string }
+
+/** What a container is part of. `own` is Davit's; one with neither project nor service serves Davit itself. */
+export type Place =
+  | {
+      kind: 'own'
+      ownerId: string | null
+      project: Named | null
+      environment: Named | null
+      deployment: { id: string; status: string } | null
+      service: Named | null
+    }
+  | { kind: 'other' }
+
+type Labelled = Pick<ContainerSummary, 'id' | 'labels'>
+
+const other: Place = { kind: 'other' }
+
+/**
+ * Says of each container where it belongs. Labels alone prove nothing, as whoever makes a container
+ * writes them: what they name must be in the database, and agree with it.
+ */
+export function placeContainers(
+  { db, instanceId }: Pick<Deps, 'db' | 'instanceId'>,
+  containers: Labelled[],
+): (container: Labelled) => Place {
+  const ours = containers.filter(({ labels }) => labels['davit.instance'] === instanceId)
+  const named = (label: string) => ours.flatMap(({ labels }) => labels[label] || [])
+  const deployed = getDeployedPlaces(db, named('davit.deployment'))
+  const services = getServicePlaces(db, named('davit.service'))
+
+  return ({ id, labels }) => {
+    if (labels['davit.instance'] !== instanceId) return other
+    const kind = labels['davit.kind']
+    if (kind === 'app') return placeOfApp(id, labels)
+    if (kind === 'service') return placeOfService(labels)
+    return kind === 'build' || kind === 'edge' ? { ...nowhere, ownerId: null } : other
+  }
+
+  function placeOfApp(id: string, labels: Labelled['labels']): Place {
+    const found = deployed.get(labels['davit.deployment'] ?? '')
+    if (
+      !found ||
+      found.ownerId !== labels['davit.owner'] ||
+      found.project.id !== labels['davit.project'] ||
+      found.environment.id !== labels['davit.environment'] ||
+      (found.containerId !== null && found.containerId !== id)
+    )
+      return other
+    const { ownerId, project, environment, status } = found
+    return { ...nowhere, ownerId, project, environment, deployment: { id: found.id, status } }
+  }
+
+  function placeOfService(labels: Labelled['labels']): Place {
+    const found = services.get(labels['davit.service'] ?? '')
+    if (!found || found.ownerId !== labels['davit.owner']) return other
+    const { ownerId, id, name } = found
+    return { ...nowhere, ownerId, service: { id, name } }
+  }
+}
+
+const nowhere = {
+  kind: 'own',
+  project: null,
+  environment: null,
+  deployment: null,
+  service: null,
+} as const
+
+/** A member sees what is theirs, an admin everything. */
+export const maySee = (user: Pick<User, 'id' | 'role'>, place: Place) =>
+  user.role === 'admin' || (place.kind === 'own' && place.ownerId === user.id)
