@@ -23,6 +23,7 @@ const forPeople = new Set([
   'GET /envs/:envId/variables/new',
   'GET /settings/tokens/new',
   'GET /settings/git/new',
+  'GET /settings/registries/new',
   'POST /webhooks/github',
   'POST /webhooks/gitlab',
   'POST /webhooks/gitea',

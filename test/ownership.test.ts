@@ -51,6 +51,8 @@ const routes: Record<
   'DELETE /settings/identities/:id': { id: 'identity' },
   'GET /settings/git/:id': { id: 'source', asksProvider: true },
   'DELETE /settings/git/:id': { id: 'source' },
+  'GET /settings/registries/:id': { id: 'registry' },
+  'DELETE /settings/registries/:id': { id: 'registry' },
   'GET /api/git/sources/:sourceId/repos': { asksProvider: true },
   'GET /api/git/sources/:sourceId/repos/:owner/:repo/branches': { asksProvider: true },
   'GET /api/git/sources/:sourceId/repos/:owner/:repo/tags': { asksProvider: true },
@@ -76,6 +78,7 @@ const noIds = (): Ids => ({
   session: Bun.randomUUIDv7(),
   token: Bun.randomUUIDv7(),
   identity: Bun.randomUUIDv7(),
+  registry: Bun.randomUUIDv7(),
 })
 
 function send(client: TestClient, method: string, path: string, body?: Record<string, unknown>) {

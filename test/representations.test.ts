@@ -76,6 +76,7 @@ async function kindOf(response: Response): Promise<Kind> {
 function idOf(path: string): keyof Ids {
   if (path.startsWith('/envs/')) return 'variable'
   if (path.startsWith('/settings/git/')) return 'source'
+  if (path.startsWith('/settings/registries/')) return 'registry'
   if (path.startsWith('/settings/users/')) return 'user'
   return 'project'
 }

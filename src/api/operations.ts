@@ -17,6 +17,7 @@ import {
 } from '../environments/forms.ts'
 import { branchesQuery, repositoriesQuery, sourceForm } from '../git/forms.ts'
 import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
+import { registryForm } from '../registries/forms.ts'
 import { pageQuery } from '../web/paging.ts'
 import { operationsOf } from './operation.ts'
 import type { Operation } from './operation.ts'
@@ -28,6 +29,7 @@ export const operations = (config: Config): Operation[] => [
   ...environments(),
   ...deployments(config),
   ...git(config),
+  ...registries(config),
   ...accounts(),
 ]
 
@@ -125,6 +127,21 @@ function deployments(config: Config) {
       answer: resource.listOf(resource.logLine),
       streams: true,
     }),
+  ]
+}
+
+function registries(config: Config) {
+  const { get, post, remove, list } = operationsOf('Registries')
+  const answer = resource.registry
+  return [
+    list('/settings/registries', 'List your private registries', answer, pageQuery),
+    post('/settings/registries', 'Add a registry; the engine logs in there first', {
+      body: registryForm(config),
+      answer,
+      created: true,
+    }),
+    get('/settings/registries/:id', 'Look at a registry', { answer }),
+    remove('/settings/registries/:id', 'Remove a registry'),
   ]
 }
 

@@ -168,6 +168,8 @@ export const source = z.object({
   createdAt: time,
 })
 
+export const registry = z.object({ id, host: z.string(), username: z.string(), createdAt: time })
+
 /** With what the provider says of its token now. */
 export const checkedSource = source.extend({
   rights: z.array(z.string()).nullable(),

@@ -3,6 +3,7 @@ import { insertSession } from '../../src/accounts/store.ts'
 import { deliveries } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertSource } from '../../src/git/store.ts'
+import { insertRegistry } from '../../src/registries/store.ts'
 import type { TestApp } from './app.ts'
 import type { TestClient } from './client.ts'
 
@@ -16,6 +17,7 @@ export type Ids = Record<
   | 'identity'
   | 'source'
   | 'delivery'
+  | 'registry'
   | 'user',
   string
 >
@@ -63,6 +65,12 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     login: 'someone',
     token: 'a token',
   })
+  const registry = insertRegistry(t.db, {
+    ownerId: client.user.id,
+    host: 'registry.example.com',
+    username: 'someone',
+    password: 'sealed',
+  })
   const delivery = t.db
     .insert(deliveries)
     .values({
@@ -85,6 +93,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     session: session.id,
     token: token.id,
     identity: identity.id,
+    registry: registry.id,
   }
 }
 

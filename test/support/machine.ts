@@ -69,6 +69,21 @@ export async function ensureSshd({ say }: Options) {
   })
 }
 
+/** Finds an image registry, installing Debian's where there is none, and answers its path. */
+export async function ensureRegistry({ say }: Options) {
+  const found = which('docker-registry')
+  if (found) return found
+  return withMachineLock(async () => {
+    if (!which('docker-registry')) {
+      say("Installing Debian's docker-registry, which private images are pulled from.")
+      await installPackages(['docker-registry'])
+    }
+    const installed = which('docker-registry')
+    if (!installed) throw new Error("Debian's docker-registry is installed, but not found.")
+    return installed
+  })
+}
+
 const hasBusybox = async () => (await askEngine('/images/busybox:latest/json')).ok
 
 /** A registry that is out of reach costs 20 s at most. */

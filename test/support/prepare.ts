@@ -1,13 +1,20 @@
-import { ensureBusyboxImage, ensureChromium, ensureEngine, ensureSshd } from './machine.ts'
+import {
+  ensureBusyboxImage,
+  ensureChromium,
+  ensureEngine,
+  ensureRegistry,
+  ensureSshd,
+} from './machine.ts'
 
 // `npm test` begins here: the tests use a real engine, build on busybox, clone over
-// ssh and look at pages in Chromium.
+// ssh, pull from a registry and look at pages in Chromium.
 const say = console.error
 try {
   await ensureEngine({ say })
   await ensureBusyboxImage({ say })
   await ensureChromium({ say })
   await ensureSshd({ say })
+  await ensureRegistry({ say })
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
