@@ -1,0 +1,107 @@
+import type { Path, Source, Tree } from './source.ts'
+
+/** A value of a Compose file and where it stands: reads what the key wants or names it in a refusal. */
+export class Field {
+  constructor(
+    readonly value: Tree | undefined,
+    readonly path: Path,
+    readonly source: Source,
+  ) {}
+
+  /** Compose takes a key without a value for one that is not there. */
+  get absent() {
+    return this.value === undefined || this.value === null
+  }
+
+  get isText() {
+    return typeof this.value === 'string'
+  }
+
+  get isMap() {
+    return this.value instanceof Map
+  }
+
+  get isList() {
+    return Array.isArray(this.value)
+  }
+
+  refuse(complaint: string) {
+    return this.source.refuse(this.path, complaint)
+  }
+
+  get(key: string) {
+    return this.at(key, this.value instanceof Map ? this.value.get(key) : undefined)
+  }
+
+  /** Refuses every other key by name; `x-…` may stand anywhere. */
+  only(keys: readonly string[], hint: (key: string) => string = () => 'Remove it.') {
+    for (const [key, field] of this.entries())
+      if (!keys.includes(key) && !key.startsWith('x-'))
+        throw field.refuse(`is not supported. ${hint(key)}`)
+    return this
+  }
+
+  entries(): [string, Field][] {
+    if (this.absent) return []
+    if (!(this.value instanceof Map)) throw this.refuse('wants keys with values below it.')
+    return [...this.value].map(([key, value]) => [key, this.at(key, value)])
+  }
+
+  items(): Field[] {
+    if (this.absent) return []
+    if (!Array.isArray(this.value)) throw this.refuse('wants a list.')
+    return this.value.map((value, index) => this.at(index, value))
+  }
+
+  /** A list, or one value that stands for a list of one. */
+  oneOrMore() {
+    return this.absent || this.isList ? this.items() : [this]
+  }
+
+  /** Text as YAML writes it: numbers and booleans count too. */
+  text(what = 'text'): string {
+    const { value } = this
+    if (typeof value === 'string') return value
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+    throw this.refuse(`wants ${what}.`)
+  }
+
+  matching(pattern: RegExp, what: string) {
+    const text = this.text(what)
+    if (text.length <= 4096 && pattern.test(text)) return text
+    throw this.refuse(`is ${quote(text)} and wants ${what}.`)
+  }
+
+  oneOf<T extends string>(choices: readonly T[]): T {
+    const text = this.text(choices.join(' or '))
+    const found = choices.find((choice) => choice === text)
+    if (found === undefined)
+      throw this.refuse(`is ${quote(text)} and wants ${choices.join(' or ')}.`)
+    return found
+  }
+
+  flag(): boolean {
+    return this.oneOf(['true', 'false']) === 'true'
+  }
+
+  number({ min, max, whole = true }: { min: number; max: number; whole?: boolean }): number {
+    const text = this.text('a number')
+    const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : NaN
+    const fits = number >= min && number <= max && (!whole || Number.isInteger(number))
+    if (!fits) throw this.refuse(`is ${quote(text)} and wants a number from ${min} to ${max}.`)
+    return number
+  }
+
+  /** What `read` makes of it, or the other value when it is not there. */
+  or<T, U>(other: U, read: (field: Field) => T): T | U {
+    return this.absent ? other : read(this)
+  }
+
+  private at(key: string | number, value: Tree | undefined) {
+    return new Field(value, [...this.path, key], this.source)
+  }
+}
+
+/** At most a glimpse of it: what stands in a refusal may be shown in a log. */
+export const quote = (text: string) =>
+  JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)

@@ -1,0 +1,149 @@
+import type { Path, Source, Tree } from './source.ts'
+import { quote } from './field.ts'
+import { AppError } from '../../errors.ts'
+
+export type Lookup = (name: string) => string | undefined
+
+/** One mention of a variable: `$A`, or `${A}` with what stands behind the name. */
+type Mention = { name: string; operator: Operator | null; operand: string }
+type Operator = ':-' | '-' | ':?' | '?' | ':+' | '+'
+type Part = string | Mention
+
+const maxDepth = 20
+/** Of all texts together: a value of 32 KiB may be mentioned many times. */
+const maxTotal = 4 * 1024 * 1024
+
+/**
+ * Puts the values of variables into every text of the tree, as Compose defines it; keys stay. A
+ * value goes in byte by byte: what looks like YAML or like a variable in it stays text.
+ */
+export function interpolate(
+  tree: Tree,
+  source: Source,
+  lookup: Lookup,
+  /** Where in the file the tree stands. */
+  at: Path = [],
+): Tree {
+  let total = 0
+  return walk(tree, at)
+
+  function walk(node: Tree, path: Path): Tree {
+    if (node instanceof Map)
+      return new Map([...node].map(([key, value]) => [key, walk(value, [...path, key])]))
+    if (Array.isArray(node)) return node.map((value, index) => walk(value, [...path, index]))
+    if (typeof node !== 'string' || !node.includes('$')) return node
+    const text = explained(source, path, () => interpolateText(node, lookup))
+    total += text.length
+    if (total > maxTotal)
+      throw source.refuse(path, 'makes the file over 4 MiB. Mention the variable less often.')
+    return text
+  }
+}
+
+/** The same for one text; throws `invalid` naming the variable. */
+export const interpolateText = (text: string, lookup: Lookup, depth = 0): string =>
+  parts(text, depth)
+    .map((part) => (typeof part === 'string' ? part : resolve(part, lookup, depth)))
+    .join('')
+
+/** Every mention of a variable in the tree, those in defaults too. */
+export function mentionsIn(tree: Tree, source: Source, at: Path = []) {
+  const found: { name: string; path: Path; required: boolean; fallback: string | null }[] = []
+  walk(tree, at)
+  return found
+
+  function walk(node: Tree, path: Path) {
+    if (node instanceof Map) for (const [key, value] of node) walk(value, [...path, key])
+    else if (Array.isArray(node)) node.forEach((value, index) => walk(value, [...path, index]))
+    else if (typeof node === 'string' && node.includes('$'))
+      explained(source, path, () => collect(node, path, 0))
+  }
+
+  function collect(text: string, path: Path, depth: number) {
+    for (const part of parts(text, depth)) {
+      if (typeof part === 'string') continue
+      const { name, operator, operand } = part
+      const inner = operand.includes('$')
+      const fallback = operator?.endsWith('-') && !inner ? operand : null
+      found.push({ name, path, required: operator?.endsWith('?') ?? false, fallback })
+      if (inner) collect(operand, path, depth + 1)
+    }
+  }
+}
+
+function resolve({ name, operator, operand }: Mention, lookup: Lookup, depth: number): string {
+  const value = lookup(name)
+  if (operator === null) return value ?? ''
+  const there = operator.startsWith(':') ? value !== undefined && value !== '' : value !== undefined
+  const inner = () => interpolateText(operand, lookup, depth + 1)
+  if (operator.endsWith('+')) return there ? inner() : ''
+  if (there) return value!
+  if (operator.endsWith('-')) return inner()
+  throw new Unreadable(`needs a value for ${name}${operand ? `: ${inner()}` : ''}.`)
+}
+
+function parts(text: string, depth: number): Part[] {
+  if (depth > maxDepth) throw new Unreadable(`nests variables more than ${maxDepth} deep.`)
+  const found: Part[] = []
+  let from = 0
+  while (from < text.length) {
+    const dollar = text.indexOf('$', from)
+    if (dollar === -1) break
+    found.push(text.slice(from, dollar))
+    const { part, end } = readMention(text, dollar)
+    found.push(part)
+    from = end
+  }
+  found.push(text.slice(from))
+  return found
+}
+
+const bareName = /[A-Za-z_][A-Za-z0-9_]*/y
+const bracedName = /\{([A-Za-z_][A-Za-z0-9_]*)(:?[-?+]|(?=\}))/y
+
+function readMention(text: string, dollar: number): { part: Part; end: number } {
+  if (text[dollar + 1] === '$') return { part: '$', end: dollar + 2 }
+  const bare = matchAt(bareName, text, dollar + 1)
+  if (bare) return { part: { name: bare[0], operator: null, operand: '' }, end: bareName.lastIndex }
+  const braced = matchAt(bracedName, text, dollar + 1)
+  const end = braced ? closingBrace(text, dollar) : -1
+  if (!braced || end === -1)
+    throw new Unreadable(
+      `has ${quote(text.slice(dollar, dollar + 24))}, which names no variable. Write $$ for a dollar sign.`,
+    )
+  const operator = (braced[2] || null) as Operator | null
+  const operand = text.slice(dollar + 1 + braced[0].length, end)
+  return { part: { name: braced[1]!, operator, operand }, end: end + 1 }
+}
+
+function matchAt(pattern: RegExp, text: string, at: number) {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}
+
+/** The brace that closes the one after the dollar; `${` opens one more level. */
+function closingBrace(text: string, dollar: number) {
+  let open = 0
+  for (let at = dollar; at < text.length; at++) {
+    if (text.startsWith('${', at)) {
+      open++
+      at++
+    } else if (text[at] === '}' && --open === 0) return at
+  }
+  return -1
+}
+
+class Unreadable extends AppError {
+  constructor(readonly complaint: string) {
+    super('invalid', `This ${complaint}`)
+  }
+}
+
+/** Adds file, line and key. */
+function explained<T>(source: Source, path: Path, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof Unreadable ? source.refuse(path, error.complaint) : error
+  }
+}

@@ -1,0 +1,213 @@
+import type { Document, ParsedNode } from 'yaml'
+import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser } from 'yaml'
+import type { Path, Place, Source as SourceType, Tree } from './source.ts'
+import { refuseAt, Source } from './source.ts'
+
+const maxBytes = 1024 * 1024
+/** Some 5,000 lines; the parser takes 100 ms for about as many. */
+const maxLexemes = 40_000
+const maxDepth = 100
+/** Of the tree, with each alias counted as what it stands for. */
+const maxNodes = 50_000
+
+const plainTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map(
+  (tag) => `tag:yaml.org,2002:${tag}`,
+)
+
+export type Origin = { file: string; field?: string }
+
+/**
+ * Reads one YAML document: the core schema of YAML 1.2, with aliases and `<<` resolved. Throws
+ * `invalid` with line and column for anything else, and for text that is made to cost.
+ */
+export function readYaml(text: string, { file, field }: Origin): { tree: Tree; source: Source } {
+  const origin = { file, field: field ?? null }
+  const lines = new LineCounter()
+  const refuse = (offset: number | null, complaint: string) =>
+    refuseAt(origin, offset === null ? null : placeAt(lines, offset), complaint)
+
+  if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes)
+    throw refuse(null, 'is over 1 MiB. Put large files into an image or a volume instead.')
+  if (countLexemes(text) > maxLexemes)
+    throw refuse(null, `has more than ${maxLexemes} words and signs. Split it.`)
+
+  const document = compose(text, lines, refuse)
+  const { tree, targets } = resolve(document, refuse)
+  return {
+    tree,
+    source: new Source(file, origin.field, (path) => locate(document, lines, targets, path)),
+  }
+}
+
+type Refuse = (offset: number | null, complaint: string) => ReturnType<SourceType['refuse']>
+
+/** Cheaper than parsing, so that a text made of signs is refused before it is parsed. */
+function countLexemes(text: string) {
+  let count = 0
+  for (const _ of new Lexer().lex(text)) if (++count > maxLexemes) break
+  return count
+}
+
+function compose(text: string, lines: LineCounter, refuse: Refuse) {
+  // duplicate keys are found by `resolve`: the parser compares each key with each
+  const options = { schema: 'core', uniqueKeys: false, resolveKnownTags: false } as const
+  const composer = new Composer({ ...options, prettyErrors: false, lineCounter: lines })
+  const documents = [...composer.compose(tokens(text, lines, refuse))]
+  const [document, second] = documents
+  if (!document?.contents) throw refuse(null, 'is empty. Give at least one service.')
+  const [error] = document.errors
+  if (error) throw refuse(error.pos[0], explain(error))
+  if (second) throw refuse(second.range[0], 'A second document begins here. Give them one by one.')
+  return document as Document.Parsed
+}
+
+function* tokens(text: string, lines: LineCounter, refuse: Refuse) {
+  lines.addNewLine(0)
+  const parser = new Parser(lines.addNewLine)
+  for (const lexeme of new Lexer().lex(text)) {
+    yield* parser.next(lexeme)
+    if (parser.stack.length > maxDepth)
+      throw refuse(parser.offset, `This is nested more than ${maxDepth} levels deep. Flatten it.`)
+  }
+  yield* parser.end()
+}
+
+const explain = ({ code, message }: { code: string; message: string }) =>
+  code === 'TAB_AS_INDENT' || /\btabs?\b/i.test(message)
+    ? 'This line is indented with a tab. YAML takes spaces only: replace each tab by two.'
+    : `This is not valid YAML: ${message.replace(/\.?$/, '.')} Correct the line.`
+
+/** The document as plain values, and what each alias stands for. */
+function resolve(document: Document.Parsed, refuse: Refuse) {
+  const anchors = new Map<string, ParsedNode>()
+  const open = new Set<ParsedNode>()
+  const targets = new Map<unknown, ParsedNode>()
+  let count = 0
+  return { tree: valueOf(document.contents), targets }
+
+  function valueOf(node: ParsedNode | null): Tree {
+    if (++count > maxNodes)
+      throw refuse(offsetOf(node), `Aliases make this over ${maxNodes} values. Write it out.`)
+    if (node === null) return null
+    if (isAlias(node)) return valueOf(targetOf(node as ParsedNode & { source: string }))
+    if (node.tag && !plainTags.includes(node.tag))
+      throw refuse(offsetOf(node), `The tag ${node.tag.slice(0, 60)} is not supported. Remove it.`)
+    if ('anchor' in node && node.anchor) anchors.set(node.anchor, node)
+    if (isScalar(node)) return scalar(node as ParsedNode & { value: unknown; source?: string })
+    open.add(node)
+    const value = isSeq(node)
+      ? node.items.map((item) => valueOf(item as ParsedNode))
+      : mapOf(node as ParsedNode)
+    open.delete(node)
+    return value
+  }
+
+  function targetOf(alias: ParsedNode & { source: string }): ParsedNode {
+    const target = targets.get(alias) ?? anchors.get(alias.source)
+    if (!target)
+      throw refuse(offsetOf(alias), `*${alias.source} has no anchor &${alias.source} before it.`)
+    if (open.has(target))
+      throw refuse(offsetOf(alias), `*${alias.source} contains itself. Write its values out.`)
+    targets.set(alias, target)
+    return target
+  }
+
+  function mapOf(node: ParsedNode): Map<string, Tree> {
+    const map = new Map<string, Tree>()
+    const merged: Map<string, Tree>[] = []
+    if (!isMap(node)) return map
+    for (const { key, value } of node.items as { key: ParsedNode; value: ParsedNode | null }[]) {
+      const name = nameOf(key)
+      if (isMergeKey(key)) merged.push(...mergeSources(valueOf(value), key))
+      else if (map.has(name))
+        throw refuse(offsetOf(key), `The key ${name} stands here a second time. Remove one.`)
+      else map.set(name, valueOf(value))
+    }
+    for (const from of merged)
+      for (const [name, value] of from) if (!map.has(name)) map.set(name, value)
+    return map
+  }
+
+  function nameOf(key: ParsedNode) {
+    if (!isScalar(key)) throw refuse(offsetOf(key), 'A key wants to be plain text.')
+    if (key.tag && !plainTags.includes(key.tag)) throw refuse(offsetOf(key), 'A key has no tag.')
+    return String(key.source ?? key.value ?? '')
+  }
+
+  function mergeSources(value: Tree, key: ParsedNode) {
+    const list = Array.isArray(value) ? value : [value]
+    return list.map((item) => {
+      if (item instanceof Map) return item
+      throw refuse(offsetOf(key), '<< takes a map, or a list of maps, such as *defaults.')
+    })
+  }
+
+  function scalar({
+    value,
+    source,
+    range,
+  }: ParsedNode & { value: unknown; source?: string }): Tree {
+    if (typeof value === 'string') {
+      if (value.includes('\0')) throw refuse(range[0], 'This has a NUL character. Remove it.')
+      return value
+    }
+    if (typeof value === 'boolean' || value === null) return value
+    // past 2^53 a number would lose its last digits
+    const exact = Number.isSafeInteger(value) || (Number.isFinite(value) && Number(value) % 1 !== 0)
+    return exact ? (value as number) : (source ?? String(value))
+  }
+}
+
+const isMergeKey = (key: ParsedNode) => isScalar(key) && key.type === 'PLAIN' && key.source === '<<'
+
+const offsetOf = (node: ParsedNode | null) => node?.range?.[0] ?? null
+
+/** Walks down as far as the path is in the text, through aliases and merges. */
+function locate(
+  document: Document.Parsed,
+  lines: LineCounter,
+  targets: Map<unknown, ParsedNode>,
+  path: Path,
+): Place | null {
+  let node: unknown = document.contents
+  let offset: number | null = null
+  for (const part of path) {
+    const found = childOf(node, part)
+    if (!found) break
+    offset = offsetOf(found.at) ?? offset
+    node = found.value
+  }
+  return offset === null ? null : placeAt(lines, offset)
+
+  function childOf(from: unknown, part: string | number): Child | null {
+    const node = targets.get(from) ?? from
+    if (isSeq(node)) {
+      const item = node.items[Number(part)] as ParsedNode | undefined
+      return item ? { at: item, value: item } : null
+    }
+    if (!isMap(node)) return null
+    const pairs = node.items as { key: ParsedNode; value: ParsedNode | null }[]
+    const own = pairs.find(({ key }) => isScalar(key) && (key.source ?? key.value) === part)
+    if (own) return { at: own.key, value: own.value }
+    return firstOf(
+      pairs.filter(({ key }) => isMergeKey(key)).map(({ value }) => value),
+      part,
+    )
+  }
+
+  function firstOf(sources: unknown[], part: string | number): Child | null {
+    for (const from of sources) {
+      const source = targets.get(from) ?? from
+      const found = isSeq(source) ? firstOf(source.items, part) : childOf(source, part)
+      if (found) return found
+    }
+    return null
+  }
+}
+
+type Child = { at: ParsedNode; value: ParsedNode | null }
+
+function placeAt(lines: LineCounter, offset: number): Place {
+  const { line, col } = lines.linePos(offset)
+  return { line, column: col }
+}

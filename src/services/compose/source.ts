@@ -1,0 +1,44 @@
+import { AppError } from '../../errors.ts'
+
+/** What YAML holds, with maps that keep any key (`__proto__` too) and the order of the file. */
+export type Tree = string | number | boolean | null | Tree[] | Map<string, Tree>
+export type Path = readonly (string | number)[]
+
+/** A place in the text, both counted from 1. */
+export type Place = { line: number; column: number }
+
+/** Where a tree came from: what names file, line, column and key in a refusal. */
+export class Source {
+  constructor(
+    /** The file's name, as the user knows it. */
+    readonly file: string,
+    /** The field of the form or of the JSON body that held the text. */
+    readonly field: string | null,
+    /** Of the key or item at the path; of the nearest one above it when it is not in the text. */
+    readonly placeOf: (path: Path) => Place | null,
+  ) {}
+
+  /** The complaint follows the key as its subject, and says what to do. */
+  refuse(path: Path, complaint: string) {
+    const key = keyOf(path)
+    return refuseAt(this, this.placeOf(path), key === '' ? complaint : `${key} ${complaint}`)
+  }
+}
+
+export function refuseAt(
+  { file, field }: Pick<Source, 'file' | 'field'>,
+  place: Place | null,
+  complaint: string,
+) {
+  const where = place ? `${file}, line ${place.line}, column ${place.column}` : file
+  const message = `${where}: ${complaint}`
+  return new AppError('invalid', message, { fields: field ? [{ field, message }] : [] })
+}
+
+/** As users write it: `services.web.ports[0]`. */
+export const keyOf = (path: Path) =>
+  path.reduce<string>(
+    (key, part) =>
+      typeof part === 'number' ? `${key}[${part}]` : key === '' ? part : `${key}.${part}`,
+    '',
+  )
