@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import type { Conditions } from './containers/conditions.ts'
 import type { Db, LogDb } from './db/index.ts'
 import type { DeploymentEvent } from './deployments/log-batch.ts'
 import type { DeploymentQueue } from './deployments/queue.ts'
@@ -17,6 +18,8 @@ export type Deps = {
   docker: Docker
   /** What happens to containers, whoever makes it happen. */
   feed: EngineFeed
+  /** How containers fare beyond what the engine's list tells. */
+  conditions: Conditions
   git: Git
   /** Lines and changes of state of deployments, by deployment id. */
   logs: Hub<DeploymentEvent>

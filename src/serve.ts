@@ -6,6 +6,8 @@ import { setupCodeFor } from './accounts/setup-code.ts'
 import { createApp } from './app.tsx'
 import { dropOldEvents } from './audit/retention.ts'
 import type { Config } from './config.ts'
+import { Conditions } from './containers/conditions.ts'
+import { watchConditions } from './containers/crash-loop.ts'
 import { holdDataDir } from './db/hold.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
@@ -36,6 +38,7 @@ export function assemble(config: Config): Deps {
     secrets,
     docker: connectDocker({ host: config.dockerHost }),
     feed: new EngineFeed(),
+    conditions: new Conditions(),
     git: connectGit(config),
     logs: new Hub(),
     queue: new DeploymentQueue(() => deps),
@@ -75,6 +78,7 @@ export async function serve(config: Config) {
   const background = [
     recover(deps, { signal: stop.signal }),
     watchContainers(deps, { signal: stop.signal }),
+    watchConditions(deps, { signal: stop.signal }),
     deps.feed.run(deps.docker, { signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))
   announce(deps, server.url)

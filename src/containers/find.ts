@@ -26,6 +26,12 @@ export async function findContainer(
   return { container, place }
 }
 
+/** Where a container belongs, whoever asks; null when it is gone. */
+export async function findPlace(deps: FindDeps, id: string): Promise<Place | null> {
+  const container = await deps.docker.inspectContainer(id)
+  return container && placeContainers(deps, [container])(container)
+}
+
 /** Every container, running or not, that the user may see; newest first. */
 export async function listVisible(
   deps: FindDeps,

@@ -1,4 +1,4 @@
-import { eq, inArray } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects, services } from '../db/schema.ts'
 
@@ -30,3 +30,40 @@ export function getServicePlaces(db: Db, serviceIds: string[]) {
     .all()
   return new Map(rows.map((row) => [row.id, row]))
 }
+
+const crashLoop = 'crash_loop'
+
+/** Why Davit stopped the app in that container. */
+export const setStopReason = (
+  db: Db,
+  containerId: string,
+  why: { errorMessage: string; errorHint: string },
+) =>
+  db
+    .update(deployments)
+    .set({ errorStep: 'running', errorCode: crashLoop, ...why })
+    .where(eq(deployments.containerId, containerId))
+    .run()
+
+export const clearStopReason = (db: Db, containerId: string) =>
+  db
+    .update(deployments)
+    .set({ errorStep: null, errorCode: null, errorMessage: null, errorHint: null })
+    .where(and(eq(deployments.containerId, containerId), eq(deployments.errorCode, crashLoop)))
+    .run()
+
+/** Null unless Davit stopped the app of that deployment. */
+export const getStopReason = (db: Db, deploymentId: string) =>
+  db
+    .select({ message: deployments.errorMessage, hint: deployments.errorHint })
+    .from(deployments)
+    .where(and(eq(deployments.id, deploymentId), eq(deployments.errorCode, crashLoop)))
+    .get() ?? null
+
+/** Whether a deployment is at work on the containers of an environment. */
+export const isSwitching = (db: Db, environmentId: string) =>
+  db
+    .select({ id: deployments.id })
+    .from(deployments)
+    .where(and(eq(deployments.environmentId, environmentId), eq(deployments.status, 'deploying')))
+    .get() !== undefined

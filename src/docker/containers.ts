@@ -23,19 +23,30 @@ export async function createContainer(
 export const startContainer = (engine: Engine, id: string, { signal }: Abortable = {}) =>
   engine.request('POST', `/containers/${encodeURIComponent(id)}/start`, { signal })
 
+type Grace = {
+  /** Between SIGTERM and SIGKILL; null leaves it to what the container was made with. */
+  timeoutSeconds?: number | null
+}
+
 /** SIGTERM, and SIGKILL after the time given; false when there is no such container. */
-export const stopContainer = (
+export const stopContainer = (engine: Engine, id: string, options: Grace & Abortable = {}) =>
+  unlessMissing(signalAndWait(engine, id, 'stop', options))
+
+/** Stops it if it runs, and starts it; false when there is no such container. */
+export const restartContainer = (engine: Engine, id: string, options: Grace & Abortable = {}) =>
+  unlessMissing(signalAndWait(engine, id, 'restart', options))
+
+const signalAndWait = (
   engine: Engine,
   id: string,
-  { timeoutSeconds = 10, signal }: { timeoutSeconds?: number } & Abortable = {},
+  verb: 'stop' | 'restart',
+  { timeoutSeconds = 10, signal }: Grace & Abortable,
 ) =>
-  unlessMissing(
-    engine.request('POST', `/containers/${encodeURIComponent(id)}/stop`, {
-      query: { t: timeoutSeconds },
-      signal,
-      timeout: timeoutSeconds * 1000 + 30_000,
-    }),
-  )
+  engine.request('POST', `/containers/${encodeURIComponent(id)}/${verb}`, {
+    query: { t: timeoutSeconds ?? undefined },
+    signal,
+    timeout: timeoutSeconds === null ? null : timeoutSeconds * 1000 + 30_000,
+  })
 
 /** Resolves when it is gone, whoever removes it; false when there was no such container. */
 export const removeContainer = (

@@ -4,6 +4,7 @@ import { inspectContainer, listContainers } from './container-state.ts'
 import {
   createContainer,
   removeContainer,
+  restartContainer,
   setRestartPolicy,
   startContainer,
   stopContainer,
@@ -43,6 +44,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     createContainer: on(createContainer),
     startContainer: on(startContainer),
     stopContainer: on(stopContainer),
+    restartContainer: on(restartContainer),
     removeContainer: on(removeContainer),
     inspectContainer: on(inspectContainer),
     listContainers: on(listContainers),

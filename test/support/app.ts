@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { insertUser } from '../../src/accounts/store.ts'
 import { createApp } from '../../src/app.tsx'
 import { parseConfig } from '../../src/config.ts'
+import { Conditions } from '../../src/containers/conditions.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import type { Deps } from '../../src/deps.ts'
@@ -42,6 +43,7 @@ export function testApp(env: Record<string, string> = {}) {
     secrets,
     docker: connectDocker({ host: process.env.DOCKER_HOST }),
     feed: new EngineFeed(),
+    conditions: new Conditions(),
     git: connectGit(config),
     logs: new Hub(),
     queue: new DeploymentQueue(() => deps),

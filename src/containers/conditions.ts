@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../deps.ts'
+import type { Container, EngineEvent } from '../docker/index.ts'
+import { lookAgain } from '../docker/index.ts'
+import { report } from '../journal.ts'
+import { Changes } from './changes.ts'
+import { calm, CrashCount } from './crash-count.ts'
+
+/** What the engine's list does not tell of a container. */
+export type Condition = Pick<
+  Container,
+  'restartCount' | 'exitCode' | 'oomKilled' | 'error' | 'startedAt' | 'finishedAt'
+>
+
+/** Containers looked at in one moment. */
+const width = 4
+
+const telling =
+  /^(create|start|die|stop|oom|pause|unpause|restart|rename|update|destroy|health_status.*)$/
+
+/**
+ * How every container fares, kept from what the engine tells, so that a page of many asks for none
+ * of them by itself.
+ */
+export class Conditions {
+  /** Ring when a container came, went or changed. */
+  readonly changes = new Changes()
+  readonly crashes = new CrashCount()
+  readonly #known = new Map<string, Condition>()
+  readonly #waiting = new Set<string>()
+  #looking: Promise<void> = Promise.resolve()
+
+  /** Null for a container that was not looked at yet. */
+  of(id: string) {
+    return this.#known.get(id) ?? null
+  }
+
+  isLooping(id: string) {
+    return this.crashes.isLooping(id, Date.now())
+  }
+
+  /** Listens until the signal; `onEvent` hears what has been counted. */
+  async run(
+    { docker, feed }: Pick<Deps, 'docker' | 'feed'>,
+    { signal, onEvent }: { signal: AbortSignal; onEvent: (event: EngineEvent) => void },
+  ) {
+    for await (const event of feed.listen(signal)) {
+      if (event === lookAgain) this.#look(signal, () => this.#listAll(docker, signal))
+      else if (telling.test(event.action)) {
+        this.crashes.hear(event)
+        this.#waiting.add(event.id)
+        if (this.isLooping(event.id)) this.#tellWhenCalm(signal)
+        onEvent(event)
+      } else continue
+      this.#look(signal, () => this.#inspectWaiting(docker, signal))
+    }
+    await this.#looking
+  }
+
+  /** One after the other, so that what is kept is what was seen last. */
+  #look(signal: AbortSignal, see: () => Promise<unknown>) {
+    this.#looking = this.#looking
+      .then(see)
+      .then(() => this.changes.tell())
+      .catch((error) => {
+        if (!signal.aborted) report('containers were not looked at', error)
+      })
+  }
+
+  async #listAll(docker: Deps['docker'], signal: AbortSignal) {
+    const containers = await docker.listContainers({ all: true, signal })
+    this.#known.clear()
+    for (const { id, state } of containers) if (state !== 'created') this.#waiting.add(id)
+  }
+
+  #inspectWaiting(docker: Deps['docker'], signal: AbortSignal) {
+    return Promise.all(
+      Array.from({ length: width }, async () => {
+        for (const id of this.#waiting) {
+          this.#waiting.delete(id)
+          const container = await docker.inspectContainer(id, { signal })
+          if (container) this.#known.set(id, conditionOf(container))
+          else this.#known.delete(id)
+        }
+      }),
+    )
+  }
+
+  #tellWhenCalm(signal: AbortSignal) {
+    void sleep(calm, undefined, { signal, ref: false }).then(
+      () => this.changes.tell(),
+      () => {},
+    )
+  }
+}
+
+export const conditionOf = (container: Container): Condition => ({
+  restartCount: container.restartCount,
+  exitCode: container.exitCode,
+  oomKilled: container.oomKilled,
+  error: container.error,
+  startedAt: container.startedAt,
+  finishedAt: container.finishedAt,
+})

@@ -1,0 +1,69 @@
+import type { EngineEvent } from '../docker/index.ts'
+
+/** Milliseconds: so many restarts within this time are a loop, and a run this long ends it. */
+export const calm = 60_000
+const loopFrom = 3
+
+type Run = {
+  startedAt: number
+  /** It ended by itself, and nobody has started or stopped it since. */
+  ended: boolean
+  /** Times of its starts after it had ended by itself, since its last calm run. */
+  restarts: number[]
+  looping: boolean
+  oom: boolean
+  lastEnd: { exitCode: number; oom: boolean } | null
+}
+
+type Heard = Pick<EngineEvent, 'id' | 'action' | 'time' | 'attributes'>
+
+/** Counts how often containers ended by themselves and were started again, from what the engine tells. */
+export class CrashCount {
+  readonly #runs = new Map<string, Run>()
+
+  hear({ id, action, time, attributes }: Heard) {
+    const at = time.getTime()
+    const run = this.#runs.get(id) ?? fresh(-Infinity)
+    if (action === 'start') this.#runs.set(id, run.ended ? restarted(run, at) : fresh(at))
+    else if (action === 'oom') this.#runs.set(id, { ...run, oom: true })
+    else if (action === 'die') this.#runs.set(id, ended(run, at, Number(attributes.exitCode)))
+    else if (action === 'stop' || action === 'destroy') this.#runs.delete(id)
+  }
+
+  /** Restarts since it last ran for a minute. */
+  restartsOf(id: string) {
+    return this.#runs.get(id)?.restarts.length ?? 0
+  }
+
+  /** How it ended when it last did by itself. */
+  lastEndOf(id: string) {
+    return this.#runs.get(id)?.lastEnd ?? null
+  }
+
+  /** Whether it restarted 3 times in a minute and has not run for a minute since. */
+  isLooping(id: string, now: number) {
+    const run = this.#runs.get(id)
+    return run !== undefined && run.looping && (run.ended || now - run.startedAt < calm)
+  }
+}
+
+const fresh = (startedAt: number): Run => ({
+  startedAt,
+  ended: false,
+  restarts: [],
+  looping: false,
+  oom: false,
+  lastEnd: null,
+})
+
+function restarted(run: Run, at: number): Run {
+  const restarts = [...run.restarts, at]
+  const recent = restarts.filter((restart) => at - restart < calm)
+  const looping = run.looping || recent.length >= loopFrom
+  return { ...run, startedAt: at, ended: false, restarts, looping, oom: false }
+}
+
+function ended(run: Run, at: number, exitCode: number): Run {
+  const before = at - run.startedAt < calm ? run : fresh(run.startedAt)
+  return { ...before, ended: true, lastEnd: { exitCode, oom: run.oom } }
+}

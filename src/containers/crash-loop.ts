@@ -1,0 +1,48 @@
+import type { Deps } from '../deps.ts'
+import { report } from '../journal.ts'
+import type { CrashCount } from './crash-count.ts'
+import { findPlace } from './find.ts'
+import { clearStopReason, setStopReason } from './store.ts'
+
+/** Restarts in a row after which an app is left stopped. */
+const maxRestarts = 10
+
+type LoopDeps = Pick<Deps, 'db' | 'docker' | 'feed' | 'instanceId' | 'conditions'>
+
+/**
+ * Keeps the conditions of all containers, and stops an app of Davit's that does nothing but crash.
+ * Whoever starts it again takes the reason away.
+ */
+export const watchConditions = (deps: LoopDeps, { signal }: { signal: AbortSignal }) =>
+  deps.conditions.run(deps, {
+    signal,
+    onEvent({ id, action, attributes }) {
+      const restarts = deps.conditions.crashes.restartsOf(id)
+      if (action !== 'start' || attributes['davit.instance'] !== deps.instanceId) return
+      if (restarts === 0) clearStopReason(deps.db, id)
+      if (restarts < maxRestarts) return
+      stopLoop(deps, id).catch((error) => report('a crash loop was not stopped', error, { id }))
+    },
+  })
+
+/** Stores why before it stops it: the reason is there when the state is. */
+async function stopLoop(deps: LoopDeps, id: string) {
+  const place = await findPlace(deps, id)
+  if (place?.kind !== 'own' || !place.deployment) return
+  const why = reasonOf(deps.conditions.crashes, id)
+  setStopReason(deps.db, id, why)
+  await deps.docker.stopContainer(id)
+}
+
+function reasonOf(crashes: CrashCount, id: string) {
+  const end = crashes.lastEndOf(id)
+  const last = end?.oom
+    ? 'the last time it had used up its memory'
+    : `the last exit code was ${end?.exitCode ?? 'not seen'}`
+  return {
+    errorMessage: `The app ended ${crashes.restartsOf(id)} times in a row soon after its start; ${last}. Davit stopped it.`,
+    errorHint: end?.oom
+      ? 'Give the environment more memory and deploy again, or restart it to see it fail.'
+      : 'Look at its last lines, then deploy a fix or restart it.',
+  }
+}
