@@ -1,0 +1,72 @@
+import { AppError } from '../../errors.ts'
+
+export type DangerKind =
+  | 'privileged'
+  | 'host_namespace'
+  | 'host_path'
+  | 'engine_socket'
+  | 'device'
+  | 'capability'
+  | 'host_gateway'
+
+/** What gives a container power over the host: refused unless an admin allowed exactly this. */
+export type Danger = {
+  /** What is stored once it is allowed; a change of the file changes it. */
+  key: string
+  service: string
+  kind: DangerKind
+  value: string
+  /** What it means, for the admin who decides. */
+  message: string
+}
+
+const meanings: Record<DangerKind, (value: string) => string> = {
+  privileged: () => 'runs with all privileges, which is to be root on this host',
+  host_namespace: (value) => `shares the ${value} namespace of this host`,
+  host_path: (value) => `reads and writes ${value} of this host`,
+  engine_socket: (value) =>
+    `reaches the container engine at ${value}, which is to be root on this host`,
+  device: (value) => `uses the device ${value} of this host`,
+  capability: (value) => `has the capability ${value}`,
+  host_gateway: (value) => `reaches this host as ${value}`,
+}
+
+export const danger = (service: string, kind: DangerKind, value: string): Danger => ({
+  key: `${service} ${kind} ${value}`.trim(),
+  service,
+  kind,
+  value,
+  message: `${service} ${meanings[kind](value)}.`,
+})
+
+/** Throws `forbidden` naming all that is not among the allowed keys. */
+export function refuseDangers(dangers: Danger[], allowed: readonly string[]) {
+  const refused = dangers.filter(({ key }) => !allowed.includes(key))
+  if (refused.length === 0) return
+  const all = refused.map(({ message }) => message).join(' ')
+  throw new AppError('forbidden', `${all} Remove it from the file, or ask an admin to allow it.`)
+}
+
+/** The socket of an engine by any of its names. */
+export const isEngineSocket = (path: string) =>
+  /(^|\/)(docker|containerd|podman|crio|buildkitd)\.sock$/.test(path)
+
+/** Docker's own defaults and two that databases use; each other one is a way out of the container. */
+export const harmlessCapabilities = [
+  'AUDIT_WRITE',
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'FSETID',
+  'IPC_LOCK',
+  'KILL',
+  'MKNOD',
+  'NET_BIND_SERVICE',
+  'NET_RAW',
+  'SETFCAP',
+  'SETGID',
+  'SETPCAP',
+  'SETUID',
+  'SYS_CHROOT',
+  'SYS_NICE',
+]

@@ -1,0 +1,70 @@
+import { parseDotenv } from '../../environments/dotenv.ts'
+import { AppError } from '../../errors.ts'
+import type { Field } from './field.ts'
+import { quote } from './field.ts'
+import type { Lookup } from './interpolate.ts'
+import { normalPath } from './mounts.ts'
+
+const maxValueBytes = 32 * 1024
+const envKey = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/
+
+/** A key without a value takes that of the variable of its name, and is left out without one. */
+export function environmentOf(
+  environment: Field,
+  envFile: Field,
+  { files, lookup }: { files: ReadonlyMap<string, string>; lookup: Lookup },
+): Map<string, string> {
+  const found = new Map<string, string>()
+  for (const file of envFile.oneOrMore())
+    for (const pair of envFileOf(file, files)) found.set(...pair)
+  for (const [key, field, value] of pairsOf(environment)) {
+    if (!envKey.test(key))
+      throw field.refuse(`has the name ${quote(key)}; letters, digits and _ make a name.`)
+    const given = value ?? lookup(key)
+    if (given === undefined) continue
+    if (given.includes('\0') || Buffer.byteLength(given) > maxValueBytes)
+      throw field.refuse(`gives ${key} a value over 32 KiB or with a NUL. Shorten it.`)
+    found.set(key, given)
+  }
+  return found
+}
+
+/** `[KEY=value]` or `{KEY: value}`; null where the file gives no value. */
+export function pairsOf(field: Field): [string, Field, string | null][] {
+  if (!field.isList)
+    return field
+      .entries()
+      .map(([key, value]) => [key, value, value.absent ? null : value.text('one value')])
+  return field.items().map((item) => {
+    const text = item.text('an entry such as KEY=value')
+    const at = text.indexOf('=')
+    return at === -1 ? [text, item, null] : [text.slice(0, at), item, text.slice(at + 1)]
+  })
+}
+
+/** As `pairsOf`, where no value means an empty one. */
+export function labelsOf(field: Field): Map<string, string> {
+  const labels = new Map<string, string>()
+  for (const [key, item, value] of pairsOf(field)) {
+    if (!/^[^\s=\p{Cc}]{1,256}$/u.test(key) || key.startsWith('davit.'))
+      throw item.refuse(`has the label ${quote(key)}, which is Davit’s own or no name. Rename it.`)
+    labels.set(key, value ?? '')
+  }
+  return labels
+}
+
+function envFileOf(field: Field, files: ReadonlyMap<string, string>): Map<string, string> {
+  if (field.isMap) field.only(['path', 'required', 'format'])
+  const named = field.isMap ? field.get('path') : field
+  const path = normalPath(named.text('a file such as .env'))
+  const text = files.get(path)
+  const required = field.isMap ? field.get('required').or(true, (r) => r.flag()) : true
+  if (text === undefined && required)
+    throw named.refuse(`wants the file ${quote(path)}. Give its content along with this file.`)
+  try {
+    return text === undefined || !/^[^#\s]/m.test(text) ? new Map() : parseDotenv(text)
+  } catch (error) {
+    if (error instanceof AppError) throw named.refuse(`can’t be read: ${error.message}`)
+    throw error
+  }
+}

@@ -1,0 +1,94 @@
+import type { Danger } from './dangers.ts'
+import { danger, harmlessCapabilities } from './dangers.ts'
+import { pairsOf } from './environment.ts'
+import type { Field } from './field.ts'
+import { quote } from './field.ts'
+import type { Service } from './model.ts'
+import { bytesOf } from './units.ts'
+
+const ulimitNames = [
+  'core',
+  'cpu',
+  'data',
+  'fsize',
+  'locks',
+  'memlock',
+  'msgqueue',
+  'nice',
+  'nofile',
+  'nproc',
+  'rss',
+  'rtprio',
+  'rttime',
+  'sigpending',
+  'stack',
+]
+
+/** What the engine starts a container with at the least. */
+const minMemory = 6 * 1024 * 1024
+
+type Resources = Pick<Service, 'memoryBytes' | 'reservedBytes' | 'cpus' | 'pids'>
+
+/** `mem_limit` and `deploy.resources`, of which the latter counts. */
+export function resourcesOf(memLimit: Field, deploy: Field): Resources {
+  const bytes = (field: Field) => bytesOf(field, { min: minMemory })
+  const cores = (field: Field) => field.number({ min: 0.01, max: 512, whole: false })
+  const resources = deploy.only(['resources']).get('resources').only(['limits', 'reservations'])
+  const limits = resources.get('limits').only(['cpus', 'memory', 'pids'])
+  const reserved = resources.get('reservations').only(['cpus', 'memory'])
+  reserved.get('cpus').or(null, cores)
+  return {
+    memoryBytes: limits.get('memory').or(memLimit.or(null, bytes), bytes),
+    reservedBytes: reserved.get('memory').or(null, bytes),
+    cpus: limits.get('cpus').or(null, cores),
+    pids: limits.get('pids').or(null, (pids) => pids.number({ min: 1, max: 1_000_000 })),
+  }
+}
+
+export const ulimitsOf = (field: Field): Service['ulimits'] =>
+  field.entries().map(([name, limit]) => {
+    if (!ulimitNames.includes(name))
+      throw limit.refuse(`is no limit of a process; there are ${ulimitNames.join(', ')}.`)
+    const number = (field: Field) => field.number({ min: -1, max: 2 ** 40 })
+    if (!limit.isMap) return { name, soft: number(limit), hard: number(limit) }
+    limit.only(['soft', 'hard'])
+    return { name, soft: number(limit.get('soft')), hard: number(limit.get('hard')) }
+  })
+
+/** Only those that a container has for itself. */
+export function sysctlsOf(field: Field): Map<string, string> {
+  const own = /^(net\.[a-z0-9_./-]+|kernel\.(shm[a-z_]+|msg[a-z_]+|sem)|fs\.mqueue\.[a-z_]+)$/
+  return new Map(
+    pairsOf(field).map(([name, item, value]) => {
+      if (!own.test(name)) throw item.refuse(`sets ${quote(name)}, which is the whole host’s.`)
+      if (value === null || !/^[\w .-]{1,200}$/.test(value)) throw item.refuse('wants a number.')
+      return [name, value]
+    }),
+  )
+}
+
+export function capabilitiesOf(field: Field, service: string) {
+  const names = field.items().map((item) =>
+    item
+      .matching(/^[a-z_]{2,40}$/i, 'a capability such as NET_RAW')
+      .toUpperCase()
+      .replace(/^CAP_/, ''),
+  )
+  const dangers: Danger[] = names
+    .filter((name) => !harmlessCapabilities.includes(name))
+    .map((name) => danger(service, 'capability', name))
+  return { names, dangers }
+}
+
+/** Davit reads what the `json-file` driver keeps: only its bounds can be set. */
+export function logsOf(field: Field): Service['logs'] {
+  if (field.absent) return null
+  field.only(['driver', 'options'])
+  field.get('driver').or(null, (driver) => driver.oneOf(['json-file', 'local']))
+  const options = field.get('options').only(['max-size', 'max-file'])
+  const size = options.get('max-size')
+  const bytes = size.or(10 * 1024 * 1024, bytesOf)
+  if (bytes < 1024 || bytes > 2 ** 30) throw size.refuse('wants a size from 1k to 1g.')
+  const maxFiles = options.get('max-file').or(3, (files) => files.number({ min: 1, max: 100 }))
+  return { maxSize: size.or('10m', () => `${Math.ceil(bytes / 1024)}k`), maxFiles }
+}

@@ -1,0 +1,141 @@
+import { posix } from 'node:path'
+import type { Danger } from './dangers.ts'
+import { danger, isEngineSocket } from './dangers.ts'
+import type { Field } from './field.ts'
+import { quote } from './field.ts'
+import type { Bind, ContainerFile, Service, VolumeMount } from './model.ts'
+import { bytesOf } from './units.ts'
+
+type Mounts = Pick<Service, 'volumes' | 'binds' | 'files' | 'tmpfs'> & { dangers: Danger[] }
+type Given = { service: string; declared: readonly string[]; files: ReadonlyMap<string, string> }
+
+/** What a volume may be called; the same on the engine behind the instance's prefix. */
+export const volumeName = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/
+
+/** The service's `volumes`: each becomes a named volume, files to write, or a bind that is a danger. */
+export function mountsOf(field: Field, given: Given): Mounts {
+  const mounts: Mounts = { volumes: [], binds: [], files: [], tmpfs: [], dangers: [] }
+  const paths = new Set<string>()
+  for (const item of field.items()) {
+    const mount = item.isMap ? longForm(item) : shortForm(item)
+    if (paths.has(mount.path)) throw item.refuse(`mounts a second thing at ${mount.path}.`)
+    paths.add(mount.path)
+    place(item, mount, given, mounts)
+  }
+  return mounts
+}
+
+/** `./a/../b` and `b` are one file. */
+export const normalPath = (path: string) => posix.normalize(path).replace(/^\.\//, '')
+
+/** Scripts are to be run, all else to be read. */
+export const fileAt = (path: string, content: string): ContainerFile => ({
+  path,
+  content,
+  mode: content.startsWith('#!') ? 0o755 : 0o644,
+})
+
+/** `/run:size=64m`: where, and with which of the options that give nothing away. */
+export function tmpfsOf(field: Field): { path: string; options: string } {
+  const [path = '', options = ''] = field.text('a path').split(/:(.*)/s)
+  const good = /^(size=\d+[kmg]?|mode=0?[0-7]{3,4}|uid=\d+|gid=\d+|rw|noexec|exec|nosuid|nodev)$/
+  if (options && !options.split(',').every((option) => good.test(option)))
+    throw field.refuse(`has the options ${quote(options)}; size, mode, uid and gid can be set.`)
+  return { path: pathIn(field, path), options }
+}
+
+type Mount = { source: string; path: string; readOnly: boolean } & (
+  | { kind: 'any' | 'volume' | 'bind' }
+  | { kind: 'file'; content: string }
+  | { kind: 'tmpfs'; options: string }
+)
+
+function shortForm(field: Field): Mount {
+  const parts = field.text('a volume such as data:/var/lib/app').split(':')
+  if (parts.length === 1)
+    return { kind: 'volume', source: '', path: pathIn(field, parts[0]!), readOnly: false }
+  const [source = '', path = '', mode = 'rw', rest] = parts
+  const modes = mode.split(',')
+  if (rest !== undefined || !source || !modes.every((m) => ['rw', 'ro', 'z', 'Z'].includes(m)))
+    throw field.refuse(`is ${quote(parts.join(':'))} and wants name:/path, or name:/path:ro.`)
+  return { kind: 'any', source, path: pathIn(field, path), readOnly: modes.includes('ro') }
+}
+
+function longForm(field: Field): Mount {
+  field.only(['type', 'source', 'target', 'read_only', 'bind', 'volume', 'tmpfs', 'content'])
+  const type = field.get('type').or('volume', (t) => t.oneOf(['volume', 'bind', 'tmpfs'] as const))
+  const source = field.get('source').or('', (s) => s.text())
+  const path = pathIn(field.get('target'), field.get('target').text('a path in the container'))
+  const readOnly = field.get('read_only').or(false, (r) => r.flag())
+  field.get('bind').only(['create_host_path'])
+  field.get('volume').only([])
+  const tmpfs = field.get('tmpfs').only(['size', 'mode'])
+  if (type === 'tmpfs') {
+    const size = tmpfs.get('size').or('', (s) => `size=${bytesOf(s)}`)
+    const mode = tmpfs.get('mode').or('', (m) => `mode=${m.matching(/^0?[0-7]{3,4}$/, 'a mode')}`)
+    const options = [size, mode].filter(Boolean).join(',')
+    return { kind: 'tmpfs', source, path, readOnly, options }
+  }
+  const content = field.get('content')
+  if (!content.absent) return { kind: 'file', source, path, readOnly, content: content.text() }
+  if (type === 'bind' && !source) throw field.refuse('wants a source.')
+  return { kind: type, source, path, readOnly }
+}
+
+function place(field: Field, mount: Mount, given: Given, mounts: Mounts) {
+  const { source, path, readOnly } = mount
+  if (mount.kind === 'tmpfs') mounts.tmpfs.push({ path, options: mount.options })
+  else if (mount.kind === 'file') mounts.files.push(fileAt(path, mount.content))
+  else if (mount.kind === 'bind' || (mount.kind === 'any' && /^[./~]|\//.test(source)))
+    bind(field, { source, path, readOnly }, given, mounts)
+  else mounts.volumes.push(volume(field, { source, path, readOnly }, given))
+}
+
+function volume(field: Field, { source, path, readOnly }: Bind, given: Given): VolumeMount {
+  if (source === '') return { volume: anonymous(given.service, path), path, readOnly }
+  if (!volumeName.test(source))
+    throw field.refuse(`names the volume ${quote(source)}; letters, digits, _ . and - make a name.`)
+  if (!given.declared.includes(source))
+    throw field.refuse(`names the volume ${source}. Declare it under volumes at the top level.`)
+  return { volume: source, path, readOnly }
+}
+
+/** A name of its own, so that the data outlives the container. */
+const anonymous = (service: string, path: string) =>
+  `${service}${path.replace(/[^a-zA-Z0-9_.-]+/g, '-')}`.slice(0, 63)
+
+function bind(field: Field, { source, path, readOnly }: Bind, given: Given, mounts: Mounts) {
+  const files = source.startsWith('~') ? [] : filesAt(given.files, source, path)
+  if (files.length > 0) {
+    mounts.files.push(...files)
+    return
+  }
+  if (!source.startsWith('/'))
+    throw field.refuse(
+      `mounts ${quote(source)}, a path of a host. Use a named volume such as data:${path}, or ` +
+        'give the file’s content under x-davit.files.',
+    )
+  const host = posix.normalize(source)
+  mounts.binds.push({ source: host, path, readOnly })
+  const kind = isEngineSocket(host) ? 'engine_socket' : 'host_path'
+  mounts.dangers.push(danger(given.service, kind, host))
+}
+
+/** The file that is mounted, or all those of the directory that is. */
+function filesAt(files: ReadonlyMap<string, string>, source: string, target: string) {
+  const wanted = normalPath(source)
+  const below = wanted.endsWith('/') ? wanted : `${wanted}/`
+  return [...files].flatMap(([path, content]) => {
+    if (path === wanted) return [fileAt(target, content)]
+    return path.startsWith(below)
+      ? [fileAt(posix.join(target, path.slice(below.length)), content)]
+      : []
+  })
+}
+
+export function pathIn(field: Field, text: string) {
+  const path = posix.normalize(text).replace(/(?<=.)\/$/, '')
+  const dots = text.split('/').some((part) => part === '..' || part === '.')
+  if (text.startsWith('/') && path !== '/' && !dots && text.length <= 1024) return path
+  throw field.refuse(`has ${quote(text)} for a path in the container, which wants one like /data.`)
+}

@@ -1,0 +1,175 @@
+import type { RestartPolicy } from '../../docker/index.ts'
+import type { Danger } from './dangers.ts'
+import { danger } from './dangers.ts'
+import { configFilesOf } from './configs.ts'
+import { dependenciesOf } from './depends-on.ts'
+import { environmentOf, labelsOf } from './environment.ts'
+import type { Field } from './field.ts'
+import { quote } from './field.ts'
+import { healthOf } from './health.ts'
+import { hostAccessOf } from './host-access.ts'
+import type { Lookup } from './interpolate.ts'
+import { capabilitiesOf, logsOf, resourcesOf, sysctlsOf, ulimitsOf } from './limits.ts'
+import type { Service } from './model.ts'
+import { mountsOf, pathIn, tmpfsOf } from './mounts.ts'
+import { aliasesOf, dnsName } from './networks.ts'
+import { exposeOf, portsOf } from './ports.ts'
+import { wordsOf } from './split-words.ts'
+import { bytesOf, durationOf } from './units.ts'
+import { adviceOn } from './unsupported.ts'
+
+export type Surroundings = {
+  volumes: string[]
+  networks: string[]
+  configs: Map<string, string>
+  /** Given along with the file, by normal path. */
+  files: ReadonlyMap<string, string>
+  lookup: Lookup
+}
+
+const serviceKeys = [
+  'image',
+  'environment',
+  'volumes',
+  'ports',
+  'depends_on',
+  'command',
+  'restart',
+  'healthcheck',
+  'expose',
+  'entrypoint',
+  'hostname',
+  'env_file',
+  'user',
+  'labels',
+  'networks',
+  'container_name',
+  'logging',
+  'platform',
+  'cap_add',
+  'cap_drop',
+  'ulimits',
+  'shm_size',
+  'extra_hosts',
+  'working_dir',
+  'stop_signal',
+  'stop_grace_period',
+  'sysctls',
+  'read_only',
+  'tmpfs',
+  'init',
+  'mem_limit',
+  'deploy',
+  'configs',
+  // read, and kept for an admin to allow
+  'privileged',
+  'network_mode',
+  'pid',
+  'ipc',
+  'devices',
+]
+
+export function serviceOf(
+  name: string,
+  field: Field,
+  around: Surroundings,
+): { service: Service; dangers: Danger[] } {
+  if (!dnsName.test(name))
+    throw field.refuse(`has the name ${quote(name)}; letters, digits, _ . and - make a name.`)
+  if (!field.isMap) throw field.refuse('wants keys below it, image at the least.')
+  field.only(serviceKeys, adviceOn)
+  const get = (key: string) => field.get(key)
+  const path = (f: Field) => pathIn(f, f.text('a path in the container'))
+
+  const mounts = mountsOf(get('volumes'), {
+    service: name,
+    declared: around.volumes,
+    files: around.files,
+  })
+  const added = capabilitiesOf(get('cap_add'), name)
+  const hosts = extraHostsOf(get('extra_hosts'), name)
+  const access = hostAccessOf(field, name)
+  const containerName = get('container_name').or(null, (f) => f.matching(dnsName, 'a name'))
+  const aliases = aliasesOf(get('networks'), around.networks)
+  const service: Service = {
+    name,
+    image: imageOf(get('image')),
+    command: get('command').or(null, wordsOf),
+    entrypoint: get('entrypoint').or(null, wordsOf),
+    environment: environmentOf(get('environment'), get('env_file'), around),
+    ports: portsOf(get('ports')),
+    expose: exposeOf(get('expose')),
+    volumes: mounts.volumes,
+    tmpfs: [...mounts.tmpfs, ...get('tmpfs').oneOrMore().map(tmpfsOf)],
+    files: [...mounts.files, ...configFilesOf(get('configs'), around.configs)],
+    dependsOn: dependenciesOf(get('depends_on')),
+    health: healthOf(get('healthcheck')),
+    labels: labelsOf(get('labels')),
+    aliases: [...(containerName ? [containerName] : []), ...aliases],
+    hostname: get('hostname').or(null, (f) => f.matching(dnsName, 'a host name')),
+    user: get('user').or(null, (f) => f.matching(/^[\w.-]{1,64}(:[\w.-]{1,64})?$/, 'user:group')),
+    workingDir: get('working_dir').or(null, (f) => (f.value === '/' ? '/' : path(f))),
+    platform: get('platform').or(null, (f) =>
+      f.matching(/^[a-z0-9]+\/[a-z0-9_]+(\/[a-z0-9]+)?$/, 'a platform such as linux/amd64'),
+    ),
+    restart: get('restart').or(null, restartOf),
+    stopSignal: get('stop_signal').or(null, (f) =>
+      f.matching(/^((SIG)?[A-Z][A-Z0-9+-]{1,12}|\d{1,2})$/, 'a signal such as SIGINT'),
+    ),
+    stopTimeout: get('stop_grace_period').or(null, (f) => Math.ceil(durationOf(f) / 1000)),
+    init: get('init').or(true, (f) => f.flag()),
+    readOnly: get('read_only').or(false, (f) => f.flag()),
+    capAdd: added.names,
+    capDrop: capabilitiesOf(get('cap_drop'), name).names,
+    ulimits: ulimitsOf(get('ulimits')),
+    sysctls: sysctlsOf(get('sysctls')),
+    extraHosts: hosts.entries,
+    shmBytes: get('shm_size').or(null, bytesOf),
+    ...resourcesOf(get('mem_limit'), get('deploy')),
+    logs: logsOf(get('logging')),
+    privileged: access.privileged,
+    hostNamespaces: access.hostNamespaces,
+    binds: mounts.binds,
+    devices: access.devices,
+  }
+  return {
+    service,
+    dangers: [...access.dangers, ...mounts.dangers, ...added.dangers, ...hosts.dangers],
+  }
+}
+
+function imageOf(field: Field) {
+  const what = 'an image such as postgres:17 or ghcr.io/owner/name:1.2'
+  const reference =
+    /^([a-zA-Z0-9.-]{1,253}(:\d{1,5})?\/)?[a-z0-9][a-z0-9._/-]{0,254}(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/
+  return field.matching(reference, what)
+}
+
+function restartOf(field: Field): RestartPolicy {
+  const text = field.text('a policy')
+  if (text === 'no' || text === 'false') return { name: 'no' }
+  if (text === 'always' || text === 'unless-stopped') return { name: text }
+  const failures = /^on-failure(?::(\d{1,4}))?$/.exec(text)
+  if (failures) return { name: 'on-failure', maximumRetries: Number(failures[1] ?? 0) }
+  throw field.refuse(`is ${quote(text)} and wants no, always, unless-stopped or on-failure:5.`)
+}
+
+function extraHostsOf(field: Field, service: string) {
+  const pairs = field.isMap
+    ? field.entries().map(([host, item]) => [host, item.text('an address'), item] as const)
+    : field.items().map((item) => {
+        const [, host = '', address = ''] = /^([^:=]+)[:=](.+)$/.exec(item.text()) ?? []
+        return [host, address, item] as const
+      })
+  const dangers: Danger[] = []
+  const entries = pairs.map(([host, address, item]) => {
+    if (
+      !dnsName.test(host) ||
+      !/^([0-9a-fA-F:.]{2,45}|\[[0-9a-fA-F:]+\]|host-gateway)$/.test(address)
+    )
+      throw item.refuse('wants a name and an address, such as db:10.0.0.5.')
+    if (address === 'host-gateway') dangers.push(danger(service, 'host_gateway', host))
+    return `${host}:${address}`
+  })
+  return { entries, dangers }
+}

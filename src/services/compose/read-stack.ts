@@ -1,0 +1,61 @@
+import { configsOf } from './configs.ts'
+import { refuseUnknownServices } from './depends-on.ts'
+import { Field } from './field.ts'
+import { quote } from './field.ts'
+import type { Lookup } from './interpolate.ts'
+import type { Stack } from './model.ts'
+import { normalPath, volumeName } from './mounts.ts'
+import { networksOf } from './networks.ts'
+import { refuseSharedPorts } from './ports.ts'
+import { serviceOf } from './read-service.ts'
+import type { Source, Tree } from './source.ts'
+import { adviceOn } from './unsupported.ts'
+
+const maxServices = 50
+
+/** What a Compose file may name but not hold: files beside it, and values of variables. */
+export type Given = { files?: ReadonlyMap<string, string>; lookup?: Lookup }
+
+/**
+ * The file's services in one form, its variables put in before. Throws `invalid` naming the first key
+ * that is not supported or has a value that it can't have; `x-…` keys are passed over.
+ */
+export function readStack(tree: Tree, source: Source, given: Given = {}): Stack {
+  const root = new Field(tree, [], source)
+  if (!root.isMap) throw root.refuse('This wants keys at the top level, services at the least.')
+  root.only(['services', 'volumes', 'networks', 'configs', 'name', 'version'], adviceOn)
+  const files = new Map([...(given.files ?? [])].map(([path, text]) => [normalPath(path), text]))
+  const around = {
+    volumes: volumesOf(root.get('volumes')),
+    networks: networksOf(root.get('networks')),
+    configs: configsOf(root.get('configs'), files),
+    files,
+    lookup: given.lookup ?? (() => undefined),
+  }
+  const entries = root.get('services')
+  const found = entries.entries().map(([name, field]) => serviceOf(name, field, around))
+  if (found.length === 0) throw root.refuse('This names no service. Give one under services.')
+  if (found.length > maxServices) throw entries.refuse(`are more than ${maxServices}. Split them.`)
+
+  const services = new Map(found.map(({ service }) => [service.name, service]))
+  refuseUnknownServices(services, entries)
+  refuseSharedPorts([...services.values()], entries)
+  return {
+    name: root.get('name').or(null, (name) => name.text()),
+    services,
+    volumes: around.volumes,
+    dangers: found.flatMap(({ dangers }) => dangers),
+  }
+}
+
+/** Volumes are named after the instance: none of outside can be taken, nor a driver chosen. */
+const volumesOf = (field: Field): string[] =>
+  field.entries().map(([name, volume]) => {
+    if (!volumeName.test(name))
+      throw volume.refuse(`has the name ${quote(name)}; letters, digits, _ . and - make a name.`)
+    volume.only(['name', 'labels', 'driver'], (key) =>
+      key === 'external' ? 'An instance has volumes of its own.' : 'Davit’s volumes are local.',
+    )
+    volume.get('driver').or(null, (driver) => driver.oneOf(['local']))
+    return name
+  })
