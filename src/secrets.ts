@@ -24,6 +24,17 @@ export const randomToken = () => randomBytes(32).toString('base64url')
 export const randomCode = () =>
   encodeBase32UpperCaseNoPadding(randomBytes(10)).match(/.{4}/g)!.join('-')
 
+/** As many random bytes, for values that are made in other alphabets. */
+export const randomBytesOf = (count: number): Uint8Array => randomBytes(count)
+
+/** A JSON Web Token signed with HMAC-SHA-256 under the key's UTF-8 bytes. */
+export function signedToken(claims: Record<string, unknown>, key: string) {
+  const encode = (part: unknown) => Buffer.from(JSON.stringify(part)).toString('base64url')
+  const signed = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode(claims)}`
+  const signature = Buffer.from(hmac(SHA256, bytesOf(key), bytesOf(signed)))
+  return `${signed}.${signature.toString('base64url')}`
+}
+
 /** SHA-256 in hex: what the database holds of a token. */
 export const hashToken = (token: string) => encodeHexLowerCase(sha256(bytesOf(token)))
 

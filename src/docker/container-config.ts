@@ -1,72 +1,137 @@
 export type RestartPolicy =
   { name: 'no' | 'always' | 'unless-stopped' } | { name: 'on-failure'; maximumRetries: number }
 
+/** Times in milliseconds; what is left out is the image's, then the engine's default. */
+export type HealthCheck =
+  | { disabled: true }
+  | {
+      disabled?: false
+      /** `['CMD', …]` or `['CMD-SHELL', line]`. */
+      test?: string[]
+      interval?: number
+      timeout?: number
+      startPeriod?: number
+      retries?: number
+    }
+
+/** What gives a container power over the host: only for what an admin has allowed by name. */
+export type Granted = {
+  privileged?: boolean
+  hostNetwork?: boolean
+  hostPid?: boolean
+  hostIpc?: boolean
+  binds?: { source: string; path: string; readOnly: boolean }[]
+  devices?: { host: string; path: string; permissions: string }[]
+}
+
 export type ContainerOptions = {
   name: string
   image: string
+  /** `linux/arm64`; the engine's own otherwise. */
+  platform?: string
   command?: string[]
+  /** Empty: none, not even the image's. */
+  entrypoint?: string[]
   env?: Record<string, string>
   labels?: Record<string, string>
+  user?: string
+  workingDir?: string
+  hostname?: string
   network: string
   networkAliases?: string[]
-  /** TCP ports; `host` 0 lets the engine choose one. */
-  ports?: { container: number; host: number; address: string }[]
+  /** `name:address`. */
+  extraHosts?: string[]
+  /** `host` 0 lets the engine choose one; TCP unless it says UDP. */
+  ports?: { container: number; host: number; address: string; protocol?: 'tcp' | 'udp' }[]
   memoryBytes: number
+  /** What it should still have when memory is short. */
+  reservedBytes?: number
+  shmBytes?: number
   /** Fractions of a core are fine. */
   cpus: number
   pidsLimit: number
+  ulimits?: { name: string; soft: number; hard: number }[]
+  sysctls?: Record<string, string>
   /** What is kept of the capabilities: all others are dropped. */
   capabilities?: string[]
   /** Named volumes only; a path of the host cannot be mounted. */
-  volumes?: { name: string; path: string }[]
+  volumes?: { name: string; path: string; readOnly?: boolean }[]
+  tmpfs?: { path: string; options: string }[]
+  /** The root file system can't be written to. */
+  readOnly?: boolean
+  healthCheck?: HealthCheck
   restart?: RestartPolicy
   /** An init as process 1, so that an app that ignores SIGTERM stops at once. Default: true. */
   init?: boolean
-  /** Seconds between SIGTERM and SIGKILL. */
+  /** Instead of SIGTERM, or what the image says. */
+  stopSignal?: string
+  /** Seconds between the signal to stop and SIGKILL. */
   stopTimeout?: number
   logs?: { maxSize: string; maxFiles: number }
   oomScoreAdj?: number
+  granted?: Granted
 }
 
 /**
- * The engine's form of the options. It is an allow-list: whatever is not built here (privileges,
- * devices, host namespaces, bind mounts) cannot be asked for.
+ * The engine's form of the options. It is an allow-list: whatever is not built here cannot be asked
+ * for, and privileges, devices, host namespaces and bind mounts only by what is granted.
  */
 export function containerConfig(options: ContainerOptions) {
-  const { network, ports = [], volumes = [], logs = { maxSize: '10m', maxFiles: 3 } } = options
+  const { granted = {} } = options
+  const network = granted.hostNetwork ? 'host' : options.network
+  const ports = granted.hostNetwork ? [] : (options.ports ?? [])
+  const aliases = { Aliases: options.networkAliases ?? [] }
   return {
     Image: options.image,
     ...(options.command && { Cmd: options.command }),
+    ...(options.entrypoint && { Entrypoint: options.entrypoint }),
     Env: Object.entries(options.env ?? {}).map(([key, value]) => `${key}=${value}`),
     Labels: options.labels ?? {},
-    ExposedPorts: Object.fromEntries(ports.map((port) => [`${port.container}/tcp`, {}])),
+    ...(options.user !== undefined && { User: options.user }),
+    ...(options.workingDir !== undefined && { WorkingDir: options.workingDir }),
+    ...(options.hostname !== undefined && { Hostname: options.hostname }),
+    ExposedPorts: Object.fromEntries(ports.map((port) => [portKey(port), {}])),
+    ...(options.healthCheck && { Healthcheck: healthCheck(options.healthCheck) }),
+    ...(options.stopSignal !== undefined && { StopSignal: options.stopSignal }),
     ...(options.stopTimeout !== undefined && { StopTimeout: options.stopTimeout }),
-    HostConfig: {
-      Privileged: false,
-      CapDrop: ['ALL'],
-      CapAdd: options.capabilities ?? [],
-      SecurityOpt: ['no-new-privileges:true'],
-      IpcMode: 'private',
-      NetworkMode: network,
-      PortBindings: bindings(ports),
-      PublishAllPorts: false,
-      Memory: options.memoryBytes,
-      // Left out, the engine grants as much swap again on top.
-      MemorySwap: options.memoryBytes,
-      NanoCpus: Math.round(options.cpus * 1e9),
-      PidsLimit: options.pidsLimit,
-      Mounts: volumes.map(({ name, path }) => ({ Type: 'volume', Source: name, Target: path })),
-      RestartPolicy: restartPolicy(options.restart ?? { name: 'no' }),
-      Init: options.init ?? true,
-      LogConfig: {
-        Type: 'json-file',
-        Config: { 'max-size': logs.maxSize, 'max-file': String(logs.maxFiles) },
-      },
-      ...(options.oomScoreAdj !== undefined && { OomScoreAdj: options.oomScoreAdj }),
+    HostConfig: { ...hostConfig(options), NetworkMode: network, PortBindings: bindings(ports) },
+    NetworkingConfig: { EndpointsConfig: granted.hostNetwork ? {} : { [network]: aliases } },
+  }
+}
+
+function hostConfig(options: ContainerOptions) {
+  const { granted = {}, logs = { maxSize: '10m', maxFiles: 3 } } = options
+  return {
+    Privileged: granted.privileged === true,
+    CapDrop: ['ALL'],
+    CapAdd: options.capabilities ?? [],
+    SecurityOpt: ['no-new-privileges:true'],
+    IpcMode: granted.hostIpc ? 'host' : 'private',
+    ...(granted.hostPid && { PidMode: 'host' }),
+    ...(granted.devices?.length && { Devices: granted.devices.map(device) }),
+    PublishAllPorts: false,
+    ...(options.extraHosts?.length && { ExtraHosts: options.extraHosts }),
+    Memory: options.memoryBytes,
+    // Left out, the engine grants as much swap again on top.
+    MemorySwap: options.memoryBytes,
+    ...(options.reservedBytes !== undefined && { MemoryReservation: options.reservedBytes }),
+    ...(options.shmBytes !== undefined && { ShmSize: options.shmBytes }),
+    NanoCpus: Math.round(options.cpus * 1e9),
+    PidsLimit: options.pidsLimit,
+    ...(options.ulimits?.length && { Ulimits: options.ulimits.map(ulimit) }),
+    ...(options.sysctls && { Sysctls: options.sysctls }),
+    ...(options.readOnly && { ReadonlyRootfs: true }),
+    Mounts: mounts(options),
+    ...(options.tmpfs?.length && {
+      Tmpfs: Object.fromEntries(options.tmpfs.map(({ path, options }) => [path, options])),
+    }),
+    RestartPolicy: restartPolicy(options.restart ?? { name: 'no' }),
+    Init: options.init ?? true,
+    LogConfig: {
+      Type: 'json-file',
+      Config: { 'max-size': logs.maxSize, 'max-file': String(logs.maxFiles) },
     },
-    NetworkingConfig: {
-      EndpointsConfig: { [network]: { Aliases: options.networkAliases ?? [] } },
-    },
+    ...(options.oomScoreAdj !== undefined && { OomScoreAdj: options.oomScoreAdj }),
   }
 }
 
@@ -75,12 +140,51 @@ export const restartPolicy = (policy: RestartPolicy) => ({
   MaximumRetryCount: policy.name === 'on-failure' ? policy.maximumRetries : 0,
 })
 
-function bindings(ports: { container: number; host: number; address: string }[]) {
+const mounts = ({ volumes = [], granted }: ContainerOptions) => [
+  ...volumes.map((volume) => mount('volume', volume.name, volume)),
+  ...(granted?.binds ?? []).map((bind) => mount('bind', bind.source, bind)),
+]
+
+const mount = (
+  Type: 'volume' | 'bind',
+  Source: string,
+  { path, readOnly }: { path: string; readOnly?: boolean },
+) => ({ Type, Source, Target: path, ...(readOnly && { ReadOnly: true }) })
+
+const device = ({ host, path, permissions }: NonNullable<Granted['devices']>[number]) => ({
+  PathOnHost: host,
+  PathInContainer: path,
+  CgroupPermissions: permissions,
+})
+
+const ulimit = ({ name, soft, hard }: { name: string; soft: number; hard: number }) => ({
+  Name: name,
+  Soft: soft,
+  Hard: hard,
+})
+
+/** The engine counts in nanoseconds, and takes 0 for what is left out. */
+function healthCheck(check: HealthCheck) {
+  if (check.disabled) return { Test: ['NONE'] }
+  const nanoseconds = (time = 0) => Math.round(time * 1e6)
+  return {
+    ...(check.test && { Test: check.test }),
+    Interval: nanoseconds(check.interval),
+    Timeout: nanoseconds(check.timeout),
+    StartPeriod: nanoseconds(check.startPeriod),
+    Retries: check.retries ?? 0,
+  }
+}
+
+type Port = NonNullable<ContainerOptions['ports']>[number]
+
+const portKey = ({ container, protocol = 'tcp' }: Port) => `${container}/${protocol}`
+
+function bindings(ports: Port[]) {
   const byPort: Record<string, { HostIp: string; HostPort: string }[]> = {}
-  for (const { container, host, address } of ports) {
-    const hostPort = host === 0 ? '' : String(host)
-    const binding = { HostIp: address, HostPort: hostPort }
-    byPort[`${container}/tcp`] = [...(byPort[`${container}/tcp`] ?? []), binding]
+  for (const port of ports) {
+    const binding = { HostIp: port.address, HostPort: port.host === 0 ? '' : String(port.host) }
+    byPort[portKey(port)] = [...(byPort[portKey(port)] ?? []), binding]
   }
   return byPort
 }

@@ -10,7 +10,7 @@ export async function createContainer(
   engine: Engine,
   { signal, ...options }: ContainerOptions & Abortable,
 ): Promise<string> {
-  const query = { name: options.name }
+  const query = { name: options.name, ...(options.platform && { platform: options.platform }) }
   const body = containerConfig(options)
   const { Id } = await engine.request<{ Id: string }>('POST', '/containers/create', {
     query,

@@ -66,7 +66,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
 }
 
 export type { BuildOptions, BuildOutput } from './build.ts'
-export type { ContainerOptions, RestartPolicy } from './container-config.ts'
+export type { ContainerOptions, Granted, HealthCheck, RestartPolicy } from './container-config.ts'
 export type { Container, ContainerState, ContainerSummary, Health } from './container-state.ts'
 export type { EngineEvent } from './events.ts'
 export type { Image, ImageSummary } from './images.ts'

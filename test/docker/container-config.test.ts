@@ -91,6 +91,73 @@ test('what the engine could be asked for beyond the profile is not passed on', (
   expect(HostConfig.Mounts).toEqual([{ Type: 'volume', Source: 'data', Target: '/data' }])
 })
 
+test('a service gets what its template asks for, as the engine reports it', async () => {
+  const id = await docker.createContainer({
+    ...options(),
+    platform: 'linux/amd64',
+    command: ['sleep', '60'],
+    entrypoint: [],
+    user: '1000:1000',
+    workingDir: '/srv',
+    hostname: 'db',
+    extraHosts: ['other:10.0.0.5'],
+    ports: [{ container: 53, host: 0, address: '127.0.0.1', protocol: 'udp' }],
+    reservedBytes: 16 * 2 ** 20,
+    shmBytes: 2 ** 20,
+    ulimits: [{ name: 'nofile', soft: 1024, hard: 2048 }],
+    sysctls: { 'net.core.somaxconn': '1024' },
+    tmpfs: [{ path: '/run', options: 'size=1m' }],
+    readOnly: true,
+    healthCheck: { test: ['CMD', 'true'], interval: 1500, retries: 2 },
+    stopSignal: 'SIGINT',
+  })
+  type Inspected = { HostConfig: Record<string, unknown>; Config: Record<string, unknown> }
+  const { HostConfig, Config } = await engine.request<Inspected>('GET', `/containers/${id}/json`)
+  expect(HostConfig).toMatchObject({
+    ExtraHosts: ['other:10.0.0.5'],
+    PortBindings: { '53/udp': [{ HostIp: '127.0.0.1', HostPort: '' }] },
+    MemoryReservation: 16 * 2 ** 20,
+    ShmSize: 2 ** 20,
+    Ulimits: [{ Name: 'nofile', Soft: 1024, Hard: 2048 }],
+    Sysctls: { 'net.core.somaxconn': '1024' },
+    Tmpfs: { '/run': 'size=1m' },
+    ReadonlyRootfs: true,
+    Privileged: false,
+  })
+  expect(Config).toMatchObject({
+    Cmd: ['sleep', '60'],
+    User: '1000:1000',
+    WorkingDir: '/srv',
+    Hostname: 'db',
+    Healthcheck: { Test: ['CMD', 'true'], Interval: 1_500_000_000, Retries: 2 },
+    StopSignal: 'SIGINT',
+  })
+  expect(Config.Entrypoint ?? []).toEqual([])
+})
+
+test('power over the host comes only with what is granted by name', () => {
+  const granted = {
+    privileged: true,
+    hostNetwork: true,
+    hostPid: true,
+    hostIpc: true,
+    binds: [{ source: '/srv', path: '/data', readOnly: true }],
+    devices: [{ host: '/dev/fuse', path: '/dev/fuse', permissions: 'rw' }],
+  }
+  const ports = [{ container: 80, host: 8080, address: '127.0.0.1' }]
+  const config = containerConfig({ ...options(), ports, networkAliases: ['web'], granted })
+  expect(config.HostConfig).toMatchObject({
+    Privileged: true,
+    NetworkMode: 'host',
+    PidMode: 'host',
+    IpcMode: 'host',
+    PortBindings: {},
+    Mounts: [{ Type: 'bind', Source: '/srv', Target: '/data', ReadOnly: true }],
+    Devices: [{ PathOnHost: '/dev/fuse', PathInContainer: '/dev/fuse', CgroupPermissions: 'rw' }],
+  })
+  expect(config.NetworkingConfig.EndpointsConfig).toEqual({})
+})
+
 test('a path of the host in the place of a volume name is refused by the engine', async () => {
   const volumes = [{ name: '/etc', path: '/data' }]
   const call = docker.createContainer({ ...options(), volumes })
