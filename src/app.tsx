@@ -14,6 +14,7 @@ import { checkScope } from './accounts/token-scope.ts'
 import { userRoutes } from './accounts/user-routes.tsx'
 import { apiRoutes } from './api/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
+import { containerRoutes } from './containers/routes.tsx'
 import type { Deps } from './deps.ts'
 import { logRoutes } from './deployments/log-routes.tsx'
 import { overviewRoutes } from './deployments/overview-routes.tsx'
@@ -70,6 +71,7 @@ export function createApp(deps: Deps) {
   app.route('/', overviewRoutes(deps))
   app.route('/', deploymentRoutes(deps))
   app.route('/', logRoutes(deps))
+  app.route('/', containerRoutes(deps))
   app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))
   app.route('/', variableRoutes(deps))

@@ -43,6 +43,8 @@ export const actions = {
   'deployment.triggered': 'deployed',
   'deployment.rolled_back': 'rolled back',
   'deployment.cancelled': 'cancelled a deployment of',
+  'container.stopped': 'stopped the container',
+  'container.restarted': 'restarted the container',
 } as const
 
 export type Action = keyof typeof actions
@@ -62,3 +64,4 @@ export type ObjectKind =
   | 'environment'
   | 'variable'
   | 'deployment'
+  | 'container'

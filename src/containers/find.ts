@@ -5,7 +5,7 @@ import type { User } from '../web/factory.ts'
 import { maySee, placeContainers } from './place.ts'
 import type { Place } from './place.ts'
 
-export type { Place } from './place.ts'
+export type { OwnPlace, Place } from './place.ts'
 
 type FindDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
 type Viewer = Pick<User, 'id' | 'role'>

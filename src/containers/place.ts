@@ -5,17 +5,18 @@ import { getDeployedPlaces, getServicePlaces } from './store.ts'
 
 type Named = { id: string; name: string }
 
-/** What a container is part of. `own` is Davit's; one with neither project nor service serves Davit itself. */
-export type Place =
-  | {
-      kind: 'own'
-      ownerId: string | null
-      project: Named | null
-      environment: Named | null
-      deployment: { id: string; status: string } | null
-      service: Named | null
-    }
-  | { kind: 'other' }
+/** Davit's; one with neither project nor service serves Davit itself, and has no owner. */
+export type OwnPlace = {
+  kind: 'own'
+  owner: { id: string; email: string } | null
+  project: Named | null
+  environment: Named | null
+  deployment: { id: string; status: string } | null
+  service: Named | null
+}
+
+/** What a container is part of. */
+export type Place = OwnPlace | { kind: 'other' }
 
 type Labelled = Pick<ContainerSummary, 'id' | 'labels'>
 
@@ -39,39 +40,40 @@ export function placeContainers(
     const kind = labels['davit.kind']
     if (kind === 'app') return placeOfApp(id, labels)
     if (kind === 'service') return placeOfService(labels)
-    return kind === 'build' || kind === 'edge' ? { ...nowhere, ownerId: null } : other
+    return kind === 'build' || kind === 'edge' ? nowhere : other
   }
 
   function placeOfApp(id: string, labels: Labelled['labels']): Place {
     const found = deployed.get(labels['davit.deployment'] ?? '')
     if (
       !found ||
-      found.ownerId !== labels['davit.owner'] ||
+      found.owner.id !== labels['davit.owner'] ||
       found.project.id !== labels['davit.project'] ||
       found.environment.id !== labels['davit.environment'] ||
       (found.containerId !== null && found.containerId !== id)
     )
       return other
-    const { ownerId, project, environment, status } = found
-    return { ...nowhere, ownerId, project, environment, deployment: { id: found.id, status } }
+    const { owner, project, environment, status } = found
+    return { ...nowhere, owner, project, environment, deployment: { id: found.id, status } }
   }
 
   function placeOfService(labels: Labelled['labels']): Place {
     const found = services.get(labels['davit.service'] ?? '')
-    if (!found || found.ownerId !== labels['davit.owner']) return other
-    const { ownerId, id, name } = found
-    return { ...nowhere, ownerId, service: { id, name } }
+    if (!found || found.owner.id !== labels['davit.owner']) return other
+    const { owner, id, name } = found
+    return { ...nowhere, owner, service: { id, name } }
   }
 }
 
-const nowhere = {
+const nowhere: OwnPlace = {
   kind: 'own',
+  owner: null,
   project: null,
   environment: null,
   deployment: null,
   service: null,
-} as const
+}
 
 /** A member sees what is theirs, an admin everything. */
 export const maySee = (user: Pick<User, 'id' | 'role'>, place: Place) =>
-  user.role === 'admin' || (place.kind === 'own' && place.ownerId === user.id)
+  user.role === 'admin' || (place.kind === 'own' && place.owner?.id === user.id)

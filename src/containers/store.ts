@@ -1,6 +1,6 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { deployments, environments, projects, services } from '../db/schema.ts'
+import { deployments, environments, projects, services, users } from '../db/schema.ts'
 
 /** Deployments with where they went, by id; those that are not there are left out. */
 export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
@@ -11,11 +11,12 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
       containerId: deployments.containerId,
       environment: { id: environments.id, name: environments.name },
       project: { id: projects.id, name: projects.name },
-      ownerId: projects.ownerId,
+      owner: { id: users.id, email: users.email },
     })
     .from(deployments)
     .innerJoin(environments, eq(environments.id, deployments.environmentId))
     .innerJoin(projects, eq(projects.id, environments.projectId))
+    .innerJoin(users, eq(users.id, projects.ownerId))
     .where(inArray(deployments.id, deploymentIds))
     .all()
   return new Map(rows.map((row) => [row.id, row]))
@@ -24,8 +25,13 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
 /** Services by id; those that are not there are left out. */
 export function getServicePlaces(db: Db, serviceIds: string[]) {
   const rows = db
-    .select({ id: services.id, name: services.name, ownerId: services.ownerId })
+    .select({
+      id: services.id,
+      name: services.name,
+      owner: { id: users.id, email: users.email },
+    })
     .from(services)
+    .innerJoin(users, eq(users.id, services.ownerId))
     .where(inArray(services.id, serviceIds))
     .all()
   return new Map(rows.map((row) => [row.id, row]))

@@ -13,12 +13,14 @@ export const PostForm = ({
   action,
   children,
   class: className,
+  ...htmx
 }: {
   action: string
   children: Child
   class?: string
+  [htmx: `hx-${string}`]: string
 }) => (
-  <form method="post" action={action} class={className}>
+  <form method="post" action={action} class={className} {...htmx}>
     <input type="hidden" name="csrf_token" value={useContext(Token)} />
     {children}
   </form>

@@ -56,6 +56,7 @@ const stylesheets = [
 const sections = [
   { name: 'Dashboard', href: '/dashboard', under: '/dashboard' },
   { name: 'Projects', href: '/projects', under: '/projects' },
+  { name: 'Containers', href: '/containers', under: '/containers' },
   { name: 'Settings', href: '/settings/profile', under: '/settings' },
 ]
 

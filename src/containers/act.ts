@@ -1,0 +1,50 @@
+import type { Deps } from '../deps.ts'
+import { EngineError } from '../docker/index.ts'
+import { AppError } from '../errors.ts'
+import { noContainer } from './find.ts'
+import type { Found } from './find.ts'
+import { isUp } from './row.ts'
+import { isSwitching } from './store.ts'
+
+type ActDeps = Pick<Deps, 'db' | 'docker'>
+
+/** Stops a container that runs, with the time to end that it was made with. */
+export async function stop(deps: ActDeps, found: Found) {
+  const { container } = found
+  if (!isUp(container))
+    throw new AppError('conflict', `${container.name} does not run: it is ${container.state}.`)
+  refuseWhileSwitching(deps, found)
+  await perform(found, 'stop', deps.docker.stopContainer(container.id, atItsPace))
+}
+
+/** Stops it if it runs, and starts it. */
+export async function restart(deps: ActDeps, found: Found) {
+  const { container } = found
+  if (container.state === 'removing' || container.state === 'dead')
+    throw new AppError('conflict', `${container.name} is being removed. It can not start again.`)
+  refuseWhileSwitching(deps, found)
+  await perform(found, 'start', deps.docker.restartContainer(container.id, atItsPace))
+}
+
+const atItsPace = { timeoutSeconds: null }
+
+/** What a deployment starts and stops meanwhile is its own, and would be undone by it or undo it. */
+function refuseWhileSwitching({ db }: ActDeps, { place }: Found) {
+  if (place.kind !== 'own' || !place.environment || !isSwitching(db, place.environment.id)) return
+  throw new AppError(
+    'conflict',
+    `A deployment is switching the containers of ${place.environment.name}. Wait for its end, or cancel it.`,
+  )
+}
+
+async function perform({ container }: Found, verb: string, call: Promise<boolean>) {
+  const wasThere = await call.catch((error) => {
+    if (!(error instanceof EngineError)) throw error
+    throw new AppError(
+      'conflict',
+      `The engine did not ${verb} ${container.name}: ${error.message}. Its page and its log may say why.`,
+      { cause: error },
+    )
+  })
+  if (!wasThere) throw noContainer()
+}

@@ -1,0 +1,63 @@
+import type { Container } from '../docker/index.ts'
+import {
+  CheckIcon,
+  ClockIcon,
+  CrossIcon,
+  DashIcon,
+  SpinnerIcon,
+  SquareIcon,
+  WarningIcon,
+} from '../web/icons.tsx'
+
+type Shown = Pick<Container, 'state' | 'health' | 'oomKilled'> & {
+  exitCode: number | null
+  looping: boolean
+}
+
+/** A container's state by word, shape and colour, so that none of them is needed alone. */
+export const ContainerBadge = (shown: Shown) => {
+  const { word, tone, icon } = look(shown)
+  return (
+    <span class="status" data-tone={tone}>
+      {icon()}
+      {word}
+    </span>
+  )
+}
+
+/** In a sentence for those who do not see it. */
+export const stateInWords = (shown: Shown) => look(shown).word.toLowerCase()
+
+type Look = {
+  word: string
+  tone: 'quiet' | 'active' | 'good' | 'bad'
+  icon: () => ReturnType<typeof CheckIcon>
+}
+
+function look({ state, health, exitCode, oomKilled, looping }: Shown): Look {
+  if (looping) return { word: 'Crash-looping', tone: 'bad', icon: WarningIcon }
+  if (state === 'running') return running[health ?? 'none']
+  if (state !== 'exited') return others[state]
+  if (oomKilled) return { word: 'Out of memory', tone: 'bad', icon: CrossIcon }
+  if (exitCode === null || askedFor.includes(exitCode))
+    return { word: 'Stopped', tone: 'quiet', icon: SquareIcon }
+  return { word: `Failed (${exitCode})`, tone: 'bad', icon: CrossIcon }
+}
+
+const running: Record<'none' | NonNullable<Container['health']>, Look> = {
+  none: { word: 'Running', tone: 'good', icon: CheckIcon },
+  healthy: { word: 'Healthy', tone: 'good', icon: CheckIcon },
+  starting: { word: 'Starting', tone: 'active', icon: SpinnerIcon },
+  unhealthy: { word: 'Unhealthy', tone: 'bad', icon: WarningIcon },
+}
+
+const others: Record<Exclude<Container['state'], 'running' | 'exited'>, Look> = {
+  created: { word: 'Created', tone: 'quiet', icon: ClockIcon },
+  restarting: { word: 'Restarting', tone: 'active', icon: SpinnerIcon },
+  paused: { word: 'Paused', tone: 'quiet', icon: DashIcon },
+  removing: { word: 'Being removed', tone: 'quiet', icon: DashIcon },
+  dead: { word: 'Dead', tone: 'bad', icon: CrossIcon },
+}
+
+/** Done, and ended by the signals that a stop sends: INT, KILL, TERM. */
+const askedFor = [0, 130, 137, 143]

@@ -1,0 +1,9 @@
+import { ContainerStatus } from './container-status.tsx'
+import type { ContainerView } from './container-view.ts'
+
+/** One container: how it fares, what it uses, what it writes, and how it was made. */
+export const ContainerPage = ({ view }: { view: ContainerView }) => (
+  <>
+    <ContainerStatus view={view} />
+  </>
+)

@@ -1,0 +1,65 @@
+import { Ago } from '../web/times.tsx'
+import { ContainerActions } from './actions.tsx'
+import { ContainerBadge } from './container-badge.tsx'
+import { Ports } from './ports.tsx'
+import { containerPath, isUp } from './row.ts'
+import type { Row } from './row.ts'
+
+/** A container in the list. */
+export const ContainerRow = ({ row }: { row: Row }) => {
+  const { container, place, condition } = row
+  return (
+    <li class="row container-row" id={rowId(container)}>
+      <Badge row={row} />
+      <div class="row-main">
+        <a class="row-link" href={containerPath(container)}>
+          <bdi>{container.name}</bdi>
+        </a>
+        <p class="row-facts">
+          {place.kind === 'own' && place.environment && <bdi>{place.environment.name}</bdi>}
+          <code>{container.image}</code>
+          {condition !== null && condition.restartCount > 0 && (
+            <span class="telling">{restarts(condition.restartCount)}</span>
+          )}
+          {condition?.oomKilled && isUp(container) && (
+            <span class="telling">ran out of memory</span>
+          )}
+          <Ports ports={container.ports} />
+          <Since row={row} />
+        </p>
+      </div>
+      <div class="row-actions">
+        <ContainerActions container={container} place={place} target={`#${rowId(container)}`} />
+      </div>
+    </li>
+  )
+}
+
+const Badge = ({ row: { container, health, exitCode, condition, looping } }: { row: Row }) => (
+  <ContainerBadge
+    state={container.state}
+    health={health}
+    exitCode={exitCode}
+    oomKilled={condition?.oomKilled ?? false}
+    looping={looping}
+  />
+)
+
+/** In the engine's words until it was looked at. */
+const Since = ({ row: { container, condition } }: { row: Row }) => {
+  if (!condition) return <span>{container.status}</span>
+  const up = isUp(container)
+  const at = up ? condition.startedAt : condition.finishedAt
+  return (
+    at && (
+      <span>
+        {up ? 'since' : 'ended'} <Ago at={at} />
+      </span>
+    )
+  )
+}
+
+/** A letter first, as a selector needs it. */
+export const rowId = ({ id }: { id: string }) => `c${id.slice(0, 12)}`
+
+export const restarts = (count: number) => (count === 1 ? 'restarted once' : `${count} restarts`)

@@ -1,0 +1,94 @@
+import { PageHead } from '../web/components.tsx'
+import { WarningIcon } from '../web/icons.tsx'
+import { Ago } from '../web/times.tsx'
+import { ContainerActions } from './actions.tsx'
+import { ContainerBadge, stateInWords } from './container-badge.tsx'
+import type { ContainerView } from './container-view.ts'
+import { restarts } from './container-row.tsx'
+import { containerPath, isUp } from './row.ts'
+
+/** How a container fares and what can be done to it; it asks for itself again every few seconds. */
+export const ContainerStatus = ({ view }: { view: ContainerView }) => {
+  const { container, place, health, looping, stopReason } = view
+  const shown = { ...container, health, exitCode: view.exitCode, looping }
+  return (
+    <section
+      id="container-status"
+      aria-label="Status"
+      data-announce={`The container is ${stateInWords(shown)}.`}
+    >
+      <PageHead title={container.name} crumbs={[{ href: '/containers', name: 'Containers' }]} />
+      {stopReason && <StopReason reason={stopReason} />}
+      {container.error && !isUp(container) && (
+        <Trouble title="The engine could not start it" text={container.error} />
+      )}
+      <div class="status-line">
+        <ContainerBadge {...shown} />
+        <Facts view={view} />
+        <div class="actions">
+          <ContainerActions container={container} place={place} target="#container-status" />
+        </div>
+      </div>
+      <WayBack view={view} />
+      <div
+        hidden
+        hx-get={containerPath(container)}
+        hx-trigger="every 3s"
+        hx-target="#container-status"
+        hx-swap="outerMorph"
+      />
+    </section>
+  )
+}
+
+const Facts = ({ view: { container } }: { view: ContainerView }) => (
+  <p class="row-facts">
+    {container.state === 'exited' && <span>exit code {container.exitCode}</span>}
+    {container.restartCount > 0 && <span class="telling">{restarts(container.restartCount)}</span>}
+    {container.oomKilled && <span class="telling">ran out of memory</span>}
+    {container.startedAt && (
+      <span>
+        started <Ago at={container.startedAt} />
+      </span>
+    )}
+    {!isUp(container) && container.finishedAt && (
+      <span>
+        ended <Ago at={container.finishedAt} />
+      </span>
+    )}
+  </p>
+)
+
+const StopReason = ({ reason }: { reason: NonNullable<ContainerView['stopReason']> }) => (
+  <Trouble title="Davit stopped it" text={reason.message ?? ''} hint={reason.hint} />
+)
+
+const Trouble = ({
+  title,
+  text,
+  hint = null,
+}: {
+  title: string
+  text: string
+  hint?: string | null
+}) => (
+  <div class="failure">
+    <WarningIcon />
+    <div>
+      <h2>{title}</h2>
+      <p dir="auto">{text}</p>
+      {hint && <p class="failure-hint">{hint}</p>}
+    </div>
+  </div>
+)
+
+/** How a stopped app comes back. */
+const WayBack = ({ view: { container, place } }: { view: ContainerView }) => {
+  if (isUp(container) || place.kind === 'other' || !place.project) return null
+  return (
+    <p class="muted">
+      Start brings this container back as it was. To run the newest commit instead,{' '}
+      <a href={`/projects/${place.project.id}`}>deploy the project</a>.
+    </p>
+  )
+}

@@ -1,0 +1,57 @@
+import type { Page } from '../web/paging.ts'
+import type { ContainerView } from './container-view.ts'
+import type { Row } from './row.ts'
+
+/** A container as programs see it: an entry of `GET /containers/api`. */
+export const containerJson = ({ container, place, health, exitCode, condition, looping }: Row) => {
+  const own = place.kind === 'own' ? place : null
+  return {
+    id: container.id,
+    name: container.name,
+    image: container.image,
+    state: container.state,
+    status: container.status,
+    health,
+    createdAt: container.createdAt,
+    ports: portsJson(container.ports),
+    project: own?.project?.id ?? null,
+    environment: own?.environment?.id ?? null,
+    deployment: own?.deployment?.id ?? null,
+    service: own?.service?.id ?? null,
+    own: own !== null,
+    restartCount: condition?.restartCount ?? null,
+    exitCode,
+    oomKilled: condition?.oomKilled ?? null,
+    crashLooping: looping,
+  }
+}
+
+/** A page of them, newest first. The cursor is a place in that order, not one of its containers. */
+export function containersPage(rows: Row[], { cursor, limit }: Page) {
+  const sorted = rows.toSorted((a, b) => (placeInOrder(a) < placeInOrder(b) ? 1 : -1))
+  const rest = cursor ? sorted.filter((row) => placeInOrder(row) < cursor) : sorted
+  const kept = rest.slice(0, limit)
+  const nextCursor = rest.length > limit ? placeInOrder(kept.at(-1)!) : null
+  return { items: kept.map(containerJson), nextCursor }
+}
+
+const placeInOrder = ({ container }: Row) => `${container.createdAt.toISOString()}-${container.id}`
+
+export const containerDetailsJson = (view: ContainerView) => ({
+  ...containerJson(view),
+  imageId: view.container.imageId,
+  error: view.container.error,
+  startedAt: view.container.startedAt,
+  finishedAt: view.container.finishedAt,
+  stopReason: view.stopReason?.message ?? null,
+})
+
+type Port = Row['container']['ports'][number]
+
+/** One entry for IPv4 and IPv6 together. */
+function portsJson(ports: Port[]) {
+  const seen = new Map(
+    ports.map((port) => [`${port.host} ${port.container}/${port.protocol}`, port]),
+  )
+  return [...seen.values()].map(({ host, container, protocol }) => ({ host, container, protocol }))
+}

@@ -1,0 +1,54 @@
+import { isLoginAlive } from '../accounts/login-alive.ts'
+import type { Deps } from '../deps.ts'
+import { factory } from '../web/factory.ts'
+import type { User } from '../web/factory.ts'
+import { paged } from '../web/paging.ts'
+import { query } from '../web/query.ts'
+import { show } from '../web/respond.tsx'
+import { sse } from '../web/sse.ts'
+import { userOf } from '../web/user-of.ts'
+import { listVisible } from './find.ts'
+import { followHtml, followJson } from './follow-list.tsx'
+import { followQuery } from './forms.ts'
+import { groupRows } from './groups.ts'
+import { containerJson, containersPage } from './json.ts'
+import { ContainersPage } from './list-page.tsx'
+import { rowOf } from './row.ts'
+
+/** Everything that the user may see on the engine: as a page, as JSON, and live. */
+export const containerListRoutes = (deps: Deps) => {
+  return factory
+    .createApp()
+    .get('/containers', paged(), async (c) => {
+      const user = userOf(c)
+      const rows = await rowsFor(user, c.req.raw.signal)
+      const isAdmin = user.role === 'admin'
+      return show(c, {
+        title: 'Containers',
+        page: () => <ContainersPage groups={groupRows(rows, user)} isAdmin={isAdmin} />,
+        json: () => containersPage(rows, c.req.valid('query')),
+      })
+    })
+    .get('/containers/api', async (c) => {
+      const rows = await rowsFor(userOf(c), c.req.raw.signal)
+      return c.json({ containers: rows.map(containerJson) })
+    })
+    .get('/containers/events', query(followQuery), (c) => {
+      const user = userOf(c)
+      const { csrfToken } = c.var
+      const isJson = c.req.valid('query').format === 'json'
+      return sse(c, {
+        streams: deps.streams,
+        isAllowed: () => isLoginAlive(deps.db, c),
+        events: (signal) =>
+          isJson
+            ? followJson(deps, { user, signal })
+            : followHtml(deps, { user, csrfToken, signal }),
+      })
+    })
+
+  async function rowsFor(user: User, signal: AbortSignal) {
+    const visible = await listVisible(deps, user, { signal })
+    return visible.map((listed) => rowOf(deps, listed))
+  }
+}

@@ -1,0 +1,63 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import type { Deps } from '../deps.ts'
+import { clientOf } from '../web/client.ts'
+import { factory } from '../web/factory.ts'
+import { show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { patience, within } from '../web/within.ts'
+import { restart, stop } from './act.ts'
+import { ContainerPage } from './container-page.tsx'
+import { ContainerRow, rowId } from './container-row.tsx'
+import { ContainerStatus } from './container-status.tsx'
+import { containerView } from './container-view.ts'
+import { findContainer } from './find.ts'
+import type { Found } from './find.ts'
+import { containerDetailsJson } from './json.ts'
+import { containerListRoutes } from './list-routes.tsx'
+import { containerPath } from './row.ts'
+
+/** Containers: look at one, stop it, start it again. */
+export const containerRoutes = (deps: Deps) => {
+  const audit = auditor(deps.db)
+
+  return factory
+    .createApp()
+    .route('/', containerListRoutes(deps)) // before what takes their names for ids
+    .get('/containers/:id', async (c) => {
+      const view = containerView(deps, await find(c))
+      return show(c, {
+        title: view.container.name,
+        page: () => <ContainerPage view={view} />,
+        partial: () => <ContainerStatus view={view} />,
+        json: () => containerDetailsJson(view),
+      })
+    })
+    .post('/containers/:id/stop', (c) => act(c, 'container.stopped', stop))
+    .post('/containers/:id/restart', (c) => act(c, 'container.restarted', restart))
+
+  async function act(
+    c: Context,
+    action: 'container.stopped' | 'container.restarted',
+    perform: (deps: Deps, found: Found) => Promise<void>,
+  ) {
+    const found = await find(c)
+    const { id, name } = found.container
+    const done = await within(
+      patience,
+      perform(deps, found).then(() => true),
+    )
+    audit(c, action, { object: { kind: 'container', id, name } })
+    if (clientOf(c) === 'browser') return c.redirect(containerPath({ id }), 303)
+    if (!done) c.header('Location', containerPath({ id }))
+    const view = containerView(deps, await find(c))
+    const isInList = c.req.header('HX-Target')?.endsWith(`#${rowId({ id })}`)
+    const page = () => (isInList ? <ContainerRow row={view} /> : <ContainerStatus view={view} />)
+    return show(c, { title: name, page, json: () => containerDetailsJson(view) }, done ? 200 : 202)
+  }
+
+  function find(c: Context) {
+    const id = c.req.param('id')!
+    return findContainer(deps, { id, user: userOf(c), signal: c.req.raw.signal })
+  }
+}
