@@ -21,7 +21,8 @@ export class Source {
   /** The complaint follows the key as its subject, and says what to do. */
   refuse(path: Path, complaint: string) {
     const key = keyOf(path)
-    return refuseAt(this, this.placeOf(path), key === '' ? complaint : `${key} ${complaint}`)
+    const said = key === '' ? complaint : `${key} ${complaint}`
+    return refuseAt(this, this.placeOf(path), said, path)
   }
 }
 
@@ -29,10 +30,22 @@ export function refuseAt(
   { file, field }: Pick<Source, 'file' | 'field'>,
   place: Place | null,
   complaint: string,
+  path: Path = [],
 ) {
   const where = place ? `${file}, line ${place.line}, column ${place.column}` : file
   const message = `${where}: ${complaint}`
-  return new AppError('invalid', message, { fields: field ? [{ field, message }] : [] })
+  return new Refusal(message, field, path)
+}
+
+/** `invalid`, and what in the file it is about. */
+export class Refusal extends AppError {
+  constructor(
+    message: string,
+    field: string | null,
+    readonly path: Path,
+  ) {
+    super('invalid', message, { fields: field ? [{ field, message }] : [] })
+  }
 }
 
 /** As users write it: `services.web.ports[0]`. */

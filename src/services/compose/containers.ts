@@ -1,0 +1,205 @@
+import type { ContainerOptions, Granted, HealthCheck } from '../../docker/index.ts'
+import { AppError } from '../../errors.ts'
+import { refuseDangers } from './dangers.ts'
+import type { ContainerFile, Dependency, Health, Service, Stack } from './model.ts'
+import { isOneShot } from './model.ts'
+import { startOrder } from './order.ts'
+
+/** What the instance adds to what its file says. */
+export type InstanceContext = {
+  /** Of the service instance; names its volumes. */
+  id: string
+  /** As the user named it; makes container names readable. */
+  name: string
+  /** On every container, over all labels of the file. */
+  labels: Record<string, string>
+  network: string
+  publishAddress: string
+  /** Ports of the host, instead of those in the file; `host` as in `Published`. */
+  publish?: Published[]
+  /** Keys of dangers that an admin allowed this instance. */
+  allowed?: readonly string[]
+  /** Where the file sets none. */
+  memoryBytes?: number
+  cpus?: number
+}
+
+/** A container's port and the port of this host that leads to it. */
+export type Published = {
+  service: string
+  container: number
+  protocol: 'tcp' | 'udp'
+  host: number
+}
+
+/** One container to make, and what to do before it starts. */
+export type ContainerPlan = {
+  service: string
+  options: ContainerOptions
+  /** To write into it once it is created, and each time that it is created anew. */
+  files: ContainerFile[]
+  /** Names on the engine, to be made with the instance's labels before the container. */
+  volumes: string[]
+  waits: Dependency[]
+  /** Ends by itself, with success. */
+  oneShot: boolean
+}
+
+/** The label that tells which service of the file a container is. */
+export const partLabel = 'davit.part'
+
+const defaultMemory = 512 * 1024 * 1024
+/** Threads count too, and databases run hundreds. */
+const defaultPids = 1024
+
+/** What most images need to start as root and drop to a user; all other capabilities are taken away. */
+const compatCapabilities = [
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'SETGID',
+  'SETUID',
+  'NET_BIND_SERVICE',
+]
+
+/**
+ * The containers of an instance in the order of their start. Throws `forbidden` for dangers that are
+ * not allowed.
+ */
+export function planContainers(stack: Stack, context: InstanceContext): ContainerPlan[] {
+  refuseDangers(stack.dangers, context.allowed ?? [])
+  return startOrder(stack).map(({ service: name, waits }) => {
+    const service = stack.services.get(name)!
+    if (service.readOnly && service.files.length > 0)
+      throw new AppError(
+        'invalid',
+        `services.${name}.read_only keeps Davit from writing the files that it mounts. Remove it.`,
+      )
+    const oneShot = isOneShot(stack, name)
+    const options = optionsOf(service, context, oneShot)
+    const volumes = options.volumes?.map((volume) => volume.name) ?? []
+    return { service: name, options, files: service.files, volumes, waits, oneShot }
+  })
+}
+
+/** Derived from the instance: no file can name a volume of another. */
+export const volumeNameOf = (instanceId: string, volume: string) => `davit-${instanceId}-${volume}`
+
+/** Every port that the file wants published, for those that the instance is to keep. */
+export const wantedPorts = ({ services }: Pick<Stack, 'services'>) =>
+  [...services.values()].flatMap(({ name, ports }) =>
+    ports.map(({ container, protocol, host }) => ({ service: name, container, protocol, host })),
+  )
+
+function optionsOf(service: Service, context: InstanceContext, oneShot: boolean): ContainerOptions {
+  const granted = grantedTo(service)
+  return {
+    name: containerName(context, service.name),
+    image: service.image,
+    env: Object.fromEntries(service.environment),
+    labels: { ...Object.fromEntries(service.labels), ...context.labels, [partLabel]: service.name },
+    network: context.network,
+    networkAliases: [...new Set([service.name, ...service.aliases])],
+    ports: portsOf(service, context),
+    memoryBytes: service.memoryBytes ?? context.memoryBytes ?? defaultMemory,
+    cpus: service.cpus ?? context.cpus ?? 1,
+    pidsLimit: service.pids ?? defaultPids,
+    capabilities: capabilitiesOf(service),
+    volumes: service.volumes.map(({ volume, path, readOnly }) => ({
+      name: volumeNameOf(context.id, volume),
+      path,
+      readOnly,
+    })),
+    // Compose's own default would leave a service down after the host restarts
+    restart: service.restart ?? { name: oneShot ? 'no' : 'unless-stopped' },
+    init: service.init,
+    stopTimeout: service.stopTimeout ?? 10,
+    logs: service.logs ?? { maxSize: '10m', maxFiles: 3 },
+    oomScoreAdj: 500,
+    ...present({
+      platform: service.platform,
+      command: service.command,
+      entrypoint: service.entrypoint,
+      user: service.user,
+      workingDir: service.workingDir,
+      hostname: service.hostname,
+      reservedBytes: service.reservedBytes,
+      shmBytes: service.shmBytes,
+      stopSignal: service.stopSignal,
+      healthCheck: service.health && healthCheckOf(service.health),
+    }),
+    ...(service.extraHosts.length > 0 && { extraHosts: service.extraHosts }),
+    ...(service.ulimits.length > 0 && { ulimits: service.ulimits }),
+    ...(service.sysctls.size > 0 && { sysctls: Object.fromEntries(service.sysctls) }),
+    ...(service.tmpfs.length > 0 && { tmpfs: service.tmpfs }),
+    ...(service.readOnly && { readOnly: true }),
+    ...(Object.keys(granted).length > 0 && { granted }),
+  }
+}
+
+/** Readable in `docker ps`, and one for each service of each instance. */
+function containerName({ id, name }: InstanceContext, service: string) {
+  const slug = `${name}-${service}`.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  const readable = `davit-${slug}`.replace(/-+/g, '-').slice(0, 48)
+  return `${readable}-${id.slice(-12)}${Bun.hash.crc32(service).toString(36).slice(-4)}`
+}
+
+function portsOf({ name, ports }: Service, { publish = [], publishAddress }: InstanceContext) {
+  const own = publish.filter(({ service }) => service === name)
+  const kept = ports.filter(
+    (port) => !own.some((o) => o.container === port.container && o.protocol === port.protocol),
+  )
+  return [
+    ...own.map(({ container, protocol, host }) => ({
+      container,
+      host,
+      protocol,
+      address: addressOf(container, protocol),
+    })),
+    ...kept.map(({ container, protocol, host, loopback }) => ({
+      container,
+      host: host ?? 0,
+      protocol,
+      address: loopback ? '127.0.0.1' : publishAddress,
+    })),
+  ]
+
+  function addressOf(container: number, protocol: string) {
+    const asked = ports.find((p) => p.container === container && p.protocol === protocol)
+    return asked?.loopback ? '127.0.0.1' : publishAddress
+  }
+}
+
+function capabilitiesOf({ capAdd, capDrop }: Service) {
+  const base = capDrop.includes('ALL') ? [] : compatCapabilities
+  const kept = [...base, ...capAdd].filter(
+    (name) => capAdd.includes(name) || !capDrop.includes(name),
+  )
+  return [...new Set(kept)]
+}
+
+const healthCheckOf = (health: Health): HealthCheck =>
+  health.disabled
+    ? { disabled: true }
+    : present({
+        test: health.test,
+        interval: health.interval,
+        timeout: health.timeout,
+        startPeriod: health.startPeriod,
+        retries: health.retries,
+      })
+
+/** Only what an admin has allowed gets here: the rest was refused before. */
+const grantedTo = ({ privileged, hostNamespaces, binds, devices }: Service): Granted => ({
+  ...(privileged && { privileged }),
+  ...(hostNamespaces.includes('network') && { hostNetwork: true }),
+  ...(hostNamespaces.includes('pid') && { hostPid: true }),
+  ...(hostNamespaces.includes('ipc') && { hostIpc: true }),
+  ...(binds.length > 0 && { binds }),
+  ...(devices.length > 0 && { devices }),
+})
+
+type Present<T> = { [K in keyof T]?: NonNullable<T[K]> }
+
+const present = <T extends Record<string, unknown>>(values: T) =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== null)) as Present<T>

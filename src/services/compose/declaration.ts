@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import type { Field } from './field.ts'
+import { compilePattern } from './pattern.ts'
+import type { Tree } from './source.ts'
+import type { Generate, Variable } from './variables.ts'
+import { looksSecret, variable } from './variables.ts'
+
+/** YAML reads 8080 and true as no text; for a value they are. */
+const value = z.union([z.string(), z.number(), z.boolean()], 'wants one value.').transform(String)
+
+const text = (max: number) =>
+  z
+    .string('wants text; put a number in quotes.')
+    .trim()
+    .min(1, 'wants some text.')
+    .max(max, `wants ${max} characters at most.`)
+
+const link = text(2000).regex(/^https?:\/\/\S+$/, 'wants an address that begins with https://.')
+
+const variableDeclaration = z.strictObject({
+  generate: z
+    .enum(['password', 'hex', 'base64', 'uuid', 'jwt'], 'wants password, hex, base64, uuid or jwt.')
+    .optional(),
+  length: z.int('wants a whole number.').min(4, 'wants 4 or more.').max(1024).optional(),
+  /** Of a jwt: the variable that holds the key it is signed with, and what it says. */
+  key: text(100).optional(),
+  claims: z.record(z.string(), z.unknown()).optional(),
+  label: text(100).optional(),
+  description: text(500).optional(),
+  default: value.optional(),
+  required: z.boolean('wants true or false.').optional(),
+  pattern: text(500).optional(),
+  secret: z.boolean('wants true or false.').optional(),
+  options: z.array(value).min(1, 'wants one or more.').max(200).optional(),
+})
+
+const declaration = z.strictObject({
+  name: text(60),
+  description: text(500).default(''),
+  category: text(40).default('other'),
+  tags: z.array(text(40)).max(20).default([]),
+  links: z.record(z.string(), link).default({}),
+  logo: text(100)
+    .regex(/^[a-z0-9][a-z0-9_.-]*\.(svg|png|webp)$/, 'wants the name of an image such as x.svg.')
+    .optional(),
+  version: text(128),
+  expose: z
+    .array(
+      z.strictObject({
+        service: text(63),
+        port: z.int('wants a port.').min(1, 'wants a port.').max(65_535, 'wants a port.'),
+        path: text(500)
+          .regex(/^\/[^\s#]*$/, 'wants a path that begins with /.')
+          .default('/'),
+      }),
+    )
+    .max(20)
+    .default([]),
+  variables: z
+    .record(
+      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'wants a name such as DB_PASSWORD.'),
+      variableDeclaration,
+    )
+    .default({}),
+  files: z.record(text(500), z.string('wants text.')).default({}),
+  after: text(4000).optional(),
+})
+
+/** The `x-davit` block; throws `invalid` naming the key that is wrong. */
+export function declarationOf(block: Field) {
+  const { data, error } = declaration.safeParse(plain(block.value ?? null))
+  if (error) throw complain(block, error.issues[0]!)
+  const { name, description, category, tags, links, version, expose, files } = data
+  const about = { name, description, category, tags, links, logo: data.logo ?? null, version }
+  const variables = new Map(
+    Object.entries(data.variables).map(([name, said]) => [
+      name,
+      variableOf(name, said, block.get('variables').get(name)),
+    ]),
+  )
+  for (const [name, { generate }] of variables)
+    if (generate?.kind === 'jwt' && generate.key !== null && !variables.has(generate.key))
+      throw block.get('variables').get(name).get('key').refuse('names no variable of this file.')
+  return { about, variables, expose, files: Object.entries(files), after: data.after ?? null }
+}
+
+function variableOf(
+  name: string,
+  said: z.infer<typeof variableDeclaration>,
+  field: Field,
+): Variable {
+  const generate = generateOf(said, field)
+  const { options = [], pattern = null } = said
+  if (generate && said.default !== undefined)
+    throw field.get('default').refuse('stands beside generate. Keep one of the two.')
+  if (options.length > 0 && said.default !== undefined && !options.includes(said.default))
+    throw field.get('default').refuse('is none of the options. Choose one of them.')
+  if (pattern !== null && said.default && !compilePattern(pattern)(said.default))
+    throw field.get('default').refuse('does not match the pattern. Correct one of the two.')
+  return variable(name, {
+    label: said.label ?? name,
+    description: said.description ?? null,
+    generate,
+    default: said.default ?? null,
+    required: said.required ?? false,
+    pattern,
+    secret: said.secret ?? (generate !== null || looksSecret(name)),
+    options,
+  })
+}
+
+function generateOf(said: z.infer<typeof variableDeclaration>, field: Field): Generate | null {
+  const { generate, length } = said
+  const sized = generate === 'password' || generate === 'hex' || generate === 'base64'
+  if (length !== undefined && !sized)
+    throw field.get('length').refuse('goes with password, hex or base64 only. Remove it.')
+  if ((said.key ?? said.claims) !== undefined && generate !== 'jwt')
+    throw field.refuse('has a key or claims, which go with jwt only. Remove them.')
+  if (generate === 'password')
+    return { kind: 'text', length: length ?? 32, alphabet: 'alphanumeric' }
+  if (generate === 'hex') return { kind: 'hex', length: length ?? 64 }
+  if (generate === 'base64') return { kind: 'base64', length: length ?? 32 }
+  if (generate === 'uuid') return { kind: 'uuid' }
+  if (generate === 'jwt')
+    return { kind: 'jwt', key: said.key ?? null, claims: said.claims ?? {}, seconds: null }
+  return null
+}
+
+function complain(block: Field, { path, message, ...issue }: z.core.$ZodIssue) {
+  const key = issue.code === 'unrecognized_keys' ? issue.keys[0]! : null
+  const at = [...block.path, ...(path as (string | number)[])]
+  if (key !== null) return block.source.refuse([...at, key], 'is not supported. Remove it.')
+  if (issue.code === 'invalid_key')
+    return block.source.refuse(at, 'wants a name of letters, digits and _, such as DB_PASSWORD.')
+  const missing = issue.code === 'invalid_type' && issue.input === undefined
+  return block.source.refuse(at, missing ? 'is missing. Add it.' : message)
+}
+
+/** As zod takes it. */
+function plain(tree: Tree): unknown {
+  if (Array.isArray(tree)) return tree.map(plain)
+  if (!(tree instanceof Map)) return tree
+  return Object.fromEntries([...tree].map(([key, value]) => [key, plain(value)]))
+}

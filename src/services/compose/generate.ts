@@ -1,0 +1,111 @@
+import { AppError } from '../../errors.ts'
+import { randomBytesOf, signedToken } from '../../secrets.ts'
+import type { AddressOf, Values, Variables } from './values.ts'
+import type { Alphabet, Claims, Generate } from './variables.ts'
+
+const digits = '0123456789'
+const lower = 'abcdefghijklmnopqrstuvwxyz'
+const alphabets: Record<Alphabet, string> = {
+  alphanumeric: lower.toUpperCase() + lower + digits,
+  lowercase: lower + digits,
+  // none that a shell, a URL, YAML or a dotenv file reads as more than itself
+  symbols: `${lower.toUpperCase()}${lower}${digits}-_.~!*+=`,
+}
+
+/** The values, and one made for each variable that has none and says how; those it needs come first. */
+export function generated(
+  variables: Variables,
+  known: Values,
+  addressOf?: AddressOf,
+): Map<string, string> {
+  const values = new Map(known)
+  const underway: string[] = []
+  for (const name of variables.keys()) valueOf(name)
+  return values
+
+  function valueOf(name: string): string {
+    const there = values.get(name)
+    const generate = variables.get(name)?.generate
+    if (there !== undefined || !generate) return there ?? ''
+    if (underway.includes(name))
+      throw new AppError(
+        'invalid',
+        `These variables need each other: ${[...underway, name].join(' → ')}.`,
+      )
+    underway.push(name)
+    const value = make(generate)
+    underway.pop()
+    values.set(name, value)
+    return value
+  }
+
+  function make(generate: Generate): string {
+    switch (generate.kind) {
+      case 'text':
+        return randomText(alphabets[generate.alphabet], generate.length)
+      case 'hex':
+        return Buffer.from(randomBytesOf(Math.ceil(generate.length / 2)))
+          .toString('hex')
+          .slice(0, generate.length)
+      case 'base64':
+        return Buffer.from(randomBytesOf(generate.length)).toString('base64')
+      case 'uuid':
+        return crypto.randomUUID()
+      case 'jwt':
+        return token(generate)
+      case 'address':
+        return address(generate)
+      case 'time': {
+        const time = generate.of === null ? Date.now() : Date.parse(generate.of)
+        return String(generate.unit === 'ms' ? time : Math.floor(time / 1000))
+      }
+      case 'port':
+        return String(20_000 + (Buffer.from(randomBytesOf(4)).readUInt32BE() % 10_000))
+      case 'composed':
+        return generate.parts
+          .map((part) => (typeof part === 'string' ? part : inner(part)))
+          .join('')
+    }
+  }
+
+  function inner(part: { variable: string } | { generate: Generate }) {
+    return 'variable' in part ? valueOf(part.variable) : make(part.generate)
+  }
+
+  function token({ key, claims, seconds }: Extract<Generate, { kind: 'jwt' }>) {
+    const now = Math.floor(Date.now() / 1000)
+    const times = { iat: now, ...(seconds !== null && { exp: now + seconds }) }
+    const signing = key === null ? randomText(alphabets.alphanumeric, 64) : valueOf(key)
+    return signedToken({ ...times, ...claimsOf(claims) }, signing)
+  }
+
+  function claimsOf(claims: Claims): Record<string, unknown> {
+    if (typeof claims.variable !== 'string' || Object.keys(claims).length > 1) return claims
+    const text = valueOf(claims.variable)
+    try {
+      const parsed: unknown = JSON.parse(text)
+      if (parsed && typeof parsed === 'object') return parsed as Record<string, unknown>
+    } catch {
+      // said below
+    }
+    throw new AppError('invalid', `${claims.variable} wants a JSON object for a token’s claims.`)
+  }
+
+  function address({ form, service, port, path }: Extract<Generate, { kind: 'address' }>) {
+    const url = addressOf?.(service, port)
+    if (url === undefined)
+      throw new AppError('invalid', `No address is known for ${service}. Publish one of its ports.`)
+    const base = form === 'url' ? url.replace(/\/$/, '') : new URL(url).host
+    return base + path
+  }
+}
+
+/** Bytes past the last whole round of the alphabet are thrown away, so that each letter is as likely. */
+function randomText(alphabet: string, length: number) {
+  const limit = 256 - (256 % alphabet.length)
+  let text = ''
+  while (text.length < length)
+    for (const byte of randomBytesOf(length))
+      if (byte < limit && text.length < length) text += alphabet[byte % alphabet.length]
+  return text
+}

@@ -1,0 +1,216 @@
+import { declarationOf } from './declaration.ts'
+import { Field } from './field.ts'
+import { interpolate, interpolateText, mentionsIn } from './interpolate.ts'
+import type { Stack } from './model.ts'
+import { isOneShot } from './model.ts'
+import { normalPath } from './mounts.ts'
+import type { Given } from './read-stack.ts'
+import { readStack } from './read-stack.ts'
+import type { Origin } from './read.ts'
+import { readYaml } from './read.ts'
+import type { Path, Source, Tree } from './source.ts'
+import { Refusal } from './source.ts'
+import type { Variable } from './variables.ts'
+import { looksSecret, variable } from './variables.ts'
+
+/** A file of the catalogue or of the user's own, whatever form it came in. */
+export type Template = {
+  about: About
+  /** What is published, the first one first: it is what the instance's address leads to. */
+  expose: Exposed[]
+  variables: Map<string, Variable>
+  /** By normal path; texts take variables as the rest of the file does. */
+  files: Map<string, FileContent>
+  /** For the user, once it runs. */
+  after: string | null
+  /** The Compose file without its `x-davit`, variables still in it. */
+  tree: Tree
+  source: Source
+}
+
+export type About = {
+  name: string
+  description: string
+  category: string
+  tags: string[]
+  links: Record<string, string>
+  logo: string | null
+  version: string
+}
+
+export type Exposed = { service: string; port: number; path: string }
+
+export type FileContent = { text: string } | { variable: string }
+
+/**
+ * Reads a template of the catalogue, which wants an `x-davit` block, every variable declared and used,
+ * and a health check for each service that goes on running. Throws `invalid` for the first of these
+ * that fails.
+ */
+export function readTemplate(text: string, origin: Origin): Template {
+  const { tree, source } = readYaml(text, origin)
+  const root = new Field(tree, [], source)
+  const block = root.get('x-davit')
+  if (block.absent) throw root.refuse('This has no x-davit block. Add one with a name.')
+  const template = declared(root, block, source)
+  const stack = stackOf(template, samplesOf(template))
+  refuseUnwatched(stack, root)
+  return template
+}
+
+/**
+ * Reads a Compose file of the user's own. Without `x-davit` its variables are those that it mentions,
+ * with the values of the `.env` beside it.
+ */
+export function readCompose(
+  text: string,
+  origin: Origin,
+  { env = new Map() }: { env?: ReadonlyMap<string, string> } = {},
+): Template {
+  const { tree, source } = readYaml(text, origin)
+  const root = new Field(tree, [], source)
+  const block = root.get('x-davit')
+  const template = block.absent
+    ? {
+        about: unknownAbout(nameOf(root)),
+        expose: [],
+        variables: mentionedIn(tree, source, env),
+        files: new Map<string, FileContent>(),
+        after: null,
+        tree,
+        source,
+      }
+    : declared(root, block, source)
+  refuseUnreadable(template)
+  return template
+}
+
+/** The template's services with these values in place. */
+export function stackOf(
+  { tree, source, files }: Pick<Template, 'tree' | 'source' | 'files'>,
+  values: ReadonlyMap<string, string>,
+  given: Pick<Given, 'files'> = {},
+): Stack {
+  const lookup = (name: string) => values.get(name)
+  const own = [...files].map(([path, content]): [string, string] => [
+    path,
+    'text' in content
+      ? interpolateText(content.text, lookup)
+      : (values.get(content.variable) ?? ''),
+  ])
+  return readStack(interpolate(tree, source, lookup), source, {
+    files: new Map([...(given.files ?? []), ...own]),
+    lookup,
+  })
+}
+
+/** The variables that a file mentions, as the user may give them. */
+export function mentionedIn(
+  tree: Tree,
+  source: Source,
+  env: ReadonlyMap<string, string> = new Map(),
+): Map<string, Variable> {
+  const found = new Map<string, Variable>()
+  for (const { name, required, fallback } of mentionsIn(tree, source)) {
+    const before = found.get(name)
+    // mentioned with two fallbacks, each place keeps its own
+    const own = before && before.default !== fallback ? null : fallback
+    found.set(
+      name,
+      variable(name, {
+        default: env.get(name) ?? own,
+        required: required || (before?.required ?? false),
+        secret: looksSecret(name),
+      }),
+    )
+  }
+  return found
+}
+
+function declared(root: Field, block: Field, source: Source): Template {
+  const { about, expose, variables, files, after } = declarationOf(block)
+  const tree = new Map([...(root.value as Map<string, Tree>)].filter(([key]) => key !== 'x-davit'))
+  const contents: Tree = new Map(files)
+  const used = [...mentionsIn(tree, source), ...mentionsIn(contents, source, ['x-davit', 'files'])]
+  for (const { name, path } of used)
+    if (!variables.has(name))
+      throw source.refuse(path, `mentions ${name}. Declare it under x-davit.variables.`)
+  const names = new Set([...used.map(({ name }) => name), ...passedOn(root)])
+  for (const { generate } of variables.values())
+    if (generate?.kind === 'jwt' && generate.key) names.add(generate.key)
+  for (const name of variables.keys())
+    if (!names.has(name))
+      throw block.get('variables').get(name).refuse('is used nowhere. Remove it, or mention it.')
+  for (const [index, { service }] of expose.entries())
+    if (!root.get('services').get(service).isMap)
+      throw source.refuse(['x-davit', 'expose', index], `names ${service}, which is no service.`)
+  return {
+    about,
+    expose,
+    variables,
+    files: new Map([...files].map(([path, text]) => [normalPath(path), { text }])),
+    after,
+    tree,
+    source,
+  }
+}
+
+/** Variables that a service's environment takes by name alone. */
+const passedOn = (root: Field) =>
+  root
+    .get('services')
+    .entries()
+    .flatMap(([, service]) => {
+      const environment = service.get('environment')
+      if (environment.isList) return environment.items().map((item) => item.text())
+      return environment.entries().flatMap(([key, value]) => (value.absent ? [key] : []))
+    })
+
+/** Values that stand in for those of a user, to see whether the file holds together. */
+const samplesOf = ({ variables }: Pick<Template, 'variables'>) =>
+  new Map(
+    [...variables.values()].map(({ name, default: value, options }) => [
+      name,
+      value ?? options[0] ?? 'example',
+    ]),
+  )
+
+/** A value that depends on a variable is judged once the variable has one. */
+function refuseUnreadable(template: Template) {
+  try {
+    stackOf(template, samplesOf(template))
+  } catch (error) {
+    const at = error instanceof Refusal ? valueAt(template.tree, error.path) : null
+    if (typeof at !== 'string' || !at.includes('$')) throw error
+  }
+}
+
+const valueAt = (tree: Tree, path: Path) =>
+  path.reduce<Tree | undefined>((node, part) => {
+    if (node instanceof Map) return node.get(String(part))
+    return Array.isArray(node) ? node[Number(part)] : undefined
+  }, tree)
+
+function refuseUnwatched(stack: Stack, root: Field) {
+  for (const { name, health, restart } of stack.services.values()) {
+    const ends = isOneShot(stack, name) || restart?.name === 'no' || restart?.name === 'on-failure'
+    if (!health && !ends)
+      throw root
+        .get('services')
+        .get(name)
+        .refuse('has no healthcheck. Add one, or healthcheck: {disable: true} where none can be.')
+  }
+}
+
+/** What can be said of a file that says nothing of itself. */
+export const unknownAbout = (name: string): About => ({
+  name,
+  description: '',
+  category: 'other',
+  tags: [],
+  links: {},
+  logo: null,
+  version: '',
+})
+
+const nameOf = (root: Field) => root.get('name').or('compose', (name) => name.text())

@@ -1,0 +1,68 @@
+import type { FieldError } from '../../errors.ts'
+import { AppError } from '../../errors.ts'
+import { generated } from './generate.ts'
+import { compilePattern } from './pattern.ts'
+import type { Variable } from './variables.ts'
+
+const maxBytes = 32 * 1024
+/** Keeps the time that a pattern takes short. */
+const maxMatched = 4096
+
+export type Variables = ReadonlyMap<string, Variable>
+export type Values = ReadonlyMap<string, string>
+
+/** Where a service's port is published, as a URL without a path; `port` null: its first one. */
+export type AddressOf = (service: string, port: number | null) => string
+
+/**
+ * The values of an instance's variables: what the user gave, else what it has had, else the default,
+ * else one made now. What exists is never made anew. A variable that none of these gives is not in the
+ * map. Throws `invalid` with each field that is wrong.
+ */
+export function fillValues(
+  variables: Variables,
+  { given, kept = new Map(), addressOf }: { given: Values; kept?: Values; addressOf?: AddressOf },
+): Map<string, string> {
+  const errors = [...given.keys()]
+    .filter((name) => !variables.has(name))
+    .map((field) => ({ field, message: 'is no variable of this template.' }))
+  const values = new Map<string, string>()
+  for (const variable of variables.values()) {
+    const value = known(variable, given, kept)
+    const message = complaint(variable, value)
+    if (message) errors.push({ field: variable.name, message })
+    else if (value !== undefined) values.set(variable.name, value)
+  }
+  if (errors.length > 0) throw refused(errors)
+  return generated(variables, values, addressOf)
+}
+
+/** What the user may see and change: all but what only helps to make others. */
+export const askedFor = (variables: Variables) =>
+  [...variables.values()].filter(({ hidden }) => !hidden)
+
+/** Of a generated one an empty field means: make one, or leave the one that is there. */
+function known(variable: Variable, given: Values, kept: Values): string | undefined {
+  const value = given.get(variable.name)
+  const empty = value === undefined || (value === '' && (variable.generate || !variable.default))
+  if (!empty) return value
+  const before = kept.get(variable.name)
+  if (value === '' && !variable.generate && !variable.required) return undefined
+  return before ?? (variable.generate ? undefined : (variable.default ?? undefined))
+}
+
+function complaint(variable: Variable, value: string | undefined): string | null {
+  const { generate, required, pattern, options } = variable
+  if (value === undefined || value === '') return required && !generate ? 'wants a value.' : null
+  if (value.includes('\0')) return 'has a NUL character. Remove it.'
+  if (Buffer.byteLength(value) > maxBytes) return 'is over 32 KiB. Shorten it.'
+  if (options.length > 0 && !options.includes(value)) return `wants one of ${options.join(', ')}.`
+  if (pattern === null) return null
+  if (value.length > maxMatched) return `wants ${maxMatched} characters at most.`
+  return compilePattern(pattern)(value) ? null : `wants a value that matches ${pattern}`
+}
+
+const refused = (fields: FieldError[]) =>
+  new AppError('invalid', fields.map(({ field, message }) => `${field} ${message}`).join(' '), {
+    fields,
+  })

@@ -1,0 +1,56 @@
+/** A value that a template asks for, or has made once. */
+export type Variable = {
+  name: string
+  label: string
+  description: string | null
+  /** Null: the user gives it, or its default stands. */
+  generate: Generate | null
+  default: string | null
+  required: boolean
+  /** As `compilePattern` takes it. */
+  pattern: string | null
+  /** Sealed, masked, shown on request only. */
+  secret: boolean
+  /** Empty: any value. */
+  options: string[]
+  /** Not asked for: it only helps to make others. */
+  hidden: boolean
+}
+
+/** How a value is made. Lengths are in characters, those of base64 in bytes before it is encoded. */
+export type Generate =
+  | { kind: 'text'; length: number; alphabet: Alphabet }
+  | { kind: 'hex'; length: number }
+  | { kind: 'base64'; length: number }
+  | { kind: 'uuid' }
+  /** Signed with the value of the variable `key`, else with a key that nobody has. */
+  | { kind: 'jwt'; key: string | null; claims: Claims; seconds: number | null }
+  /** Where a service is published; `host` with its port where that is not the scheme's own. */
+  | { kind: 'address'; form: 'url' | 'host'; service: string; port: number | null; path: string }
+  /** Milliseconds or seconds since 1970; `of` null: now. */
+  | { kind: 'time'; unit: 'ms' | 's'; of: string | null }
+  | { kind: 'port' }
+  /** The values of other variables within a text. */
+  | { kind: 'composed'; parts: (string | { variable: string } | { generate: Generate })[] }
+
+export type Alphabet = 'alphanumeric' | 'lowercase' | 'symbols'
+
+/** Given, or the JSON that a variable holds. */
+export type Claims = Record<string, unknown> | { variable: string }
+
+export const variable = (name: string, more: Partial<Variable> = {}): Variable => ({
+  name,
+  label: name,
+  description: null,
+  generate: null,
+  default: null,
+  required: false,
+  pattern: null,
+  secret: false,
+  options: [],
+  hidden: false,
+  ...more,
+})
+
+export const looksSecret = (name: string) =>
+  /PASS(WORD|WD|PHRASE)?(_|$)|SECRET|TOKEN|(API|PRIVATE|ENCRYPTION|ACCESS)_?KEY/i.test(name)
