@@ -7,7 +7,7 @@ import { observe } from './observe.ts'
 import { activeStatuses, getCurrent, getJob, listInStatus, moveDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder } from './supersede.ts'
-import { withEngine } from './with-engine.ts'
+import { withEngine } from '../docker/with-engine.ts'
 
 /** A deployment that was in work at two deaths of Davit may be what kills it. */
 const maxAttempts = 2

@@ -2,15 +2,17 @@ import type { Config } from '../config.ts'
 import type { Environment } from './store.ts'
 import type { Variable } from './variable-store.ts'
 
+type Places = Pick<Config, 'publishAddress' | 'url'>
+
 /** Where the app of an environment is reached; null for a worker without a port. */
-export function urlOf(
-  environment: Pick<Environment, 'port' | 'hostPort'>,
-  { publishAddress, url }: Pick<Config, 'publishAddress' | 'url'>,
-) {
-  if (environment.port === 0) return null
+export const urlOf = (environment: Pick<Environment, 'port' | 'hostPort'>, places: Places) =>
+  environment.port === 0 ? null : urlOn(environment.hostPort, places)
+
+/** Where a published port of this host is reached. */
+export function urlOn(hostPort: number, { publishAddress, url }: Places) {
   const everywhere = publishAddress === '0.0.0.0' || publishAddress === '::'
   const host = everywhere ? (url?.hostname ?? 'localhost') : publishAddress
-  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${environment.hostPort}`
+  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${hostPort}`
 }
 
 export const environmentJson = (environment: Environment, config: Config) => ({

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Docker } from '../docker/index.ts'
+import type { Docker } from './index.ts'
 import { report } from '../journal.ts'
 
 /** Milliseconds between looks at an engine that does not answer. */

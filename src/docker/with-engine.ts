@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Docker } from '../docker/index.ts'
+import type { Docker } from './index.ts'
 import { Failure } from '../errors.ts'
 import { report } from '../journal.ts'
 import { retryDelay, waitForEngine } from './wait-for-engine.ts'
