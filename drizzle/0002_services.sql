@@ -11,6 +11,7 @@ CREATE TABLE `registries` (
 CREATE UNIQUE INDEX `registry_host_per_owner` ON `registries` (`owner_id`,`host`);--> statement-breakpoint
 CREATE TABLE `service_ports` (
 	`port` integer PRIMARY KEY NOT NULL,
+	`position` integer NOT NULL,
 	`service_id` text NOT NULL,
 	`target` text NOT NULL,
 	`container_port` integer NOT NULL,

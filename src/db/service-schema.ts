@@ -46,6 +46,8 @@ export const services = sqliteTable(
 /** Ports of this host on which services are published. */
 export const servicePorts = sqliteTable('service_ports', {
   port: integer().primaryKey(),
+  /** The first one is what the instance's address leads to. */
+  position: integer().notNull(),
   serviceId: text()
     .notNull()
     .references(() => services.id, { onDelete: 'cascade' }),
