@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { journal } from '../journal.ts'
+import { splitLine } from '../logs/split-line.ts'
 import { LogBatch } from './log-batch.ts'
 import { getLastSequence, prepareInsert } from './log-store.ts'
 import type { LogLine, Stream } from './log-store.ts'
@@ -7,9 +8,6 @@ import type { LogLine, Stream } from './log-store.ts'
 /** A batch is stored after so many milliseconds or lines, whichever comes first. */
 const maxDelay = 50
 const maxLines = 500
-
-/** Characters after which a line is split. */
-const maxLength = 16_384
 
 /**
  * Writes the log of one deployment: masks, numbers, stores, then publishes, in batches. Whoever
@@ -35,7 +33,7 @@ export class LogWriter {
 
   write(text: string, stream: Stream = 'system') {
     const time = Date.now()
-    for (const piece of split(this.mask(text)))
+    for (const piece of splitLine(this.mask(text)))
       this.#waiting.push({ sequence: ++this.#sequence, time, stream, text: piece })
     if (this.#waiting.length >= maxLines) this.flush()
     else this.#timer ??= setTimeout(() => this.flush(), maxDelay)
@@ -55,17 +53,5 @@ export class LogWriter {
       return
     }
     this.#logs.publish(this.#deploymentId, new LogBatch(lines))
-  }
-}
-
-/** Never cuts a character of two code units in half. NUL, which no text has, is replaced. */
-function* split(text: string): Generator<string> {
-  const rest = text.replaceAll('\0', '\uFFFD')
-  if (rest.length <= maxLength) return void (yield rest)
-  for (let at = 0; at < rest.length;) {
-    const last = rest.charCodeAt(at + maxLength - 1)
-    const end = at + maxLength - (last >= 0xd800 && last < 0xdc00 ? 1 : 0)
-    yield rest.slice(at, end)
-    at = end
   }
 }

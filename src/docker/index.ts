@@ -14,9 +14,11 @@ import { connectEngine } from './engine.ts'
 import { engineEvents } from './events.ts'
 import { inspectImage, listImages, removeImage } from './images.ts'
 import { engineInfo } from './info.ts'
+import { logBell, logSnapshot } from './log-snapshot.ts'
 import { containerLogs } from './logs.ts'
 import { createNetwork, listNetworks, removeNetwork } from './networks.ts'
 import { checkRegistry } from './registries.ts'
+import { containerStats } from './stats.ts'
 import { usedSubnets } from './subnets.ts'
 import { createVolume, listVolumes, removeVolume } from './volumes.ts'
 
@@ -51,6 +53,9 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     waitForExit: on(waitForExit),
     setRestartPolicy: on(setRestartPolicy),
     containerLogs: on(containerLogs),
+    containerStats: on(containerStats),
+    logSnapshot: on(logSnapshot),
+    logBell: on(logBell),
 
     checkRegistry: on(checkRegistry),
 
@@ -71,14 +76,17 @@ export type { Container, ContainerState, ContainerSummary, Health } from './cont
 export type { EngineEvent } from './events.ts'
 export type { Image, ImageSummary } from './images.ts'
 export type { EngineInfo } from './info.ts'
+export type { LogEntry, LogSnapshotOptions } from './log-snapshot.ts'
 export type { ContainerLine } from './logs.ts'
 export type { Network } from './networks.ts'
 export type { ProbeOptions, ProbeResult } from './probe.ts'
 export type { RegistryAuth } from './registries.ts'
+export type { ContainerUsage, StatsReading } from './stats.ts'
 export type { Volume } from './volumes.ts'
 export { BuildError } from './build-error.ts'
 export { EngineError } from './failures.ts'
 export { EngineFeed, lookAgain } from './feed.ts'
 export { isSubnetTaken } from './networks.ts'
 export { waitUntilAnswers } from './probe.ts'
+export { usageBetween } from './stats.ts'
 export { freeSubnet } from './subnets.ts'
