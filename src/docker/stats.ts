@@ -1,0 +1,116 @@
+import type { Engine } from './engine.ts'
+import { orNull } from './refusals.ts'
+
+/** The counters of a container at one moment: nanoseconds and bytes since it started. */
+export type StatsReading = {
+  readAt: Date
+  cpuTotal: number
+  /** What all processors of the machine had to give. */
+  systemCpu: number
+  onlineCpus: number
+  /** Without what the kernel only keeps because there is room, as `docker stats` counts. */
+  memory: number
+  /** The machine's memory where the container has no limit. */
+  memoryLimit: number
+  received: number
+  sent: number
+  read: number
+  written: number
+  pids: number
+}
+
+type Transfers = Pick<StatsReading, 'received' | 'sent' | 'read' | 'written'>
+
+export type ContainerUsage = Transfers &
+  Pick<StatsReading, 'memory' | 'memoryLimit' | 'pids'> & {
+    /** Per cent of one processor: two that are busy make 200. */
+    cpu: number
+    /** Bytes a second. */
+    rates: Transfers
+  }
+
+type Sent = {
+  read: string
+  cpu_stats: {
+    cpu_usage: { total_usage: number; percpu_usage?: number[] | null }
+    system_cpu_usage?: number
+    online_cpus?: number
+  }
+  memory_stats: { usage?: number; limit?: number; stats?: Record<string, number> }
+  blkio_stats: { io_service_bytes_recursive?: { op: string; value: number }[] | null }
+  networks?: Record<string, { rx_bytes: number; tx_bytes: number }>
+  pids_stats: { current?: number }
+}
+
+/** Null when the container is gone or does not run: the engine answers zeros for it. */
+export async function containerStats(
+  engine: Engine,
+  id: string,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<StatsReading | null> {
+  const path = `/containers/${encodeURIComponent(id)}/stats`
+  // Engines before API 1.41 do not know `one-shot`: they answer the same after two seconds.
+  const query = { stream: false, 'one-shot': true }
+  const sent = await orNull(engine.request<Sent>('GET', path, { query, signal, timeout: 10_000 }))
+  return sent && toReading(sent)
+}
+
+export function toReading(sent: Sent): StatsReading | null {
+  const { cpu_stats: cpu, memory_stats: memory } = sent
+  if (cpu.system_cpu_usage === undefined || memory.usage === undefined) return null
+  const networks = Object.values(sent.networks ?? {})
+  return {
+    readAt: new Date(sent.read),
+    cpuTotal: cpu.cpu_usage.total_usage,
+    systemCpu: cpu.system_cpu_usage,
+    onlineCpus: cpu.online_cpus ?? cpu.cpu_usage.percpu_usage?.length ?? 1,
+    memory: withoutCache(memory.usage, memory.stats),
+    memoryLimit: memory.limit ?? 0,
+    received: sum(networks.map(({ rx_bytes }) => rx_bytes)),
+    sent: sum(networks.map(({ tx_bytes }) => tx_bytes)),
+    read: transferred(sent, 'read'),
+    written: transferred(sent, 'write'),
+    pids: sent.pids_stats.current ?? 0,
+  }
+}
+
+/** What was used between two readings of one container, per cent and rates over that time. */
+export function usageBetween(before: StatsReading, after: StatsReading): ContainerUsage {
+  const { memory, memoryLimit, pids, received, sent, read, written } = after
+  const seconds = (after.readAt.getTime() - before.readAt.getTime()) / 1000
+  // Counters begin anew when the container does.
+  const rate = (of: keyof Transfers) =>
+    seconds > 0 ? Math.max(0, after[of] - before[of]) / seconds : 0
+  return {
+    cpu: cpuBetween(before, after),
+    ...{ memory, memoryLimit, pids, received, sent, read, written },
+    rates: {
+      received: rate('received'),
+      sent: rate('sent'),
+      read: rate('read'),
+      written: rate('written'),
+    },
+  }
+}
+
+function cpuBetween(before: StatsReading, after: StatsReading) {
+  const used = after.cpuTotal - before.cpuTotal
+  const given = after.systemCpu - before.systemCpu
+  return used > 0 && given > 0 ? (used / given) * after.onlineCpus * 100 : 0
+}
+
+/** The first key is that of cgroup v1, where the second leaves out the container's own children. */
+function withoutCache(usage: number, stats: Record<string, number> = {}) {
+  const cache = stats.total_inactive_file ?? stats.inactive_file ?? 0
+  return cache < usage ? usage - cache : usage
+}
+
+/** The kernel writes `Read` or `read`, by the version of its cgroups. */
+const transferred = ({ blkio_stats }: Sent, way: 'read' | 'write') =>
+  sum(
+    (blkio_stats.io_service_bytes_recursive ?? [])
+      .filter(({ op }) => op.toLowerCase() === way)
+      .map(({ value }) => value),
+  )
+
+const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0)
