@@ -56,6 +56,9 @@ const routes: Record<
   'GET /api/git/sources/:sourceId/repos': { asksProvider: true },
   'GET /api/git/sources/:sourceId/repos/:owner/:repo/branches': { asksProvider: true },
   'GET /api/git/sources/:sourceId/repos/:owner/:repo/tags': { asksProvider: true },
+  'GET /containers/:id': { id: 'container' },
+  'POST /containers/:id/stop': { id: 'container' },
+  'POST /containers/:id/restart': { id: 'container' },
   'DELETE /settings/invites/:id': 'admin',
   'PUT /settings/users/:id': 'admin',
   'GET /settings/users/:id/delete': 'admin',
@@ -78,6 +81,7 @@ const noIds = (): Ids => ({
   session: Bun.randomUUIDv7(),
   token: Bun.randomUUIDv7(),
   identity: Bun.randomUUIDv7(),
+  container: '0'.repeat(64),
   registry: Bun.randomUUIDv7(),
 })
 

@@ -21,6 +21,8 @@ const onlyKind: Record<string, Kind> = {
   'GET /health': 'json',
   'GET /health/ready': 'json',
   'GET /api/openapi.json': 'json',
+  'GET /containers/api': 'json',
+  'GET /containers/events': 'stream',
 }
 
 test('every address has a page, a fragment and JSON, as the client asks', async () => {
@@ -78,6 +80,7 @@ function idOf(path: string): keyof Ids {
   if (path.startsWith('/settings/git/')) return 'source'
   if (path.startsWith('/settings/registries/')) return 'registry'
   if (path.startsWith('/settings/users/')) return 'user'
+  if (path.startsWith('/containers/')) return 'container'
   return 'project'
 }
 

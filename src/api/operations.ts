@@ -8,6 +8,7 @@ import {
   userUpdateForm,
 } from '../accounts/forms.ts'
 import type { Config } from '../config.ts'
+import { followQuery } from '../containers/forms.ts'
 import { logQuery, triggerForm } from '../deployments/forms.ts'
 import {
   environmentForm,
@@ -28,6 +29,7 @@ export const operations = (config: Config): Operation[] => [
   ...projects(config),
   ...environments(),
   ...deployments(config),
+  ...containers(),
   ...git(config),
   ...registries(config),
   ...accounts(),
@@ -142,6 +144,26 @@ function registries(config: Config) {
     }),
     get('/settings/registries/:id', 'Look at a registry', { answer }),
     remove('/settings/registries/:id', 'Remove a registry'),
+  ]
+}
+
+function containers() {
+  const { get, post, list } = operationsOf('Containers')
+  const { container, containerDetails } = resource
+  const listed = z.object({ containers: z.array(container) })
+  return [
+    list('/containers', 'List containers: yours, or as an admin all', container, pageQuery),
+    get('/containers/api', 'List them all at once', { answer: listed }),
+    get('/containers/events', 'Follow the list; with format json it comes as JSON', {
+      query: followQuery,
+      answer: listed,
+      streams: true,
+    }),
+    get('/containers/:id', 'Look at a container', { answer: containerDetails }),
+    post('/containers/:id/stop', 'Stop a container', { answer: containerDetails }),
+    post('/containers/:id/restart', 'Restart a container, or start it', {
+      answer: containerDetails,
+    }),
   ]
 }
 

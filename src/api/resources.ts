@@ -203,3 +203,31 @@ export const delivery = z.object({
   canReplay: z.boolean(),
   createdAt: time,
 })
+
+export const container = z.object({
+  id: z.string().regex(/^[0-9a-f]{64}$/),
+  name: z.string(),
+  image: z.string(),
+  state: z.enum(['created', 'running', 'restarting', 'exited', 'paused', 'dead', 'removing']),
+  status: z.string(),
+  health: z.enum(['starting', 'healthy', 'unhealthy']).nullable(),
+  createdAt: time,
+  ports: z.array(z.object({ host: z.int(), container: z.int(), protocol: z.string() })),
+  project: id.nullable(),
+  environment: id.nullable(),
+  deployment: id.nullable(),
+  service: id.nullable(),
+  own: z.boolean(),
+  restartCount: z.int().nullable(),
+  exitCode: z.int().nullable(),
+  oomKilled: z.boolean().nullable(),
+  crashLooping: z.boolean(),
+})
+
+export const containerDetails = container.extend({
+  imageId: z.string(),
+  error: z.string().nullable(),
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  stopReason: z.string().nullable(),
+})

@@ -38,7 +38,10 @@ export const DeploymentStatus = ({ project, environment, deployment }: Props) =>
         { href: `/projects/${project.id}/deployments`, name: environment.name },
       ]}
     />
-    {deployment.status === 'failed' && <DeploymentError deployment={deployment} />}
+    {(deployment.status === 'failed' ||
+      (deployment.status === 'stopped' && deployment.errorCode)) && (
+      <DeploymentError deployment={deployment} />
+    )}
     <div class="status-line">
       <StatusBadge status={deployment.status} />
       {deployment.status === 'running' && deployment.url && <AppAddress url={deployment.url} />}

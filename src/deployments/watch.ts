@@ -10,7 +10,8 @@ type WatchDeps = Pick<Deps, 'db' | 'docker' | 'feed' | 'instanceId' | 'logs'>
 /** Milliseconds before another look at what could not be seen. */
 const retryDelay = 1000
 
-const telling = ['start', 'die', 'destroy']
+/** One that is stopped between two restarts dies no more: it only stops. */
+const telling = ['start', 'die', 'stop', 'destroy']
 
 /**
  * Keeps the states of finished deployments true: `running` becomes `stopped` when its container was

@@ -3,6 +3,7 @@ import { insertSession } from '../../src/accounts/store.ts'
 import { deliveries } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertSource } from '../../src/git/store.ts'
+import { labelsFor } from '../../src/projects/labels.ts'
 import { insertRegistry } from '../../src/registries/store.ts'
 import type { TestApp } from './app.ts'
 import type { TestClient } from './client.ts'
@@ -18,11 +19,12 @@ export type Ids = Record<
   | 'source'
   | 'delivery'
   | 'registry'
-  | 'user',
+  | 'user'
+  | 'container',
   string
 >
 
-/** Someone with two environments, a variable, a deployment that ended, and another session. */
+/** Someone with two environments, a variable, a deployment that ended with its container, and another session. */
 export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await client.post('/projects', { name: 'site', repositoryUrl })
@@ -82,7 +84,24 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     })
     .returning()
     .get()
+  const container = await t.docker.createContainer({
+    name: `test-${Bun.randomUUIDv7().slice(-12)}`,
+    image: 'busybox:latest',
+    network: 'bridge',
+    memoryBytes: 32 * 2 ** 20,
+    cpus: 1,
+    pidsLimit: 64,
+    labels: labelsFor({
+      instanceId: t.instanceId,
+      kind: 'app',
+      ownerId: client.user.id,
+      projectId: project.id,
+      environmentId: environment.id,
+      deploymentId: deployment.id,
+    }),
+  })
   return {
+    container,
     user: client.user.id,
     source: source.id,
     delivery: delivery.id,

@@ -1,0 +1,155 @@
+import { expect, test } from 'bun:test'
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { connectDocker } from '../../src/docker/index.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+import { admin, anOwn, aRunning, aStranger, listen, sooner } from './engine.ts'
+
+const statusOf = async (client: TestClient, { projectId, id }: { projectId: string; id: string }) =>
+  (await client.get(`/projects/${projectId}/deployments/${id}`)).json.status
+
+const recorded = (t: TestApp) =>
+  t.db.$client.query('SELECT action, object_kind, object_id, actor FROM audit_events').all()
+
+test('who stops an app stops its deployment, and who restarts it has it running again', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  listen(t)
+  const { id, deployment } = await aRunning(t, ada)
+
+  const stopped = await ada.post(`/containers/${id}/stop`)
+  expect(stopped).toMatchObject({ status: 200, json: { id, state: 'exited' } })
+  await sooner(t, async () => (await statusOf(ada, deployment)) === 'stopped')
+  expect((await ada.page(`/containers/${id}`)).text).toContain('Start brings this container back')
+
+  const restarted = await ada.post(`/containers/${id}/restart`)
+  expect(restarted).toMatchObject({ status: 200, json: { id, state: 'running' } })
+  await sooner(t, async () => (await statusOf(ada, deployment)) === 'running')
+
+  const before = (await t.docker.inspectContainer(id))!.startedAt
+  expect((await ada.post(`/containers/${id}/restart`)).status).toBe(200)
+  expect((await t.docker.inspectContainer(id))!.startedAt).not.toEqual(before)
+
+  const about = { object_kind: 'container', object_id: id, actor: 'ada@example.com' }
+  expect(recorded(t)).toMatchObject([
+    { action: 'project.created' },
+    { action: 'container.stopped', ...about },
+    { action: 'container.restarted', ...about },
+    { action: 'container.restarted', ...about },
+  ])
+})
+
+test('what does not run can not be stopped, and nothing is recorded', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await anOwn(t, ada, 'exit 0')
+  const answer = await ada.post(`/containers/${id}/stop`)
+  expect(answer.status).toBe(409)
+  expect(answer.json.detail).toContain('created')
+  expect(recorded(t)).toHaveLength(1)
+})
+
+test('a start that the engine refuses is told in its words', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await anOwn(t, ada, '', { command: ['/no/such'], init: false })
+  const answer = await ada.post(`/containers/${id}/restart`)
+  expect(answer.status).toBe(409)
+  expect(answer.json.detail).toContain('/no/such')
+  expect((await ada.page(`/containers/${id}`)).text).toContain('The engine could not start it')
+})
+
+test('while a deployment switches the containers of an environment they are left to it', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id, project, environment } = await aRunning(t, ada)
+  insertDeployment(t.db, {
+    projectId: project.id,
+    environmentId: environment.id,
+    status: 'deploying',
+    trigger: 'manual',
+    triggeredBy: 'ada@example.com',
+    repositoryUrl: 'https://git.example.com/team/site.git',
+  })
+  for (const verb of ['stop', 'restart'])
+    expect((await ada.post(`/containers/${id}/${verb}`)).status).toBe(409)
+  expect(await t.docker.inspectContainer(id)).toMatchObject({ state: 'running' })
+})
+
+test('an admin stops and starts what is not Davit’s; the page asks before', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const id = await aStranger(t, 'sleep 999')
+  await t.docker.startContainer(id)
+  const { text } = await root.page(`/containers/${id}`)
+  expect(text).toContain('is not Davit’s')
+  expect(text).not.toContain(`action="/containers/${id}/stop"`)
+  expect((await root.post(`/containers/${id}/stop`)).json.state).toBe('exited')
+  expect((await root.post(`/containers/${id}/restart`)).json.state).toBe('running')
+})
+
+test('a browser is sent to the container’s page, htmx gets what it asked from drawn anew', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await aRunning(t, ada)
+  const browser = await ada.form(`/containers/${id}/stop`, {})
+  expect(browser.status).toBe(303)
+  expect(browser.headers.get('Location')).toBe(`/containers/${id}`)
+
+  const fromPage = await ada.htmx('POST', `/containers/${id}/restart`)
+  expect(fromPage.text).toStartWith('<section id="container-status"')
+  const response = await ada.send(`/containers/${id}/stop`, {
+    method: 'POST',
+    headers: { Accept: 'text/html', 'HX-Request': 'true', 'HX-Target': `li#c${id.slice(0, 12)}` },
+  })
+  expect(await response.text()).toStartWith(
+    `<li class="row container-row" id="c${id.slice(0, 12)}"`,
+  )
+})
+
+test('a stop that takes long is answered 202 with where to look, and goes on', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await aRunning(t, ada, "trap '' TERM; while :; do sleep 1; done", {
+    stopTimeout: 12,
+  })
+  await Bun.sleep(300) // the trap is set by then
+  const answer = await ada.post(`/containers/${id}/stop`)
+  expect(answer).toMatchObject({ status: 202, json: { state: 'running' } })
+  expect(answer.headers.get('Location')).toBe(`/containers/${id}`)
+  expect(await t.docker.waitForExit(id)).toEqual({ exitCode: 137 })
+})
+
+test('without an engine every address says that, and how to get it back', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const id = 'a'.repeat(64)
+  const { docker } = t.deps
+  t.deps.docker = connectDocker({ host: 'unix:///no/such.sock' })
+  const answers = [
+    await ada.get('/containers'),
+    await ada.get('/containers/api'),
+    await ada.get(`/containers/${id}`),
+    await ada.post(`/containers/${id}/stop`),
+    await ada.post(`/containers/${id}/restart`),
+  ]
+  t.deps.docker = docker
+  for (const { status, json } of answers) {
+    expect(status).toBe(503)
+    expect(json.detail).toContain('cannot be reached')
+  }
+})
+
+test('a token that may only read or deploy stops nothing', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await aRunning(t, ada)
+  for (const scope of ['read', 'deploy', 'write']) {
+    const { token } = (await ada.post('/settings/tokens', { name: scope, scopes: [scope] })).json
+    const headers = { Authorization: `Bearer ${token}` }
+    const stop = await t.app.request(`/containers/${id}/stop`, { method: 'POST', headers })
+    expect(stop.status, scope).toBe(scope === 'write' ? 200 : 403)
+    expect((await t.app.request('/containers/api', { headers })).status).toBe(200)
+  }
+})

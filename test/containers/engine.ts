@@ -1,0 +1,102 @@
+import { onTestFinished } from 'bun:test'
+import { watchConditions } from '../../src/containers/crash-loop.ts'
+import { watchContainers } from '../../src/deployments/watch.ts'
+import type { ContainerOptions } from '../../src/docker/index.ts'
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { labelsFor } from '../../src/projects/labels.ts'
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+
+type Options = Partial<ContainerOptions>
+
+/** A container that is nobody's, in busybox; it goes when the test ends. */
+export async function aStranger(t: TestApp, script: string, options: Options = {}) {
+  const id = await t.docker.createContainer(smallOptions(script, options))
+  onTestFinished(async () => void (await t.docker.removeContainer(id, { force: true })))
+  return id
+}
+
+/** A container of a project of the client, as a deployment that succeeded leaves one behind. */
+export async function anOwn(t: TestApp, client: TestClient, script: string, options: Options = {}) {
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const name = `site-${Bun.randomUUIDv7().slice(-6)}`
+  const project = (await client.post('/projects', { name, repositoryUrl })).json
+  const [environment] = (await client.get(`/projects/${project.id}/envs`)).json.items
+  const deployment = insertDeployment(t.db, {
+    projectId: project.id,
+    environmentId: environment.id,
+    status: 'running',
+    trigger: 'manual',
+    triggeredBy: client.user.email,
+    repositoryUrl,
+  })
+  const labels = labelsFor({
+    instanceId: t.instanceId,
+    kind: 'app',
+    ownerId: client.user.id,
+    projectId: project.id,
+    environmentId: environment.id,
+    deploymentId: deployment.id,
+  })
+  const id = await t.docker.createContainer(smallOptions(script, { labels, ...options }))
+  t.db.$client.run('UPDATE deployments SET container_id = ? WHERE id = ?', [id, deployment.id])
+  return { id, labels, project, environment, deployment }
+}
+
+/** The same, and it runs. */
+export async function aRunning(
+  t: TestApp,
+  client: TestClient,
+  script = 'sleep 999',
+  options: Options = {},
+) {
+  const own = await anOwn(t, client, script, options)
+  await t.docker.startContainer(own.id)
+  return own
+}
+
+/** Listens to the engine as the server does, until the test ends. */
+export function listen(t: TestApp) {
+  const abort = new AbortController()
+  const { signal } = abort
+  const work = [
+    watchConditions(t.deps, { signal }),
+    watchContainers(t.deps, { signal }),
+    t.feed.run(t.docker, { signal }),
+  ]
+  onTestFinished(async () => {
+    abort.abort()
+    await Promise.all(work)
+  })
+}
+
+/** Waits until a look after some change finds it so, for at most 10 s. */
+export async function sooner<Value>(
+  t: TestApp,
+  look: () => Promise<Value | null | undefined | false> | Value | null | undefined | false,
+): Promise<Value> {
+  const signal = AbortSignal.timeout(10_000)
+  for await (const _ of t.conditions.changes.listen(signal, 20)) {
+    const found = await look()
+    if (found) return found
+  }
+  throw new Error('It did not come to pass within 10 s.')
+}
+
+export function admin(t: TestApp, email = 'root@example.com') {
+  const client = t.logIn(email)
+  t.db.$client.run("UPDATE users SET role = 'admin' WHERE email = ?", [email])
+  return client
+}
+
+const smallOptions = (script: string, options: Options): ContainerOptions => ({
+  name: `test-${Bun.randomUUIDv7().slice(-12)}`,
+  image: 'busybox:latest',
+  command: ['sh', '-c', script],
+  network: 'bridge',
+  memoryBytes: 32 * 2 ** 20,
+  cpus: 1,
+  pidsLimit: 64,
+  stopTimeout: 1,
+  ...options,
+})
