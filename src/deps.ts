@@ -7,6 +7,8 @@ import type { Docker, EngineFeed } from './docker/index.ts'
 import type { Git } from './git/git.ts'
 import type { Hub } from './live/hub.ts'
 import type { Secrets } from './secrets.ts'
+import type { ServiceEvent } from './services/events.ts'
+import type { ServiceRunner } from './services/runner.ts'
 import type { Streams } from './web/streams.ts'
 
 /** Everything with a lifetime, built once in `serve.ts` and once per test. */
@@ -24,6 +26,10 @@ export type Deps = {
   /** Lines and changes of state of deployments, by deployment id. */
   logs: Hub<DeploymentEvent>
   queue: DeploymentQueue
+  /** Starts and changes of services. */
+  runner: ServiceRunner
+  /** States and pulls of services, by their id. */
+  serviceEvents: Hub<ServiceEvent>
   streams: Streams
   /** This installation's id: the `davit.instance` label of everything it makes. */
   instanceId: string

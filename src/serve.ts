@@ -21,6 +21,9 @@ import { Failure } from './errors.ts'
 import { journal } from './journal.ts'
 import { Hub } from './live/hub.ts'
 import { openSecrets } from './secrets.ts'
+import { recoverServices } from './services/recover.ts'
+import { ServiceRunner } from './services/runner.ts'
+import { watchServices } from './services/watch.ts'
 import { version } from './version.ts'
 import { Streams } from './web/streams.ts'
 
@@ -42,6 +45,8 @@ export function assemble(config: Config): Deps {
     git: connectGit(config),
     logs: new Hub(),
     queue: new DeploymentQueue(() => deps),
+    runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
+    serviceEvents: new Hub(),
     streams: new Streams(config.streamsPerUser),
     instanceId: openInstallation(db, secrets),
     setupCode: setupCodeFor(config),
@@ -78,6 +83,8 @@ export async function serve(config: Config) {
   const background = [
     recover(deps, { signal: stop.signal }),
     watchContainers(deps, { signal: stop.signal }),
+    recoverServices(deps, { signal: stop.signal }),
+    watchServices(deps, { signal: stop.signal }),
     watchConditions(deps, { signal: stop.signal }),
     deps.feed.run(deps.docker, { signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))
@@ -88,7 +95,7 @@ export async function serve(config: Config) {
   setTimeout(() => process.exit(1), shutdownLimit).unref()
   stop.abort()
   deps.streams.endAll()
-  await Promise.all([server.stop(), deps.queue.stop(), ...background])
+  await Promise.all([server.stop(), deps.queue.stop(), deps.runner.stop(), ...background])
   for (const { $client } of [deps.db, deps.logDb]) {
     $client.run('PRAGMA wal_checkpoint(TRUNCATE)') // so that a copy of the file alone is whole
     $client.close()

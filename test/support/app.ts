@@ -15,6 +15,7 @@ import { connectGit } from '../../src/git/git.ts'
 import { Hub } from '../../src/live/hub.ts'
 import { labelFilter } from '../../src/projects/labels.ts'
 import { Secrets } from '../../src/secrets.ts'
+import { ServiceRunner } from '../../src/services/runner.ts'
 import { Streams } from '../../src/web/streams.ts'
 import { TestClient } from './client.ts'
 
@@ -47,6 +48,8 @@ export function testApp(env: Record<string, string> = {}) {
     git: connectGit(config),
     logs: new Hub(),
     queue: new DeploymentQueue(() => deps),
+    runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
+    serviceEvents: new Hub(),
     streams: new Streams(config.streamsPerUser),
     instanceId: openInstallation(db, secrets),
     setupCode: null,
@@ -54,6 +57,7 @@ export function testApp(env: Record<string, string> = {}) {
   const app = createApp(deps)
   onTestFinished(async () => {
     await deps.queue.stop()
+    await deps.runner.stop()
     await removeFromEngine(deps)
     rmSync(dataDir, { recursive: true, force: true })
   })

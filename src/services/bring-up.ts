@@ -1,0 +1,71 @@
+import type { Deps } from '../deps.ts'
+import { masking } from '../logs/mask.ts'
+import type { Definition } from './definition.ts'
+import { plansOf, templateOf } from './definition.ts'
+import type { PullProgress } from './progress.ts'
+import type { ServiceRun } from './run.ts'
+import { moveService } from './store.ts'
+import type { Service, ServiceStatus } from './store.ts'
+import { createContainers } from './steps/create.ts'
+import { pullImages } from './steps/pull.ts'
+import { keepUp, startContainers } from './steps/start.ts'
+import { takeDown } from './take-down.ts'
+
+export type ServiceDeps = Pick<
+  Deps,
+  'config' | 'db' | 'docker' | 'secrets' | 'instanceId' | 'serviceEvents'
+>
+
+/** States that only a start, a change or a restart moves on. */
+export const busyStatuses = ['pulling', 'creating', 'starting'] as const satisfies ServiceStatus[]
+
+/**
+ * An instance from its definition to containers that are well: pull, create, start. Containers of an
+ * earlier start go once the images are here, so that they serve while those are pulled.
+ */
+export async function bringUp(deps: ServiceDeps, run: ServiceRun) {
+  tell(deps, run.service, 'pulling')
+  await pullImages(run)
+  run.signal.throwIfAborted()
+  tell(deps, run.service, 'creating')
+  await takeDown(run)
+  const made = await createContainers(run)
+  tell(deps, run.service, 'starting')
+  await startContainers(run, made)
+  await keepUp(run, made)
+}
+
+/** What the steps of one start are given. */
+export function runOf(
+  deps: ServiceDeps,
+  {
+    service,
+    definition,
+    progress,
+    signal,
+  }: { service: Service; definition: Definition; progress: PullProgress; signal: AbortSignal },
+): ServiceRun {
+  const { config, db, docker, secrets, instanceId } = deps
+  const plans = plansOf(deps, definition)
+  const mask = masking(secretsOf(definition))
+  return { config, db, docker, secrets, instanceId, service, plans, mask, progress, signal }
+}
+
+/** The values that no log and no page may show. */
+export function secretsOf(definition: Definition) {
+  const { variables } = templateOf(definition)
+  return [...variables.values()]
+    .filter(({ secret }) => secret)
+    .flatMap(({ name }) => definition.values.get(name) ?? [])
+}
+
+/** Stores, then publishes, that an instance is in a state now. */
+export function tell(
+  { db, serviceEvents }: Pick<ServiceDeps, 'db' | 'serviceEvents'>,
+  { id }: Pick<Service, 'id'>,
+  status: ServiceStatus,
+  changes: Partial<Service> = {},
+) {
+  const from = [...busyStatuses, 'running', 'unhealthy', 'stopped', 'failed'] as const
+  if (moveService(db, { id, from, status, ...changes })) serviceEvents.publish(id, { status })
+}

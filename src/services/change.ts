@@ -1,0 +1,51 @@
+import { report } from '../journal.ts'
+import { bringUp, runOf, tell } from './bring-up.ts'
+import type { ServiceDeps } from './bring-up.ts'
+import type { Definition } from './definition.ts'
+import { explainStart } from './explain.ts'
+import { stopping } from './runner.ts'
+import { definitionOf, noError, startService } from './start.ts'
+import type { StartOptions } from './start.ts'
+import { getService, updateService } from './store.ts'
+import type { Service } from './store.ts'
+import { sealValues } from './values.ts'
+
+/**
+ * Makes an instance anew from another definition, its volumes kept. Where that does not come up, the
+ * one before is brought up again, and the row says that the change was undone, and why. Never throws.
+ */
+export async function changeService(
+  deps: ServiceDeps,
+  { definition, ...options }: StartOptions & { definition: Definition },
+) {
+  const { id, progress, signal } = options
+  const service = getService(deps.db, id)
+  if (!service) return
+  const before = definitionOf(deps, service)
+  try {
+    const changed = keep(deps, definition)
+    await bringUp(deps, runOf(deps, { service: changed, definition, progress, signal }))
+    tell(deps, service, 'running', noError)
+  } catch (error) {
+    if (signal.aborted && signal.reason === stopping) return // the next process goes on with it
+    const { step, failure } = explainStart(getService(deps.db, id), error, signal)
+    if (failure.code === 'internal') report('a service was not changed', error, { service: id })
+    keep(deps, before)
+    await startService(deps, { ...options, signal: new AbortController().signal })
+    const again = getService(deps.db, id)
+    if (again?.status !== 'running') return
+    tell(deps, service, 'running', {
+      errorStep: step,
+      errorCode: failure.code,
+      errorMessage: `The change was undone. ${failure.message}`,
+      errorHint: failure.hint,
+    })
+  }
+}
+
+/** What the row says from now on: a process that takes it up again goes on with this. */
+function keep(deps: ServiceDeps, definition: Definition): Service {
+  const { id, name, version, compose, allowed, values, ports } = definition
+  const sealed = sealValues(deps, { id, values })
+  return updateService(deps.db, id, { name, version, compose, allowed, values: sealed }, ports)
+}

@@ -1,0 +1,19 @@
+import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from './bring-up.ts'
+import { deleteService } from './store.ts'
+import type { Service } from './store.ts'
+import { removeFromEngine } from './take-down.ts'
+
+/**
+ * Deletes an instance and what Davit made for it; its named volumes only when asked. Who calls it has
+ * stored the intent, and every step can be repeated: what a crash leaves is taken up at the next start.
+ */
+export async function removeService(
+  deps: ServiceDeps & Pick<Deps, 'runner'>,
+  { service, volumes }: { service: Service; volumes: boolean },
+) {
+  await deps.runner.cancel(service.id)
+  const removed = await removeFromEngine({ ...deps, service }, { volumes })
+  deleteService(deps.db, service.id)
+  return [...removed, { kind: 'service', name: service.name }]
+}

@@ -1,0 +1,54 @@
+import { report } from '../journal.ts'
+import { runOf, tell } from './bring-up.ts'
+import type { ServiceDeps } from './bring-up.ts'
+import { explainStart } from './explain.ts'
+import { stopping } from './runner.ts'
+import { definitionOf, noError, startService } from './start.ts'
+import type { StartOptions } from './start.ts'
+import { startContainers } from './steps/start.ts'
+import { getService } from './store.ts'
+import { listOwnContainers } from './take-down.ts'
+
+/**
+ * Stops the containers of an instance and starts them again in order; where one is missing, all are
+ * made anew. Never throws. Data and containers stay when it fails: what is wrong can be looked at.
+ */
+export async function restartService(deps: ServiceDeps, options: StartOptions) {
+  const { id, progress, signal } = options
+  const service = getService(deps.db, id)
+  if (!service) return
+  try {
+    const run = runOf(deps, { service, definition: definitionOf(deps, service), progress, signal })
+    const found = await listOwnContainers({ ...deps, service })
+    const made = run.plans.flatMap((plan) => {
+      const container = found.find(({ name }) => name === plan.options.name)
+      return container ? [{ plan, id: container.id }] : []
+    })
+    if (made.length < run.plans.length) return await startService(deps, options)
+    tell(deps, service, 'starting')
+    for (const { plan, id } of made.toReversed())
+      await deps.docker.stopContainer(id, { timeoutSeconds: plan.options.stopTimeout ?? 10 })
+    await startContainers(run, made)
+    tell(deps, service, 'running', noError)
+  } catch (error) {
+    if (signal.aborted && signal.reason === stopping) return
+    const { step, failure } = explainStart(getService(deps.db, id), error, signal)
+    if (failure.code === 'internal') report('a service did not restart', error, { service: id })
+    tell(deps, service, 'unhealthy', {
+      errorStep: step,
+      errorCode: failure.code,
+      errorMessage: failure.message,
+      errorHint: failure.hint,
+    })
+  }
+}
+
+/** Stops the containers of an instance, those that depend on others first; they stay for a restart. */
+export async function stopService(deps: ServiceDeps, { id }: { id: string }) {
+  const service = getService(deps.db, id)
+  if (!service) return
+  for (const container of await listOwnContainers({ ...deps, service }))
+    if (container.state !== 'exited')
+      await deps.docker.stopContainer(container.id, { timeoutSeconds: 60 })
+  tell(deps, service, 'stopped', noError)
+}

@@ -1,0 +1,17 @@
+import type { Deps } from '../deps.ts'
+import type { ContainerPlan } from './compose/containers.ts'
+import type { PullProgress } from './progress.ts'
+import type { Service } from './store.ts'
+
+/** What a step of a start may use. It sees neither the database's rows of others nor HTTP. */
+export type ServiceRun = Pick<Deps, 'config' | 'db' | 'docker' | 'secrets' | 'instanceId'> & {
+  service: Service
+  plans: ContainerPlan[]
+  /** Hides the instance's secrets in what its containers said. */
+  mask: (text: string) => string
+  progress: PullProgress
+  signal: AbortSignal
+}
+
+/** A container that was made for one of the plans. */
+export type Made = { plan: ContainerPlan; id: string }

@@ -1,0 +1,66 @@
+import { AppError } from '../errors.ts'
+import { report } from '../journal.ts'
+import { PullProgress } from './progress.ts'
+
+/** Why a job is aborted: someone cancelled it, or Davit stops and takes it up at its next start. */
+export const cancelled = Symbol('cancelled')
+export const stopping = Symbol('stopping')
+
+export type Job = (of: { progress: PullProgress; signal: AbortSignal }) => Promise<void>
+
+type Running = { abort: AbortController; progress: PullProgress; done: Promise<void> }
+
+/** Runs what changes instances: one job at a time for each. The rows say what to do after a crash. */
+export class ServiceRunner {
+  readonly #running = new Map<string, Running>()
+  readonly #changed: (id: string) => void
+  #stopped = false
+
+  /** `changed` is called whenever the progress of an instance has something new. */
+  constructor(changed: (id: string) => void) {
+    this.#changed = changed
+  }
+
+  /** Begins a job; refuses while another one is at work there. */
+  run(id: string, job: Job) {
+    if (this.#running.has(id))
+      throw new AppError('conflict', 'This service is being changed. Wait until that has ended.')
+    if (this.#stopped) return Promise.resolve()
+    const abort = new AbortController()
+    const progress = new PullProgress(() => this.#changed(id))
+    const done = job({ progress, signal: abort.signal })
+      .catch((error) => report('a job of a service broke', error, { service: id }))
+      .finally(() => this.#running.delete(id))
+    this.#running.set(id, { abort, progress, done })
+    return done
+  }
+
+  isBusy(id: string) {
+    return this.#running.has(id)
+  }
+
+  /** Of the job at work; null when there is none. */
+  progressOf(id: string) {
+    return this.#running.get(id)?.progress ?? null
+  }
+
+  /** Ends the job of an instance; resolves when it has cleaned up. */
+  async cancel(id: string) {
+    const job = this.#running.get(id)
+    job?.abort.abort(cancelled)
+    await job?.done
+  }
+
+  /** Aborts all jobs and waits for them; what they were at is taken up by the next process. */
+  async stop() {
+    this.#stopped = true
+    const jobs = [...this.#running.values()]
+    for (const { abort } of jobs) abort.abort(stopping)
+    await Promise.all(jobs.map(({ done }) => done))
+  }
+
+  /** Resolves when no job is at work. */
+  async idle() {
+    while (this.#running.size > 0) await Promise.all(this.#running.values().map(({ done }) => done))
+  }
+}

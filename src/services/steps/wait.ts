@@ -1,0 +1,58 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Container } from '../../docker/index.ts'
+import { Failure } from '../../errors.ts'
+import type { Made, ServiceRun } from '../run.ts'
+import { endedFailure, unhealthyFailure } from './failures.ts'
+
+/** Milliseconds between looks at a container that is waited for. */
+const interval = 200
+
+/** Milliseconds that a container without a health check must stay up. */
+const settleTime = 3000
+
+/** Milliseconds after which a container that is neither healthy nor unhealthy is given up. */
+const patience = 15 * 60_000
+
+/** Resolves when its health check passes; throws when that fails for good or the container ends. */
+export const untilHealthy = (run: ServiceRun, made: Made) =>
+  until(run, made, async (container) => {
+    if (container.health === 'unhealthy') throw await unhealthyFailure(run, made)
+    return container.health === 'healthy' || (container.health === null && isUpFor(container))
+  })
+
+/** Resolves when it has stayed up for a while: all that can be asked without a health check. */
+export const untilUp = (run: ServiceRun, made: Made) =>
+  until(run, made, async (container) => isUpFor(container))
+
+/** Resolves when it has ended with success. */
+export async function untilExited(run: ServiceRun, made: Made) {
+  const { exitCode } = await run.docker.waitForExit(made.id, { signal: run.signal })
+  if (exitCode !== 0) throw await endedFailure(run, made)
+}
+
+async function until(
+  run: ServiceRun,
+  made: Made,
+  isDone: (container: Container) => Promise<boolean>,
+) {
+  const { docker, signal } = run
+  const deadline = performance.now() + patience
+  while (performance.now() < deadline) {
+    const container = await docker.inspectContainer(made.id, { signal })
+    if (!container) throw removed(made)
+    if (container.state !== 'running') throw await endedFailure(run, made)
+    if (await isDone(container)) return
+    await sleep(interval, undefined, { signal })
+  }
+  throw await unhealthyFailure(run, made)
+}
+
+const isUpFor = ({ startedAt }: Container) =>
+  startedAt !== null && Date.now() - startedAt.getTime() >= settleTime
+
+const removed = ({ plan }: Made) =>
+  new Failure(
+    'container_removed',
+    `Starting: the container of ${plan.service} was removed meanwhile.`,
+    'Start the service again.',
+  )

@@ -1,0 +1,139 @@
+import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { servicePorts, services } from '../db/schema.ts'
+import { refuseDuplicate } from '../db/unique.ts'
+import { notFound } from '../errors.ts'
+import type { Page } from '../web/paging.ts'
+
+/** An instance without the values of its variables: those are opened on their own. */
+export type Service = Omit<typeof services.$inferSelect, 'values'>
+export type ServiceStatus = Service['status']
+export type ServicePort = Omit<typeof servicePorts.$inferSelect, 'serviceId' | 'position'>
+
+const { values: sealed, ...shown } = getTableColumns(services)
+
+/** Someone else's instance and a missing one look the same from outside. */
+export function findService(db: Db, { id, ownerId }: { id: string; ownerId: string }): Service {
+  const service = db
+    .select(shown)
+    .from(services)
+    .where(and(eq(services.id, id), eq(services.ownerId, ownerId)))
+    .get()
+  if (!service) throw notFound('service')
+  return service
+}
+
+/** Undefined once it was deleted. */
+export const getService = (db: Db, id: string): Service | undefined =>
+  db.select(shown).from(services).where(eq(services.id, id)).get()
+
+/** A page of a user's instances with one row too many, newest first. */
+export const listServices = (
+  db: Db,
+  { ownerId, cursor, limit }: { ownerId: string } & Page,
+): Service[] =>
+  db
+    .select(shown)
+    .from(services)
+    .where(and(eq(services.ownerId, ownerId), cursor ? lt(services.id, cursor) : undefined))
+    .orderBy(desc(services.id))
+    .limit(limit + 1)
+    .all()
+
+/** Over all owners, oldest first, without those being deleted. */
+export const listInStatus = (db: Db, statuses: readonly ServiceStatus[]): Service[] =>
+  db
+    .select(shown)
+    .from(services)
+    .where(and(inArray(services.status, [...statuses]), isNull(services.deletingAt)))
+    .orderBy(asc(services.id))
+    .all()
+
+export const listBeingDeleted = (db: Db): Service[] =>
+  db.select(shown).from(services).where(isNotNull(services.deletingAt)).all()
+
+export const getSealedValues = (db: Db, id: string) =>
+  db.select({ sealed }).from(services).where(eq(services.id, id)).get()?.sealed
+
+/** The instance and its ports, or a refusal of what is taken. */
+export const insertService = (
+  db: Db,
+  values: typeof services.$inferInsert,
+  ports: ServicePort[],
+): Service =>
+  refuseDuplicate(
+    () =>
+      db.transaction((tx) => {
+        const service = tx.insert(services).values(values).returning(shown).get()
+        insertPorts(tx, service.id, ports)
+        return service
+      }),
+    taken,
+  )
+
+/** Changes of what an instance is made of: its ports are replaced when given. */
+export const updateService = (
+  db: Db,
+  id: string,
+  changes: Partial<typeof services.$inferInsert>,
+  ports?: ServicePort[],
+): Service =>
+  refuseDuplicate(
+    () =>
+      db.transaction((tx) => {
+        if (ports) {
+          tx.delete(servicePorts).where(eq(servicePorts.serviceId, id)).run()
+          insertPorts(tx, id, ports)
+        }
+        return tx.update(services).set(changes).where(eq(services.id, id)).returning(shown).get()
+      }),
+    taken,
+  )
+
+function insertPorts(db: Pick<Db, 'insert'>, serviceId: string, ports: ServicePort[]) {
+  for (const [position, port] of ports.entries())
+    db.insert(servicePorts)
+      .values({ ...port, serviceId, position })
+      .run()
+}
+
+const taken = {
+  'services.owner_id, services.name': [
+    'name',
+    'You have a service of this name already. Choose another name.',
+  ],
+  'service_ports.port': ['hostPort', 'Another service has this port. Choose another one.'],
+} satisfies Parameters<typeof refuseDuplicate>[1]
+
+/** Moves an instance on, only from the states given; false when it is in another one by now. */
+export const moveService = (
+  db: Db,
+  {
+    id,
+    from,
+    ...changes
+  }: { id: string; from: readonly ServiceStatus[]; status: ServiceStatus } & Partial<Service>,
+) =>
+  db
+    .update(services)
+    .set(changes)
+    .where(and(eq(services.id, id), inArray(services.status, [...from])))
+    .returning({ id: services.id })
+    .all().length > 0
+
+export const deleteService = (db: Db, id: string) =>
+  db.delete(services).where(eq(services.id, id)).run()
+
+/** In the order of the template: the first one is what the address leads to. */
+export const listPorts = (db: Db, serviceId: string): ServicePort[] =>
+  db
+    .select({
+      port: servicePorts.port,
+      target: servicePorts.target,
+      containerPort: servicePorts.containerPort,
+      protocol: servicePorts.protocol,
+    })
+    .from(servicePorts)
+    .where(eq(servicePorts.serviceId, serviceId))
+    .orderBy(asc(servicePorts.position))
+    .all()

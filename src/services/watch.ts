@@ -1,0 +1,60 @@
+import type { Deps } from '../deps.ts'
+import { lookAgain } from '../docker/index.ts'
+import type { ContainerSummary } from '../docker/index.ts'
+import { report } from '../journal.ts'
+import { isOneShot } from './compose/model.ts'
+import { partLabel } from './compose/containers.ts'
+import { tell } from './bring-up.ts'
+import type { ServiceDeps } from './bring-up.ts'
+import { versionedStack } from './definition.ts'
+import { definitionOf } from './start.ts'
+import { getService, listInStatus } from './store.ts'
+import type { ServiceStatus } from './store.ts'
+import { listOwnContainers } from './take-down.ts'
+
+type WatchDeps = ServiceDeps & Pick<Deps, 'feed' | 'runner'>
+
+/** States that say what the containers do, and so change with them. */
+const settled = ['running', 'unhealthy', 'stopped'] as const satisfies ServiceStatus[]
+
+/** Keeps the states of instances true, whoever stops, kills or starts their containers. */
+export async function watchServices(deps: WatchDeps, { signal }: { signal: AbortSignal }) {
+  for await (const event of deps.feed.listen(signal)) {
+    const ids =
+      event === lookAgain
+        ? listInStatus(deps.db, settled).map(({ id }) => id)
+        : event.attributes['davit.instance'] === deps.instanceId &&
+            /^(start|die|destroy|health_status)/.test(event.action)
+          ? [event.attributes['davit.service'] ?? '']
+          : []
+    for (const id of ids)
+      await observe(deps, id).catch((error) => {
+        if (!signal.aborted) report('a service was not looked at', error, { service: id })
+      })
+  }
+}
+
+/** Makes the state of an instance say what its containers do; left to the job that is at work there. */
+export async function observe(deps: WatchDeps, id: string) {
+  const service = getService(deps.db, id)
+  if (!service || !isSettled(service.status) || deps.runner.isBusy(id)) return
+  const stack = versionedStack(deps, definitionOf(deps, service))
+  const lasting = (await listOwnContainers({ ...deps, service })).filter(
+    ({ labels }) => !isOneShot(stack, labels[partLabel] ?? ''),
+  )
+  const status = stateOf(lasting)
+  const now = getService(deps.db, id)
+  if (!now || now.status === status || !isSettled(now.status) || deps.runner.isBusy(id)) return
+  tell(deps, service, status)
+}
+
+const isSettled = (status: ServiceStatus) => (settled as readonly string[]).includes(status)
+
+/** All well, some not, or none running. */
+function stateOf(containers: ContainerSummary[]): ServiceStatus {
+  const running = containers.filter(({ state }) => state === 'running')
+  if (containers.every(({ state }) => ['exited', 'created', 'dead'].includes(state)))
+    return 'stopped'
+  const well = running.filter(({ status }) => !/\((unhealthy|health: starting)\)/.test(status))
+  return well.length === containers.length ? 'running' : 'unhealthy'
+}
