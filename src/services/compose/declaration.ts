@@ -63,6 +63,10 @@ const declaration = z.strictObject({
     )
     .default({}),
   files: z.record(text(500), z.string('wants text.')).default({}),
+  connection: z
+    .array(z.strictObject({ label: text(60), value: text(1000) }))
+    .max(20)
+    .default([]),
   after: text(4000).optional(),
 })
 
@@ -70,7 +74,7 @@ const declaration = z.strictObject({
 export function declarationOf(block: Field) {
   const { data, error } = declaration.safeParse(plain(block.value ?? null))
   if (error) throw complain(block, error.issues[0]!)
-  const { name, description, category, tags, links, version, expose, files } = data
+  const { name, description, category, tags, links, version, expose, connection, files } = data
   const about = { name, description, category, tags, links, logo: data.logo ?? null, version }
   const variables = new Map(
     Object.entries(data.variables).map(([name, said]) => [
@@ -81,7 +85,8 @@ export function declarationOf(block: Field) {
   for (const [name, { generate }] of variables)
     if (generate?.kind === 'jwt' && generate.key !== null && !variables.has(generate.key))
       throw block.get('variables').get(name).get('key').refuse('names no variable of this file.')
-  return { about, variables, expose, files: Object.entries(files), after: data.after ?? null }
+  const after = data.after ?? null
+  return { about, variables, expose, connection, files: Object.entries(files), after }
 }
 
 function variableOf(

@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts'
 import { randomBytesOf, signedToken } from '../../secrets.ts'
 import type { AddressOf, Values, Variables } from './values.ts'
 import type { Alphabet, Claims, Generate } from './variables.ts'
+import { isDerived } from './variables.ts'
 
 const digits = '0123456789'
 const lower = 'abcdefghijklmnopqrstuvwxyz'
@@ -12,30 +13,34 @@ const alphabets: Record<Alphabet, string> = {
   symbols: `${lower.toUpperCase()}${lower}${digits}-_.~!*+=`,
 }
 
-/** The values, and one made for each variable that has none and says how; those it needs come first. */
+/**
+ * The values, and one made for each variable that has none and says how; those it needs come first.
+ * Without `addressOf` those that follow from addresses are left out.
+ */
 export function generated(
   variables: Variables,
   known: Values,
   addressOf?: AddressOf,
 ): Map<string, string> {
   const values = new Map(known)
+  const derived = new Map<string, string>()
   const underway: string[] = []
-  for (const name of variables.keys()) valueOf(name)
-  return values
+  for (const { name, generate } of variables.values())
+    if (addressOf || !isDerived(generate)) valueOf(name)
+  return addressOf ? new Map([...values, ...derived]) : values
 
   function valueOf(name: string): string {
-    const there = values.get(name)
     const generate = variables.get(name)?.generate
+    const there = values.get(name) ?? derived.get(name)
     if (there !== undefined || !generate) return there ?? ''
-    if (underway.includes(name))
-      throw new AppError(
-        'invalid',
-        `These variables need each other: ${[...underway, name].join(' → ')}.`,
-      )
+    if (underway.includes(name)) {
+      const cycle = [...underway, name].join(' → ')
+      throw new AppError('invalid', `These variables need each other: ${cycle}. Give one a value.`)
+    }
     underway.push(name)
     const value = make(generate)
     underway.pop()
-    values.set(name, value)
+    ;(isDerived(generate) ? derived : values).set(name, value)
     return value
   }
 
@@ -63,13 +68,9 @@ export function generated(
         return String(20_000 + (Buffer.from(randomBytesOf(4)).readUInt32BE() % 10_000))
       case 'composed':
         return generate.parts
-          .map((part) => (typeof part === 'string' ? part : inner(part)))
+          .map((part) => (typeof part === 'string' ? part : valueOf(part.variable)))
           .join('')
     }
-  }
-
-  function inner(part: { variable: string } | { generate: Generate }) {
-    return 'variable' in part ? valueOf(part.variable) : make(part.generate)
   }
 
   function token({ key, claims, seconds }: Extract<Generate, { kind: 'jwt' }>) {
@@ -95,7 +96,7 @@ export function generated(
     const url = addressOf?.(service, port)
     if (url === undefined)
       throw new AppError('invalid', `No address is known for ${service}. Publish one of its ports.`)
-    const base = form === 'url' ? url.replace(/\/$/, '') : new URL(url).host
+    const base = form === 'url' ? url.replace(/\/$/, '') : new URL(url)[form]
     return base + path
   }
 }

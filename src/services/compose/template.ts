@@ -21,6 +21,8 @@ export type Template = {
   variables: Map<string, Variable>
   /** By normal path; texts take variables as the rest of the file does. */
   files: Map<string, FileContent>
+  /** How clients reach it; values take variables. */
+  connection: { label: string; value: string }[]
   /** For the user, once it runs. */
   after: string | null
   /** The Compose file without its `x-davit`, variables still in it. */
@@ -41,6 +43,9 @@ export type About = {
 export type Exposed = { service: string; port: number; path: string }
 
 export type FileContent = { text: string } | { variable: string }
+
+/** What any file may mention without declaring it: Davit gives the address of the instance. */
+export const builtIn = ['DAVIT_URL', 'DAVIT_HOST']
 
 /**
  * Reads a template of the catalogue, which wants an `x-davit` block, every variable declared and used,
@@ -74,6 +79,7 @@ export function readCompose(
     ? {
         about: unknownAbout(nameOf(root)),
         expose: [],
+        connection: [],
         variables: mentionedIn(tree, source, env),
         files: new Map<string, FileContent>(),
         after: null,
@@ -104,6 +110,17 @@ export function stackOf(
   })
 }
 
+/** How clients reach the instance; `secret` where a secret variable is in it. */
+export const connectionOf = (
+  { connection, variables, source }: Pick<Template, 'connection' | 'variables' | 'source'>,
+  values: ReadonlyMap<string, string>,
+) =>
+  connection.map(({ label, value }) => ({
+    label,
+    value: interpolateText(value, (name) => values.get(name)),
+    secret: mentionsIn(value, source).some(({ name }) => variables.get(name)?.secret),
+  }))
+
 /** The variables that a file mentions, as the user may give them. */
 export function mentionedIn(
   tree: Tree,
@@ -112,6 +129,7 @@ export function mentionedIn(
 ): Map<string, Variable> {
   const found = new Map<string, Variable>()
   for (const { name, required, fallback } of mentionsIn(tree, source)) {
+    if (builtIn.includes(name)) continue
     const before = found.get(name)
     // mentioned with two fallbacks, each place keeps its own
     const own = before && before.default !== fallback ? null : fallback
@@ -128,31 +146,36 @@ export function mentionedIn(
 }
 
 function declared(root: Field, block: Field, source: Source): Template {
-  const { about, expose, variables, files, after } = declarationOf(block)
+  const { files, ...said } = declarationOf(block)
   const tree = new Map([...(root.value as Map<string, Tree>)].filter(([key]) => key !== 'x-davit'))
-  const contents: Tree = new Map(files)
-  const used = [...mentionsIn(tree, source), ...mentionsIn(contents, source, ['x-davit', 'files'])]
-  for (const { name, path } of used)
-    if (!variables.has(name))
-      throw source.refuse(path, `mentions ${name}. Declare it under x-davit.variables.`)
-  const names = new Set([...used.map(({ name }) => name), ...passedOn(root)])
-  for (const { generate } of variables.values())
-    if (generate?.kind === 'jwt' && generate.key) names.add(generate.key)
-  for (const name of variables.keys())
-    if (!names.has(name))
-      throw block.get('variables').get(name).refuse('is used nowhere. Remove it, or mention it.')
-  for (const [index, { service }] of expose.entries())
-    if (!root.get('services').get(service).isMap)
-      throw source.refuse(['x-davit', 'expose', index], `names ${service}, which is no service.`)
-  return {
-    about,
-    expose,
-    variables,
+  const template = {
+    ...said,
     files: new Map([...files].map(([path, text]) => [normalPath(path), { text }])),
-    after,
     tree,
     source,
   }
+  for (const [index, { service }] of said.expose.entries())
+    if (!root.get('services').get(service).isMap)
+      throw block.get('expose').items()[index]!.refuse(`names ${service}, which is no service.`)
+  const used = [
+    ...mentionsIn(tree, source),
+    ...mentionsIn(new Map(files), source, ['x-davit', 'files']),
+    ...mentionsIn(block.get('connection').value ?? null, source, ['x-davit', 'connection']),
+  ]
+  for (const { name, path } of used)
+    if (!template.variables.has(name) && !builtIn.includes(name))
+      throw source.refuse(path, `mentions ${name}. Declare it under x-davit.variables.`)
+  refuseUnused(template, [...used.map(({ name }) => name), ...passedOn(root)], block)
+  return template
+}
+
+function refuseUnused({ variables }: Pick<Template, 'variables'>, used: string[], block: Field) {
+  const keys = [...variables.values()].flatMap(({ generate }) =>
+    generate?.kind === 'jwt' && generate.key !== null ? [generate.key] : [],
+  )
+  for (const name of variables.keys())
+    if (!used.includes(name) && !keys.includes(name))
+      throw block.get('variables').get(name).refuse('is used nowhere. Remove it, or mention it.')
 }
 
 /** Variables that a service's environment takes by name alone. */
@@ -168,12 +191,13 @@ const passedOn = (root: Field) =>
 
 /** Values that stand in for those of a user, to see whether the file holds together. */
 const samplesOf = ({ variables }: Pick<Template, 'variables'>) =>
-  new Map(
-    [...variables.values()].map(({ name, default: value, options }) => [
+  new Map([
+    ...builtIn.map((name): [string, string] => [name, 'example']),
+    ...[...variables.values()].map(({ name, default: value, options }): [string, string] => [
       name,
       value ?? options[0] ?? 'example',
     ]),
-  )
+  ])
 
 /** A value that depends on a variable is judged once the variable has one. */
 function refuseUnreadable(template: Template) {

@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts'
 import { generated } from './generate.ts'
 import { compilePattern } from './pattern.ts'
 import type { Variable } from './variables.ts'
+import { isDerived } from './variables.ts'
 
 const maxBytes = 32 * 1024
 /** Keeps the time that a pattern takes short. */
@@ -16,15 +17,15 @@ export type AddressOf = (service: string, port: number | null) => string
 
 /**
  * The values of an instance's variables: what the user gave, else what it has had, else the default,
- * else one made now. What exists is never made anew. A variable that none of these gives is not in the
+ * else one made now, to be kept. What exists is never made anew. A variable that none of these gives is not in the
  * map. Throws `invalid` with each field that is wrong.
  */
 export function fillValues(
   variables: Variables,
-  { given, kept = new Map(), addressOf }: { given: Values; kept?: Values; addressOf?: AddressOf },
+  { given, kept = new Map() }: { given: Values; kept?: Values },
 ): Map<string, string> {
   const errors = [...given.keys()]
-    .filter((name) => !variables.has(name))
+    .filter((name) => variables.get(name)?.hidden !== false)
     .map((field) => ({ field, message: 'is no variable of this template.' }))
   const values = new Map<string, string>()
   for (const variable of variables.values()) {
@@ -34,10 +35,14 @@ export function fillValues(
     else if (value !== undefined) values.set(variable.name, value)
   }
   if (errors.length > 0) throw refused(errors)
-  return generated(variables, values, addressOf)
+  return generated(variables, values)
 }
 
-/** What the user may see and change: all but what only helps to make others. */
+/** With those that follow from addresses, which are not kept because they change with them. */
+export const withDerived = (variables: Variables, values: Values, addressOf: AddressOf) =>
+  generated(variables, values, addressOf)
+
+/** What the user may see and change. */
 export const askedFor = (variables: Variables) =>
   [...variables.values()].filter(({ hidden }) => !hidden)
 
@@ -46,7 +51,7 @@ function known(variable: Variable, given: Values, kept: Values): string | undefi
   const value = given.get(variable.name)
   const empty = value === undefined || (value === '' && (variable.generate || !variable.default))
   if (!empty) return value
-  const before = kept.get(variable.name)
+  const before = isDerived(variable.generate) ? undefined : kept.get(variable.name)
   if (value === '' && !variable.generate && !variable.required) return undefined
   return before ?? (variable.generate ? undefined : (variable.default ?? undefined))
 }

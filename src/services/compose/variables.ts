@@ -13,7 +13,7 @@ export type Variable = {
   secret: boolean
   /** Empty: any value. */
   options: string[]
-  /** Not asked for: it only helps to make others. */
+  /** Not asked for: it follows from others, or only helps to make them. */
   hidden: boolean
 }
 
@@ -26,12 +26,22 @@ export type Generate =
   /** Signed with the value of the variable `key`, else with a key that nobody has. */
   | { kind: 'jwt'; key: string | null; claims: Claims; seconds: number | null }
   /** Where a service is published; `host` with its port where that is not the scheme's own. */
-  | { kind: 'address'; form: 'url' | 'host'; service: string; port: number | null; path: string }
+  | {
+      kind: 'address'
+      form: 'url' | 'host' | 'hostname'
+      service: string
+      port: number | null
+      path: string
+    }
   /** Milliseconds or seconds since 1970; `of` null: now. */
   | { kind: 'time'; unit: 'ms' | 's'; of: string | null }
   | { kind: 'port' }
   /** The values of other variables within a text. */
-  | { kind: 'composed'; parts: (string | { variable: string } | { generate: Generate })[] }
+  | { kind: 'composed'; parts: (string | { variable: string })[] }
+
+/** Follows from something else each time, and is not kept: it changes when an address does. */
+export const isDerived = (generate: Generate | null) =>
+  generate?.kind === 'address' || generate?.kind === 'composed'
 
 export type Alphabet = 'alphanumeric' | 'lowercase' | 'symbols'
 
