@@ -1,0 +1,70 @@
+import { expect, test } from 'bun:test'
+import { connectDocker } from '../../src/docker/index.ts'
+import { anApp, aRepository } from '../deployments/apps.ts'
+import { createAndDeploy, deleteProject, openBrowser, register } from '../support/browser.ts'
+
+test('the list follows what is stopped and started, here and elsewhere, and nothing is reloaded', async () => {
+  const { page, directory, complaints } = await openBrowser()
+  await register(page)
+  const { url } = aRepository(directory, anApp('x'))
+  const project = await createAndDeploy(page, { name: 'site', url })
+  await page.locator('.app-link').waitFor()
+  await page.goto('/containers')
+  await page.evaluate(() => Object.assign(window, { notReloaded: true }))
+  const row = page.locator('.container-row', { hasText: 'davit-site-production' })
+  await row.getByText('Running').waitFor()
+
+  await row.getByRole('button', { name: 'Stop' }).click()
+  await row.getByText('Stopped').waitFor()
+  await row.getByRole('button', { name: 'Start' }).click()
+  await row.getByText('Running').waitFor()
+
+  const id = (await row.getByRole('link').getAttribute('href'))!.split('/').at(-1)!
+  const docker = connectDocker()
+  await docker.stopContainer(id)
+  await row.getByText('Stopped').waitFor()
+  await docker.startContainer(id)
+  await row.getByText('Running').waitFor()
+  await docker.removeContainer(id, { force: true })
+  await row.waitFor({ state: 'detached' })
+
+  expect(await page.evaluate(() => 'notReloaded' in window)).toBe(true)
+  await deleteProject(page, project, 'site')
+  expect(complaints).toEqual([])
+})
+
+test('the page of a container follows it, and asks before it stops what is not Davit’s', async () => {
+  const { page, complaints } = await openBrowser()
+  await register(page)
+  const docker = connectDocker()
+  const id = await docker.createContainer({
+    name: `test-${Bun.randomUUIDv7().slice(-12)}`,
+    image: 'busybox:latest',
+    command: ['sleep', '999'],
+    network: 'bridge',
+    memoryBytes: 32 * 2 ** 20,
+    cpus: 1,
+    pidsLimit: 64,
+  })
+  try {
+    await docker.startContainer(id)
+    await page.goto(`/containers/${id}`)
+    const status = page.locator('#container-status')
+    await status.getByText('Running').waitFor()
+    await status.getByRole('button', { name: 'Stop' }).click()
+    const dialog = page.locator('#confirm')
+    await dialog.getByText('is not Davit’s').waitFor()
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    expect(await docker.inspectContainer(id)).toMatchObject({ state: 'running' })
+
+    await status.getByRole('button', { name: 'Stop' }).click()
+    await dialog.getByRole('button', { name: 'Confirm' }).click()
+    await status.getByText('Stopped').waitFor()
+    await docker.startContainer(id)
+    await status.getByText('Running').waitFor()
+  } finally {
+    await docker.removeContainer(id, { force: true })
+  }
+  expect(complaints).toEqual([])
+})
