@@ -1,6 +1,7 @@
 import type { Engine } from './engine.ts'
 import { buildImage } from './build.ts'
-import { inspectContainer, listContainers } from './container-state.ts'
+import { inspectContainer } from './container-inspect.ts'
+import { listContainers } from './container-list.ts'
 import {
   createContainer,
   removeContainer,
@@ -72,7 +73,9 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
 
 export type { BuildOptions, BuildOutput } from './build.ts'
 export type { ContainerOptions, Granted, HealthCheck, RestartPolicy } from './container-config.ts'
-export type { Container, ContainerState, ContainerSummary, Health } from './container-state.ts'
+export type { Container, JoinedNetwork, Mount } from './container-inspect.ts'
+export type { ContainerSummary } from './container-list.ts'
+export type { ContainerState, Health } from './container-state.ts'
 export type { EngineEvent } from './events.ts'
 export type { Image, ImageSummary } from './images.ts'
 export type { EngineInfo } from './info.ts'

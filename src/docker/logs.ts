@@ -1,5 +1,5 @@
 import type { Engine } from './engine.ts'
-import { inspectContainer } from './container-state.ts'
+import { inspectContainer } from './container-inspect.ts'
 import { EngineError } from './failures.ts'
 import { readFrames } from './frames.ts'
 import { LineSplitter } from './lines.ts'

@@ -1,0 +1,75 @@
+import type { Container } from './container-inspect.ts'
+import type { ContainerState, SentNetworks } from './container-state.ts'
+import { toAddresses, toHealth, toName } from './container-state.ts'
+import type { Engine } from './engine.ts'
+
+export type ContainerSummary = Pick<
+  Container,
+  | 'id'
+  | 'name'
+  | 'image'
+  | 'imageId'
+  | 'labels'
+  | 'createdAt'
+  | 'state'
+  | 'health'
+  | 'addresses'
+  | 'ports'
+> & {
+  /** The engine's own phrase: "Up 3 minutes (healthy)". */
+  status: string
+  /** Null while it runs, and before it ever did. */
+  exitCode: number | null
+}
+
+type Listed = {
+  Id: string
+  Names: string[]
+  Image: string
+  ImageID: string
+  Labels: Record<string, string> | null
+  Created: number
+  State: ContainerState
+  Status: string
+  NetworkSettings?: { Networks: SentNetworks }
+  Ports: { IP?: string; PrivatePort: number; PublicPort?: number; Type: string }[] | null
+}
+
+/** Newest first. Without `all`, only those that run. */
+export async function listContainers(
+  engine: Engine,
+  options: { labels?: string[]; all?: boolean; signal?: AbortSignal | undefined } = {},
+): Promise<ContainerSummary[]> {
+  const { labels = [], all = false, signal } = options
+  const query = { all, filters: { label: labels } }
+  const found = await engine.request<Listed[]>('GET', '/containers/json', { query, signal })
+  return found.map(toSummary)
+}
+
+const toSummary = (found: Listed): ContainerSummary => ({
+  id: found.Id,
+  name: toName(found.Names[0] ?? ''),
+  image: found.Image,
+  imageId: found.ImageID,
+  labels: found.Labels ?? {},
+  createdAt: new Date(found.Created * 1000),
+  state: found.State,
+  status: found.Status,
+  ...readStatus(found.Status),
+  addresses: toAddresses(found.NetworkSettings?.Networks ?? null),
+  ports: (found.Ports ?? [])
+    .filter((port) => port.PublicPort !== undefined)
+    .map(({ PrivatePort, Type, PublicPort, IP = '' }) => ({
+      container: PrivatePort,
+      protocol: Type,
+      host: PublicPort!,
+      address: IP,
+    })),
+})
+
+/** The list tells of health and of the exit in its phrase only. */
+export function readStatus(status: string): Pick<ContainerSummary, 'health' | 'exitCode'> {
+  const health = /^Up .*\((?:health: )?(\w+)\)$/.exec(status)?.[1]
+  const exitCode = /^(?:Exited|Restarting) \((-?\d+)\)/.exec(status)?.[1]
+  return { health: toHealth(health), exitCode: exitCode === undefined ? null : Number(exitCode) }
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'bun:test'
+import { readStatus } from '../../src/docker/container-list.ts'
+import { sandbox, until } from './sandbox.ts'
+
+const { docker, labels, run, options } = sandbox()
+const filter = { labels: Object.entries(labels).map((entry) => entry.join('=')), all: true }
+
+const listed = async (id: string) =>
+  (await docker.listContainers(filter)).find((container) => container.id === id)!
+
+test('the phrase of the engine tells of health and of the exit', () => {
+  expect(readStatus('Up 3 minutes')).toEqual({ health: null, exitCode: null })
+  expect(readStatus('Up Less than a second (health: starting)').health).toBe('starting')
+  expect(readStatus('Up About an hour (healthy)').health).toBe('healthy')
+  expect(readStatus('Up 2 days (unhealthy)').health).toBe('unhealthy')
+  expect(readStatus('Up 2 days (Paused)')).toEqual({ health: null, exitCode: null })
+  expect(readStatus('Exited (137) 2 hours ago')).toEqual({ health: null, exitCode: 137 })
+  expect(readStatus('Restarting (1) 5 seconds ago').exitCode).toBe(1)
+  expect(readStatus('Created')).toEqual({ health: null, exitCode: null })
+  expect(readStatus('Removal In Progress').exitCode).toBeNull()
+})
+
+test('health is in the list as it changes', async () => {
+  const test = ['CMD-SHELL', 'test ! -f /sick']
+  const healthCheck = { test, interval: 300, timeout: 5_000, retries: 1 }
+  const id = await run('sleep 0.5; touch /sick; sleep 60', { healthCheck })
+  expect((await listed(id)).health).toBe('starting')
+  await until(async () => (await listed(id)).health === 'healthy')
+  await until(async () => (await listed(id)).health === 'unhealthy')
+})
+
+test('how a container ended is in the list', async () => {
+  const id = await run('exit 137')
+  await docker.waitForExit(id)
+  await until(async () => (await listed(id)).exitCode === 137)
+  const never = await docker.createContainer(options())
+  expect(await listed(never)).toMatchObject({ state: 'created', exitCode: null, health: null })
+})
