@@ -2,6 +2,8 @@ import type { Deps } from '../deps.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { journal, report } from '../journal.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
+import { authFor } from '../registries/auth.ts'
+import { hasRegistries } from '../registries/store.ts'
 import { cleanUp } from './clean-up.ts'
 import { commitStatuses } from './commit-status.ts'
 import { explain } from './explain.ts'
@@ -53,7 +55,10 @@ async function takeSteps(deps: Deps, work: Work) {
   const keys = deployment.image ? {} : openKeys(deps, project)
   progress.hide([...secretValues, ...secretsOf(keys)])
   const { log, save } = progress
-  const run: Run = { ...deps, ...job, variables, keys, log, save, signal }
+  const { ownerId } = project
+  const hasLogins = hasRegistries(deps.db, ownerId)
+  const loginTo = (image: string) => authFor(deps, { ownerId, image })
+  const run: Run = { ...deps, ...job, variables, keys, hasLogins, loginTo, log, save, signal }
 
   const image = deployment.image ?? (await buildFromSource())
   onBuilt()

@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import type { RegistryAuth } from '../docker/index.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Keys } from '../git/keys.ts'
 import type { Stream } from './log-store.ts'
@@ -14,6 +15,9 @@ export type Run = Job &
     variables: OpenVariable[]
     /** What opens the repository and its submodules; nothing where an image is at hand. */
     keys: Keys
+    /** Whether the owner has private registries, and the login to that of an image. */
+    hasLogins: boolean
+    loginTo: (image: string) => RegistryAuth | undefined
     log: (text: string, stream?: Stream) => void
     /** Records what is known of the deployment by now. */
     save: (facts: Partial<Deployment>) => void

@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Lookup } from '../hosts.ts'
 import { archiveContext, prepareContext } from './context.ts'
+import { readDockerfile } from './read-dockerfile.ts'
 import { fetchSnapshot } from './fetch.ts'
 import { keyDirectory } from './keys.ts'
 import type { Keys } from './keys.ts'
@@ -59,6 +60,8 @@ export type Git = {
       log: Log
     },
   ): Promise<BuildContext>
+  /** The text of the Dockerfile that the context is built with. */
+  readDockerfile(context: BuildContext, options: { signal: AbortSignal }): Promise<string>
   /** The context as a tar stream; git ends with the stream or the signal. */
   archive(context: BuildContext, options: { signal: AbortSignal }): ReadableStream<Uint8Array>
   /** Removes the mirror of a repository; false when there was none. */
@@ -95,6 +98,7 @@ export function connectGit(options: GitOptions): Git {
       listBranches({ ...tools, keys: { credential, deployKey } }, what),
     context: (snapshot, { credential, deployKey, ...what }) =>
       prepareContext({ ...tools, keys: { credential, deployKey } }, { snapshot, ...what }),
+    readDockerfile: (context, { signal }) => readDockerfile(tools, { context, signal }),
     archive: (context, { signal }) => archiveContext(tools, { context, signal }),
     removeMirror: (url) => removeMirror(tools, url),
   }

@@ -42,6 +42,10 @@ export const insertRegistry = (db: Db, values: typeof registries.$inferInsert): 
 export const deleteRegistry = (db: Db, id: string) =>
   db.delete(registries).where(eq(registries.id, id)).run()
 
+export const hasRegistries = (db: Db, ownerId: string) =>
+  db.select({ id: registries.id }).from(registries).where(eq(registries.ownerId, ownerId)).get() !==
+  undefined
+
 /** With its password, still sealed. */
 export const getRegistryOf = (db: Db, { ownerId, host }: { ownerId: string; host: string }) =>
   db

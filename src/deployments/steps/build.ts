@@ -1,6 +1,7 @@
 import type { Snapshot } from '../../git/git.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
+import { pullBases } from './pull-bases.ts'
 
 /** Builds the commit's Dockerfile into an image of the deployment's own; returns its reference. */
 export async function build(run: Run, snapshot: Snapshot): Promise<string> {
@@ -15,6 +16,8 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   })
   const image = `davit/${project.id}:${deployment.id}`
   log(`Building ${context.dockerfile} with ${context.files} files`)
+  const buildArgs = buildArguments(run)
+  await pullBases(run, { context, buildArgs })
   const output = docker.buildImage({
     context: git.archive(context, { signal }),
     dockerfile: context.dockerfile,
@@ -27,7 +30,7 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
       environmentId: deployment.environmentId,
       deploymentId: deployment.id,
     }),
-    buildArgs: buildArguments(run),
+    buildArgs,
     signal,
   })
   for await (const part of output) if (part.kind === 'line') log(part.text, part.stream)
