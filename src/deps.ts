@@ -6,6 +6,7 @@ import type { DeploymentQueue } from './deployments/queue.ts'
 import type { Docker, EngineFeed } from './docker/index.ts'
 import type { Git } from './git/git.ts'
 import type { Hub } from './live/hub.ts'
+import type { Collector } from './logs/collector.ts'
 import type { Secrets } from './secrets.ts'
 import type { ServiceEvent } from './services/events.ts'
 import type { ServiceRunner } from './services/runner.ts'
@@ -25,6 +26,8 @@ export type Deps = {
   git: Git
   /** Lines and changes of state of deployments, by deployment id. */
   logs: Hub<DeploymentEvent>
+  /** Keeps what containers write, and tells of it. */
+  collector: Collector
   queue: DeploymentQueue
   /** Starts and changes of services. */
   runner: ServiceRunner

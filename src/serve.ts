@@ -20,6 +20,7 @@ import { connectGit } from './git/git.ts'
 import { Failure } from './errors.ts'
 import { journal } from './journal.ts'
 import { Hub } from './live/hub.ts'
+import { Collector } from './logs/collector.ts'
 import { openSecrets } from './secrets.ts'
 import { recoverServices } from './services/recover.ts'
 import { ServiceRunner } from './services/runner.ts'
@@ -44,6 +45,7 @@ export function assemble(config: Config): Deps {
     conditions: new Conditions(),
     git: connectGit(config),
     logs: new Hub(),
+    collector: new Collector(() => deps),
     queue: new DeploymentQueue(() => deps),
     runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
     serviceEvents: new Hub(),
@@ -86,6 +88,7 @@ export async function serve(config: Config) {
     recoverServices(deps, { signal: stop.signal }),
     watchServices(deps, { signal: stop.signal }),
     watchConditions(deps, { signal: stop.signal }),
+    deps.collector.run({ signal: stop.signal }),
     deps.feed.run(deps.docker, { signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))
   announce(deps, server.url)

@@ -76,8 +76,8 @@ class FrameReader {
       const ended = bytes[end - 1] === lineFeed
       entries.push({
         stream: bytes[from] === 2 ? 'stderr' : 'stdout',
-        timestamp: bytes.latin1Slice(from + headerLength, textFrom - 1),
-        text: bytes.utf8Slice(textFrom, ended ? end - 1 : end),
+        timestamp: bytes.toString('latin1', from + headerLength, textFrom - 1),
+        text: bytes.toString('utf8', textFrom, ended ? end - 1 : end),
         ended,
       })
       from = end

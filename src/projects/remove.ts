@@ -2,7 +2,14 @@ import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { journal } from '../journal.ts'
 import { labelFilter } from './labels.ts'
-import { deleteLogRows, deleteProject, listOwnRepositories, listDeploymentIds } from './store.ts'
+import {
+  deleteLogRows,
+  deleteOutput,
+  deleteProject,
+  listDeploymentIds,
+  listEnvironmentIds,
+  listOwnRepositories,
+} from './store.ts'
 import type { Project } from './store.ts'
 import { removeWebhook } from './webhook.ts'
 
@@ -78,12 +85,15 @@ export async function removeFromEngine(
   return removed
 }
 
-/** Removes the log lines of a project's deployments, or of those to one environment. */
+/** Removes the log lines of a project's deployments and what its apps wrote, or those of one environment. */
 export function removeLogs(
   { db, logDb }: Pick<Deps, 'db' | 'logDb'>,
   of: { projectId: string; environmentId?: string },
 ) {
   for (const id of listDeploymentIds(db, of)) deleteLogRows(logDb, id)
+  const { projectId, environmentId } = of
+  for (const id of environmentId ? [environmentId] : listEnvironmentIds(db, projectId))
+    deleteOutput(logDb, id)
 }
 
 /** False when someone else's container uses it: then it stays. */

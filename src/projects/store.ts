@@ -1,7 +1,7 @@
 import { and, desc, eq, isNotNull, lt, ne } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
-import { deploymentLogs } from '../db/log-schema.ts'
+import { deploymentLogs, outputBlocks, outputCursors } from '../db/log-schema.ts'
 import { deployments, environments, projects, servicePorts } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import type { Duplicates } from '../db/unique.ts'
@@ -148,3 +148,18 @@ export const listDeploymentIds = (
 
 export const deleteLogRows = (logDb: LogDb, deploymentId: string) =>
   logDb.delete(deploymentLogs).where(eq(deploymentLogs.deploymentId, deploymentId)).run()
+
+/** Removes what is kept of the output of an environment or service. */
+export const deleteOutput = (logDb: LogDb, sourceId: string) =>
+  logDb.transaction(() => {
+    logDb.delete(outputBlocks).where(eq(outputBlocks.sourceId, sourceId)).run()
+    logDb.delete(outputCursors).where(eq(outputCursors.sourceId, sourceId)).run()
+  })
+
+export const listEnvironmentIds = (db: Db, projectId: string) =>
+  db
+    .select({ id: environments.id })
+    .from(environments)
+    .where(eq(environments.projectId, projectId))
+    .all()
+    .map(({ id }) => id)

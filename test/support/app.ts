@@ -13,6 +13,7 @@ import { DeploymentQueue } from '../../src/deployments/queue.ts'
 import { connectDocker, EngineFeed } from '../../src/docker/index.ts'
 import { connectGit } from '../../src/git/git.ts'
 import { Hub } from '../../src/live/hub.ts'
+import { Collector } from '../../src/logs/collector.ts'
 import { labelFilter } from '../../src/projects/labels.ts'
 import { Secrets } from '../../src/secrets.ts'
 import { ServiceRunner } from '../../src/services/runner.ts'
@@ -47,6 +48,7 @@ export function testApp(env: Record<string, string> = {}) {
     conditions: new Conditions(),
     git: connectGit(config),
     logs: new Hub(),
+    collector: new Collector(() => deps),
     queue: new DeploymentQueue(() => deps),
     runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
     serviceEvents: new Hub(),

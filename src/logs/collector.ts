@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../deps.ts'
+import { lookAgain } from '../docker/index.ts'
+import type { Container, EngineEvent } from '../docker/index.ts'
+import { journal, report } from '../journal.ts'
+import { labelFilter } from '../projects/labels.ts'
+import { within } from '../web/within.ts'
+import type { News } from './life.ts'
+import { dropOldOutput } from './retention.ts'
+import { deleteCursors, getCursor, listCursors } from './output-store.ts'
+import type { Cursor } from './output-store.ts'
+import { OutputWriter } from './output-writer.ts'
+import { Reader } from './reader.ts'
+import { Turns } from './turns.ts'
+
+/** Containers that are read at a time. */
+const turns = 4
+
+/** Milliseconds before the engine is asked again for what could not be listed. */
+const retryDelay = 1000
+
+/** Milliseconds that a container about to be removed is waited for. */
+const patience = 5000
+
+/** Milliseconds between two looks for lines that are older than is kept. */
+const retentionInterval = 3_600_000
+
+type Target = Pick<Container, 'id' | 'name' | 'labels'>
+type CollectorDeps = Pick<
+  Deps,
+  'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'feed' | 'instanceId'
+>
+
+/** Keeps what the containers of apps and services write, beyond their life. */
+export class Collector {
+  readonly #deps: () => CollectorDeps
+  readonly #readers = new Map<string, Reader>()
+  readonly #turns = new Turns(turns)
+  #writer: OutputWriter | undefined
+  #signal: AbortSignal | null = null
+
+  /** The rest of what has a lifetime is asked for when it is needed: it is made at the same time. */
+  constructor(deps: () => CollectorDeps) {
+    this.#deps = deps
+  }
+
+  /** Lines that have just been stored, by the id of their environment or service. */
+  get live() {
+    return this.#store.live
+  }
+
+  /** Reads until the signal. What containers write after it is found when this is run again. */
+  async run({ signal }: { signal: AbortSignal }) {
+    this.#signal = signal
+    const { feed, instanceId } = this.#deps()
+    const retention = setInterval(() => this.#dropOld(), retentionInterval)
+    this.#dropOld()
+    for await (const event of feed.listen(signal))
+      if (event === lookAgain) await this.#look(signal)
+      else if (event.attributes['davit.instance'] === instanceId) this.#hear(event)
+    clearInterval(retention)
+    await Promise.all([...this.#readers.values()].map((reader) => reader.done))
+  }
+
+  /** Resolves when what a container has written is stored, or after some seconds: before it is removed. */
+  async finish(containerId: string) {
+    if (!this.#signal || this.#signal.aborted) return
+    const container = await this.#deps().docker.inspectContainer(containerId)
+    if (!container) return
+    const read = this.#read(container)?.catchUp()
+    if (
+      read &&
+      (await within(
+        patience,
+        read.then(() => true),
+      )) === null
+    )
+      journal.warn('the last lines of a container were not read in time', {
+        container: containerId,
+      })
+  }
+
+  #hear({ action, id, attributes, time: at }: EngineEvent) {
+    const container = { id, name: attributes.name ?? '', labels: attributes }
+    if (action === 'start') this.#read(container, { kind: 'started', at })
+    else if (action === 'die')
+      this.#tell(id, { kind: 'ended', at, exitCode: Number(attributes.exitCode ?? 0) })
+    else if (action === 'destroy' && !this.#tell(id, { kind: 'look' }))
+      deleteCursors(this.#deps().logDb, [id])
+  }
+
+  /** False when nobody reads that container. */
+  #tell(id: string, news: News) {
+    const reader = this.#readers.get(id)
+    if (!reader || reader.closed) return false
+    reader.tell(news)
+    return true
+  }
+
+  /** Has a container read, unless it is being read already; null when its output is not kept. */
+  #read(container: Target, news?: News): Reader | null {
+    const { id } = container
+    const current = this.#readers.get(id)
+    if (current && !current.closed) {
+      if (news) current.tell(news)
+      return current
+    }
+    const known = getCursor(this.#deps().logDb, id)
+    const cursor = known ?? newCursor(container)
+    return cursor && this.#open(cursor, { isKnown: known !== undefined })
+  }
+
+  #open(cursor: Cursor, { isKnown }: { isKnown: boolean }) {
+    const reader = new Reader(this.#deps(), {
+      cursor,
+      isKnown,
+      writer: this.#store,
+      turns: this.#turns,
+      signal: this.#signal!,
+    })
+    this.#readers.set(cursor.containerId, reader)
+    void reader.done.then(() => {
+      if (this.#readers.get(cursor.containerId) === reader) this.#readers.delete(cursor.containerId)
+    })
+    return reader
+  }
+
+  /** Reads what runs and what was not read to its end, and ends what is gone. */
+  async #look(signal: AbortSignal) {
+    for (let quiet = false; !signal.aborted; quiet = true)
+      try {
+        return await this.#lookOnce(signal)
+      } catch (error) {
+        if (signal.aborted) return
+        if (!quiet) report('the containers to read could not be listed', error)
+        await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      }
+  }
+
+  async #lookOnce(signal: AbortSignal) {
+    const { docker, logDb, instanceId } = this.#deps()
+    const labels = labelFilter(instanceId)
+    const found = await docker.listContainers({ labels, all: true, signal })
+    for (const container of found) {
+      const stopped = ['exited', 'dead', 'created'].includes(container.state)
+      if (stopped && getCursor(logDb, container.id)?.endedAt) continue
+      if (container.state !== 'created') this.#read(container, { kind: 'look' })
+    }
+    const ids = new Set(found.map(({ id }) => id))
+    for (const cursor of listCursors(logDb)) {
+      const { containerId, endedAt } = cursor
+      if (ids.has(containerId)) continue
+      if (endedAt) deleteCursors(logDb, [containerId])
+      else if (!this.#tell(containerId, { kind: 'look' })) this.#open(cursor, { isKnown: true })
+    }
+  }
+
+  get #store() {
+    return (this.#writer ??= new OutputWriter(this.#deps()))
+  }
+
+  #dropOld() {
+    try {
+      dropOldOutput(this.#deps())
+      this.#store.forget()
+    } catch (error) {
+      report('old output was not removed', error)
+    }
+  }
+}
+
+/** Where the reading of a container begins; null for one of neither an environment nor a service. */
+function newCursor({ id, name, labels }: Target): Cursor | null {
+  const kind = labels['davit.kind']
+  const sourceId =
+    kind === 'app'
+      ? labels['davit.environment']
+      : kind === 'service'
+        ? labels['davit.service']
+        : null
+  if (!sourceId) return null
+  const deploymentId = labels['davit.deployment'] ?? ''
+  const unread = { timestamp: null, ordinal: 0, stream: null, endedAt: null }
+  return { containerId: id, sourceId, deploymentId, name, ...unread }
+}

@@ -1,0 +1,147 @@
+import { keptTexts, LineAssembler } from './assemble.ts'
+import type { NewLine } from './block.ts'
+import { gapMark, lateMark } from './marks.ts'
+import type { Mark } from './marks.ts'
+import type { Cursor } from './output-store.ts'
+import type { OutputWriter } from './output-writer.ts'
+import { timeOf } from './position.ts'
+import type { Position } from './position.ts'
+import type { Pulled } from './pull.ts'
+
+/** Characters after which what has come is stored, though more is to come. */
+const enough = 256 * 1024
+
+/** Bytes from which on the engine's files (three of 10 MB) have turned over; and what it writes around a text. */
+const turnedOver = 19_000_000
+const wrapping = 75
+
+/** Its environment or service is gone: nothing more is to be kept. */
+export class SourceGone extends Error {}
+
+/** Takes in what is pulled from one container: makes lines of it, puts marks between, and has them stored. */
+export class Intake {
+  mask = (text: string) => text
+  /** Lines per second, of the last pull that brought any. */
+  rate = 0
+  readonly #writer: OutputWriter
+  readonly #assembler = new LineAssembler()
+  #cursor: Cursor
+  /** Marks to come, by time; and how many of them the pull at work reaches. */
+  #marks: Mark[] = []
+  #due = 0
+  #waiting = 0
+  #count = 0
+  #bytes = 0
+  #span: { first: number; last: number } | null = null
+  #isFirst = false
+  #startedAt = 0
+  /** Up to when everything is known to have been read; 0 when that is not known. */
+  #readUpTo = 0
+  #openAtLast: string | null = null
+
+  constructor(writer: OutputWriter, cursor: Cursor) {
+    this.#writer = writer
+    this.#cursor = cursor
+  }
+
+  get position(): Position | null {
+    const { timestamp, stream, ordinal } = this.#cursor
+    return timestamp && stream ? { timestamp, stream, ordinal } : null
+  }
+
+  mark(mark: Mark) {
+    this.#marks.push(mark)
+    this.#marks.sort((a, b) => a.time - b.time)
+  }
+
+  /** Before each pull: marks of now stand before its end. */
+  begin() {
+    this.#assembler.drop() // of a pull that broke off
+    this.#isFirst = this.position === null
+    this.#waiting = 0
+    this.#due = this.#marks.length
+    this.#count = 0
+    this.#bytes = 0
+    this.#span = null
+    this.#startedAt = Date.now()
+  }
+
+  add({ entries, gap }: Pulled) {
+    const span = { first: timeOf(entries[0]!), last: timeOf(entries.at(-1)!) }
+    if (gap) this.#tellGap({ ...span, count: entries.length })
+    this.#count += entries.length
+    this.#span = { first: this.#span?.first ?? span.first, last: span.last }
+    for (const entry of entries) {
+      this.#assembler.push(entry)
+      this.#waiting += entry.text.length
+      this.#bytes += entry.text.length + wrapping
+    }
+    if (this.#waiting >= enough) this.#store()
+  }
+
+  /** After a pull that went through. Answers how many entries it brought. */
+  settle({ endedAt }: { endedAt: Date | null }) {
+    const open = this.#assembler.openSince
+    // one that is still open at the second pull may stay so for ever
+    if (open && (endedAt || open === this.#openAtLast)) this.#assembler.close()
+    this.#openAtLast = open
+    if (this.#span && this.#isFirst && this.#bytes > turnedOver)
+      this.mark(lateMark(this.#cursor, this.#span.first))
+    this.#measure()
+    this.#store({ endedAt })
+    this.#assembler.drop()
+    this.#readUpTo = this.#startedAt
+    return this.#count
+  }
+
+  /** Nothing was written until that time (milliseconds since 1970). */
+  quietUpTo(time: number) {
+    this.#readUpTo = Math.max(this.#readUpTo, time)
+  }
+
+  /** Stores the mark that is the last. */
+  close(mark: Mark) {
+    this.begin()
+    this.mark(mark)
+    this.#due = this.#marks.length
+    this.#store({ endedAt: new Date(mark.time) })
+  }
+
+  #store({ endedAt }: { endedAt?: Date | null } = {}) {
+    this.#waiting = 0
+    const { lines, position } = this.#assembler.take()
+    const kept: NewLine[] = []
+    for (const line of lines) {
+      const time = timeOf(line)
+      while (this.#marks.length > 0 && this.#marks[0]!.time <= time) kept.push(this.#nextMark())
+      for (const text of keptTexts(line, this.mask)) kept.push({ time, stream: line.stream, text })
+    }
+    if (endedAt !== undefined) while (this.#due > 0) kept.push(this.#nextMark())
+    const cursor = {
+      ...this.#cursor,
+      ...position,
+      ...(endedAt !== undefined && { endedAt: endedAt?.getTime() ?? null }),
+    }
+    if (kept.length === 0 && cursor.endedAt === this.#cursor.endedAt) return
+    if (!this.#writer.write(cursor, kept)) throw new SourceGone()
+    this.#cursor = cursor
+  }
+
+  #nextMark(): NewLine {
+    this.#due--
+    return { ...this.#marks.shift()!, stream: 'system' }
+  }
+
+  #tellGap({ first, last, count }: { first: number; last: number; count: number }) {
+    const after = count / Math.max((last - first) / 1000, 0.01)
+    const perSecond = this.rate > 0 ? (this.rate + after) / 2 : after
+    const position = timeOf(this.position!)
+    const from = this.#readUpTo < first ? Math.max(position, this.#readUpTo) : position
+    this.mark(gapMark({ from, to: first, perSecond }))
+  }
+
+  #measure() {
+    const { first, last } = this.#span ?? { first: 0, last: 0 }
+    this.rate = this.#count / Math.max((last - first) / 1000, 1)
+  }
+}

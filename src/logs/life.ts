@@ -1,0 +1,58 @@
+import type { Container } from '../docker/index.ts'
+import { endMark, startMark } from './marks.ts'
+import type { Mark } from './marks.ts'
+import type { Cursor } from './output-store.ts'
+
+/** What was heard of a container; `look` stands for what may have been missed. */
+export type News =
+  { kind: 'started'; at: Date } | { kind: 'ended'; at: Date; exitCode: number } | { kind: 'look' }
+
+/**
+ * The starts and ends of one container, each of them marked once: events and looks tell of the same
+ * things, and in a loop of restarts a look is ahead of the events.
+ */
+export class Life {
+  /** When it ended; null while it runs. */
+  endedAt: Date | null = null
+  /** Whether there was ever anything to read. */
+  hasStarted: boolean
+  readonly #cursor: Cursor
+  #isUp: boolean
+  #startedAt = 0
+
+  constructor(cursor: Cursor, { isKnown }: { isKnown: boolean }) {
+    this.#cursor = cursor
+    this.hasStarted = isKnown
+    this.#isUp = isKnown && cursor.endedAt === null
+  }
+
+  /** The marks for what is new of it; `found` is what it is now. */
+  hear(news: News[], found: Container): Mark[] {
+    const marks: Mark[] = []
+    for (const item of news) {
+      if (item.kind === 'ended' && this.#isUp && item.at.getTime() >= this.#startedAt)
+        marks.push(this.#end(item.at, { ...found, exitCode: item.exitCode }))
+      if (item.kind === 'started' && !this.#isUp && item.at > (this.endedAt ?? 0))
+        marks.push(this.#start(item.at))
+    }
+    const { startedAt, finishedAt } = found
+    const runs = !['created', 'exited', 'dead'].includes(found.state)
+    if (!this.#isUp && startedAt && (runs || !this.hasStarted)) marks.push(this.#start(startedAt))
+    if (this.#isUp && !runs) marks.push(this.#end(finishedAt ?? new Date(), found))
+    return marks
+  }
+
+  #start(at: Date) {
+    const mark = startMark(this.#cursor, at, { again: this.hasStarted })
+    this.hasStarted = this.#isUp = true
+    this.#startedAt = at.getTime()
+    this.endedAt = null
+    return mark
+  }
+
+  #end(at: Date, { exitCode, oomKilled }: Pick<Container, 'exitCode' | 'oomKilled'>) {
+    this.#isUp = false
+    this.endedAt = at
+    return endMark(this.#cursor, { at, exitCode, oomKilled: oomKilled && exitCode === 137 })
+  }
+}

@@ -1,0 +1,40 @@
+import type { LogEntry } from '../docker/index.ts'
+
+/**
+ * A place in a container's output: the entry with that timestamp and stream, the `ordinal`th of its
+ * like. It stays true while the engine's files rotate, which no offset does.
+ */
+export type Position = Pick<LogEntry, 'timestamp' | 'stream'> & { ordinal: number }
+
+export type Placed = LogEntry & { position: Position }
+
+/** Gives each entry its position; the first one must be the first with its timestamp. */
+export class Placer {
+  readonly #last = { stdout: { timestamp: '', ordinal: 0 }, stderr: { timestamp: '', ordinal: 0 } }
+
+  place(entry: LogEntry): Placed {
+    const { timestamp, stream } = entry
+    const last = this.#last[stream]
+    const ordinal = last.timestamp === timestamp ? last.ordinal + 1 : 1
+    this.#last[stream] = { timestamp, ordinal }
+    return { ...entry, position: { timestamp, stream, ordinal } }
+  }
+}
+
+export const isAt = (a: Position, b: Position) =>
+  a.timestamp === b.timestamp && a.stream === b.stream && a.ordinal === b.ordinal
+
+/** Milliseconds since 1970. */
+export const timeOf = ({ timestamp }: Pick<Position, 'timestamp'>) => Date.parse(timestamp)
+
+/** That many milliseconds before it, as the engine takes a time. */
+export function secondsBefore({ timestamp }: Pick<Position, 'timestamp'>, milliseconds: number) {
+  const nanoseconds = /\.(\d{9})/.exec(timestamp)?.[1] ?? '000000000'
+  const whole = BigInt(Math.floor(timeOf({ timestamp }) / 1000)) * 1_000_000_000n
+  const at = whole + BigInt(nanoseconds) - BigInt(Math.round(milliseconds * 1e6))
+  return `${at / 1_000_000_000n}.${String(at % 1_000_000_000n).padStart(9, '0')}`
+}
+
+/** The same as a timestamp, to be compared as a text; exact to the millisecond. */
+export const timestampAfter = (position: Pick<Position, 'timestamp'>, milliseconds: number) =>
+  new Date(timeOf(position) + milliseconds).toISOString().replace('Z', '999999Z')

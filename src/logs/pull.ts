@@ -1,0 +1,115 @@
+import type { LogEntry, LogSnapshotOptions } from '../docker/index.ts'
+import { isAt, Placer, secondsBefore, timestampAfter } from './position.ts'
+import type { Placed, Position } from './position.ts'
+
+type Snapshot = (options: Pick<LogSnapshotOptions, 'tail' | 'since'>) => AsyncIterable<LogEntry[]>
+
+/** Entries that are new; `gap` says that some between the position and the first of them are gone. */
+export type Pulled = { entries: Placed[]; gap: boolean }
+
+/** An answer that does not reach back to the position is asked for again with so many times the entries. */
+const growth = 8
+const maxTail = 100_000
+
+/**
+ * What a container wrote after the position, oldest first; all there is without one. Output of
+ * stdout and stderr can stand in the files slightly out of order: `overlap` milliseconds of what
+ * was read already are asked for again, and left out. `expected` is about how many entries there are.
+ */
+export async function* pull(
+  snapshot: Snapshot,
+  { position, expected, overlap }: { position: Position | null; expected: number; overlap: number },
+): AsyncGenerator<Pulled> {
+  if (!position) {
+    const placer = new Placer()
+    for await (const entries of snapshot({}))
+      yield { entries: entries.map((entry) => placer.place(entry)), gap: false }
+    return
+  }
+  const since = secondsBefore(position, overlap)
+  for (let tail: number | undefined = expected; ; tail = larger(tail)) {
+    const search = new Search(position, { overlap, tail })
+    for await (const entries of snapshot({ since, tail })) {
+      const found = search.after(entries)
+      if (found.entries.length > 0) yield found
+      if (search.cut) break
+    }
+    const found = search.end()
+    if (found.entries.length > 0) yield found
+    if (!search.cut) return
+  }
+}
+
+const larger = (tail: number | undefined) =>
+  tail && tail * growth < maxTail ? tail * growth : undefined
+
+const nothing: Pulled = { entries: [], gap: false }
+
+/** Looks for the position in an answer, and hands on what comes after it. */
+class Search {
+  /** True when the answer began too late to tell: ask for more. */
+  cut = false
+  readonly #placer = new Placer()
+  readonly #position: Position
+  readonly #latest: string
+  readonly #tail: number | undefined
+  #passed = false
+  #seen = 0
+  /** What stands before the position or, in its absence, is new. */
+  #waiting: Placed[] = []
+
+  constructor(
+    position: Position,
+    { overlap, tail }: { overlap: number; tail: number | undefined },
+  ) {
+    this.#position = position
+    this.#latest = timestampAfter(position, overlap)
+    this.#tail = tail
+  }
+
+  after(entries: LogEntry[]): Pulled {
+    const placed = entries.map((entry) => this.#placer.place(entry))
+    this.#seen += placed.length
+    if (this.#passed) return { entries: placed, gap: false }
+    const from = this.#waiting.length
+    this.#waiting.push(...placed)
+    return this.#isDoubtful() ? nothing : this.#look(from)
+  }
+
+  /** What is left when the answer has ended. */
+  end(): Pulled {
+    if (this.cut || this.#passed || this.#seen === 0) return nothing
+    if (this.#tail && this.#seen >= this.#tail) return this.#giveUp()
+    const found = this.#look(0)
+    return this.#passed ? found : { entries: this.#waiting, gap: true }
+  }
+
+  /** Where the tail begins amid entries of the position's time, they can not be counted. */
+  #isDoubtful() {
+    return this.#tail && this.#waiting[0]?.timestamp === this.#position.timestamp
+  }
+
+  #look(from: number): Pulled {
+    const { timestamp } = this.#position
+    for (let at = from; at < this.#waiting.length; at++) {
+      const entry = this.#waiting[at]!
+      if (entry.timestamp === timestamp && isAt(entry.position, this.#position))
+        return this.#pass({ entries: this.#waiting.slice(at + 1), gap: false })
+      if (entry.timestamp <= this.#latest) continue
+      if (this.#tail && !this.#isDoubtful()) return this.#giveUp()
+      return this.#pass({ entries: this.#waiting, gap: true })
+    }
+    return nothing
+  }
+
+  #pass(found: Pulled) {
+    this.#passed = true
+    this.#waiting = []
+    return found
+  }
+
+  #giveUp() {
+    this.cut = true
+    return nothing
+  }
+}

@@ -1,0 +1,194 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../deps.ts'
+import { report } from '../journal.ts'
+import { Intake, SourceGone } from './intake.ts'
+import { Life } from './life.ts'
+import type { News } from './life.ts'
+import { removalMark } from './marks.ts'
+import { deleteCursors } from './output-store.ts'
+import type { Cursor } from './output-store.ts'
+import type { OutputWriter } from './output-writer.ts'
+import { pull } from './pull.ts'
+import { maskFor } from './secret-values.ts'
+import type { Turns } from './turns.ts'
+
+/** Milliseconds between two pulls of a container that writes. */
+const interval = 1000
+
+/** Pulls in a row that brought nothing, after which the engine is asked to ring. */
+const quietAfter = 3
+
+/** Milliseconds after which a quiet container is looked at though nothing rang. */
+const longestQuiet = 60_000
+
+/** Milliseconds that a ring may come after what it rings for. */
+const ringDelay = 100
+
+/** Entries that are asked for at least. */
+const fewest = 500
+
+/** Milliseconds by which lines of stdout and stderr may be out of order: as much as costs little. */
+const overlaps = { least: 100, most: 5000 }
+
+type ReaderDeps = Pick<Deps, 'db' | 'logDb' | 'secrets' | 'docker'>
+
+/**
+ * Reads the output of one container, from where it was left, until it has ended. It never follows:
+ * the engine's files are the buffer, so that the app waits for no reader, and what it writes while
+ * nobody reads is found later.
+ */
+export class Reader {
+  /** True when it hears nothing more: a container that starts again needs a new reader. */
+  closed = false
+  /** Resolves when it has ended. */
+  readonly done: Promise<void>
+  readonly #deps: ReaderDeps
+  readonly #cursor: Cursor
+  readonly #turns: Turns
+  readonly #signal: AbortSignal
+  readonly #intake: Intake
+  readonly #life: Life
+  #news: News[] = [{ kind: 'look' }]
+  #wake = Promise.withResolvers<void>()
+  #caughtUp = Promise.withResolvers<void>()
+  #tty = false
+  /** Pulls in a row that brought nothing; when the last one began, and the milliseconds it took. */
+  #empty = 0
+  #pulledAt = performance.now()
+  #took = 0
+
+  constructor(
+    deps: ReaderDeps,
+    {
+      cursor,
+      isKnown,
+      writer,
+      turns,
+      signal,
+    }: {
+      cursor: Cursor
+      /** Whether it was read before. */
+      isKnown: boolean
+      writer: OutputWriter
+      turns: Turns
+      signal: AbortSignal
+    },
+  ) {
+    this.#deps = deps
+    this.#turns = turns
+    this.#signal = signal
+    this.#cursor = cursor
+    this.#intake = new Intake(writer, cursor)
+    this.#life = new Life(cursor, { isKnown })
+    this.done = this.#run().finally(() => {
+      this.closed = true
+      this.#caughtUp.resolve()
+    })
+  }
+
+  tell(news: News) {
+    this.#news.push(news)
+    this.#wake.resolve()
+  }
+
+  /** Resolves when all that the container has written by now is stored. */
+  catchUp() {
+    this.#caughtUp = Promise.withResolvers()
+    this.tell({ kind: 'look' })
+    return this.#caughtUp.promise
+  }
+
+  async #run() {
+    for (let quiet = false; !this.#signal.aborted && !this.closed;)
+      try {
+        await this.#round()
+        quiet = false
+      } catch (error) {
+        if (this.#signal.aborted || error instanceof SourceGone) return
+        if (!quiet) report('output was not read', error, { container: this.#cursor.containerId })
+        quiet = true
+        await this.#rest(interval)
+        this.#news.push({ kind: 'look' })
+      }
+  }
+
+  async #round() {
+    if (this.#news.length > 0) await this.#hear()
+    if (this.closed) return
+    const count = await this.#pull()
+    if (this.#news.length > 0) return
+    this.#caughtUp.resolve()
+    if (this.#life.endedAt) return void (this.closed = true)
+    this.#empty = count === 0 ? this.#empty + 1 : 0
+    if (this.#empty < quietAfter) await this.#rest(Math.max(interval - this.#took, this.#took))
+    else await this.#waitForRing()
+  }
+
+  /** Marks what happened to the container. */
+  async #hear() {
+    this.#wake = Promise.withResolvers()
+    const news = this.#news.splice(0)
+    const { docker, logDb } = this.#deps
+    const { containerId, sourceId } = this.#cursor
+    const found = await docker.inspectContainer(containerId, { signal: this.#signal })
+    if (found) {
+      this.#tty = found.tty
+      for (const mark of this.#life.hear(news, found)) this.#intake.mark(mark)
+      if (this.#life.hasStarted) this.#intake.mask = maskFor(this.#deps, sourceId)
+      else this.closed = true
+      return
+    }
+    if (this.#life.hasStarted && !this.#life.endedAt) this.#intake.close(removalMark(this.#cursor))
+    deleteCursors(logDb, [containerId])
+    this.closed = true
+  }
+
+  /** Takes in what is new; answers how many lines that was. */
+  async #pull() {
+    using _ = await this.#turns.take()
+    this.#signal.throwIfAborted()
+    const { position, rate } = this.#intake
+    const { containerId: id } = this.#cursor
+    const now = performance.now()
+    const expected = fewest + Math.ceil((1.5 * rate * (now - this.#pulledAt)) / 1000)
+    const overlap = Math.max(overlaps.least, Math.min((fewest * 1000) / rate, overlaps.most))
+    this.#pulledAt = now
+    const options = { tty: this.#tty, signal: this.#signal }
+    this.#intake.begin()
+    for await (const pulled of pull(
+      (asked) => this.#deps.docker.logSnapshot(id, { ...asked, ...options }),
+      { position, expected, overlap },
+    ))
+      this.#intake.add(pulled)
+    this.#took = performance.now() - now
+    return this.#intake.settle({ endedAt: this.#life.endedAt })
+  }
+
+  /** An idle container costs nothing: the first byte that the engine sends says that there is something. */
+  async #waitForRing() {
+    const over = new AbortController()
+    const signal = AbortSignal.any([this.#signal, over.signal])
+    const ring = this.#deps.docker.logBell(this.#cursor.containerId, { signal }).then(
+      () => this.#intake.quietUpTo(Date.now() - ringDelay),
+      () => {},
+    )
+    try {
+      await this.#rest(interval) // by then the engine listens: what came before is found by one more pull
+      if (this.#news.length > 0 || (await this.#pull()) > 0) return
+      await Promise.race([ring, this.#wake.promise, pause(longestQuiet, signal)])
+    } finally {
+      over.abort()
+    }
+    this.#empty = 0
+  }
+
+  async #rest(milliseconds: number) {
+    const over = new AbortController()
+    const signal = AbortSignal.any([this.#signal, over.signal])
+    await Promise.race([pause(milliseconds, signal), this.#wake.promise])
+    over.abort()
+  }
+}
+
+const pause = (milliseconds: number, signal: AbortSignal) =>
+  sleep(milliseconds, undefined, { signal }).catch(() => {})
