@@ -54,6 +54,8 @@ export function generated(
           .slice(0, generate.length)
       case 'base64':
         return Buffer.from(randomBytesOf(generate.length)).toString('base64')
+      case 'email':
+        return `${randomText(alphabets.lowercase, 12)}@example.com`
       case 'uuid':
         return crypto.randomUUID()
       case 'jwt':

@@ -199,8 +199,8 @@ const samplesOf = ({ variables }: Pick<Template, 'variables'>) =>
     ]),
   ])
 
-/** A value that depends on a variable is judged once the variable has one. */
-function refuseUnreadable(template: Template) {
+/** Refuses what can't be read; a value that depends on a variable is judged once that has one. */
+export function refuseUnreadable(template: Template) {
   try {
     stackOf(template, samplesOf(template))
   } catch (error) {

@@ -1,0 +1,21 @@
+import { importCoolify, isCoolify } from './import-coolify.ts'
+import { importDokploy, unpackDokploy } from './import-dokploy.ts'
+import type { Origin } from './read.ts'
+import { readCompose } from './template.ts'
+import type { Template } from './template.ts'
+
+/**
+ * Reads what a user brought along, by what it looks like: a Compose file with or without `x-davit`, a
+ * template of Coolify, or Dokploy's base64 text. `env` are the pairs of the `.env` beside it.
+ */
+export function openTemplate(
+  text: string,
+  origin: Origin,
+  { name, env = new Map() }: { name: string; env?: ReadonlyMap<string, string> },
+): Template {
+  const dokploy = unpackDokploy(text)
+  if (dokploy) return importDokploy(dokploy, origin, { name })
+  const ours = /^["']?x-davit["']?\s*:/m.test(text)
+  if (!ours && isCoolify(text)) return importCoolify(text, origin, { name, env })
+  return readCompose(text, origin, { env })
+}

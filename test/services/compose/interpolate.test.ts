@@ -1,0 +1,129 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  interpolate,
+  interpolateText,
+  mentionsIn,
+} from '../../../src/services/compose/interpolate.ts'
+import { readYaml } from '../../../src/services/compose/read.ts'
+import { refusalOf } from './refusal.ts'
+
+const values = new Map([
+  ['A', 'one'],
+  ['EMPTY', ''],
+  ['TRICK', '${A} $A $$ "; privileged: true'],
+])
+const lookup = (name: string) => values.get(name)
+const made = (text: string) => interpolateText(text, lookup)
+
+describe('a text gets its variables as Compose defines it', () => {
+  test.each([
+    ['$A', 'one'],
+    ['${A}', 'one'],
+    ['x$A-y${A}z', 'xone-yonez'],
+    ['$NONE.${NONE}', '.'],
+    ['$$A $${A} $$$A', '$A ${A} $one'],
+    ['${NONE:-b}', 'b'],
+    ['${EMPTY:-b}', 'b'],
+    ['${EMPTY-b}', ''],
+    ['${NONE-b}', 'b'],
+    ['${A:-b}', 'one'],
+    ['${A:+alt}', 'alt'],
+    ['${EMPTY:+alt}', ''],
+    ['${EMPTY+alt}', 'alt'],
+    ['${NONE+alt}', ''],
+    ['${A:?gone}', 'one'],
+    ['${EMPTY?gone}', ''],
+    ['${NONE:-${ALSO:-${A}}}', 'one'],
+    ['${NONE:-a$$b}', 'a$b'],
+    ['${NONE:-http://x:80/?q=-1}', 'http://x:80/?q=-1'],
+    ['${NONE:-}', ''],
+    ['no dollar', 'no dollar'],
+  ])('%s becomes %s', (text, expected) => {
+    expect(made(text)).toBe(expected)
+  })
+
+  test('a value goes in byte by byte and is not read again', () => {
+    expect(made('<$TRICK>')).toBe(`<${values.get('TRICK')}>`)
+    expect(made('${NONE:-$TRICK}')).toBe(values.get('TRICK')!)
+  })
+})
+
+describe('what names no variable is refused', () => {
+  test.each(['$', 'a$ b', '${', '${}', '${A', '${1}', '${A:}', '${A!}', '${A:-${B}', '$1'])(
+    '%s',
+    (text) => {
+      expect(refusalOf(() => made(text))).toContain('$$')
+    },
+  )
+
+  test('a variable that must have a value, with the message of the file', () => {
+    expect(refusalOf(() => made('${NONE:?give one}'))).toContain('NONE: give one')
+    expect(refusalOf(() => made('${EMPTY:?}'))).toContain('needs a value for EMPTY.')
+  })
+
+  test('defaults nested without end, and values repeated without end', () => {
+    const nested = '${X:-'.repeat(1000) + '}'.repeat(1000)
+    expect(refusalOf(() => made(nested))).toContain('nests variables')
+    const { tree, source } = readYaml(`a: "${'$B'.repeat(2000)}"`, { file: 'c.yaml' })
+    const big = () => interpolate(tree, source, () => 'x'.repeat(32_768))
+    expect(refusalOf(big)).toContain('4 MiB')
+  })
+})
+
+describe('a tree', () => {
+  const text = `
+a: {$A: "\${A}", n: 5}
+l: ["\${A}", "\${B:?}", "\${C:-\${D}}"]
+`
+  const { tree, source } = readYaml(text, { file: 'c.yaml' })
+
+  test('has variables in its texts, not in its keys', () => {
+    const done = interpolate(tree, source, (name) => (name === 'B' ? '*b' : lookup(name)))
+    expect(done).toEqual(
+      new Map<string, unknown>([
+        [
+          'a',
+          new Map<string, unknown>([
+            ['$A', 'one'],
+            ['n', 5],
+          ]),
+        ],
+        ['l', ['one', '*b', '']],
+      ]) as never,
+    )
+  })
+
+  test('names file, line and key of what is missing', () => {
+    expect(refusalOf(() => interpolate(tree, source, lookup))).toMatch(
+      /^c\.yaml, line 3, column 13: l\[1\] needs a value for B/,
+    )
+  })
+
+  test('tells every variable it mentions, those in defaults too', () => {
+    const found = mentionsIn(tree, source).map(({ name, required }) => [name, required])
+    expect(found).toEqual([
+      ['A', false],
+      ['A', false],
+      ['B', true],
+      ['C', false],
+      ['D', false],
+    ])
+  })
+
+  test('D5: what looks like YAML, a template or an anchor in a value stays one text', () => {
+    const hostile = [
+      '"; privileged: true',
+      '\nprivileged: true',
+      '${OTHER}',
+      '{{x}}',
+      '*anchor',
+      '$$',
+    ]
+    for (const value of hostile) {
+      const { tree, source } = readYaml('a: {b: "${V}"}', { file: 'c.yaml' })
+      expect(interpolate(tree, source, () => value)).toEqual(
+        new Map([['a', new Map([['b', value]])]]) as never,
+      )
+    }
+  })
+})
