@@ -4,11 +4,11 @@ import type { Path, Place, Source as SourceType, Tree } from './source.ts'
 import { refuseAt, Source } from './source.ts'
 
 const maxBytes = 1024 * 1024
-/** Some 5,000 lines; the parser takes 100 ms for about as many. */
-const maxLexemes = 40_000
+/** Some 3,000 lines; the parser takes up to 100 ms for as many. */
+const maxLexemes = 25_000
 const maxDepth = 100
 /** Of the tree, with each alias counted as what it stands for. */
-const maxNodes = 50_000
+const maxNodes = 20_000
 
 const plainTags = ['str', 'int', 'float', 'bool', 'null', 'map', 'seq'].map(
   (tag) => `tag:yaml.org,2002:${tag}`,
