@@ -229,5 +229,37 @@ export const containerDetails = container.extend({
   error: z.string().nullable(),
   startedAt: time.nullable(),
   finishedAt: time.nullable(),
+  command: z.array(z.string()),
+  user: z.string().nullable(),
+  workingDir: z.string().nullable(),
+  variables: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
+  mounts: z.array(
+    z.object({
+      type: z.string(),
+      source: z.string().nullable(),
+      destination: z.string(),
+      readOnly: z.boolean(),
+    }),
+  ),
+  networks: z.array(
+    z.object({
+      name: z.string(),
+      address: z.string().nullable(),
+      gateway: z.string().nullable(),
+      mac: z.string().nullable(),
+      aliases: z.array(z.string()),
+    }),
+  ),
+  exposedPorts: z.array(z.object({ container: z.int(), protocol: z.string() })),
+  limits: z.object({
+    memoryBytes: z.int().nullable(),
+    cpus: z.number().nullable(),
+    pids: z.int().nullable(),
+  }),
+  restartPolicy: z.enum(['no', 'always', 'unless-stopped', 'on-failure']),
+  privileged: z.boolean(),
+  tty: z.boolean(),
+  logDriver: z.string(),
+  labels: z.record(z.string(), z.string()),
   stopReason: z.string().nullable(),
 })

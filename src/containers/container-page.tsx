@@ -1,3 +1,4 @@
+import { ContainerDetails } from './container-details.tsx'
 import { ContainerStatus } from './container-status.tsx'
 import type { ContainerView } from './container-view.ts'
 
@@ -5,5 +6,6 @@ import type { ContainerView } from './container-view.ts'
 export const ContainerPage = ({ view }: { view: ContainerView }) => (
   <>
     <ContainerStatus view={view} />
+    <ContainerDetails view={view} />
   </>
 )

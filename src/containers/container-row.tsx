@@ -17,7 +17,9 @@ export const ContainerRow = ({ row }: { row: Row }) => {
         </a>
         <p class="row-facts">
           {place.kind === 'own' && place.environment && <bdi>{place.environment.name}</bdi>}
-          <code>{container.image}</code>
+          <code class="image" title={container.image}>
+            {container.image}
+          </code>
           {condition !== null && condition.restartCount > 0 && (
             <span class="telling">{restarts(condition.restartCount)}</span>
           )}
@@ -35,11 +37,11 @@ export const ContainerRow = ({ row }: { row: Row }) => {
   )
 }
 
-const Badge = ({ row: { container, health, exitCode, condition, looping } }: { row: Row }) => (
+const Badge = ({ row: { container, condition, looping } }: { row: Row }) => (
   <ContainerBadge
     state={container.state}
-    health={health}
-    exitCode={exitCode}
+    health={container.health}
+    exitCode={container.exitCode}
     oomKilled={condition?.oomKilled ?? false}
     looping={looping}
   />
@@ -53,7 +55,7 @@ const Since = ({ row: { container, condition } }: { row: Row }) => {
   return (
     at && (
       <span>
-        {up ? 'since' : 'ended'} <Ago at={at} />
+        {up ? 'started' : 'ended'} <Ago at={at} />
       </span>
     )
   )

@@ -9,8 +9,8 @@ import { containerPath, isUp } from './row.ts'
 
 /** How a container fares and what can be done to it; it asks for itself again every few seconds. */
 export const ContainerStatus = ({ view }: { view: ContainerView }) => {
-  const { container, place, health, looping, stopReason } = view
-  const shown = { ...container, health, exitCode: view.exitCode, looping }
+  const { container, place, looping, stopReason } = view
+  const shown = { ...container, looping }
   return (
     <section
       id="container-status"
@@ -43,7 +43,7 @@ export const ContainerStatus = ({ view }: { view: ContainerView }) => {
 
 const Facts = ({ view: { container } }: { view: ContainerView }) => (
   <p class="row-facts">
-    {container.state === 'exited' && <span>exit code {container.exitCode}</span>}
+    {container.exitCode !== null && <span>exit code {container.exitCode}</span>}
     {container.restartCount > 0 && <span class="telling">{restarts(container.restartCount)}</span>}
     {container.oomKilled && <span class="telling">ran out of memory</span>}
     {container.startedAt && (
@@ -83,8 +83,8 @@ const Trouble = ({
 )
 
 /** How a stopped app comes back. */
-const WayBack = ({ view: { container, place } }: { view: ContainerView }) => {
-  if (isUp(container) || place.kind === 'other' || !place.project) return null
+const WayBack = ({ view: { container, place, isOwner } }: { view: ContainerView }) => {
+  if (isUp(container) || place.kind === 'other' || !place.project || !isOwner) return null
   return (
     <p class="muted">
       Start brings this container back as it was. To run the newest commit instead,{' '}

@@ -1,32 +1,50 @@
 import type { Deps } from '../deps.ts'
-import type { Container } from '../docker/index.ts'
+import type { Container, ContainerSummary } from '../docker/index.ts'
+import type { User } from '../web/factory.ts'
 import { ago } from '../web/times.tsx'
 import { conditionOf } from './conditions.ts'
 import type { Found } from './find.ts'
 import { isUp } from './row.ts'
 import type { Row } from './row.ts'
+import { shownEnvironment } from './shown-environment.ts'
+import type { ShownVariable } from './shown-environment.ts'
 import { getStopReason } from './store.ts'
 
 /** One container with all that its page shows; a row of the list, too. */
 export type ContainerView = Row & {
-  container: Container & { status: string }
+  /** Nothing in it is a secret that Davit knows; the environment is left out. */
+  container: Omit<Container, 'env' | 'exitCode'> & Pick<ContainerSummary, 'status' | 'exitCode'>
+  environment: ShownVariable[]
+  /** Whether what it belongs to has pages that the user can open. */
+  isOwner: boolean
   /** Why Davit stopped it. */
   stopReason: { message: string | null; hint: string | null } | null
 }
 
 export function containerView(
-  { db, conditions }: Pick<Deps, 'db' | 'conditions'>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'conditions'>,
   { container, place }: Found,
+  user: Pick<User, 'id'>,
 ): ContainerView {
   const deployment = place.kind === 'own' ? place.deployment : null
+  const { environment, mask } = shownEnvironment(deps, { container, place })
+  const { env: _, ...shown } = container
   return {
     place,
-    container: { ...container, status: statusOf(container) },
-    health: container.health,
-    exitCode: container.state === 'exited' ? container.exitCode : null,
+    container: {
+      ...shown,
+      command: container.command.map(mask),
+      labels: Object.fromEntries(
+        Object.entries(container.labels).map(([key, value]) => [key, mask(value)]),
+      ),
+      status: statusOf(container),
+      exitCode: container.state === 'exited' ? container.exitCode : null,
+    },
+    environment,
+    isOwner: place.kind === 'own' && place.owner?.id === user.id,
     condition: conditionOf(container),
-    looping: conditions.isLooping(container.id),
-    stopReason: deployment && !isUp(container) ? getStopReason(db, deployment.id) : null,
+    looping: deps.conditions.isLooping(container.id),
+    stopReason: deployment && !isUp(container) ? getStopReason(deps.db, deployment.id) : null,
   }
 }
 

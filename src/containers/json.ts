@@ -3,7 +3,7 @@ import type { ContainerView } from './container-view.ts'
 import type { Row } from './row.ts'
 
 /** A container as programs see it: an entry of `GET /containers/api`. */
-export const containerJson = ({ container, place, health, exitCode, condition, looping }: Row) => {
+export const containerJson = ({ container, place, condition, looping }: Row) => {
   const own = place.kind === 'own' ? place : null
   return {
     id: container.id,
@@ -11,7 +11,7 @@ export const containerJson = ({ container, place, health, exitCode, condition, l
     image: container.image,
     state: container.state,
     status: container.status,
-    health,
+    health: container.health,
     createdAt: container.createdAt,
     ports: portsJson(container.ports),
     project: own?.project?.id ?? null,
@@ -20,7 +20,7 @@ export const containerJson = ({ container, place, health, exitCode, condition, l
     service: own?.service?.id ?? null,
     own: own !== null,
     restartCount: condition?.restartCount ?? null,
-    exitCode,
+    exitCode: container.exitCode,
     oomKilled: condition?.oomKilled ?? null,
     crashLooping: looping,
   }
@@ -43,6 +43,23 @@ export const containerDetailsJson = (view: ContainerView) => ({
   error: view.container.error,
   startedAt: view.container.startedAt,
   finishedAt: view.container.finishedAt,
+  command: view.container.command,
+  user: view.container.user,
+  workingDir: view.container.workingDir,
+  variables: view.environment.map(({ key, value }) => ({ key, value })),
+  mounts: view.container.mounts,
+  networks: view.container.networks,
+  exposedPorts: view.container.exposedPorts,
+  limits: {
+    memoryBytes: view.container.memoryLimit,
+    cpus: view.container.cpus,
+    pids: view.container.pidsLimit,
+  },
+  restartPolicy: view.container.restartPolicy.name,
+  privileged: view.container.privileged,
+  tty: view.container.tty,
+  logDriver: view.container.logDriver,
+  labels: view.container.labels,
   stopReason: view.stopReason?.message ?? null,
 })
 

@@ -25,7 +25,7 @@ export const containerRoutes = (deps: Deps) => {
     .createApp()
     .route('/', containerListRoutes(deps)) // before what takes their names for ids
     .get('/containers/:id', async (c) => {
-      const view = containerView(deps, await find(c))
+      const view = containerView(deps, await find(c), userOf(c))
       return show(c, {
         title: view.container.name,
         page: () => <ContainerPage view={view} />,
@@ -50,7 +50,7 @@ export const containerRoutes = (deps: Deps) => {
     audit(c, action, { object: { kind: 'container', id, name } })
     if (clientOf(c) === 'browser') return c.redirect(containerPath({ id }), 303)
     if (!done) c.header('Location', containerPath({ id }))
-    const view = containerView(deps, await find(c))
+    const view = containerView(deps, await find(c), userOf(c))
     const isInList = c.req.header('HX-Target')?.endsWith(`#${rowId({ id })}`)
     const page = () => (isInList ? <ContainerRow row={view} /> : <ContainerStatus view={view} />)
     return show(c, { title: name, page, json: () => containerDetailsJson(view) }, done ? 200 : 202)

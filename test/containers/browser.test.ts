@@ -10,7 +10,7 @@ test('the list follows what is stopped and started, here and elsewhere, and noth
   const project = await createAndDeploy(page, { name: 'site', url })
   await page.locator('.app-link').waitFor()
   await page.goto('/containers')
-  await page.evaluate(() => Object.assign(window, { notReloaded: true }))
+  await page.locator('main').evaluate((main) => main.setAttribute('data-kept', ''))
   const row = page.locator('.container-row', { hasText: 'davit-site-production' })
   await row.getByText('Running').waitFor()
 
@@ -28,7 +28,7 @@ test('the list follows what is stopped and started, here and elsewhere, and noth
   await docker.removeContainer(id, { force: true })
   await row.waitFor({ state: 'detached' })
 
-  expect(await page.evaluate(() => 'notReloaded' in window)).toBe(true)
+  expect(await page.locator('main[data-kept]').count()).toBe(1)
   await deleteProject(page, project, 'site')
   expect(complaints).toEqual([])
 })

@@ -1,0 +1,166 @@
+import type { Child } from 'hono/jsx'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { LockIcon } from '../web/icons.tsx'
+import type { ContainerView } from './container-view.ts'
+import { Ports } from './ports.tsx'
+import type { ShownVariable } from './shown-environment.ts'
+
+type Container = ContainerView['container']
+
+/** How a container was made. */
+export const ContainerDetails = ({ view }: { view: ContainerView }) => {
+  const { container, environment } = view
+  const labels = Object.entries(container.labels).filter(([key]) => !key.startsWith('davit.'))
+  return (
+    <section class="container-details" aria-labelledby="details-heading">
+      <h2 id="details-heading">How it was made</h2>
+      <dl class="container-facts">
+        <Origin view={view} />
+        <Fact name="Image">
+          <code>{container.image}</code>
+        </Fact>
+        <Fact name="Command">
+          <code class="command">{container.command.map(quoted).join(' ')}</code>
+        </Fact>
+        <Fact name="Limits">{limits(container)}</Fact>
+        <Fact name="Restarts">{policies[container.restartPolicy.name]}</Fact>
+        {container.user && <Fact name="User">{container.user}</Fact>}
+        {container.privileged && (
+          <Fact name="Rights">
+            <span class="telling">privileged: it has all power over this machine</span>
+          </Fact>
+        )}
+        <Fact name="Ports">
+          {container.ports.length > 0 ? <Ports ports={container.ports} /> : exposed(container)}
+        </Fact>
+        <Fact name="Networks">
+          <Lines of={container.networks.map(networkText)} none="none" />
+        </Fact>
+        <Fact name="Mounts">
+          <Lines of={container.mounts.map(mountText)} none="none" />
+        </Fact>
+      </dl>
+      <Environment variables={environment} />
+      {labels.length > 0 && (
+        <Pairs title="Labels" pairs={labels.map(([key, value]) => ({ key, value }))} />
+      )}
+    </section>
+  )
+}
+
+/** To where it comes from; what belongs to someone else has no page that this user could open. */
+const Origin = ({ view: { place, isOwner } }: { view: ContainerView }) => {
+  if (place.kind === 'other') return <Fact name="Made by">something else than Davit</Fact>
+  const { project, environment, deployment, service } = place
+  if (service)
+    return (
+      <Fact name="Service">
+        <OwnLink isOwner={isOwner} href={`/services/${service.id}`}>
+          <bdi>{service.name}</bdi>
+        </OwnLink>
+      </Fact>
+    )
+  if (!project || !deployment) return <Fact name="Made by">Davit, for itself</Fact>
+  return (
+    <Fact name="Deployment">
+      <OwnLink
+        isOwner={isOwner}
+        href={deploymentPath({ projectId: project.id, id: deployment.id })}
+      >
+        <bdi>{project.name}</bdi>, <bdi>{environment?.name}</bdi>
+      </OwnLink>
+    </Fact>
+  )
+}
+
+const OwnLink = ({
+  isOwner,
+  href,
+  children,
+}: {
+  isOwner: boolean
+  href: string
+  children: Child
+}) => (isOwner ? <a href={href}>{children}</a> : <>{children}</>)
+
+const Environment = ({ variables }: { variables: ShownVariable[] }) =>
+  variables.length > 0 && (
+    <Pairs
+      title="Environment"
+      pairs={variables.map(({ key, value, note }) => ({
+        key,
+        value: value ?? (
+          <span class="secret">
+            <LockIcon />
+            *** <small>{note}</small>
+          </span>
+        ),
+      }))}
+    />
+  )
+
+const Pairs = ({ title, pairs }: { title: string; pairs: { key: string; value: Child }[] }) => (
+  <details class="container-pairs">
+    <summary>
+      {title} <span class="count">{pairs.length}</span>
+    </summary>
+    <dl>
+      {pairs.map(({ key, value }) => (
+        <div>
+          <dt>
+            <code>{key}</code>
+          </dt>
+          <dd dir="auto">{value}</dd>
+        </div>
+      ))}
+    </dl>
+  </details>
+)
+
+const Fact = ({ name, children }: { name: string; children: Child }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
+const Lines = ({ of, none }: { of: string[]; none: string }) =>
+  of.length === 0 ? (
+    <span class="muted">{none}</span>
+  ) : (
+    <ul>
+      {of.map((line) => (
+        <li>
+          <code>{line}</code>
+        </li>
+      ))}
+    </ul>
+  )
+
+const policies: Record<Container['restartPolicy']['name'], string> = {
+  no: 'never by itself',
+  always: 'always',
+  'unless-stopped': 'unless it was stopped',
+  'on-failure': 'when it fails',
+}
+
+function limits({ memoryLimit, cpus, pidsLimit }: Container) {
+  const memory = memoryLimit === null ? 'any memory' : `${Math.round(memoryLimit / 2 ** 20)} MB`
+  const processors = cpus === null ? 'all processors' : `${cpus} CPU`
+  return [memory, processors, pidsLimit === null ? 'any processes' : `${pidsLimit} processes`].join(
+    ', ',
+  )
+}
+
+const exposed = ({ exposedPorts }: Container) =>
+  exposedPorts.length === 0
+    ? 'none'
+    : `${exposedPorts.map(({ container }) => container).join(', ')}, not published`
+
+const networkText = ({ name, address }: Container['networks'][number]) =>
+  address ? `${name} (${address})` : name
+
+const mountText = ({ type, source, destination, readOnly }: Container['mounts'][number]) =>
+  `${source ?? type} → ${destination}${readOnly ? ' (read only)' : ''}`
+
+const quoted = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))

@@ -1,0 +1,56 @@
+import type { Deps } from '../deps.ts'
+import type { Container } from '../docker/index.ts'
+import { openVariables } from '../environments/variable-store.ts'
+import type { OpenVariable } from '../environments/variable-store.ts'
+import { masking } from '../logs/mask.ts'
+import type { Place } from './find.ts'
+
+export type ShownVariable = {
+  key: string
+  /** Null where it is hidden. */
+  value: string | null
+  /** Why it is hidden. */
+  note: string | null
+}
+
+/** Set by Davit or the image for every app, and no secret of anybody. */
+const harmless = ['PORT', 'PATH']
+
+/**
+ * The environment that a container was started with, as far as it may be shown: the values that its
+ * owner stores as readable ones today. All others could be secrets, whatever they are called.
+ */
+export function shownEnvironment(
+  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+  { container, place }: { container: Container; place: Place },
+) {
+  const isApp = place.kind === 'own' && place.environment !== null
+  const variables = isApp ? openVariables(db, secrets, place.environment!.id) : []
+  const stored = new Map(variables.map((variable) => [variable.key, variable]))
+  const mask = masking(variables.filter(({ secret }) => secret).map(({ value }) => value))
+
+  const show = (entry: string): ShownVariable => {
+    const at = entry.indexOf('=')
+    const [key, value] = [entry.slice(0, at), entry.slice(at + 1)]
+    const note = whyHidden({ key, value, isApp, stored: stored.get(key) })
+    return { key, value: note ? null : mask(value), note }
+  }
+  return { environment: container.env.map(show), mask }
+}
+
+function whyHidden({
+  key,
+  value,
+  isApp,
+  stored,
+}: {
+  key: string
+  value: string
+  isApp: boolean
+  stored: OpenVariable | undefined
+}) {
+  if (!isApp) return 'hidden'
+  if (stored?.secret) return 'secret'
+  if (stored?.value === value || harmless.includes(key)) return null
+  return stored ? 'changed since; deploy to use the new value' : 'not one of the variables'
+}
