@@ -11,6 +11,7 @@ import {
   stopContainer,
   waitForExit,
 } from './containers.ts'
+import { diskUse, engineFolder, removeBuildCache } from './disk-use.ts'
 import { connectEngine } from './engine.ts'
 import { engineEvents } from './events.ts'
 import { inspectImage, listImages, removeImage } from './images.ts'
@@ -58,6 +59,10 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     logSnapshot: on(logSnapshot),
     logBell: on(logBell),
 
+    diskUse: on(diskUse),
+    removeBuildCache: on(removeBuildCache),
+    engineFolder: on(engineFolder),
+
     checkRegistry: on(checkRegistry),
 
     listNetworks: on(listNetworks),
@@ -76,6 +81,7 @@ export type { ContainerOptions, Granted, HealthCheck, RestartPolicy } from './co
 export type { Container, JoinedNetwork, Mount } from './container-inspect.ts'
 export type { ContainerSummary } from './container-list.ts'
 export type { ContainerState, Health } from './container-state.ts'
+export type { CacheEntry, DiskUse, UsedContainer, UsedImage, UsedVolume } from './disk-use.ts'
 export type { EngineEvent } from './events.ts'
 export type { Image, ImageSummary } from './images.ts'
 export type { EngineInfo } from './info.ts'

@@ -1,0 +1,182 @@
+import type { ContainerState } from './container-state.ts'
+import { toName } from './container-state.ts'
+import type { Engine } from './engine.ts'
+
+type Abortable = { signal?: AbortSignal | undefined }
+
+/** What the engine has on its disk, and what uses what. Sizes are bytes. */
+export type DiskUse = {
+  /** All layers of all images, each counted once. */
+  layersSize: number
+  images: UsedImage[]
+  containers: UsedContainer[]
+  volumes: UsedVolume[]
+  buildCache: CacheEntry[]
+}
+
+export type UsedImage = {
+  id: string
+  tags: string[]
+  labels: Record<string, string>
+  createdAt: Date
+  size: number
+  /** Of its layers that another image has too. */
+  sharedSize: number
+}
+
+export type UsedContainer = {
+  id: string
+  name: string
+  imageId: string
+  labels: Record<string, string>
+  state: ContainerState
+  createdAt: Date
+  /** What it has written on top of its image. */
+  size: number
+  /** Names of those it is joined to, whether it runs or not. */
+  networks: string[]
+  /** Names of those mounted in it, anonymous ones too. */
+  volumes: string[]
+}
+
+/** The size is null where the volume's driver does not tell. */
+export type UsedVolume = { name: string; labels: Record<string, string>; size: number | null }
+
+export type CacheEntry = {
+  id: string
+  /** Entries that it was made from: they go only after it. */
+  parents: string[]
+  type: string
+  description: string
+  inUse: boolean
+  /** Part of an image: its bytes are the image's too. */
+  shared: boolean
+  size: number
+  lastUsedAt: Date | null
+}
+
+type Sent = {
+  LayersSize: number
+  Images: SentImage[] | null
+  Containers: SentContainer[] | null
+  Volumes: SentVolume[] | null
+  BuildCache: SentEntry[] | null
+}
+
+type SentImage = {
+  Id: string
+  RepoTags: string[] | null
+  Labels: Record<string, string> | null
+  Created: number
+  Size: number
+  SharedSize: number
+}
+
+type SentContainer = {
+  Id: string
+  Names: string[]
+  ImageID: string
+  Labels: Record<string, string> | null
+  State: ContainerState
+  Created: number
+  SizeRw?: number
+  NetworkSettings?: { Networks: Record<string, unknown> | null } | null
+  Mounts: { Type: string; Name?: string }[] | null
+}
+
+type SentVolume = {
+  Name: string
+  Labels: Record<string, string> | null
+  UsageData?: { Size: number } | null
+}
+
+type SentEntry = {
+  ID: string
+  /** Before API 1.42 the only one of its parents that is told. */
+  Parent?: string
+  Parents?: string[] | null
+  Type: string
+  Description: string
+  InUse: boolean
+  Shared: boolean
+  Size: number
+  LastUsedAt: string | null
+}
+
+/** Milliseconds: the engine walks every layer and volume for it. */
+const patience = 120_000
+
+export async function diskUse(engine: Engine, { signal }: Abortable = {}): Promise<DiskUse> {
+  const found = await engine.request<Sent>('GET', '/system/df', { signal, timeout: patience })
+  return {
+    layersSize: found.LayersSize,
+    images: (found.Images ?? []).map(toImage),
+    containers: (found.Containers ?? []).map(toContainer),
+    volumes: (found.Volumes ?? []).map(({ Name, Labels, UsageData }) => ({
+      name: Name,
+      labels: Labels ?? {},
+      size: UsageData && UsageData.Size >= 0 ? UsageData.Size : null,
+    })),
+    buildCache: (found.BuildCache ?? []).map(toEntry),
+  }
+}
+
+const toImage = ({ Id, RepoTags, Labels, Created, Size, SharedSize }: SentImage): UsedImage => ({
+  id: Id,
+  tags: (RepoTags ?? []).filter((tag) => tag !== '<none>:<none>'),
+  labels: Labels ?? {},
+  createdAt: new Date(Created * 1000),
+  size: Size,
+  sharedSize: Math.max(0, SharedSize),
+})
+
+const toContainer = (found: SentContainer): UsedContainer => ({
+  id: found.Id,
+  name: toName(found.Names[0] ?? ''),
+  imageId: found.ImageID,
+  labels: found.Labels ?? {},
+  state: found.State,
+  createdAt: new Date(found.Created * 1000),
+  size: found.SizeRw ?? 0,
+  networks: Object.keys(found.NetworkSettings?.Networks ?? {}),
+  volumes: (found.Mounts ?? []).flatMap(({ Type, Name }) =>
+    Type === 'volume' && Name ? [Name] : [],
+  ),
+})
+
+const toEntry = (found: SentEntry): CacheEntry => ({
+  id: found.ID,
+  parents: found.Parents ?? (found.Parent ? [found.Parent] : []),
+  type: found.Type,
+  description: found.Description,
+  inUse: found.InUse,
+  shared: found.Shared,
+  size: found.Size,
+  lastUsedAt: found.LastUsedAt ? new Date(found.LastUsedAt) : null,
+})
+
+/** The bytes that went; null when the entry was not there, is in use, or others are made from it. */
+export async function removeBuildCache(
+  engine: Engine,
+  id: string,
+  { signal }: Abortable = {},
+): Promise<number | null> {
+  if (!/^[a-z0-9]+$/.test(id)) return null // the engine reads it as a pattern
+  const query = { all: true, filters: { id: { [`^${id}$`]: true } } }
+  type Pruned = { CachesDeleted: string[] | null; SpaceReclaimed: number }
+  const options = { query, signal, timeout: patience }
+  const { CachesDeleted, SpaceReclaimed } = await engine.request<Pruned>(
+    'POST',
+    '/build/prune',
+    options,
+  )
+  return CachesDeleted?.includes(id) ? SpaceReclaimed : null
+}
+
+/** The folder on the engine's machine that holds all this. */
+export async function engineFolder(engine: Engine, { signal }: Abortable = {}): Promise<string> {
+  const { DockerRootDir } = await engine.request<{ DockerRootDir: string }>('GET', '/info', {
+    signal,
+  })
+  return DockerRootDir
+}
