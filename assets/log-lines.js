@@ -7,7 +7,8 @@ const maxPages = 20
  * so that a hundred thousand lines cost a phone no more than a few.
  */
 export class LogLines {
-  /** The highest line number there is. */
+  /** The lowest and the highest line number there is. */
+  first = 1
   last = 0
   #path
   #changed
@@ -63,6 +64,14 @@ export class LogLines {
     const template = document.createElement('template')
     template.innerHTML = await response.text()
     for (const line of template.content.children) this.set(Number(line.dataset.seq), line.outerHTML)
+    this.#fillIn(number)
+  }
+
+  /** What the server does not have any more is not asked for again. */
+  #fillIn(number) {
+    const end = Math.min(this.last, (number + 1) * pageSize)
+    for (let sequence = number * pageSize + 1; sequence <= end; sequence++)
+      if (this.get(sequence) === undefined) this.set(sequence, goneLine(sequence))
   }
 
   #missing() {
@@ -83,5 +92,8 @@ export class LogLines {
     )
   }
 }
+
+const goneLine = (sequence) =>
+  `<div class="line system" data-seq="${sequence}"><a></a><span>no longer kept</span></div>`
 
 const pageOf = (sequence) => Math.floor((sequence - 1) / pageSize)

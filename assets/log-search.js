@@ -1,3 +1,5 @@
+import { listHits } from './log-hits.js'
+
 /** Searches a log on the server, and steps through the lines found. */
 export class LogSearch {
   /** What is searched for, in lower case; empty when nothing is. */
@@ -9,9 +11,11 @@ export class LogSearch {
   #output
   #buttons
   #moved
-  /** Sequences of the matches loaded so far, of `#found` in all. */
+  /** Where the matches are listed, if anywhere. */
+  #list
+  /** The matches loaded so far, of `#found` in all; that is null where the server does not count them. */
   #hits = []
-  #found = 0
+  #found = null
   #nextCursor = null
   #pending = new AbortController()
 
@@ -19,7 +23,8 @@ export class LogSearch {
     this.#path = path
     this.#moved = moved
     this.#input = host.querySelector('#log-query')
-    this.#output = host.querySelector('.log-matches')
+    this.#output = host.querySelector('.log-search .log-matches')
+    this.#list = host.querySelector('.log-hits')
     const [previous, next] = (this.#buttons = [
       host.querySelector('[data-log-previous]'),
       host.querySelector('[data-log-next]'),
@@ -61,7 +66,7 @@ export class LogSearch {
 
   async #step(by) {
     if (this.#hits.length === 0) return
-    const at = this.#hits.indexOf(this.current) + by
+    const at = this.#hits.findIndex(({ seq }) => seq === this.current) + by
     if (at >= this.#hits.length && this.#nextCursor && !(await this.#load())) return
     this.#go((at + this.#hits.length) % this.#hits.length)
   }
@@ -69,18 +74,9 @@ export class LogSearch {
   /** Adds a page of matches; false when a newer search has taken over or the server refused. */
   async #load() {
     const { signal } = this.#pending
-    const parameters = new URLSearchParams({ search: this.query, limit: '500' })
-    if (this.#nextCursor) parameters.set('after', this.#nextCursor)
     try {
-      const response = await fetch(`${this.#path}?${parameters}`, {
-        headers: { Accept: 'application/json' },
-        signal,
-      })
-      if (!response.ok) throw new Error(`search: ${response.status}`)
-      const { items, nextCursor, found } = await response.json()
-      this.#hits.push(...items.map(({ seq }) => seq))
-      this.#nextCursor = nextCursor
-      this.#found = found
+      do await this.#loadOnce(signal)
+      while (this.#hits.length === 0 && this.#nextCursor) // the server stops a long search now and then
       return true
     } catch {
       if (!signal.aborted) this.#output.textContent = 'Search failed'
@@ -88,8 +84,22 @@ export class LogSearch {
     }
   }
 
+  async #loadOnce(signal) {
+    const parameters = new URLSearchParams({ search: this.query, limit: '500' })
+    if (this.#nextCursor) parameters.set('after', this.#nextCursor)
+    const response = await fetch(`${this.#path}?${parameters}`, {
+      headers: { Accept: 'application/json' },
+      signal,
+    })
+    if (!response.ok) throw new Error(`search: ${response.status}`)
+    const { items, nextCursor, found = null } = await response.json()
+    this.#hits.push(...items)
+    this.#nextCursor = nextCursor
+    this.#found = found
+  }
+
   #go(index) {
-    this.current = this.#hits[index] ?? null
+    this.current = this.#hits[index]?.seq ?? null
     this.#show(index)
   }
 
@@ -97,9 +107,15 @@ export class LogSearch {
     const count = this.#hits.length
     for (const button of this.#buttons) button.disabled = count === 0
     if (this.query === '') this.#output.textContent = ''
-    else if (count > 0)
-      this.#output.textContent = `${index + 1} of ${this.#found.toLocaleString('en')}`
+    else if (count > 0) this.#output.textContent = `${index + 1} of ${this.#total()}`
     else this.#output.textContent = 'No match'
+    if (this.#list) listHits(this.#list, this.#hits, this.current)
     this.#moved(this.current)
+  }
+
+  #total() {
+    const { length } = this.#hits
+    if (this.#found !== null) return this.#found.toLocaleString('en')
+    return `${length.toLocaleString('en')}${this.#nextCursor ? ' and more' : ''}`
   }
 }

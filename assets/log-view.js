@@ -1,13 +1,17 @@
 import { LogLines } from './log-lines.js'
 import { copyText, highlightText } from './log-marks.js'
 import { LogSearch } from './log-search.js'
+import { goToTimes, showLocalTimes } from './log-times.js'
 
 /** Rows drawn above and below what is seen. */
 const margin = 20
 
+/** Rows that are laid out at a time: browsers know no elements of any height. */
+const maxRows = 500_000
+
 /**
  * Draws the rows of a log that are in view, and only those: rows have one height and lines are
- * numbered from 1 without gaps, so every line's place is known without having it.
+ * numbered without gaps, so every line's place is known without having it.
  */
 class LogView {
   #host
@@ -17,6 +21,8 @@ class LogView {
   #search
   #stream
   #rowHeight
+  /** The line before the first of those that are laid out. */
+  #base = 0
   #following = true
   #selected = null
   /** Lines there were when following was paused. */
@@ -31,6 +37,8 @@ class LogView {
     const path = host.dataset.log
     this.#lines = new LogLines(path, () => this.#schedule())
     this.#search = new LogSearch(host, { path, moved: (line) => this.#showMatch(line) })
+    const times = host.querySelector('.log-time')
+    if (times) goToTimes(times, { path, moved: (line) => this.#show(line) })
     this.#takeOver()
     this.#listen()
     this.#openHash()
@@ -39,8 +47,13 @@ class LogView {
 
   /** Begins with what the server drew. */
   #takeOver() {
-    for (const row of this.#list.children) this.#lines.set(Number(row.dataset.seq), row.outerHTML)
+    for (const row of this.#list.children) {
+      this.#lines.set(Number(row.dataset.seq), row.outerHTML)
+      showLocalTimes(row)
+    }
+    this.#lines.first = Number(this.#list.dataset.first ?? 1)
     this.#lines.last = Number(this.#list.dataset.last)
+    this.#base = this.#lines.first - 1
     this.#rowHeight = parseFloat(getComputedStyle(this.#list).getPropertyValue('--row'))
     this.#rowHeight *= parseFloat(getComputedStyle(document.documentElement).fontSize)
     this.#host.querySelector('.log-note')?.remove()
@@ -87,12 +100,15 @@ class LogView {
 
   #draw() {
     const height = this.#rowHeight
-    this.#list.style.height = `${this.#lines.last * height}px`
+    if (this.#following) this.#layOut(this.#lines.last)
+    this.#list.style.height = `${(this.#end - this.#base) * height}px`
     if (this.#following) this.#scroller.scrollTop = this.#scroller.scrollHeight
     const { scrollTop, clientHeight } = this.#scroller
-    const first = Math.max(1, Math.floor(scrollTop / height) + 1 - margin)
-    const last = Math.min(this.#lines.last, Math.ceil((scrollTop + clientHeight) / height) + margin)
-    this.#list.style.paddingTop = `${(first - 1) * height}px`
+    const above = Math.floor(scrollTop / height) - margin
+    const below = Math.ceil((scrollTop + clientHeight) / height) + margin
+    const first = this.#base + Math.max(1, above + 1)
+    const last = Math.min(this.#end, this.#base + below)
+    this.#list.style.paddingTop = `${(first - this.#base - 1) * height}px`
     this.#drawRows(first, last)
     this.#lines.want(first, last)
     highlightText(this.#list, this.#search.query)
@@ -100,6 +116,31 @@ class LogView {
     // the widest line so far keeps the horizontal scrollbar from jumping
     const width = this.#list.scrollWidth
     if (width > this.#scroller.clientWidth) this.#list.style.minWidth = `${width}px`
+  }
+
+  /** The last of the lines that are laid out. */
+  get #end() {
+    return Math.min(this.#lines.last, this.#base + maxRows)
+  }
+
+  /** Lays out the lines around that one. */
+  #layOut(sequence) {
+    const { first, last } = this.#lines
+    const lowest = Math.max(first - 1, last - maxRows)
+    this.#base = Math.max(first - 1, Math.min(sequence - maxRows / 2, lowest))
+  }
+
+  /** Near an end of what is laid out, but not of the log: goes on there with the same lines in view. */
+  #shift() {
+    const { scrollTop, clientHeight, scrollHeight } = this.#scroller
+    const near = 1000 * this.#rowHeight
+    const isNearTop = scrollTop < near && this.#base > this.#lines.first - 1
+    const isNearEnd = scrollTop + clientHeight > scrollHeight - near && this.#end < this.#lines.last
+    if (!isNearTop && !isNearEnd) return
+    const line = scrollTop / this.#rowHeight + this.#base
+    this.#layOut(Math.floor(line))
+    this.#list.style.height = `${(this.#end - this.#base) * this.#rowHeight}px`
+    this.#scroller.scrollTop = (line - this.#base) * this.#rowHeight
   }
 
   /** Keeps the rows that stay, and with them a selection of their text. */
@@ -125,12 +166,16 @@ class LogView {
     template.innerHTML =
       this.#lines.get(sequence) ??
       `<div class="line pending" data-seq="${sequence}"><a>${sequence}</a><span></span></div>`
-    return template.content.firstElementChild
+    const row = template.content.firstElementChild
+    showLocalTimes(row)
+    return row
   }
 
   #scrolled() {
+    if (!this.#following) this.#shift()
     const { scrollTop, clientHeight, scrollHeight } = this.#scroller
-    const atEnd = scrollTop + clientHeight >= scrollHeight - this.#rowHeight
+    const atEnd =
+      this.#end === this.#lines.last && scrollTop + clientHeight >= scrollHeight - this.#rowHeight
     if (atEnd !== this.#following) this.#setFollowing(atEnd)
     this.#schedule()
   }
@@ -146,8 +191,8 @@ class LogView {
   }
 
   #showState() {
-    const count = this.#lines.last
-    const fresh = count - this.#seen
+    const count = this.#lines.last - this.#lines.first + 1
+    const fresh = this.#lines.last - this.#seen
     const follow = this.#button('follow')
     follow.textContent = !this.#stream ? 'To the end' : this.#following ? 'Pause' : 'Follow'
     let state = `${count.toLocaleString('en')} ${count === 1 ? 'line' : 'lines'}`
@@ -162,11 +207,17 @@ class LogView {
     else this.#schedule()
   }
 
+  #show(sequence) {
+    this.#select(sequence)
+    this.#goTo(sequence)
+  }
+
   #goTo(sequence) {
-    const top = (sequence - 1) * this.#rowHeight
+    if (sequence <= this.#base || sequence > this.#end) this.#layOut(sequence)
+    const top = (sequence - this.#base - 1) * this.#rowHeight
     const { scrollTop, clientHeight } = this.#scroller
     this.#setFollowing(false)
-    this.#list.style.height = `${this.#lines.last * this.#rowHeight}px`
+    this.#list.style.height = `${(this.#end - this.#base) * this.#rowHeight}px`
     if (top < scrollTop || top + this.#rowHeight > scrollTop + clientHeight)
       this.#scroller.scrollTop = top - clientHeight / 2
     this.#schedule()
@@ -174,9 +225,8 @@ class LogView {
 
   #openHash() {
     const sequence = Number(/^#L(\d+)$/.exec(location.hash)?.[1])
-    if (!(sequence >= 1 && sequence <= this.#lines.last)) return
-    this.#select(sequence)
-    this.#goTo(sequence)
+    if (!(sequence >= this.#lines.first && sequence <= this.#lines.last)) return
+    this.#show(sequence)
     this.#scroller.scrollIntoView({ block: 'nearest' })
   }
 

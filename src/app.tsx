@@ -25,6 +25,7 @@ import { AppError } from './errors.ts'
 import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSourceRoutes } from './git/routes.tsx'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
+import { outputRoutes } from './logs/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
 import { registryRoutes } from './registries/routes.tsx'
 import { clientAddress } from './web/client-address.ts'
@@ -74,6 +75,7 @@ export function createApp(deps: Deps) {
   app.route('/', containerRoutes(deps))
   app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))
+  app.route('/', outputRoutes(deps))
   app.route('/', variableRoutes(deps))
   app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))

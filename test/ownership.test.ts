@@ -40,6 +40,8 @@ const routes: Record<
   'GET /projects/:id/envs/:envId': {},
   'PUT /projects/:id/envs/:envId': { body: { memoryMb: 64 } },
   'DELETE /projects/:id/envs/:envId': {},
+  'GET /projects/:id/envs/:envId/output': {},
+  'GET /projects/:id/envs/:envId/output/stream': {},
   'GET /envs/:envId/variables': {},
   'GET /envs/:envId/variables/new': {},
   'POST /envs/:envId/variables': { body: { key: 'A', value: 'x' } },

@@ -19,6 +19,7 @@ const onlyKind: Record<string, Kind> = {
   'GET /login': 'redirect',
   'GET /auth/register': 'redirect',
   'GET /health': 'json',
+  'GET /projects/:id/envs/:envId/output/stream': 'stream',
   'GET /health/ready': 'json',
   'GET /api/openapi.json': 'json',
   'GET /containers/api': 'json',

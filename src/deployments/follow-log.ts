@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { catchUp } from '../live/catch-up.ts'
 import { lagged } from '../live/hub.ts'
 import { LogBatch } from './log-batch.ts'
 import { listLines } from './log-store.ts'
@@ -47,10 +48,4 @@ export async function* followLog(
       if (lines.length < pageSize) return
     }
   }
-}
-
-/** A new reader is one that lags: it begins with what is stored. */
-async function* catchUp<Event>(live: AsyncIterable<Event | typeof lagged>) {
-  yield lagged
-  yield* live
 }

@@ -6,6 +6,7 @@ import { ownKey, ownProject } from '../projects/own-project.ts'
 import { findProject } from '../projects/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
+import { lastEventId } from '../web/last-event-id.ts'
 import { query } from '../web/query.ts'
 import { sse, sseEvent } from '../web/sse.ts'
 import { followLog } from './follow-log.ts'
@@ -63,12 +64,6 @@ function stream(
       }
     },
   })
-}
-
-/** A strange id is taken as none, so that a client that keeps sending it does not fail for ever. */
-function lastEventId(c: Context) {
-  const id = Number(c.req.header('Last-Event-ID') ?? 0)
-  return Number.isSafeInteger(id) && id > 0 ? id : 0
 }
 
 function page(

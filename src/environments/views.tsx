@@ -73,6 +73,15 @@ const EnvironmentRow = ({
         class="btn"
         data-variant="outline"
         data-size="sm"
+        href={`${environmentPath(environment)}/output`}
+        aria-label={`Logs of ${environment.name}`}
+      >
+        Logs
+      </a>
+      <a
+        class="btn"
+        data-variant="outline"
+        data-size="sm"
         href={`/envs/${environment.id}/variables`}
         aria-label={`Variables of ${environment.name}: ${variables}`}
       >

@@ -49,6 +49,9 @@ export const gapMark = ({
 }
 
 const named = ({ name, deploymentId }: Named) =>
-  deploymentId ? `Container ${name} of deployment ${deploymentId.slice(-8)}` : `Container ${name}`
+  `Container ${name}${deploymentId ? ` of ${deploymentName(deploymentId)}` : ''}`
+
+/** As the name of its container ends. */
+export const deploymentName = (id: string) => `deployment ${id.slice(-12)}`
 
 const clock = (time: number) => `${new Date(time).toISOString().slice(0, 23).replace('T', ' ')} UTC`

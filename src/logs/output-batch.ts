@@ -2,6 +2,7 @@ import { raw } from 'hono/html'
 import { ansiHtml } from '../web/ansi.ts'
 import { LineBatch } from '../web/line-batch.ts'
 import type { OutputLine } from './block.ts'
+import { deploymentName } from './marks.ts'
 
 /** Kept lines, as those who follow get them. */
 export class OutputBatch extends LineBatch<OutputLine> {
@@ -23,8 +24,15 @@ export function outputLineHtml({ sequence, time, stream, text, deploymentId }: O
   const at = new Date(time).toISOString()
   const clock = `<time datetime="${at}">${at.slice(5, 23).replace('T', ' ')}</time>`
   const classes = stream === 'stdout' ? 'line' : `line ${stream}`
-  const deployment = stream === 'system' && deploymentId ? ` data-deployment="${deploymentId}"` : ''
-  return `<div class="${classes}" id="L${sequence}" data-seq="${sequence}"${deployment}><a href="#L${sequence}" tabindex="-1">${clock}</a><span>${ansiHtml(text)}</span></div>`
+  const shown = ansiHtml(text)
+  const body = stream === 'system' && deploymentId ? withLink(shown, deploymentId) : shown
+  return `<div class="${classes}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${clock}</a><span>${body}</span></div>`
+}
+
+/** From the page of an environment: the deployment that a mark names. */
+function withLink(html: string, deploymentId: string) {
+  const name = deploymentName(deploymentId)
+  return html.replace(name, `<a href="../../deployments/${deploymentId}">${name}</a>`)
 }
 
 export const OutputRow = ({ line }: { line: OutputLine }) => raw(outputLineHtml(line))

@@ -87,6 +87,15 @@ const EnvironmentCard = ({
           class="btn"
           data-variant="ghost"
           data-size="sm"
+          href={`/projects/${project.id}/envs/${environment.id}/output`}
+          aria-label={`Logs of ${environment.name}`}
+        >
+          Logs
+        </a>
+        <a
+          class="btn"
+          data-variant="ghost"
+          data-size="sm"
           href={`/envs/${environment.id}/variables`}
           aria-label={`Variables of ${environment.name}`}
         >

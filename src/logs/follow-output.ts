@@ -1,0 +1,33 @@
+import type { Deps } from '../deps.ts'
+import { catchUp } from '../live/catch-up.ts'
+import { lagged } from '../live/hub.ts'
+import { OutputBatch } from './output-batch.ts'
+import { listOutput } from './read-output.ts'
+
+/** Lines read from the database at a time; what a reader that lags costs in memory. */
+const pageSize = 1000
+
+/**
+ * The kept lines after `after`, then those that are stored from now on, without a gap or a repeat.
+ * A reader that falls behind is not cut off: it reads on from the database.
+ */
+export async function* followOutput(
+  { collector, logDb }: Pick<Deps, 'collector' | 'logDb'>,
+  { sourceId, after, signal }: { sourceId: string; after: number; signal: AbortSignal },
+): AsyncGenerator<OutputBatch> {
+  for await (const event of catchUp(collector.live.subscribe(sourceId, signal))) {
+    for (const batch of event === lagged ? storedBatches() : [event.after(after)]) {
+      if (batch.lines.length === 0) continue
+      after = batch.last
+      yield batch
+    }
+  }
+
+  function* storedBatches() {
+    while (true) {
+      const lines = listOutput(logDb, { sourceId, after, limit: pageSize })
+      if (lines.length > 0) yield new OutputBatch(lines)
+      if (lines.length < pageSize) return
+    }
+  }
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import { block, whole } from '../web/fields.ts'
+
+const sequence = whole('the sequence of a line', { min: 0, max: Number.MAX_SAFE_INTEGER })
+
+const wantsMoment = 'wants a time such as 2026-11-20T03:00:00Z.'
+
+const moment = z
+  .string(wantsMoment)
+  .max(40, wantsMoment)
+  .pipe(z.iso.datetime({ offset: true, error: wantsMoment }))
+  .transform((text) => Date.parse(text))
+
+/** What of the kept output is wanted. */
+export const outputQuery = z.object({
+  after: sequence.default(0),
+  /** Of the page before; the same as `after`. */
+  cursor: sequence.optional(),
+  /** The last lines before that one, instead of those after one. */
+  before: sequence.optional(),
+  limit: whole('how many lines', { min: 1, max: 10_000 }).default(500),
+  search: block('a text', { max: 500 }).optional(),
+  stream: z.enum(['stdout', 'stderr', 'system'], 'wants stdout, stderr or system.').optional(),
+  since: moment.optional(),
+  until: moment.optional(),
+  download: z.string().optional(),
+})
+
+export type OutputQuery = z.output<typeof outputQuery>
+
+export const outputStreamQuery = z.object({
+  after: sequence.default(0),
+  /** Of the stream's data; html when left out. */
+  format: z.enum(['html', 'json'], 'wants html or json.').optional(),
+})
