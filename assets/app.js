@@ -124,7 +124,8 @@ function cookie(name) {
 }
 
 // On a narrow screen the tabs scroll; where one is must be seen.
-document.querySelector('.tabs-line [aria-current]')?.scrollIntoView({ block: 'nearest' })
+for (const tab of document.querySelectorAll('.tabs-line [aria-current], .top-bar [aria-current]'))
+  tab.scrollIntoView({ block: 'nearest' })
 
 openModal()
 announced = new Set(

@@ -20,7 +20,7 @@ export const ContainerDetails = ({ view }: { view: ContainerView }) => {
           <code>{container.image}</code>
         </Fact>
         <Fact name="Command">
-          <code class="command">{container.command.map(quoted).join(' ')}</code>
+          <code>{container.command.map(quoted).join(' ')}</code>
         </Fact>
         <Fact name="Limits">{limits(container)}</Fact>
         <Fact name="Restarts">{policies[container.restartPolicy.name]}</Fact>

@@ -17,9 +17,11 @@ export const ContainerRow = ({ row }: { row: Row }) => {
         </a>
         <p class="row-facts">
           {place.kind === 'own' && place.environment && <bdi>{place.environment.name}</bdi>}
-          <code class="image" title={container.image}>
-            {container.image}
-          </code>
+          <span>
+            <code class="image" title={container.image}>
+              {container.image}
+            </code>
+          </span>
           {condition !== null && condition.restartCount > 0 && (
             <span class="telling">{restarts(condition.restartCount)}</span>
           )}

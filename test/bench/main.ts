@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBusyboxImage, ensureEngine } from '../support/machine.ts'
+import { benchContainers } from './containers.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchMemory } from './memory.ts'
 import { summarize } from './ratio.ts'
@@ -20,6 +21,7 @@ try {
     await benchDeploy(directory, executable),
     await benchMemory(directory, executable),
     await benchWebhooks(directory, executable),
+    await benchContainers(directory, executable),
   ]
   printTable(rows)
   mkdirSync(join(repository, 'dist'), { recursive: true })

@@ -15,6 +15,11 @@ export class DavitClient {
     return (await (await this.#send('GET', path)).json()) as T
   }
 
+  /** A page as a browser gets it. */
+  async page(path: string) {
+    return (await this.#send('GET', path, { headers: { Accept: 'text/html' } })).text()
+  }
+
   async post<T>(path: string, body: Record<string, unknown> = {}): Promise<T> {
     return (await (await this.#send('POST', path, { body })).json()) as T
   }
