@@ -24,7 +24,7 @@ const types = [
   'SUPABASESERVICE',
 ]
 
-const shape = new RegExp(`^SERVICE_(${types.join('|')})_(?:(32|64|128)(?:_|$))?(.*)$`)
+const shape = new RegExp(`^SERVICE_(${types.join('|')})_(?:(32|64|128)(?![^_]))?_?(.*)`)
 
 const hundredYears = 100 * 365.25 * 24 * 3600
 

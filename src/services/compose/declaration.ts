@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Field } from './field.ts'
 import { compilePattern } from './pattern.ts'
 import type { Tree } from './source.ts'
+import { valueAt } from './source.ts'
 import type { Generate, Variable } from './variables.ts'
 import { looksSecret, variable } from './variables.ts'
 
@@ -137,7 +138,8 @@ function complain(block: Field, { path, message, ...issue }: z.core.$ZodIssue) {
   if (key !== null) return block.source.refuse([...at, key], 'is not supported. Remove it.')
   if (issue.code === 'invalid_key')
     return block.source.refuse(at, 'wants a name of letters, digits and _, such as DB_PASSWORD.')
-  const missing = issue.code === 'invalid_type' && issue.input === undefined
+  const missing =
+    issue.code === 'invalid_type' && valueAt(block.value ?? null, at.slice(1)) === undefined
   return block.source.refuse(at, missing ? 'is missing. Add it.' : message)
 }
 

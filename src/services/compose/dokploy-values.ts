@@ -14,7 +14,8 @@ export function dokployVariables(named: Map<string, string>, domains: Domain[]):
     variables.set(inner(name), variable(inner(name), { hidden: true }))
   for (const [name, text] of named) {
     const domain = domains.find(({ host }) => host?.includes(`\${${name}}`)) ?? domains[0]
-    variables.set(inner(name), dokployText(inner(name), text, variables, domain ? [domain] : []))
+    const made = dokployText(inner(name), text, variables, domain ? [domain] : [])
+    variables.set(inner(name), { ...made, hidden: true, secret: true })
   }
   return variables
 }

@@ -123,7 +123,7 @@ export function machineOf(pattern: string): (text: string) => boolean {
 
   function characterTest(text: string) {
     try {
-      const one = new RegExp(`^(?:${text})$`, 's')
+      const one = new RegExp('^(?:' + text + ')$', 's')
       return (char: string) => (text === '.' ? char !== '\n' : one.test(char))
     } catch (cause) {
       throw refused(pattern, `has the class ${text.slice(0, 40)}, which can’t be read`, cause)

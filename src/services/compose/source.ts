@@ -55,3 +55,10 @@ export const keyOf = (path: Path) =>
       typeof part === 'number' ? `${key}[${part}]` : key === '' ? part : `${key}.${part}`,
     '',
   )
+
+/** Undefined when the tree has nothing there. */
+export const valueAt = (tree: Tree, path: Path): Tree | undefined =>
+  path.reduce<Tree | undefined>((node, part) => {
+    if (node instanceof Map) return node.get(String(part))
+    return Array.isArray(node) ? node[Number(part)] : undefined
+  }, tree)

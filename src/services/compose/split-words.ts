@@ -1,5 +1,8 @@
 import type { Field } from './field.ts'
 
+/** What a backslash escapes between double quotes. */
+const escapable = ['"', '\\', '$', '`', '\n']
+
 /** A command as the words a POSIX shell would pass on; nothing else of a shell is done. */
 export function wordsOf(field: Field): string[] {
   if (field.isList) return field.items().map((item) => item.text())
@@ -15,7 +18,7 @@ export function wordsOf(field: Field): string[] {
     } else if (char === '\\') {
       const next = text[++at]
       if (next === undefined) throw field.refuse('ends in a backslash. Remove it.')
-      const kept = quote === '"' && !'"\\$`\n'.includes(next) ? `\\${next}` : next
+      const kept = quote === '"' && !escapable.includes(next) ? `\\${next}` : next
       word = (word ?? '') + (next === '\n' ? '' : kept)
     } else if (quote === '"') {
       if (char === quote) quote = null

@@ -8,8 +8,8 @@ import type { Given } from './read-stack.ts'
 import { readStack } from './read-stack.ts'
 import type { Origin } from './read.ts'
 import { readYaml } from './read.ts'
-import type { Path, Source, Tree } from './source.ts'
-import { Refusal } from './source.ts'
+import type { Source, Tree } from './source.ts'
+import { Refusal, valueAt } from './source.ts'
 import type { Variable } from './variables.ts'
 import { looksSecret, variable } from './variables.ts'
 
@@ -208,12 +208,6 @@ export function refuseUnreadable(template: Template) {
     if (typeof at !== 'string' || !at.includes('$')) throw error
   }
 }
-
-const valueAt = (tree: Tree, path: Path) =>
-  path.reduce<Tree | undefined>((node, part) => {
-    if (node instanceof Map) return node.get(String(part))
-    return Array.isArray(node) ? node[Number(part)] : undefined
-  }, tree)
 
 function refuseUnwatched(stack: Stack, root: Field) {
   for (const { name, health, restart } of stack.services.values()) {
