@@ -87,6 +87,8 @@ const settings = z.object({
   DAVIT_PUBLISH_ADDRESS: z.union([z.ipv4(), z.ipv6()], 'wants an IP address').default('127.0.0.1'),
   /** The proxy in front of the apps; there is none yet, so their ports are published directly. */
   DAVIT_EDGE: z.enum(['direct'], 'wants direct').default('direct'),
+  /** A directory with more templates for the catalogue: YAML files, seen as soon as they are there. */
+  DAVIT_TEMPLATES_DIR: z.string().optional(),
   /** Builds that may run at once over all projects. */
   DAVIT_BUILD_CONCURRENCY: whole('a count', { min: 1, max: 64 }).default(1),
   /** Days for which the output of containers is kept beyond their life. */
@@ -138,6 +140,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     allowHosts: set.DAVIT_ALLOW_HOSTS,
     allowLocalRepos: set.DAVIT_ALLOW_LOCAL_REPOS,
     publishAddress: set.DAVIT_PUBLISH_ADDRESS,
+    templatesDir: set.DAVIT_TEMPLATES_DIR ? resolve(set.DAVIT_TEMPLATES_DIR) : null,
     buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
     logDays: set.DAVIT_LOG_DAYS,
     logSize: set.DAVIT_LOG_SIZE * 1024 * 1024,

@@ -7,7 +7,7 @@ const slug = line('a name such as production', { max: 40 }).regex(
   'wants lower-case letters, digits and hyphens, such as production or pr-12.',
 )
 
-const domain = line('a host name', { max: 253 }).regex(
+export const domain = line('a host name', { max: 253 }).regex(
   /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/i,
   'wants host names such as app.example.com, without http://.',
 )
@@ -26,7 +26,7 @@ const volumes = lines(
 )
 
 /** Neither the system's own ports nor those of a Docker Engine. */
-const hostPort = whole('a port of this host', { min: 1024, max: 65535 }).refine(
+export const hostPort = whole('a port of this host', { min: 1024, max: 65535 }).refine(
   (port) => port !== 2375 && port !== 2376,
   'is where Docker Engines listen. Choose another port.',
 )

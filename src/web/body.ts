@@ -22,7 +22,7 @@ export async function readBody(c: Context): Promise<Body> {
   const entries = Object.entries(await readForm(c)).map(
     ([name, value]) => [name, textsOf(value)] as const,
   )
-  const shown = entries.filter(([name]) => !/password|csrf/.test(name))
+  const shown = entries.filter(([name]) => !/password|csrf/i.test(name))
   return {
     kind: 'form',
     // of a repeated name each is a line: a list has an entry a line, and of a flag the last counts
@@ -39,7 +39,7 @@ export const fieldName = (c: Context, name: string) =>
 
 const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data']
 
-const isJson = (c: Context) => mediaType(c) === 'application/json'
+export const isJson = (c: Context) => mediaType(c) === 'application/json'
 
 const mediaType = (c: Context) =>
   c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
@@ -73,5 +73,6 @@ const textsOf = (value: unknown) =>
 export const camelCase = (name: string) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
+/** Names in capitals, as variables have them, stay as they are. */
 export const snakeCase = (name: string) =>
-  name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+  name.replace(/(?<=[a-z0-9])[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
