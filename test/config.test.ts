@@ -29,6 +29,7 @@ test('without settings Davit is for this machine only', () => {
     allowHosts: [],
     allowLocalRepos: false,
     publishAddress: '127.0.0.1',
+    templatesDir: null,
     buildConcurrency: 1,
     logDays: 14,
     logSize: 64 * 1024 * 1024,
