@@ -50,6 +50,7 @@ test('no page breaks its content policy or is wider than the window', async () =
     '/dashboard',
     '/projects',
     '/projects/new',
+    '/containers',
     '/api',
     '/nowhere',
     deployment,

@@ -2,7 +2,7 @@ import { Ago } from '../web/times.tsx'
 import { ContainerActions } from './actions.tsx'
 import { ContainerBadge } from './container-badge.tsx'
 import { Ports } from './ports.tsx'
-import { containerPath, isUp } from './row.ts'
+import { containerPath, isUp, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
 /** A container in the list. */
@@ -28,6 +28,7 @@ export const ContainerRow = ({ row }: { row: Row }) => {
           {condition?.oomKilled && isUp(container) && (
             <span class="telling">ran out of memory</span>
           )}
+          {stopReasonOf(row) && <span class="telling">stopped by Davit: it kept crashing</span>}
           <Ports ports={container.ports} />
           <Since row={row} />
         </p>

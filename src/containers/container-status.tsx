@@ -3,13 +3,15 @@ import { WarningIcon } from '../web/icons.tsx'
 import { Ago } from '../web/times.tsx'
 import { ContainerActions } from './actions.tsx'
 import { ContainerBadge, stateInWords } from './container-badge.tsx'
+import { noContainer } from './find.ts'
 import type { ContainerView } from './container-view.ts'
 import { restarts } from './container-row.tsx'
-import { containerPath, isUp } from './row.ts'
+import { containerPath, isUp, stopReasonOf } from './row.ts'
 
 /** How a container fares and what can be done to it; it asks for itself again every few seconds. */
 export const ContainerStatus = ({ view }: { view: ContainerView }) => {
-  const { container, place, looping, stopReason } = view
+  const { container, place, looping } = view
+  const reason = stopReasonOf(view)
   const shown = { ...container, looping }
   return (
     <section
@@ -18,7 +20,7 @@ export const ContainerStatus = ({ view }: { view: ContainerView }) => {
       data-announce={`The container is ${stateInWords(shown)}.`}
     >
       <PageHead title={container.name} crumbs={[{ href: '/containers', name: 'Containers' }]} />
-      {stopReason && <StopReason reason={stopReason} />}
+      {reason && <Trouble title="Davit stopped it" text={reason.message} hint={reason.hint} />}
       {container.error && !isUp(container) && (
         <Trouble title="The engine could not start it" text={container.error} />
       )}
@@ -41,6 +43,17 @@ export const ContainerStatus = ({ view }: { view: ContainerView }) => {
   )
 }
 
+/** In the place of the status of one that went while its page was open. */
+export const GoneStatus = () => (
+  <section id="container-status" aria-label="Status" data-announce="The container is gone.">
+    <PageHead title="Gone" crumbs={[{ href: '/containers', name: 'Containers' }]} />
+    <p>
+      {noContainer().message} A new deployment takes the place of the one before.{' '}
+      <a href="/containers">See what runs now</a>.
+    </p>
+  </section>
+)
+
 const Facts = ({ view: { container } }: { view: ContainerView }) => (
   <p class="row-facts">
     {container.exitCode !== null && <span>exit code {container.exitCode}</span>}
@@ -57,10 +70,6 @@ const Facts = ({ view: { container } }: { view: ContainerView }) => (
       </span>
     )}
   </p>
-)
-
-const StopReason = ({ reason }: { reason: NonNullable<ContainerView['stopReason']> }) => (
-  <Trouble title="Davit stopped it" text={reason.message ?? ''} hint={reason.hint} />
 )
 
 const Trouble = ({

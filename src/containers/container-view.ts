@@ -4,11 +4,9 @@ import type { User } from '../web/factory.ts'
 import { ago } from '../web/times.tsx'
 import { conditionOf } from './conditions.ts'
 import type { Found } from './find.ts'
-import { isUp } from './row.ts'
 import type { Row } from './row.ts'
 import { shownEnvironment } from './shown-environment.ts'
 import type { ShownVariable } from './shown-environment.ts'
-import { getStopReason } from './store.ts'
 
 /** One container with all that its page shows; a row of the list, too. */
 export type ContainerView = Row & {
@@ -17,8 +15,6 @@ export type ContainerView = Row & {
   environment: ShownVariable[]
   /** Whether what it belongs to has pages that the user can open. */
   isOwner: boolean
-  /** Why Davit stopped it. */
-  stopReason: { message: string | null; hint: string | null } | null
 }
 
 export function containerView(
@@ -26,7 +22,6 @@ export function containerView(
   { container, place }: Found,
   user: Pick<User, 'id'>,
 ): ContainerView {
-  const deployment = place.kind === 'own' ? place.deployment : null
   const { environment, mask } = shownEnvironment(deps, { container, place })
   const { env: _, ...shown } = container
   return {
@@ -44,7 +39,6 @@ export function containerView(
     isOwner: place.kind === 'own' && place.owner?.id === user.id,
     condition: conditionOf(container),
     looping: deps.conditions.isLooping(container.id),
-    stopReason: deployment && !isUp(container) ? getStopReason(deps.db, deployment.id) : null,
   }
 }
 

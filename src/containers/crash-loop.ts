@@ -3,6 +3,7 @@ import { report } from '../journal.ts'
 import type { CrashCount } from './crash-count.ts'
 import { findPlace } from './find.ts'
 import { clearStopReason, setStopReason } from './store.ts'
+import type { StopReason } from './store.ts'
 
 /** Restarts in a row after which an app is left stopped. */
 const maxRestarts = 10
@@ -34,14 +35,14 @@ async function stopLoop(deps: LoopDeps, id: string) {
   await deps.docker.stopContainer(id)
 }
 
-function reasonOf(crashes: CrashCount, id: string) {
+function reasonOf(crashes: CrashCount, id: string): StopReason {
   const end = crashes.lastEndOf(id)
   const last = end?.oom
     ? 'the last time it had used up its memory'
     : `the last exit code was ${end?.exitCode ?? 'not seen'}`
   return {
-    errorMessage: `The app ended ${crashes.restartsOf(id)} times in a row soon after its start; ${last}. Davit stopped it.`,
-    errorHint: end?.oom
+    message: `The app ended ${crashes.restartsOf(id)} times in a row soon after its start; ${last}. Davit stopped it.`,
+    hint: end?.oom
       ? 'Give the environment more memory and deploy again, or restart it to see it fail.'
       : 'Look at its last lines, then deploy a fix or restart it.',
   }

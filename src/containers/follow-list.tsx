@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { Failure } from '../errors.ts'
 import type { User } from '../web/factory.ts'
 import { CsrfToken } from '../web/form.tsx'
 import { sseEvent } from '../web/sse.ts'
@@ -70,8 +71,12 @@ export async function* followHtml(
 /** An engine that is away is waited for; the page says what it saw last. */
 async function* followRows(deps: FollowDeps, { user, signal }: Viewer) {
   for await (const _ of deps.conditions.changes.listen(signal)) {
-    const seen = await listVisible(deps, user, { signal }).catch(() => null)
-    if (seen) yield seen.map((listed) => rowOf(deps, listed))
+    try {
+      const seen = await listVisible(deps, user, { signal })
+      yield seen.map((listed) => rowOf(deps, listed))
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Page } from '../web/paging.ts'
 import type { ContainerView } from './container-view.ts'
+import { stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
 /** A container as programs see it: an entry of `GET /containers/api`. */
@@ -60,7 +61,7 @@ export const containerDetailsJson = (view: ContainerView) => ({
   tty: view.container.tty,
   logDriver: view.container.logDriver,
   labels: view.container.labels,
-  stopReason: view.stopReason?.message ?? null,
+  stopReason: stopReasonOf(view)?.message ?? null,
 })
 
 type Port = Row['container']['ports'][number]

@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import type { User } from '../web/factory.ts'
 import { getDeployedPlaces, getServicePlaces } from './store.ts'
+import type { StopReason } from './store.ts'
 
 type Named = { id: string; name: string }
 
@@ -11,7 +12,7 @@ export type OwnPlace = {
   owner: { id: string; email: string } | null
   project: Named | null
   environment: Named | null
-  deployment: { id: string; status: string } | null
+  deployment: { id: string; status: string; stopReason: StopReason | null } | null
   service: Named | null
 }
 
@@ -53,8 +54,9 @@ export function placeContainers(
       (found.containerId !== null && found.containerId !== id)
     )
       return other
-    const { owner, project, environment, status } = found
-    return { ...nowhere, owner, project, environment, deployment: { id: found.id, status } }
+    const { owner, project, environment, status, stopReason } = found
+    const deployment = { id: found.id, status, stopReason }
+    return { ...nowhere, owner, project, environment, deployment }
   }
 
   function placeOfService(labels: Labelled['labels']): Place {

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { show } from '../web/respond.tsx'
@@ -9,7 +10,7 @@ import { patience, within } from '../web/within.ts'
 import { restart, stop } from './act.ts'
 import { ContainerPage } from './container-page.tsx'
 import { ContainerRow, rowId } from './container-row.tsx'
-import { ContainerStatus } from './container-status.tsx'
+import { ContainerStatus, GoneStatus } from './container-status.tsx'
 import { containerView } from './container-view.ts'
 import { findContainer } from './find.ts'
 import type { Found } from './find.ts'
@@ -25,7 +26,12 @@ export const containerRoutes = (deps: Deps) => {
     .createApp()
     .route('/', containerListRoutes(deps)) // before what takes their names for ids
     .get('/containers/:id', async (c) => {
-      const view = containerView(deps, await find(c), userOf(c))
+      const found = await find(c).catch((error) => {
+        if (clientOf(c) === 'partial' && isMissing(error)) return null
+        throw error
+      })
+      if (!found) return c.html(<GoneStatus />, 404)
+      const view = containerView(deps, found, userOf(c))
       return show(c, {
         title: view.container.name,
         page: () => <ContainerPage view={view} />,
@@ -61,3 +67,5 @@ export const containerRoutes = (deps: Deps) => {
     return findContainer(deps, { id, user: userOf(c), signal: c.req.raw.signal })
   }
 }
+
+const isMissing = (error: unknown) => error instanceof AppError && error.code === 'not_found'

@@ -19,4 +19,8 @@ export const rowOf = ({ conditions }: Pick<Deps, 'conditions'>, listed: Listed):
 export const isUp = ({ state }: Pick<ContainerSummary, 'state'>) =>
   state === 'running' || state === 'paused' || state === 'restarting'
 
+/** Why Davit itself stopped it; null when it did not, or somebody started it again. */
+export const stopReasonOf = ({ container, place }: Pick<Row, 'container' | 'place'>) =>
+  place.kind === 'own' && !isUp(container) ? (place.deployment?.stopReason ?? null) : null
+
 export const containerPath = ({ id }: { id: string }) => `/containers/${id}`

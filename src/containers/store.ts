@@ -9,6 +9,9 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
       id: deployments.id,
       status: deployments.status,
       containerId: deployments.containerId,
+      errorCode: deployments.errorCode,
+      message: deployments.errorMessage,
+      hint: deployments.errorHint,
       environment: { id: environments.id, name: environments.name },
       project: { id: projects.id, name: projects.name },
       owner: { id: users.id, email: users.email },
@@ -19,7 +22,7 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
     .innerJoin(users, eq(users.id, projects.ownerId))
     .where(inArray(deployments.id, deploymentIds))
     .all()
-  return new Map(rows.map((row) => [row.id, row]))
+  return new Map(rows.map((row) => [row.id, { ...row, stopReason: stopReasonOf(row) }]))
 }
 
 /** Services by id; those that are not there are left out. */
@@ -40,14 +43,15 @@ export function getServicePlaces(db: Db, serviceIds: string[]) {
 const crashLoop = 'crash_loop'
 
 /** Why Davit stopped the app in that container. */
-export const setStopReason = (
-  db: Db,
-  containerId: string,
-  why: { errorMessage: string; errorHint: string },
-) =>
+export const setStopReason = (db: Db, containerId: string, { message, hint }: StopReason) =>
   db
     .update(deployments)
-    .set({ errorStep: 'running', errorCode: crashLoop, ...why })
+    .set({
+      errorStep: 'running',
+      errorCode: crashLoop,
+      errorMessage: message,
+      errorHint: hint,
+    })
     .where(eq(deployments.containerId, containerId))
     .run()
 
@@ -58,13 +62,13 @@ export const clearStopReason = (db: Db, containerId: string) =>
     .where(and(eq(deployments.containerId, containerId), eq(deployments.errorCode, crashLoop)))
     .run()
 
-/** Null unless Davit stopped the app of that deployment. */
-export const getStopReason = (db: Db, deploymentId: string) =>
-  db
-    .select({ message: deployments.errorMessage, hint: deployments.errorHint })
-    .from(deployments)
-    .where(and(eq(deployments.id, deploymentId), eq(deployments.errorCode, crashLoop)))
-    .get() ?? null
+/** Why Davit itself stopped an app; null where it did not. */
+export type StopReason = { message: string; hint: string }
+
+type Errors = { errorCode: string | null; message: string | null; hint: string | null }
+
+const stopReasonOf = ({ errorCode, message, hint }: Errors): StopReason | null =>
+  errorCode === crashLoop ? { message: message ?? '', hint: hint ?? '' } : null
 
 /** Whether a deployment is at work on the containers of an environment. */
 export const isSwitching = (db: Db, environmentId: string) =>

@@ -63,6 +63,8 @@ test('the page of a container follows it, and asks before it stops what is not D
     await status.getByText('Stopped').waitFor()
     await docker.startContainer(id)
     await status.getByText('Running').waitFor()
+    await docker.removeContainer(id, { force: true })
+    await status.getByText('gone by now').waitFor()
   } finally {
     await docker.removeContainer(id, { force: true })
   }
