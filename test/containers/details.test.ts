@@ -48,7 +48,9 @@ test('no value that is or was a secret leaves Davit, whatever it stands in', asy
 test('of what is not Davit’s no value is shown', async () => {
   const t = testApp()
   const root = admin(t)
-  const id = await aStranger(t, 'sleep 9', { env: { POSTGRES_PASSWORD: secret, MODE: 'a harmless one' } })
+  const id = await aStranger(t, 'sleep 9', {
+    env: { POSTGRES_PASSWORD: secret, MODE: 'a harmless one' },
+  })
   const { text } = await root.page(`/containers/${id}`)
   expect(text).toContain('POSTGRES_PASSWORD')
   expect(text).not.toContain(secret)
