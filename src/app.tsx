@@ -15,6 +15,7 @@ import { userRoutes } from './accounts/user-routes.tsx'
 import { apiRoutes } from './api/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
 import { containerRoutes } from './containers/routes.tsx'
+import { statsRoutes } from './containers/stats-routes.tsx'
 import type { Deps } from './deps.ts'
 import { logRoutes } from './deployments/log-routes.tsx'
 import { overviewRoutes } from './deployments/overview-routes.tsx'
@@ -73,6 +74,7 @@ export function createApp(deps: Deps) {
   app.route('/', deploymentRoutes(deps))
   app.route('/', logRoutes(deps))
   app.route('/', containerRoutes(deps))
+  app.route('/', statsRoutes(deps))
   app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))
   app.route('/', outputRoutes(deps))

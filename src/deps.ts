@@ -1,5 +1,6 @@
 import type { Config } from './config.ts'
 import type { Conditions } from './containers/conditions.ts'
+import type { UsagePoller } from './containers/usage-poller.ts'
 import type { Db, LogDb } from './db/index.ts'
 import type { DeploymentEvent } from './deployments/log-batch.ts'
 import type { DeploymentQueue } from './deployments/queue.ts'
@@ -23,6 +24,8 @@ export type Deps = {
   feed: EngineFeed
   /** How containers fare beyond what the engine's list tells. */
   conditions: Conditions
+  /** What containers use, asked once for all who watch. */
+  usage: UsagePoller
   git: Git
   /** Lines and changes of state of deployments, by deployment id. */
   logs: Hub<DeploymentEvent>

@@ -8,6 +8,8 @@ import { dropOldEvents } from './audit/retention.ts'
 import type { Config } from './config.ts'
 import { Conditions } from './containers/conditions.ts'
 import { watchConditions } from './containers/crash-loop.ts'
+import { sampleUsage } from './containers/sampler.ts'
+import { UsagePoller } from './containers/usage-poller.ts'
 import { holdDataDir } from './db/hold.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
@@ -43,6 +45,7 @@ export function assemble(config: Config): Deps {
     docker: connectDocker({ host: config.dockerHost }),
     feed: new EngineFeed(),
     conditions: new Conditions(),
+    usage: new UsagePoller(() => deps),
     git: connectGit(config),
     logs: new Hub(),
     collector: new Collector(() => deps),
@@ -88,6 +91,7 @@ export async function serve(config: Config) {
     recoverServices(deps, { signal: stop.signal }),
     watchServices(deps, { signal: stop.signal }),
     watchConditions(deps, { signal: stop.signal }),
+    sampleUsage(deps, { signal: stop.signal }),
     deps.collector.run({ signal: stop.signal }),
     deps.feed.run(deps.docker, { signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))

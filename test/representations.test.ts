@@ -24,6 +24,7 @@ const onlyKind: Record<string, Kind> = {
   'GET /api/openapi.json': 'json',
   'GET /containers/api': 'json',
   'GET /containers/events': 'stream',
+  'GET /containers/:id/stats': 'stream',
 }
 
 test('every address has a page, a fragment and JSON, as the client asks', async () => {

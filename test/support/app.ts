@@ -6,6 +6,7 @@ import { insertUser } from '../../src/accounts/store.ts'
 import { createApp } from '../../src/app.tsx'
 import { parseConfig } from '../../src/config.ts'
 import { Conditions } from '../../src/containers/conditions.ts'
+import { UsagePoller } from '../../src/containers/usage-poller.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import type { Deps } from '../../src/deps.ts'
@@ -46,6 +47,7 @@ export function testApp(env: Record<string, string> = {}) {
     docker: connectDocker({ host: process.env.DOCKER_HOST }),
     feed: new EngineFeed(),
     conditions: new Conditions(),
+    usage: new UsagePoller(() => deps),
     git: connectGit(config),
     logs: new Hub(),
     collector: new Collector(() => deps),
