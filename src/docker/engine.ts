@@ -73,7 +73,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     async *stream(method, path, { query, upload, signal } = {}) {
       try {
         const prefix = `/v${await negotiate(signal)}`
-        yield* await dial({ method, path: prefix + path, query, upload }, signal)
+        yield* together(await dial({ method, path: prefix + path, query, upload }, signal))
         signal?.throwIfAborted()
       } catch (error) {
         throw explain(error, { signal, call: `${method} ${path}` })
@@ -166,6 +166,15 @@ function openModem(address: EngineAddress) {
       const { host, port } = address
       return new Modem({ ...base, protocol: 'ssh', host, port, ...sshLogin(address) })
     }
+  }
+}
+
+/** All that is there at a time: the engine writes each line of a log alone, and there are many. */
+async function* together(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
+  for await (const first of answer) {
+    const pieces: Uint8Array[] = [first]
+    for (let next = answer.read(); next !== null; next = answer.read()) pieces.push(next)
+    yield pieces.length === 1 ? first : Buffer.concat(pieces)
   }
 }
 

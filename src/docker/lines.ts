@@ -6,12 +6,19 @@ export class LineSplitter {
   readonly #decoder = new TextDecoder()
   readonly #maxLength: number
   #rest = ''
+  #atStart = true
 
   constructor(maxLength = 16_384) {
     this.#maxLength = maxLength
   }
 
+  /** Whether nothing is kept: what comes next begins a line, and a character. */
+  get atStart() {
+    return this.#atStart
+  }
+
   *push(bytes: Uint8Array): Generator<string> {
+    this.#atStart = bytes.length === 0 ? this.#atStart : bytes.at(-1) === lineFeed
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n')
     const unfinished = this.#cut(lines.pop()!)
     this.#rest = unfinished.pop()!
@@ -39,6 +46,8 @@ export class LineSplitter {
     return [...pieces, shown.slice(from)]
   }
 }
+
+const lineFeed = 0x0a
 
 /** What a terminal would show of a line drawn over and over, as progress bars are. */
 function lastDrawn(line: string) {

@@ -1,97 +1,51 @@
 import type { Engine } from './engine.ts'
+import { Failure } from '../errors.ts'
 import { inspectContainer } from './container-inspect.ts'
 import { EngineError } from './failures.ts'
-import { readFrames } from './frames.ts'
-import { LineSplitter } from './lines.ts'
-
-export type ContainerLine = {
-  stream: 'stdout' | 'stderr'
-  time: Date | null
-  /** The same to the nanosecond, as `since` takes it; null when timestamps were not asked for. */
-  timestamp: string | null
-  text: string
-}
+import { OutputReader, TerminalReader } from './log-lines.ts'
+import type { ContainerLine } from './log-lines.ts'
+import { isStatus } from './refusals.ts'
 
 export type ContainerLogsOptions = {
-  /** Only the last lines. */
-  tail?: number
+  /** Only so many lines from the end. */
+  tail?: number | 'all'
   /** Goes on with what the container writes until it ends. */
   follow?: boolean
   /** From this time on, inclusive: a Date, or the timestamp of a line. */
   since?: Date | string
+  until?: Date | string
   timestamps?: boolean
   signal?: AbortSignal | undefined
 }
 
 /**
- * What a container wrote, line by line, stdout and stderr told apart unless it has a terminal.
+ * What a container wrote, in lines, as many at a time as came together; stdout and stderr are told
+ * apart unless it has a terminal. Bytes that are not UTF-8 are replaced, lines over 16 KiB are split.
  * The end of the stream is not the end of the container: look at that with `inspectContainer`.
  */
 export async function* containerLogs(
   engine: Engine,
   id: string,
-  { tail, follow = false, since, timestamps = false, signal }: ContainerLogsOptions = {},
-): AsyncGenerator<ContainerLine> {
+  { follow = false, timestamps = false, ...options }: ContainerLogsOptions = {},
+): AsyncGenerator<ContainerLine[]> {
+  const { tail, since, until, signal } = options
   const container = await inspectContainer(engine, id, { signal })
   if (!container) throw new EngineError(404, `No such container: ${id}`)
-  const bytes = engine.stream('GET', `/containers/${encodeURIComponent(id)}/logs`, {
-    query: {
-      stdout: true,
-      stderr: true,
-      follow,
-      timestamps,
-      tail,
-      since: since && toSeconds(since),
-    },
-    signal,
-  })
-  yield* container.tty ? readTerminal(bytes, timestamps) : readOutputs(bytes, timestamps)
-}
-
-/** A line longer than a frame comes in several; each begins with the timestamp of the line. */
-async function* readOutputs(
-  bytes: AsyncIterable<Uint8Array>,
-  timestamps: boolean,
-): AsyncGenerator<ContainerLine> {
-  const splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() }
-  const last = { stdout: null as string | null, stderr: null as string | null }
-  for await (const { stream, bytes: frame } of readFrames(bytes)) {
-    const from = timestamps ? frame.indexOf(space) + 1 : 0
-    if (timestamps) last[stream] = Buffer.from(frame.subarray(0, from - 1)).toString()
-    for (const text of splitters[stream].push(frame.subarray(from))) {
-      yield toLine(stream, last[stream], text)
+  const times = { since: since && toSeconds(since), until: until && toSeconds(until) }
+  const query = { stdout: true, stderr: true, follow, timestamps, tail, ...times }
+  const path = `/containers/${encodeURIComponent(id)}/logs`
+  const reader = container.tty ? new TerminalReader(timestamps) : new OutputReader(timestamps)
+  try {
+    for await (const chunk of engine.stream('GET', path, { query, signal })) {
+      const lines = reader.read(chunk)
+      if (lines.length > 0) yield lines
     }
+  } catch (error) {
+    throw isStatus(error, 501) ? unreadable(container.logDriver, error) : error
   }
-  for (const stream of ['stdout', 'stderr'] as const) {
-    for (const text of splitters[stream].end()) yield toLine(stream, last[stream], text)
-  }
+  const rest = reader.end()
+  if (rest.length > 0) yield rest
 }
-
-/** A terminal has one stream without frames; the timestamps stand in the text. */
-async function* readTerminal(
-  bytes: AsyncIterable<Uint8Array>,
-  timestamps: boolean,
-): AsyncGenerator<ContainerLine> {
-  const splitter = new LineSplitter()
-  let timestamp: string | null = null
-  const read = (line: string) => {
-    if (!timestamps) return toLine('stdout', null, line)
-    timestamp = leadingTimestamp.exec(line)?.[1] ?? timestamp
-    return toLine('stdout', timestamp, line.replaceAll(`${timestamp} `, ''))
-  }
-  for await (const chunk of bytes) for (const line of splitter.push(chunk)) yield read(line)
-  for (const line of splitter.end()) yield read(line)
-}
-
-const space = 0x20
-const leadingTimestamp = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) /
-
-const toLine = (stream: 'stdout' | 'stderr', timestamp: string | null, text: string) => ({
-  stream,
-  time: timestamp === null ? null : new Date(timestamp),
-  timestamp,
-  text,
-})
 
 /** `since` wants seconds and nanoseconds; RFC 3339 is refused. */
 function toSeconds(time: Date | string): string {
@@ -99,3 +53,11 @@ function toSeconds(time: Date | string): string {
   const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''
   return `${Math.floor(Date.parse(text) / 1000)}.${fraction.padEnd(9, '0')}`
 }
+
+const unreadable = (driver: string, cause: unknown) =>
+  new Failure(
+    'logs_unavailable',
+    `The engine keeps no log of this container (log driver ${driver}).`,
+    'Make the container again with the log driver json-file or local, or read where the driver writes.',
+    { cause },
+  )

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { containerConfig } from '../../src/docker/container-config.ts'
 import { connectEngine } from '../../src/docker/engine.ts'
-import { sandbox } from './sandbox.ts'
+import { collect, sandbox } from './sandbox.ts'
 
 const { docker, labels, name, options, run } = sandbox()
 const engine = connectEngine(undefined)
@@ -63,7 +63,7 @@ test('the kernel holds the processes of a container to the profile', async () =>
   const id = await run(line)
   await docker.waitForExit(id)
   const status: Record<string, string> = {}
-  for await (const { text } of docker.containerLogs(id)) {
+  for (const { text } of (await collect(docker.containerLogs(id))).flat()) {
     const [key = '', value = ''] = text.split(/:\s+/)
     status[key] = value
   }

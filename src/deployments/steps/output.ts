@@ -20,9 +20,11 @@ export function followOutput(
 ): Output {
   let seen = 0
   const ended = (async () => {
-    for await (const line of docker.containerLogs(id, { follow: true, signal })) {
-      if (++seen > maxLive) return log('… more output is in the log of the container')
-      log(line.text, line.stream)
+    for await (const lines of docker.containerLogs(id, { follow: true, signal })) {
+      for (const { text, stream } of lines) {
+        if (++seen > maxLive) return log('… more output is in the log of the container')
+        log(text, stream)
+      }
     }
   })().catch(() => {}) // the stream breaks off when the gate is over or the container is removed
 
@@ -31,8 +33,8 @@ export function followOutput(
     async tellLast() {
       if (seen <= maxLive) return
       log(`Its last ${lastLines} lines:`)
-      for await (const line of docker.containerLogs(id, { tail: lastLines, signal: outer }))
-        log(line.text, line.stream)
+      for await (const lines of docker.containerLogs(id, { tail: lastLines, signal: outer }))
+        for (const { text, stream } of lines) log(text, stream)
     },
   }
 }
