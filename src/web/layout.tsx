@@ -51,6 +51,7 @@ const stylesheets = [
   'forms.css',
   'deployment.css',
   'log.css',
+  'stats.css',
   'containers.css',
 ]
 
