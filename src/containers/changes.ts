@@ -9,10 +9,13 @@ export class Changes {
   }
 
   /**
-   * Yields at once, and after every change, but never twice within that many milliseconds: what
-   * changes in between is one change.
+   * Yields at once, and after every change, but never twice within `interval` milliseconds: what
+   * changes in between is one change. After `longest` it yields though nothing was told.
    */
-  async *listen(signal: AbortSignal, interval = 1000): AsyncGenerator<void> {
+  async *listen(
+    signal: AbortSignal,
+    { interval = 1000, longest = 10_000 } = {},
+  ): AsyncGenerator<void> {
     let changed = Promise.withResolvers<void>()
     const wake = () => changed.resolve()
     this.#listeners.add(wake)
@@ -21,7 +24,9 @@ export class Changes {
       while (!signal.aborted) {
         yield
         await sleep(interval, undefined, { signal }).catch(() => {})
+        const patience = setTimeout(wake, longest - interval)
         await changed.promise
+        clearTimeout(patience)
         changed = Promise.withResolvers()
       }
     } finally {

@@ -1,11 +1,14 @@
 import { ContainerDetails } from './container-details.tsx'
 import { ContainerStatus } from './container-status.tsx'
 import type { ContainerView } from './container-view.ts'
+import { StatsPanel } from './stats-panel.tsx'
+import type { ContainerStats } from './stats-panel.tsx'
 
 /** One container: how it fares, what it uses, what it writes, and how it was made. */
-export const ContainerPage = ({ view }: { view: ContainerView }) => (
+export const ContainerPage = ({ view, stats }: { view: ContainerView; stats: ContainerStats }) => (
   <>
     <ContainerStatus view={view} />
+    <StatsPanel stats={stats} />
     <ContainerDetails view={view} />
   </>
 )

@@ -4,6 +4,7 @@ import { ContainerBadge } from './container-badge.tsx'
 import { Ports } from './ports.tsx'
 import { containerPath, isUp, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
+import { bytes, percent } from './stats-units.ts'
 
 /** A container in the list. */
 export const ContainerRow = ({ row }: { row: Row }) => {
@@ -29,6 +30,11 @@ export const ContainerRow = ({ row }: { row: Row }) => {
             <span class="telling">ran out of memory</span>
           )}
           {stopReasonOf(row) && <span class="telling">stopped by Davit: it kept crashing</span>}
+          {row.usage && (
+            <span>
+              CPU {percent(row.usage.usage.cpu)}, {bytes(row.usage.usage.memory)}
+            </span>
+          )}
           <Ports ports={container.ports} />
           <Since row={row} />
         </p>

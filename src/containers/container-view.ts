@@ -18,7 +18,7 @@ export type ContainerView = Row & {
 }
 
 export function containerView(
-  deps: Pick<Deps, 'db' | 'secrets' | 'conditions'>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'conditions' | 'usage'>,
   { container, place }: Found,
   user: Pick<User, 'id'>,
 ): ContainerView {
@@ -39,6 +39,7 @@ export function containerView(
     isOwner: place.kind === 'own' && place.owner?.id === user.id,
     condition: conditionOf(container),
     looping: deps.conditions.isLooping(container.id),
+    usage: container.state === 'running' ? deps.usage.latest(container.id) : null,
   }
 }
 

@@ -11,7 +11,7 @@ import { containerJson } from './json.ts'
 import { ContainerList, listId } from './list-page.tsx'
 import { rowOf } from './row.ts'
 
-type FollowDeps = Pick<Deps, 'db' | 'docker' | 'instanceId' | 'conditions'>
+type FollowDeps = Pick<Deps, 'db' | 'docker' | 'instanceId' | 'conditions' | 'usage'>
 type Viewer = { user: User; signal: AbortSignal }
 
 /** The list as JSON, and again whenever it changed, at most once a second. */

@@ -17,6 +17,7 @@ import type { Found } from './find.ts'
 import { containerDetailsJson } from './json.ts'
 import { containerListRoutes } from './list-routes.tsx'
 import { containerPath } from './row.ts'
+import { statsOf } from './stats-panel.tsx'
 
 /** Containers: look at one, stop it, start it again. */
 export const containerRoutes = (deps: Deps) => {
@@ -34,7 +35,7 @@ export const containerRoutes = (deps: Deps) => {
       const view = containerView(deps, found, userOf(c))
       return show(c, {
         title: view.container.name,
-        page: () => <ContainerPage view={view} />,
+        page: () => <ContainerPage view={view} stats={statsOf(deps, found.container)} />,
         partial: () => <ContainerStatus view={view} />,
         json: () => containerDetailsJson(view),
       })

@@ -2,18 +2,25 @@ import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import type { Condition } from './conditions.ts'
 import type { Listed } from './find.ts'
+import type { Measurement } from './usage-shown.ts'
 
 /** A container in the list, with all that is known of it without asking for it alone. */
 export type Row = Listed & {
   /** Null until it was looked at. */
   condition: Condition | null
   looping: boolean
+  /** Null while it does not run, and until it was measured. */
+  usage: Measurement | null
 }
 
-export const rowOf = ({ conditions }: Pick<Deps, 'conditions'>, listed: Listed): Row => ({
+export const rowOf = (
+  { conditions, usage }: Pick<Deps, 'conditions' | 'usage'>,
+  listed: Listed,
+): Row => ({
   ...listed,
   condition: conditions.of(listed.container.id),
   looping: conditions.isLooping(listed.container.id),
+  usage: listed.container.state === 'running' ? usage.latest(listed.container.id) : null,
 })
 
 export const isUp = ({ state }: Pick<ContainerSummary, 'state'>) =>

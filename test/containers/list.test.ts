@@ -105,6 +105,18 @@ test('a container that used up its memory says so', async () => {
   expect((await ada.page(`/containers/${id}`)).text).toContain('ran out of memory')
 })
 
+test('what a running container uses stands in the list', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await aRunning(t, ada)
+  expect((await ada.page('/containers')).text).not.toContain('CPU')
+  const reading = (await t.docker.containerStats(id))!
+  const none = { received: 0, sent: 0, read: 0, written: 0 }
+  const usage = { ...reading, cpu: 12.3, memory: 5 * 2 ** 20, rates: none }
+  t.deps.usage.remember(new Map([[id, { reading, usage }]]))
+  expect((await ada.page('/containers')).text).toContain('CPU 12 %, 5.0 MiB')
+})
+
 test('the stream of the list tells what changed, by whomever, and only to those who may see it', async () => {
   const t = testApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
