@@ -9,6 +9,7 @@ import {
 } from '../accounts/forms.ts'
 import type { Config } from '../config.ts'
 import { followQuery } from '../containers/forms.ts'
+import { statsQuery, usageQuery } from '../containers/stats-forms.ts'
 import { logQuery, triggerForm } from '../deployments/forms.ts'
 import {
   environmentForm,
@@ -17,12 +18,14 @@ import {
   variableUpdateForm,
 } from '../environments/forms.ts'
 import { branchesQuery, repositoriesQuery, sourceForm } from '../git/forms.ts'
+import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
 import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
 import { registryForm } from '../registries/forms.ts'
 import { pageQuery } from '../web/paging.ts'
 import { operationsOf } from './operation.ts'
 import type { Operation } from './operation.ts'
 import * as resource from './resources.ts'
+import { containerHistory, containerUsage } from './usage-resources.ts'
 
 /** Everything that programs can ask for, with the schemas that check what they send. */
 export const operations = (config: Config): Operation[] => [
@@ -87,6 +90,15 @@ function environments() {
     put('/projects/:id/envs/:envId', 'Change an environment', {
       body: environmentUpdateForm,
       answer: environment,
+    }),
+    get('/projects/:id/envs/:envId/output', 'Read or search what its containers wrote', {
+      query: outputQuery,
+      answer: resource.listOf(resource.outputLine).extend(resource.outputExtent),
+    }),
+    get('/projects/:id/envs/:envId/output/stream', 'Follow what its containers write', {
+      query: outputStreamQuery,
+      answer: resource.outputLine,
+      streams: true,
     }),
     remove('/projects/:id/envs/:envId', 'Delete an environment and what it runs', {
       answer: resource.removal,
@@ -160,6 +172,15 @@ function containers() {
       streams: true,
     }),
     get('/containers/:id', 'Look at a container', { answer: containerDetails }),
+    get('/containers/:id/stats', 'Follow what it uses, every 2 s; with format json as JSON', {
+      query: statsQuery,
+      answer: containerUsage,
+      streams: true,
+    }),
+    get('/containers/:id/usage', 'Look at what it used over the last hour, day or week', {
+      query: usageQuery,
+      answer: containerHistory,
+    }),
     post('/containers/:id/stop', 'Stop a container', { answer: containerDetails }),
     post('/containers/:id/restart', 'Restart a container, or start it', {
       answer: containerDetails,

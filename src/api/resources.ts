@@ -100,6 +100,15 @@ export const logLine = z.object({
   text: z.string(),
 })
 
+/** What a container wrote, with where it came from. */
+export const outputLine = logLine.extend({
+  deploymentId: id.nullable(),
+  container: z.string(),
+})
+
+/** Sequences of the first and last line that are kept, and since when. */
+export const outputExtent = { first: z.int(), last: z.int(), since: time.nullable() }
+
 export const session = z.object({
   id,
   userAgent: z.string(),

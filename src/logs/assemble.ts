@@ -15,6 +15,8 @@ const maxWaiting = 10_000
  */
 export class LineAssembler {
   readonly #open: Record<LogEntry['stream'], WrittenLine | null> = { stdout: null, stderr: null }
+  /** When a line of each stream began whose end has not been seen; its end will have that time too. */
+  readonly #endless: Record<LogEntry['stream'], string | null> = { stdout: null, stderr: null }
   #lines: WrittenLine[] = []
   /** How many of the lines can be handed out, and the position after them. */
   #whole = 0
@@ -26,6 +28,7 @@ export class LineAssembler {
     const line = this.#open[stream] ?? this.#begin(entry)
     line.text += text
     this.#last = entry.position
+    this.#endless[stream] = ended ? null : entry.timestamp
     this.#open[stream] = ended || line.text.length > maxLine ? null : line
     if (this.#lines.length - this.#whole > maxWaiting) this.close()
     else this.#settle()
@@ -34,6 +37,14 @@ export class LineAssembler {
   /** Since when a line has no end; null when none is open. */
   get openSince() {
     return this.#open.stdout?.timestamp ?? this.#open.stderr?.timestamp ?? null
+  }
+
+  /** From when on a line that was taken without its end may still go on; null when none may. */
+  get endlessSince() {
+    const [first = null] = Object.values(this.#endless)
+      .filter((timestamp) => timestamp !== null)
+      .sort()
+    return first
   }
 
   /** Takes the lines that are open for whole: their end is not waited for any longer. */

@@ -11,6 +11,12 @@ import type { Pulled } from './pull.ts'
 /** Characters after which what has come is stored, though more is to come. */
 const enough = 256 * 1024
 
+/**
+ * Milliseconds by which lines of stdout and stderr may be out of order: as much as costs few lines.
+ * The rest of a long line has the time of its beginning, and is waited for somewhat longer.
+ */
+const overlaps = { least: 100, most: 5000, lines: 500, endless: 60_000 }
+
 /** Bytes from which on the engine's files (three of 10 MB) have turned over; and what it writes around a text. */
 const turnedOver = 19_000_000
 const wrapping = 75
@@ -26,7 +32,7 @@ export class Intake {
   readonly #writer: OutputWriter
   readonly #assembler = new LineAssembler()
   #cursor: Cursor
-  /** Marks to come, by time; and how many of them the pull at work reaches. */
+  /** Marks to come, in order; and how many of them the pull at work reaches. */
   #marks: Mark[] = []
   #due = 0
   #waiting = 0
@@ -49,9 +55,21 @@ export class Intake {
     return timestamp && stream ? { timestamp, stream, ordinal } : null
   }
 
+  /** Milliseconds before the position from which on there may be something new. */
+  get overlap() {
+    const few = Math.max(
+      overlaps.least,
+      Math.min(overlaps.most, (overlaps.lines * 1000) / this.rate),
+    )
+    const { endlessSince } = this.#assembler
+    if (!endlessSince || !this.position) return few
+    const back = timeOf(this.position) - timeOf({ timestamp: endlessSince })
+    return back > overlaps.endless ? few : Math.max(few, back + 1)
+  }
+
   mark(mark: Mark) {
     this.#marks.push(mark)
-    this.#marks.sort((a, b) => a.time - b.time)
+    this.#marks.sort((a, b) => (a.after === b.after ? 0 : a.after - b.after))
   }
 
   /** Before each pull: marks of now stand before its end. */
@@ -86,7 +104,7 @@ export class Intake {
     if (open && (endedAt || open === this.#openAtLast)) this.#assembler.close()
     this.#openAtLast = open
     if (this.#span && this.#isFirst && this.#bytes > turnedOver)
-      this.mark(lateMark(this.#cursor, this.#span.first))
+      this.#interject(lateMark(this.#cursor, this.#span.first))
     this.#measure()
     this.#store({ endedAt })
     this.#assembler.drop()
@@ -113,7 +131,7 @@ export class Intake {
     const kept: NewLine[] = []
     for (const line of lines) {
       const time = timeOf(line)
-      while (this.#marks.length > 0 && this.#marks[0]!.time <= time) kept.push(this.#nextMark())
+      while (this.#marks.length > 0 && this.#marks[0]!.after < time) kept.push(this.#nextMark())
       for (const text of keptTexts(line, this.mask)) kept.push({ time, stream: line.stream, text })
     }
     if (endedAt !== undefined) while (this.#due > 0) kept.push(this.#nextMark())
@@ -129,7 +147,14 @@ export class Intake {
 
   #nextMark(): NewLine {
     this.#due--
-    return { ...this.#marks.shift()!, stream: 'system' }
+    const { time, text } = this.#marks.shift()!
+    return { time, text, stream: 'system' }
+  }
+
+  /** A mark that the pull at work has made itself. */
+  #interject(mark: Mark) {
+    this.mark(mark)
+    this.#due++
   }
 
   #tellGap({ first, last, count }: { first: number; last: number; count: number }) {
@@ -137,7 +162,7 @@ export class Intake {
     const perSecond = this.rate > 0 ? (this.rate + after) / 2 : after
     const position = timeOf(this.position!)
     const from = this.#readUpTo < first ? Math.max(position, this.#readUpTo) : position
-    this.mark(gapMark({ from, to: first, perSecond }))
+    this.#interject(gapMark({ from, to: first, perSecond }))
   }
 
   #measure() {

@@ -13,7 +13,7 @@ export type News =
  */
 export class Life {
   /** When it ended; null while it runs. */
-  endedAt: Date | null = null
+  endedAt: Date | null
   /** Whether there was ever anything to read. */
   hasStarted: boolean
   readonly #cursor: Cursor
@@ -23,36 +23,41 @@ export class Life {
   constructor(cursor: Cursor, { isKnown }: { isKnown: boolean }) {
     this.#cursor = cursor
     this.hasStarted = isKnown
+    this.endedAt = cursor.endedAt === null ? null : new Date(cursor.endedAt)
     this.#isUp = isKnown && cursor.endedAt === null
   }
 
   /** The marks for what is new of it; `found` is what it is now. */
   hear(news: News[], found: Container): Mark[] {
     const marks: Mark[] = []
+    const runs = !['created', 'exited', 'dead'].includes(found.state)
     for (const item of news) {
       if (item.kind === 'ended' && this.#isUp && item.at.getTime() >= this.#startedAt)
-        marks.push(this.#end(item.at, { ...found, exitCode: item.exitCode }))
+        marks.push(this.#end(item.at, { ...found, exitCode: item.exitCode, runs }))
       if (item.kind === 'started' && !this.#isUp && item.at > (this.endedAt ?? 0))
         marks.push(this.#start(item.at))
     }
     const { startedAt, finishedAt } = found
-    const runs = !['created', 'exited', 'dead'].includes(found.state)
     if (!this.#isUp && startedAt && (runs || !this.hasStarted)) marks.push(this.#start(startedAt))
-    if (this.#isUp && !runs) marks.push(this.#end(finishedAt ?? new Date(), found))
+    if (this.#isUp && !runs) marks.push(this.#end(finishedAt ?? new Date(), { ...found, runs }))
     return marks
   }
 
   #start(at: Date) {
-    const mark = startMark(this.#cursor, at, { again: this.hasStarted })
+    const mark = startMark(this.#cursor, { at, endedBefore: this.endedAt })
     this.hasStarted = this.#isUp = true
     this.#startedAt = at.getTime()
     this.endedAt = null
     return mark
   }
 
-  #end(at: Date, { exitCode, oomKilled }: Pick<Container, 'exitCode' | 'oomKilled'>) {
+  #end(
+    at: Date,
+    { exitCode, oomKilled, runs }: Pick<Container, 'exitCode' | 'oomKilled'> & { runs: boolean },
+  ) {
     this.#isUp = false
     this.endedAt = at
-    return endMark(this.#cursor, { at, exitCode, oomKilled: oomKilled && exitCode === 137 })
+    const toldAt = runs ? at.getTime() : Infinity
+    return endMark(this.#cursor, { at, toldAt, exitCode, oomKilled: oomKilled && exitCode === 137 })
   }
 }

@@ -1,31 +1,53 @@
 import type { Container } from '../docker/index.ts'
 
-/** A line of ours in the output, with the time (milliseconds since 1970) that it stands at. */
-export type Mark = { time: number; text: string }
+/** A line of ours in the output. Times are milliseconds since 1970. */
+export type Mark = {
+  time: number
+  /** It stands after all that was written up to then, and before what came later. */
+  after: number
+  text: string
+}
 
 type Named = { name: string; deploymentId: string }
 
-export const startMark = (container: Named, at: Date, { again }: { again: boolean }): Mark => ({
+/**
+ * Stands where the run before ended: an app can have written its first lines before the engine says
+ * that it has started.
+ */
+export const startMark = (
+  container: Named,
+  { at, endedBefore }: { at: Date; endedBefore: Date | null },
+): Mark => ({
   time: at.getTime(),
-  text: `${named(container)} started${again ? ' again' : ''}.`,
+  after: endedBefore?.getTime() ?? 0,
+  text: `${named(container)} started${endedBefore ? ' again' : ''}.`,
 })
 
+/** Stands where the engine told of the end: by then the last lines are written. */
 export const endMark = (
   container: Named,
-  { at, exitCode, oomKilled }: { at: Date } & Pick<Container, 'exitCode' | 'oomKilled'>,
+  {
+    at,
+    toldAt,
+    exitCode,
+    oomKilled,
+  }: { at: Date; toldAt: number } & Pick<Container, 'exitCode' | 'oomKilled'>,
 ): Mark => ({
-  time: at.getTime() + 1, // the engine's time is cut to the millisecond; its last lines may be of the same
+  time: at.getTime(),
+  after: toldAt,
   text: `${named(container)} ended: exit code ${exitCode}${oomKilled ? ', out of memory' : ''}.`,
 })
 
 export const removalMark = (container: Named): Mark => ({
   time: Date.now(),
+  after: Infinity,
   text: `${named(container)} was removed before its last lines could be read: some may be missing.`,
 })
 
 /** For a container whose files were full before they were first read. */
 export const lateMark = (container: Named, from: number): Mark => ({
   time: Date.now(),
+  after: 0,
   text: `The log of ${container.name} was full when it was first read: lines from before ${clock(from)} may be missing.`,
 })
 
@@ -44,7 +66,8 @@ export const gapMark = ({
   const about = (Math.round(lines / digits) * digits).toLocaleString('en')
   return {
     time: to,
-    text: `About ${about} lines are missing here, from ${clock(from)} to ${clock(to)}: they were written faster than the engine keeps and Davit reads. The number is an estimate from the rates before and after.`,
+    after: to - 1,
+    text: `About ${about} ${lines === 1 ? 'line is' : 'lines are'} missing here, from ${clock(from)} to ${clock(to)}: the engine threw them away before they could be read. The number is an estimate from the rates before and after.`,
   }
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
+import { EngineError } from '../docker/index.ts'
 import { report } from '../journal.ts'
 import { Intake, SourceGone } from './intake.ts'
 import { Life } from './life.ts'
@@ -26,9 +27,6 @@ const ringDelay = 100
 
 /** Entries that are asked for at least. */
 const fewest = 500
-
-/** Milliseconds by which lines of stdout and stderr may be out of order: as much as costs little. */
-const overlaps = { least: 100, most: 5000 }
 
 type ReaderDeps = Pick<Deps, 'db' | 'logDb' | 'secrets' | 'docker'>
 
@@ -105,7 +103,8 @@ export class Reader {
         quiet = false
       } catch (error) {
         if (this.#signal.aborted || error instanceof SourceGone) return
-        if (!quiet) report('output was not read', error, { container: this.#cursor.containerId })
+        if (!quiet && !isOnItsWayOut(error))
+          report('output was not read', error, { container: this.#cursor.containerId })
         quiet = true
         await this.#rest(interval)
         this.#news.push({ kind: 'look' })
@@ -134,7 +133,9 @@ export class Reader {
     if (found) {
       this.#tty = found.tty
       for (const mark of this.#life.hear(news, found)) this.#intake.mark(mark)
-      if (this.#life.hasStarted) this.#intake.mask = maskFor(this.#deps, sourceId)
+      const { env } = found
+      if (this.#life.hasStarted)
+        this.#intake.mask = maskFor(this.#deps, { environmentId: sourceId, env })
       else this.closed = true
       return
     }
@@ -147,11 +148,10 @@ export class Reader {
   async #pull() {
     using _ = await this.#turns.take()
     this.#signal.throwIfAborted()
-    const { position, rate } = this.#intake
+    const { position, rate, overlap } = this.#intake
     const { containerId: id } = this.#cursor
     const now = performance.now()
     const expected = fewest + Math.ceil((1.5 * rate * (now - this.#pulledAt)) / 1000)
-    const overlap = Math.max(overlaps.least, Math.min((fewest * 1000) / rate, overlaps.most))
     this.#pulledAt = now
     const options = { tty: this.#tty, signal: this.#signal }
     this.#intake.begin()
@@ -192,3 +192,7 @@ export class Reader {
 
 const pause = (milliseconds: number, signal: AbortSignal) =>
   sleep(milliseconds, undefined, { signal }).catch(() => {})
+
+/** A container that is being removed refuses its log; the next look finds it gone. */
+const isOnItsWayOut = (error: unknown) =>
+  error instanceof EngineError && (error.status === 404 || error.status === 409)

@@ -1,0 +1,92 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import {
+  allLines,
+  anEnvironment,
+  collect,
+  hasEnded,
+  linesUntil,
+  marks,
+  written,
+} from './collecting.ts'
+
+test('what a container writes is kept in order, between marks of its start and end', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  await environment.run('seq 1 5000; sleep 0.1; echo oops >&2; sleep 2; echo later; exit 3')
+  const lines = await linesUntil(ada, environment.output, hasEnded)
+  const numbers = Array.from({ length: 5000 }, (_, at) => String(at + 1))
+  expect(written(lines)).toEqual([...numbers, 'oops', 'later'])
+  expect(marks(lines)).toEqual(['It started.', 'It ended: exit code 3.'])
+  expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, at) => at + 1))
+  expect(await allLines(ada, environment.output)).toEqual(lines)
+})
+
+test('what was written while nobody collected is found later, once', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  const stop = collect(t)
+  const id = await environment.run('echo one; sleep 2; echo two; sleep 1; echo three; sleep 60')
+  await linesUntil(ada, environment.output, ({ text }) => text === 'one')
+  await stop()
+  for await (const [entry] of t.docker.logSnapshot(id, { tty: false, tail: 1 }))
+    expect(entry!.text).toBe('one')
+  await t.docker.waitForExit(id, { signal: AbortSignal.timeout(4000) }).catch(() => {})
+  collect(t)
+  const lines = await linesUntil(ada, environment.output, ({ text }) => text === 'three')
+  expect(written(lines)).toEqual(['one', 'two', 'three'])
+  await t.docker.stopContainer(id, { timeoutSeconds: 0 })
+  const all = await linesUntil(ada, environment.output, hasEnded)
+  expect(marks(all)).toEqual(['It started.', 'It ended: exit code 143.'])
+})
+
+test('an idle container rings when it writes again', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  await environment.run('echo one; sleep 8; date +%s; sleep 60')
+  const lines = await linesUntil(ada, environment.output, ({ text }) => /^\d+$/.test(text))
+  expect(Date.now() / 1000 - Number(lines.at(-1)!.text)).toBeLessThan(2)
+})
+
+test('a container that restarts in a loop leaves a mark for each start and end', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  await environment.run('echo up; exit 1', { restart: { name: 'on-failure', maximumRetries: 3 } })
+  let ends = 0
+  const lines = await linesUntil(ada, environment.output, (line) => hasEnded(line) && ++ends === 4)
+  expect(
+    lines.map(({ stream, text }) =>
+      stream === 'system' ? marks([{ stream, text } as never])[0] : text,
+    ),
+  ).toEqual([
+    'It started.',
+    'up',
+    'It ended: exit code 1.',
+    ...Array.from({ length: 3 }, () => [
+      'It started again.',
+      'up',
+      'It ended: exit code 1.',
+    ]).flat(),
+  ])
+})
+
+test('a container that used up its memory is said to have', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  await environment.run('echo eating; exec tail -c 200m /dev/zero', {
+    memoryBytes: 16 * 2 ** 20,
+    init: false,
+  })
+  const lines = await linesUntil(ada, environment.output, hasEnded)
+  expect(written(lines)).toEqual(['eating'])
+  expect(marks(lines).at(-1)).toBe('It ended: exit code 137, out of memory.')
+})
