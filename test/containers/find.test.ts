@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { services } from '../../src/db/schema.ts'
 import { labelsFor } from '../../src/projects/labels.ts'
 import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -95,6 +96,36 @@ test('labels prove nothing: what they name must be there and agree', async () =>
   }
   const { containers } = (await ada.get('/containers/api')).json
   expect(containers.map(({ id }: { id: string }) => id)).toEqual([own.id])
+})
+
+test('a container of a service belongs to who has the service', async () => {
+  const t = testApp()
+  const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
+  const service = t.db
+    .insert(services)
+    .values({
+      ownerId: ada.user.id,
+      name: 'cache',
+      template: 'redis',
+      version: '7',
+      compose: '',
+      values: '',
+    })
+    .returning()
+    .get()
+  const labels = labelsFor({
+    instanceId: t.instanceId,
+    kind: 'service',
+    ownerId: ada.user.id,
+    serviceId: service.id,
+  })
+  const id = await aStranger(t, 'sleep 999', { labels })
+  expect((await ada.get(`/containers/${id}`)).json).toMatchObject({
+    service: service.id,
+    own: true,
+  })
+  expect((await ada.page('/containers')).text).toContain(`href="/services/${service.id}"`)
+  expect((await bob.get(`/containers/${id}`)).status).toBe(404)
 })
 
 test('an admin sees everything on the engine, and whose it is', async () => {

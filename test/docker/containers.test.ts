@@ -55,6 +55,7 @@ test('what does not exist is null or false, never an error', async () => {
   const missing = name()
   expect(await docker.inspectContainer(missing)).toBeNull()
   expect(await docker.stopContainer(missing)).toBe(false)
+  expect(await docker.restartContainer(missing)).toBe(false)
   expect(await docker.removeContainer(missing)).toBe(false)
 })
 
@@ -96,4 +97,16 @@ test('a container answers to its alias in its network', async () => {
   const asker = await run('nslookup web 127.0.0.11 || ping -c 1 web', { network })
   expect(await docker.waitForExit(asker)).toEqual({ exitCode: 0 })
   expect(await docker.removeNetwork(networkId).catch((error) => error.status)).toBe(403)
+})
+
+test('a container that runs joins one more network, and leaves it', async () => {
+  const network = name()
+  const networkId = await docker.createNetwork({ name: network, labels })
+  const id = await run('sleep 60')
+  await docker.connectNetwork(networkId, { container: id, aliases: ['db'] })
+  const joined = (await docker.inspectContainer(id))!.networks.find((n) => n.name === network)
+  expect(joined).toMatchObject({ aliases: ['db'], address: expect.stringContaining('.') })
+  expect(await docker.disconnectNetwork(networkId, { container: id })).toBe(true)
+  expect((await docker.inspectContainer(id))!.networks.map((n) => n.name)).toEqual(['bridge'])
+  expect(await docker.disconnectNetwork(name(), { container: id })).toBe(false)
 })
