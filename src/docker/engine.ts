@@ -10,7 +10,7 @@ import { startDeadline } from './deadline.ts'
 import { EngineError, hangUp, unanswered, unreachable } from './failures.ts'
 import { sshLogin } from './ssh.ts'
 
-export type Method = 'GET' | 'POST' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 export type RequestOptions = {
   /** Objects are sent as JSON; what is undefined is left out. */
@@ -25,8 +25,12 @@ export type StreamOptions = {
   query?: Record<string, unknown>
   /** A tar archive to send as the body, read no faster than the engine takes it. */
   upload?: Readable
+  /** What a registry is told of who pulls; it travels in a header. */
+  auth?: RegistryAuth | undefined
   signal?: AbortSignal | undefined
 }
+
+export type RegistryAuth = { username: string; password: string; serveraddress: string }
 
 export type Engine = {
   readonly address: EngineAddress
@@ -70,10 +74,10 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       }
     },
 
-    async *stream(method, path, { query, upload, signal } = {}) {
+    async *stream(method, path, { query, upload, auth, signal } = {}) {
       try {
         const prefix = `/v${await negotiate(signal)}`
-        yield* together(await dial({ method, path: prefix + path, query, upload }, signal))
+        yield* together(await dial({ method, path: prefix + path, query, upload, auth }, signal))
         signal?.throwIfAborted()
       } catch (error) {
         throw explain(error, { signal, call: `${method} ${path}` })
@@ -106,6 +110,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     query?: unknown
     body?: unknown
     upload?: Readable | undefined
+    auth?: RegistryAuth | undefined
   }
 
   async function dial(call: Call, signal: AbortSignal | undefined) {
@@ -121,6 +126,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
         isStream: true,
         statusCodes: everyStatus,
         ...(call.upload && { file: call.upload }),
+        ...(call.auth && { authconfig: call.auth }),
         ...(signal && { abortSignal: signal }),
       },
       (error, answer) => (error ? reject(error) : resolve(answer as IncomingMessage)),

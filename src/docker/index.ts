@@ -18,7 +18,15 @@ import { inspectImage, listImages, removeImage } from './images.ts'
 import { engineInfo } from './info.ts'
 import { logBell, logSnapshot } from './log-snapshot.ts'
 import { containerLogs } from './logs.ts'
-import { createNetwork, listNetworks, removeNetwork } from './networks.ts'
+import {
+  connectNetwork,
+  createNetwork,
+  disconnectNetwork,
+  listNetworks,
+  removeNetwork,
+} from './networks.ts'
+import { pullImage } from './pull.ts'
+import { putArchive } from './put-archive.ts'
 import { checkRegistry } from './registries.ts'
 import { containerStats } from './stats.ts'
 import { usedSubnets } from './subnets.ts'
@@ -41,6 +49,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     events: on(engineEvents),
 
     buildImage: on(buildImage),
+    pullImage: on(pullImage),
     inspectImage: on(inspectImage),
     listImages: on(listImages),
     removeImage: on(removeImage),
@@ -50,6 +59,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     stopContainer: on(stopContainer),
     restartContainer: on(restartContainer),
     removeContainer: on(removeContainer),
+    putArchive: on(putArchive),
     inspectContainer: on(inspectContainer),
     listContainers: on(listContainers),
     waitForExit: on(waitForExit),
@@ -68,6 +78,8 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     listNetworks: on(listNetworks),
     createNetwork: on(createNetwork),
     removeNetwork: on(removeNetwork),
+    connectNetwork: on(connectNetwork),
+    disconnectNetwork: on(disconnectNetwork),
     usedSubnets: on(usedSubnets),
 
     createVolume: on(createVolume),
@@ -82,6 +94,7 @@ export type { Container, JoinedNetwork, Mount } from './container-inspect.ts'
 export type { ContainerSummary } from './container-list.ts'
 export type { ContainerState, Health } from './container-state.ts'
 export type { CacheEntry, DiskUse, UsedContainer, UsedImage, UsedVolume } from './disk-use.ts'
+export type { RegistryAuth } from './engine.ts'
 export type { EngineEvent } from './events.ts'
 export type { Image, ImageSummary } from './images.ts'
 export type { EngineInfo } from './info.ts'
@@ -90,8 +103,9 @@ export type { ContainerLine } from './log-lines.ts'
 export type { ContainerLogsOptions } from './logs.ts'
 export type { Network } from './networks.ts'
 export type { ProbeOptions, ProbeResult } from './probe.ts'
-export type { RegistryAuth } from './registries.ts'
+export type { LayerProgress } from './pull.ts'
 export type { ContainerUsage, StatsReading } from './stats.ts'
+export type { ArchivedFile } from './tar.ts'
 export type { Volume } from './volumes.ts'
 export { BuildError } from './build-error.ts'
 export { EngineError } from './failures.ts'

@@ -8,12 +8,12 @@ import { isStatus } from './refusals.ts'
 
 export type ContainerLogsOptions = {
   /** Only so many lines from the end. */
-  tail?: number | 'all'
+  tail?: number | 'all' | undefined
   /** Goes on with what the container writes until it ends. */
   follow?: boolean
   /** From this time on, inclusive: a Date, or the timestamp of a line. */
-  since?: Date | string
-  until?: Date | string
+  since?: Date | string | undefined
+  until?: Date | string | undefined
   timestamps?: boolean
   signal?: AbortSignal | undefined
 }

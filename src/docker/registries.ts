@@ -1,7 +1,4 @@
-import type { Engine } from './engine.ts'
-
-/** What a registry is told of who pulls. It travels in a header or a body, never in an address. */
-export type RegistryAuth = { username: string; password: string; serveraddress: string }
+import type { Engine, RegistryAuth } from './engine.ts'
 
 /** Has the engine log in at a registry. Throws EngineError: 401 when it refuses, 500 when it can't be reached. */
 export const checkRegistry = (

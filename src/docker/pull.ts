@@ -1,0 +1,64 @@
+import type { Engine, RegistryAuth } from './engine.ts'
+import { EngineError } from './failures.ts'
+import { inspectImage } from './images.ts'
+import { readJsonLines } from './json-lines.ts'
+import { explainPull } from './pull-failures.ts'
+
+export type LayerProgress = {
+  /** The layer's short id. */
+  layer: string
+  /** In the engine's words: `Downloading`, `Extracting`, `Pull complete`, `Already exists`. */
+  status: string
+  /** Bytes; 0 where the engine does not tell them. */
+  current: number
+  total: number
+}
+
+export type PullOptions = {
+  auth?: RegistryAuth
+  /** `linux/arm64`; the engine's own otherwise. */
+  platform?: string
+  signal?: AbortSignal | undefined
+}
+
+type Sent = {
+  id?: string
+  status?: string
+  progressDetail?: { current?: number; total?: number }
+  error?: string
+}
+
+/** Brings an image from its registry, telling how far it is. Aborting, or leaving the loop, ends it. */
+export async function* pullImage(
+  engine: Engine,
+  ref: string,
+  { auth, platform, signal }: PullOptions = {},
+): AsyncGenerator<LayerProgress> {
+  const query = { fromImage: withTag(ref), platform }
+  const bytes = engine.stream('POST', '/images/create', { query, auth, signal })
+  try {
+    for await (const sent of readJsonLines<Sent>(bytes)) {
+      if (sent.error) throw new EngineError(500, sent.error)
+      const progress = toProgress(sent)
+      if (progress) yield progress
+    }
+  } catch (error) {
+    throw error instanceof EngineError ? explainPull(ref, error) : error
+  }
+  // An engine that is stopped ends the answer in good order.
+  if (!(await inspectImage(engine, ref, { signal }))) throw engine.hungUp()
+}
+
+/** Without a tag the engine would bring every one that there is. */
+const withTag = (ref: string) => (/[:@][^/]*$/.test(ref) ? ref : `${ref}:latest`)
+
+/** The first message has the tag where the others have the layer. */
+function toProgress({ id, status = '', progressDetail = {} }: Sent): LayerProgress | null {
+  if (!id || status.startsWith('Pulling from ')) return null
+  return {
+    layer: id,
+    status,
+    current: progressDetail.current ?? 0,
+    total: progressDetail.total ?? 0,
+  }
+}
