@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { block, flag, whole } from '../web/fields.ts'
+import { lineId } from './log-line.ts'
+
+const wantsMoment = 'wants a time such as 2026-11-20T03:00:00Z, or how long ago: 30s, 10m, 2h, 1d.'
+
+const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const moment = z
+  .string(wantsMoment)
+  .max(40, wantsMoment)
+  .transform((text, context) => {
+    const ago = /^(\d{1,5})([smhd])$/.exec(text)
+    if (ago) return new Date(Date.now() - Number(ago[1]) * units[ago[2] as keyof typeof units])
+    if (z.iso.datetime({ offset: true }).safeParse(text).success) return new Date(text)
+    context.addIssue({ code: 'custom', message: wantsMoment })
+    return z.NEVER
+  })
+
+const maxTail = 10_000
+
+/** What of a container's log is wanted, and how. */
+export const containerLogQuery = z.object({
+  /** The last lines to begin with; 500 unless a time or a line says where. */
+  tail: whole('how many lines', { min: 0, max: maxTail }).optional(),
+  since: moment.optional(),
+  /** Nothing is followed then. */
+  until: moment.optional(),
+  /** The id of the last line that was seen. */
+  after: z
+    .string()
+    .regex(lineId, 'wants the id of a line, such as 2026-11-20T03:00:00.123456789Z.')
+    .optional(),
+  stream: z.enum(['stdout', 'stderr'], 'wants stdout or stderr.').optional(),
+  /** Only lines with this text, in whatever case. */
+  search: block('a text', { max: 200 }).optional(),
+  timestamps: flag().default(true),
+  format: z.enum(['html', 'json'], 'wants html or json.').optional(),
+  download: z.string().optional(),
+})
+
+export type ContainerLogQuery = z.output<typeof containerLogQuery>

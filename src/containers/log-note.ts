@@ -1,0 +1,71 @@
+import type { Container } from '../docker/index.ts'
+import { sseEvent } from '../web/sse.ts'
+import type { LineFormat } from './log-batch.ts'
+import { systemLineHtml } from './log-line.ts'
+
+/** The container's, or `away` while the engine can't be asked; why the stream is over. */
+export type LogState = Container['state'] | 'away'
+export type LogEnd = 'removed' | 'unreadable' | 'until'
+
+/** Something that happened to the log, in between its lines. */
+export class LogNote {
+  readonly size = 200
+  readonly #time = new Date().toISOString()
+
+  constructor(readonly about: { text?: string | null; state?: LogState; done?: LogEnd }) {}
+
+  events(format: LineFormat) {
+    const { text, state, done } = this.about
+    return (
+      (text ? sseEvent({ data: this.#line(text, format) }) : '') +
+      (state ? sseEvent({ event: 'state', data: state }) : '') +
+      (done ? sseEvent({ event: 'done', data: done }) : '')
+    )
+  }
+
+  #line(text: string, format: LineFormat) {
+    if (format !== 'json') return systemLineHtml(this.#time, text)
+    return JSON.stringify({ time: this.#time, stream: 'system', text, id: null })
+  }
+}
+
+export const gapNote = (missedSince: string) =>
+  new LogNote({
+    text: `Lines may be missing here: the engine has none any more from ${missedSince.slice(0, 19).replace('T', ' ')} UTC on.`,
+  })
+
+export const awayNote = () =>
+  new LogNote({
+    text: 'The Docker Engine can not be reached. The log goes on when it is back.',
+    state: 'away',
+  })
+
+const ends: Record<LogEnd, string | null> = {
+  removed: 'The container is gone, and its log with it.',
+  unreadable: 'The log driver of this container keeps nothing that can be read here.',
+  until: null,
+}
+
+/** The last of a stream; who gets it need not come again. */
+export const endNote = (done: LogEnd) => new LogNote({ text: ends[done], done })
+
+type Seen = Pick<Container, 'state' | 'exitCode' | 'oomKilled' | 'startedAt'>
+
+/** What changed between two looks at a container; null when nothing did. */
+export function changeNote(before: Seen | 'away' | null, now: Seen): LogNote | null {
+  const { state } = now
+  if (before === null) return new LogNote({ state })
+  if (before === 'away') return new LogNote({ text: 'The Docker Engine is back.', state })
+  const again = before.startedAt?.getTime() !== now.startedAt?.getTime()
+  if (before.state === state && !again) return null
+  const texts = again ? ['The container started again.'] : []
+  if (again && before.state === 'running' && state === 'running')
+    texts.unshift('The container ended.')
+  if (hasEnded(now)) texts.push(endOf(now))
+  return new LogNote({ text: texts.join(' '), state })
+}
+
+const hasEnded = ({ state }: Seen) => state !== 'running' && state !== 'paused'
+
+const endOf = ({ exitCode, oomKilled, state }: Seen) =>
+  `The container ended: exit code ${exitCode}${oomKilled ? ', out of memory' : ''}.${state === 'restarting' ? ' The engine starts it again.' : ''}`

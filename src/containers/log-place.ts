@@ -1,0 +1,53 @@
+import { timestampOf } from './log-line.ts'
+import type { Line } from './log-line.ts'
+
+/**
+ * Milliseconds by which lines can stand in the engine's file before older ones: stdout and stderr are
+ * written side by side.
+ */
+const disorder = 250
+
+/** The place after a line, found again in what the engine tells a second time. */
+export class LogPlace {
+  /** True once it was found, or seen to be gone: all that comes is new. */
+  passed = false
+  /** True when it was gone: some lines after it may be, too. */
+  missed = false
+  readonly #id: string
+  readonly #timestamp: string
+  #waiting: Line[] = []
+
+  constructor(id: string) {
+    this.#id = id
+    this.#timestamp = timestampOf(id)
+  }
+
+  /** When to read from to find it. */
+  get since() {
+    return new Date(Date.parse(this.#timestamp) - disorder)
+  }
+
+  /** Those of the next lines that are behind the place. */
+  take(lines: Line[]): Line[] {
+    if (this.passed) return lines
+    const at = lines.findIndex(({ id }) => id === this.#id)
+    if (at >= 0) {
+      this.passed = true
+      return lines.slice(at + 1)
+    }
+    this.#waiting.push(...lines.filter(({ timestamp }) => timestamp > this.#timestamp))
+    return this.#isBehind() ? this.end() : []
+  }
+
+  /** What is new after all, as the place does not come. */
+  end(): Line[] {
+    if (this.passed || this.#waiting.length === 0) return []
+    this.passed = this.missed = true
+    return this.#waiting
+  }
+
+  #isBehind() {
+    const last = this.#waiting.at(-1)
+    return last && Date.parse(last.timestamp) - Date.parse(this.#timestamp) > disorder
+  }
+}
