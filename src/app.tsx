@@ -14,6 +14,8 @@ import { checkScope } from './accounts/token-scope.ts'
 import { userRoutes } from './accounts/user-routes.tsx'
 import { apiRoutes } from './api/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
+import { containerLogRoutes } from './containers/log-routes.tsx'
+import { pruneRoutes } from './containers/prune-routes.tsx'
 import { containerRoutes } from './containers/routes.tsx'
 import { statsRoutes } from './containers/stats-routes.tsx'
 import type { Deps } from './deps.ts'
@@ -74,6 +76,7 @@ export function createApp(deps: Deps) {
   app.route('/', deploymentRoutes(deps))
   app.route('/', logRoutes(deps))
   app.route('/', containerRoutes(deps))
+  app.route('/', containerLogRoutes(deps))
   app.route('/', statsRoutes(deps))
   app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))
@@ -87,6 +90,7 @@ export function createApp(deps: Deps) {
   app.route('/', tokenRoutes(deps))
   app.route('/', userRoutes(deps))
   app.route('/', auditRoutes(deps))
+  app.route('/', pruneRoutes(deps))
   app.route('/', identityRoutes(deps))
   return app
 }

@@ -1,6 +1,8 @@
 import type { Config } from './config.ts'
 import type { Conditions } from './containers/conditions.ts'
+import type { PruneRuns } from './containers/prune-runs.ts'
 import type { UsagePoller } from './containers/usage-poller.ts'
+import type { LiveLogs } from './containers/live-logs.ts'
 import type { Db, LogDb } from './db/index.ts'
 import type { DeploymentEvent } from './deployments/log-batch.ts'
 import type { DeploymentQueue } from './deployments/queue.ts'
@@ -24,8 +26,12 @@ export type Deps = {
   feed: EngineFeed
   /** How containers fare beyond what the engine's list tells. */
   conditions: Conditions
+  /** Clean-ups of the engine. */
+  pruneRuns: PruneRuns
   /** What containers use, asked once for all who watch. */
   usage: UsagePoller
+  /** The logs of containers that someone watches. */
+  liveLogs: LiveLogs
   git: Git
   /** Lines and changes of state of deployments, by deployment id. */
   logs: Hub<DeploymentEvent>

@@ -7,9 +7,12 @@ import { createApp } from './app.tsx'
 import { dropOldEvents } from './audit/retention.ts'
 import type { Config } from './config.ts'
 import { Conditions } from './containers/conditions.ts'
+import { keepSchedule } from './containers/clean-up-schedule.ts'
 import { watchConditions } from './containers/crash-loop.ts'
+import { PruneRuns } from './containers/prune-runs.ts'
 import { sampleUsage } from './containers/sampler.ts'
 import { UsagePoller } from './containers/usage-poller.ts'
+import { LiveLogs } from './containers/live-logs.ts'
 import { holdDataDir } from './db/hold.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
@@ -45,7 +48,9 @@ export function assemble(config: Config): Deps {
     docker: connectDocker({ host: config.dockerHost }),
     feed: new EngineFeed(),
     conditions: new Conditions(),
+    pruneRuns: new PruneRuns(() => deps),
     usage: new UsagePoller(() => deps),
+    liveLogs: new LiveLogs(() => deps),
     git: connectGit(config),
     logs: new Hub(),
     collector: new Collector(() => deps),
@@ -91,6 +96,7 @@ export async function serve(config: Config) {
     recoverServices(deps, { signal: stop.signal }),
     watchServices(deps, { signal: stop.signal }),
     watchConditions(deps, { signal: stop.signal }),
+    keepSchedule(deps, { signal: stop.signal }),
     sampleUsage(deps, { signal: stop.signal }),
     deps.collector.run({ signal: stop.signal }),
     deps.feed.run(deps.docker, { signal: stop.signal }),
@@ -102,7 +108,13 @@ export async function serve(config: Config) {
   setTimeout(() => process.exit(1), shutdownLimit).unref()
   stop.abort()
   deps.streams.endAll()
-  await Promise.all([server.stop(), deps.queue.stop(), deps.runner.stop(), ...background])
+  await Promise.all([
+    server.stop(),
+    deps.queue.stop(),
+    deps.runner.stop(),
+    deps.pruneRuns.stop(),
+    ...background,
+  ])
   for (const { $client } of [deps.db, deps.logDb]) {
     $client.run('PRAGMA wal_checkpoint(TRUNCATE)') // so that a copy of the file alone is whole
     $client.close()

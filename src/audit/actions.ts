@@ -45,6 +45,8 @@ export const actions = {
   'deployment.cancelled': 'cancelled a deployment of',
   'container.stopped': 'stopped the container',
   'container.restarted': 'restarted the container',
+  'engine.pruned': 'cleaned up the engine',
+  'clean_up.scheduled': 'set the clean-up of every day',
 } as const
 
 export type Action = keyof typeof actions

@@ -162,7 +162,7 @@ export async function removeBuildCache(
   { signal }: Abortable = {},
 ): Promise<number | null> {
   if (!/^[a-z0-9]+$/.test(id)) return null // the engine reads it as a pattern
-  const query = { all: true, filters: { id: { [`^${id}$`]: true } } }
+  const query = { all: true, filters: { id: ['^' + id + '$'] } }
   type Pruned = { CachesDeleted: string[] | null; SpaceReclaimed: number }
   const options = { query, signal, timeout: patience }
   const { CachesDeleted, SpaceReclaimed } = await engine.request<Pruned>(

@@ -53,6 +53,7 @@ const stylesheets = [
   'log.css',
   'stats.css',
   'containers.css',
+  'clean-up.css',
 ]
 
 const sections = [

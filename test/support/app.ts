@@ -7,6 +7,8 @@ import { createApp } from '../../src/app.tsx'
 import { parseConfig } from '../../src/config.ts'
 import { Conditions } from '../../src/containers/conditions.ts'
 import { UsagePoller } from '../../src/containers/usage-poller.ts'
+import { LiveLogs } from '../../src/containers/live-logs.ts'
+import { PruneRuns } from '../../src/containers/prune-runs.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import type { Deps } from '../../src/deps.ts'
@@ -47,7 +49,9 @@ export function testApp(env: Record<string, string> = {}) {
     docker: connectDocker({ host: process.env.DOCKER_HOST }),
     feed: new EngineFeed(),
     conditions: new Conditions(),
+    pruneRuns: new PruneRuns(() => deps),
     usage: new UsagePoller(() => deps),
+    liveLogs: new LiveLogs(() => deps),
     git: connectGit(config),
     logs: new Hub(),
     collector: new Collector(() => deps),
@@ -62,6 +66,7 @@ export function testApp(env: Record<string, string> = {}) {
   onTestFinished(async () => {
     await deps.queue.stop()
     await deps.runner.stop()
+    await deps.pruneRuns.stop()
     await removeFromEngine(deps)
     rmSync(dataDir, { recursive: true, force: true })
   })
