@@ -1,10 +1,14 @@
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { labelFilter } from '../projects/labels.ts'
+import { retire } from './retire.ts'
 import { forgetImage, getCurrent, listImages } from './store.ts'
 import type { Job } from './store.ts'
 
-type CleanUpDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+/** Seconds that a superseded container has to end in good order. */
+const timeoutSeconds = 10
+
+type CleanUpDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'instanceId'>
 
 /**
  * After a deployment: superseded containers of the environment go, and images beyond those kept for
@@ -16,15 +20,13 @@ export async function cleanUp(deps: CleanUpDeps, job: Pick<Job, 'project' | 'env
   await removeImages(deps, job)
 }
 
-async function removeContainers(
-  { db, docker, instanceId }: CleanUpDeps,
-  { environment }: Pick<Job, 'environment'>,
-) {
+async function removeContainers(deps: CleanUpDeps, { environment }: Pick<Job, 'environment'>) {
+  const { db, docker, instanceId } = deps
   const current = getCurrent(db, environment.id)
   // a container that someone ran by hand has the labels of our image, but not this kind
   const labels = [...labelFilter(instanceId, { environmentId: environment.id }), 'davit.kind=app']
   for (const { id } of await docker.listContainers({ labels, all: true }))
-    if (id !== current?.containerId) await docker.removeContainer(id, { force: true })
+    if (id !== current?.containerId) await retire(deps, id, { timeoutSeconds })
 }
 
 async function removeImages(

@@ -11,7 +11,7 @@ export const stopping = Symbol('stopping')
 
 /** What a step may use. It sees neither the database nor HTTP. */
 export type Run = Job &
-  Pick<Deps, 'docker' | 'git' | 'config' | 'instanceId'> & {
+  Pick<Deps, 'docker' | 'collector' | 'git' | 'config' | 'instanceId'> & {
     variables: OpenVariable[]
     /** What opens the repository and its submodules; nothing where an image is at hand. */
     keys: Keys

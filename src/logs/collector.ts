@@ -62,22 +62,24 @@ export class Collector {
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))
   }
 
-  /** Resolves when what a container has written is stored, or after some seconds: before it is removed. */
+  /** For a container about to be removed: resolves when what it wrote is stored, or after some seconds. */
   async finish(containerId: string) {
     if (!this.#signal || this.#signal.aborted) return
-    const container = await this.#deps().docker.inspectContainer(containerId)
-    if (!container) return
-    const read = this.#read(container)?.catchUp()
-    if (
-      read &&
-      (await within(
-        patience,
-        read.then(() => true),
-      )) === null
-    )
-      journal.warn('the last lines of a container were not read in time', {
-        container: containerId,
-      })
+    const fields = { container: containerId }
+    try {
+      const container = await this.#deps().docker.inspectContainer(containerId)
+      const reader = container && this.#read(container)
+      if (
+        reader &&
+        !(await within(
+          patience,
+          reader.catchUp().then(() => true),
+        ))
+      )
+        journal.warn('the last lines of a container were not read in time', fields)
+    } catch (error) {
+      report('the last lines of a container were not read', error, fields)
+    }
   }
 
   #hear({ action, id, attributes, time: at }: EngineEvent) {

@@ -1,6 +1,7 @@
-import type { Deps } from '../deps.ts'
+import type { LogDb } from '../db/index.ts'
 import { catchUp } from '../live/catch-up.ts'
 import { lagged } from '../live/hub.ts'
+import type { Hub } from '../live/hub.ts'
 import { OutputBatch } from './output-batch.ts'
 import { listOutput } from './read-output.ts'
 
@@ -12,10 +13,10 @@ const pageSize = 1000
  * A reader that falls behind is not cut off: it reads on from the database.
  */
 export async function* followOutput(
-  { collector, logDb }: Pick<Deps, 'collector' | 'logDb'>,
+  { live, logDb }: { live: Hub<OutputBatch>; logDb: LogDb },
   { sourceId, after, signal }: { sourceId: string; after: number; signal: AbortSignal },
 ): AsyncGenerator<OutputBatch> {
-  for await (const event of catchUp(collector.live.subscribe(sourceId, signal))) {
+  for await (const event of catchUp(live.subscribe(sourceId, signal))) {
     for (const batch of event === lagged ? storedBatches() : [event.after(after)]) {
       if (batch.lines.length === 0) continue
       after = batch.last

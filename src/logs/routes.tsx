@@ -65,13 +65,14 @@ export const outputRoutes = (deps: Deps) => {
       const { environment } = find(c)
       const { format, ...asked } = c.req.valid('query')
       const sourceId = environment.id
+      const { live } = deps.collector
       // one that was not given out yet would hide the lines up to it
       const after = Math.min(Math.max(asked.after, lastEventId(c)), getExtent(logDb, sourceId).last)
       return sse(c, {
         streams: deps.streams,
         isAllowed: () => isLoginAlive(db, c),
         events: async function* (signal) {
-          for await (const batch of followOutput(deps, { sourceId, after, signal }))
+          for await (const batch of followOutput({ live, logDb }, { sourceId, after, signal }))
             yield format === 'json' ? batch.json : batch.html
         },
       })

@@ -1,6 +1,7 @@
 import { Failure } from '../../errors.ts'
 import { urlOf } from '../../environments/json.ts'
 import { labelsFor } from '../../projects/labels.ts'
+import { retire } from '../retire.ts'
 import type { Run } from '../run.ts'
 import type { Deployment } from '../store.ts'
 import { waitForEngine } from '../../docker/wait-for-engine.ts'
@@ -80,10 +81,11 @@ async function stop({ docker, log }: Run, container: string) {
 }
 
 /** The undo of the switch. Whatever goes wrong here is told, and does not hide why it was needed. */
-async function giveWay({ docker, log }: Run, { id, old }: { id: string; old: string | null }) {
+async function giveWay(run: Run, { id, old }: { id: string; old: string | null }) {
+  const { docker, log } = run
   await waitForEngine(docker, { signal: AbortSignal.timeout(patience) })
   try {
-    await docker.removeContainer(id, { force: true })
+    await retire(run, id, { timeoutSeconds: 0 })
   } catch (error) {
     log(`The new container was not removed: ${(error as Error).message}`)
   }

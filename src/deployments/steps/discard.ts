@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { labelFilter } from '../../projects/labels.ts'
+import { retire } from '../retire.ts'
 import type { Job } from '../store.ts'
 
 /**
@@ -7,12 +8,13 @@ import type { Job } from '../store.ts'
  * unless Davit only stops and takes the run up again. Returns what the deployment has lost by it.
  */
 export async function discard(
-  { docker, instanceId }: Pick<Deps, 'docker' | 'instanceId'>,
+  deps: Pick<Deps, 'docker' | 'collector' | 'instanceId'>,
   { job: { deployment, project }, stops }: { job: Job; stops: boolean },
 ) {
+  const { docker, instanceId } = deps
   const labels = [...labelFilter(instanceId, { deploymentId: deployment.id }), 'davit.kind=app']
   for (const { id } of await docker.listContainers({ labels, all: true }))
-    await docker.removeContainer(id, { force: true })
+    await retire(deps, id, { timeoutSeconds: 0 })
   if (stops) return { containerId: null }
   // by its own name: what a rollback runs is the image of another deployment
   await docker.removeImage(`davit/${project.id}:${deployment.id}`)

@@ -1,0 +1,123 @@
+import { expect, test } from 'bun:test'
+import { dropOldOutput } from '../../src/logs/retention.ts'
+import { followOutput } from '../../src/logs/follow-output.ts'
+import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { getExtent } from '../../src/logs/output-store.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import { allLines, anEnvironment } from './collecting.ts'
+
+const day = 86_400_000
+
+const cursorOf = (sourceId: string, containerId = 'c1') => ({
+  containerId,
+  sourceId,
+  deploymentId: Bun.randomUUIDv7(),
+  name: 'app',
+  timestamp: null,
+  ordinal: 0,
+  stream: null,
+  endedAt: null,
+})
+
+const line = (text: string, time = Date.now()) => ({ time, stream: 'stdout' as const, text })
+
+const countBlocks = ({ logDb }: TestApp) =>
+  logDb.$client.query<{ n: number }, []>('SELECT count(*) AS n FROM output_blocks').get()!.n
+
+test('the oldest lines give way when the size is reached, and numbers go on', async () => {
+  const t = testApp({ DAVIT_LOG_SIZE: '1' })
+  const ada = t.logIn('ada@example.com')
+  const { id, output } = await anEnvironment(t, ada)
+  const writer = new OutputWriter(t.deps)
+  const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(600))).toString('base64')
+  for (let batch = 0; batch < 40; batch++)
+    writer.write(
+      cursorOf(id),
+      Array.from({ length: 100 }, () => line(random())),
+    )
+  const { first, last, bytes } = getExtent(t.logDb, id)
+  expect(last).toBe(4000)
+  expect(first).toBeGreaterThan(1000)
+  expect(bytes).toBeLessThanOrEqual(1024 * 1024)
+  expect(bytes).toBeGreaterThan(800 * 1024)
+  const lines = await allLines(ada, output)
+  expect(lines.map(({ seq }) => seq)).toEqual(
+    Array.from({ length: last - first + 1 }, (_, at) => first + at),
+  )
+  expect((await ada.page(output)).text).toContain(`data-first="${first}" data-last="4000"`)
+})
+
+test('lines older than the days go, and numbers go on where none is left', async () => {
+  const t = testApp({ DAVIT_LOG_DAYS: '2' })
+  const ada = t.logIn('ada@example.com')
+  const { id, output } = await anEnvironment(t, ada)
+  const old = Date.now() - 3 * day
+  const long = 'x'.repeat(70_000)
+  const writer = new OutputWriter(t.deps)
+  writer.write(cursorOf(id), [line('one', old), line(long, old)])
+  writer.write(cursorOf(id), [line('three', old)])
+  dropOldOutput(t.deps)
+  writer.forget()
+  expect(await allLines(ada, output)).toEqual([])
+  expect(getExtent(t.logDb, id)).toMatchObject({ first: 4, last: 3, since: null })
+  expect((await ada.page(output)).status).toBe(200)
+  writer.write(cursorOf(id), [line('four')])
+  dropOldOutput(t.deps)
+  expect((await allLines(ada, output)).map(({ seq, text }) => [seq, text])).toEqual([[4, 'four']])
+})
+
+test('an app that says little does not make a row of the database for each line', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id, output } = await anEnvironment(t, ada)
+  const writer = new OutputWriter(t.deps)
+  const texts = Array.from({ length: 2000 }, (_, at) => `at ${at}: GET /healthz 200`)
+  for (const [at, text] of texts.entries()) {
+    if (at === 1000) writer.forget()
+    writer.write(cursorOf(id, at % 2 === 0 ? 'c1' : 'c2'), [line(text)])
+  }
+  expect((await allLines(ada, output)).map(({ text }) => text)).toEqual(texts)
+  expect(countBlocks(t)).toBeLessThan(5)
+})
+
+test('lines for an environment that is gone are not stored, and what is left of one goes', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id, projectId } = await anEnvironment(t, ada)
+  const writer = new OutputWriter(t.deps)
+  expect(writer.write(cursorOf(id), [line('one')])).toBe(true)
+  t.db.$client.run('DELETE FROM projects')
+  expect(writer.write(cursorOf(id), [line('two')])).toBe(false)
+  expect(writer.write(cursorOf(projectId), [line('two')])).toBe(false)
+  dropOldOutput(t.deps)
+  expect(countBlocks(t)).toBe(0)
+})
+
+test('who follows gets stored lines, then new ones, once each, however slowly', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await anEnvironment(t, ada)
+  const writer = new OutputWriter(t.deps)
+  const { live } = writer
+  const write = (from: number, count: number) =>
+    writer.write(
+      cursorOf(id),
+      Array.from({ length: count }, (_, at) => line(String(from + at))),
+    )
+  write(1, 2500)
+  const abort = new AbortController()
+  const seen: number[] = []
+  for await (const batch of followOutput(
+    { live, logDb: t.logDb },
+    { sourceId: id, after: 10, signal: abort.signal },
+  )) {
+    for (const { sequence, text } of batch.lines) {
+      expect(text).toBe(String(sequence))
+      seen.push(sequence)
+    }
+    if (seen.length === 2490) for (let at = 2501; at < 2701; at++) write(at, 1)
+    if (seen.at(-1) === 2700) abort.abort()
+  }
+  expect(seen).toEqual(Array.from({ length: 2690 }, (_, at) => at + 11))
+})
