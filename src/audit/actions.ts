@@ -43,6 +43,13 @@ export const actions = {
   'deployment.triggered': 'deployed',
   'deployment.rolled_back': 'rolled back',
   'deployment.cancelled': 'cancelled a deployment of',
+  'service.created': 'made the service',
+  'service.changed': 'changed the service',
+  'service.restarted': 'restarted the service',
+  'service.stopped': 'stopped the service',
+  'service.cancelled': 'cancelled a start of the service',
+  'service.deleted': 'deleted the service',
+  'service.secrets_shown': 'looked at the secrets of the service',
   'container.stopped': 'stopped the container',
   'container.restarted': 'restarted the container',
   'engine.pruned': 'cleaned up the engine',
@@ -66,4 +73,5 @@ export type ObjectKind =
   | 'environment'
   | 'variable'
   | 'deployment'
+  | 'service'
   | 'container'
