@@ -1,4 +1,5 @@
 import type { Engine } from './engine.ts'
+import { toEngineTime } from './engine-time.ts'
 import { readJsonLines } from './json-lines.ts'
 
 export type EngineEvent = {
@@ -26,12 +27,20 @@ export type EventFilters = {
   container?: string[]
 }
 
+export type EventOptions = {
+  filters?: EventFilters
+  /** Begins with what happened from this time on, as far as the engine remembers: 256 events. */
+  since?: Date
+  signal?: AbortSignal | undefined
+}
+
 /** What happens on the engine from now on; throws when the connection ends, so connect again. */
 export async function* engineEvents(
   engine: Engine,
-  { filters = {}, signal }: { filters?: EventFilters; signal?: AbortSignal | undefined } = {},
+  { filters = {}, since, signal }: EventOptions = {},
 ): AsyncGenerator<EngineEvent> {
-  const bytes = engine.stream('GET', '/events', { query: { filters }, signal })
+  const query = { filters, since: since && toEngineTime(since) }
+  const bytes = engine.stream('GET', '/events', { query, signal })
   for await (const { Type, Action, Actor, timeNano } of readJsonLines<Sent>(bytes)) {
     const time = new Date(timeNano / 1e6)
     yield { type: Type, action: Action, id: Actor.ID, attributes: Actor.Attributes ?? {}, time }

@@ -25,17 +25,16 @@ export class EngineFeed {
 
   /** Keeps the connection until the signal; an engine that is away is waited for. */
   async run(docker: Pick<Docker, 'events'>, { signal }: { signal: AbortSignal }) {
+    const heard = new Heard()
     let quiet = false
     while (!signal.aborted) {
       try {
-        const events = docker.events({ filters: { type: ['container'] }, signal })
-        let next = events.next() // connects first, or what happens during the look would be missed
-        next.catch(() => {}) // who awaits it below is told all the same
+        const filters = { type: ['container'] }
+        const events = docker.events({ filters, since: heard.until, signal })
         this.#hub.publish(channel, lookAgain)
-        for (let event = await next; !event.done; event = await next) {
+        for await (const event of events) {
           quiet = false
-          this.#hub.publish(channel, event.value)
-          next = events.next()
+          if (heard.isNew(event)) this.#hub.publish(channel, event)
         }
       } catch (error) {
         if (signal.aborted) return
@@ -44,5 +43,22 @@ export class EngineFeed {
       }
       await sleep(retryDelay, undefined, { signal }).catch(() => {})
     }
+  }
+}
+
+/** How far the engine was heard, so that one who asks again misses nothing and hears nothing twice. */
+class Heard {
+  /** The last event's time; the engine is asked from there on, that millisecond included. */
+  until = new Date()
+  #then = new Set<string>()
+
+  isNew({ id, action, time }: EngineEvent) {
+    const what = `${id} ${action}`
+    if (time < this.until) return true
+    if (time > this.until) this.#then.clear()
+    this.until = time
+    if (this.#then.has(what)) return false
+    this.#then.add(what)
+    return true
   }
 }

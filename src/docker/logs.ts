@@ -1,6 +1,7 @@
 import type { Engine } from './engine.ts'
 import { Failure } from '../errors.ts'
 import { inspectContainer } from './container-inspect.ts'
+import { toEngineTime } from './engine-time.ts'
 import { EngineError } from './failures.ts'
 import { OutputReader, TerminalReader } from './log-lines.ts'
 import type { ContainerLine } from './log-lines.ts'
@@ -31,7 +32,7 @@ export async function* containerLogs(
   const { tail, since, until, signal } = options
   const container = await inspectContainer(engine, id, { signal })
   if (!container) throw new EngineError(404, `No such container: ${id}`)
-  const times = { since: since && toSeconds(since), until: until && toSeconds(until) }
+  const times = { since: since && toEngineTime(since), until: until && toEngineTime(until) }
   const query = { stdout: true, stderr: true, follow, timestamps, tail, ...times }
   const path = `/containers/${encodeURIComponent(id)}/logs`
   const reader = container.tty ? new TerminalReader(timestamps) : new OutputReader(timestamps)
@@ -45,13 +46,6 @@ export async function* containerLogs(
   }
   const rest = reader.end()
   if (rest.length > 0) yield rest
-}
-
-/** `since` wants seconds and nanoseconds; RFC 3339 is refused. */
-function toSeconds(time: Date | string): string {
-  const text = typeof time === 'string' ? time : time.toISOString()
-  const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''
-  return `${Math.floor(Date.parse(text) / 1000)}.${fraction.padEnd(9, '0')}`
 }
 
 const unreadable = (driver: string, cause: unknown) =>

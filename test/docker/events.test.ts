@@ -25,6 +25,16 @@ test('what happens to a container is heard of', async () => {
   expect(await next.catch((error) => error.message)).toBe('enough')
 })
 
+test('what has happened already is told to who asks from then on', async () => {
+  const since = new Date()
+  const id = await run('exit 4')
+  await docker.waitForExit(id)
+  const filters = { type: ['container'], container: [id] }
+  for await (const { action } of docker.events({ filters, since })) if (action === 'die') break
+  const later = docker.events({ filters, since: new Date(), signal: AbortSignal.timeout(300) })
+  expect(await later.next().catch((error) => error.name)).toBe('TimeoutError')
+})
+
 test('the end of the connection is an error, also when the engine closes in good order', async () => {
   const host = await fakeEngine(({ socket }) => answer(socket, 200, ''))
   const reading = collect(connectDocker({ host }).events())

@@ -1,0 +1,79 @@
+import { expect, test } from 'bun:test'
+import { connectDocker, EngineFeed, lookAgain } from '../../src/docker/index.ts'
+import { fakeEngine } from './fake-engine.ts'
+import { sandbox } from './sandbox.ts'
+
+const { docker, run } = sandbox()
+
+/** Runs a feed for as long as the work takes, and hands over what is heard of it. */
+async function withFeed(
+  source: Parameters<EngineFeed['run']>[0],
+  work: (heard: ReturnType<EngineFeed['listen']>) => Promise<void>,
+) {
+  const controller = new AbortController()
+  const feed = new EngineFeed()
+  const heard = feed.listen(controller.signal)
+  await heard.next()
+  const running = feed.run(source, controller)
+  await work(heard)
+  controller.abort()
+  await running
+}
+
+async function next(heard: ReturnType<EngineFeed['listen']>) {
+  const { value } = await heard.next()
+  return value === lookAgain ? 'look again' : `${value!.id} ${value!.action}`
+}
+
+test('after a broken connection nothing is missed, and nothing is told twice', async () => {
+  const start = Math.floor(Date.now() / 1000)
+  const asked: number[] = []
+  const lines: string[] = []
+  const tell = (id: string, action: string, milliseconds: number) => {
+    const timeNano = start * 1e9 + milliseconds * 1e6
+    lines.push(JSON.stringify({ Type: 'container', Action: action, Actor: { ID: id }, timeNano }))
+  }
+  const host = await fakeEngine(({ line, socket }) => {
+    if (!line.includes('/events')) return
+    asked.push(Number(/since=([\d.]+)/.exec(line)![1]))
+    socket.write('HTTP/1.1 200 OK\r\n\r\n')
+    for (const sent of lines) socket.write(`${sent}\n`)
+    if (asked.length === 1) {
+      tell('a', 'start', 60_000)
+      tell('b', 'start', 60_500)
+      for (const sent of lines) socket.write(`${sent}\n`)
+      lines.splice(0, 1) // the engine gives only what is not older
+      tell('c', 'start', 60_500)
+      tell('b', 'die', 60_500)
+      socket.end()
+    }
+  })
+  await withFeed(connectDocker({ host }), async (heard) => {
+    const order = ['look again', 'a start', 'b start', 'look again', 'c start', 'b die']
+    for (const expected of order) expect(await next(heard)).toBe(expected)
+  })
+  expect(asked[0]).toBeGreaterThanOrEqual(start)
+  expect(asked[1]).toBeCloseTo(start + 60.5, 3)
+})
+
+test('what happened before the engine answered is heard', async () => {
+  const slow: typeof docker.events = async function* (options) {
+    await docker.waitForExit(await run('true'))
+    yield* docker.events(options)
+  }
+  await withFeed({ events: slow }, async (heard) => {
+    const seen: string[] = []
+    while (!seen.some((event) => event.endsWith(' die'))) seen.push(await next(heard))
+    expect(seen.some((event) => event.endsWith(' start'))).toBe(true)
+  })
+})
+
+test('running out of memory and changes of health are heard', async () => {
+  await withFeed(docker, async (heard) => {
+    const test = ['CMD-SHELL', 'true']
+    const sound = await run('sleep 60', { healthCheck: { test, interval: 200, timeout: 5_000 } })
+    const greedy = await run('head -c 200m /dev/zero | tail -c 150m')
+    const wanted = new Set([`${sound} health_status: healthy`, `${greedy} oom`])
+    while (wanted.size > 0) wanted.delete(await next(heard))
+  })
+})
