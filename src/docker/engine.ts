@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import Modem from 'docker-modem'
 import type { EngineAddress } from './address.ts'
@@ -129,7 +130,11 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
         ...(call.auth && { authconfig: call.auth }),
         ...(signal && { abortSignal: signal }),
       },
-      (error, answer) => (error ? reject(error) : resolve(answer as IncomingMessage)),
+      (error, answer) => {
+        if (error) return reject(error)
+        muffle((answer as IncomingMessage).socket)
+        resolve(answer as IncomingMessage)
+      },
     )
     const answer = await promise
     if (answer.statusCode! >= 400) throw await readRefusal(answer)
@@ -151,6 +156,16 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     return unreachable(address, error)
   }
 }
+
+/**
+ * When a signal is aborted whose answer has come but was not read to its end, nobody listens to the
+ * socket any more, and its error would end the process. Whoever reads is told by the answer.
+ */
+function muffle(socket: Socket) {
+  if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore)
+}
+
+const ignore = () => {}
 
 function openModem(address: EngineAddress) {
   // Every key is given, because docker-modem fills the ones left out from the environment.
