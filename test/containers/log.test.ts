@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { admin, anOwn, aRunning, aStranger, listen } from './engine.ts'
+import { followLog, isEvent, isLine, linesOf, notesOf, textsOf } from './log-stream.ts'
+
+const sequence = (first: number, last: number) =>
+  Array.from({ length: last - first + 1 }, (_, i) => String(first + i))
+
+test('the last lines come first, then what is written, each once and with its id', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await aRunning(
+    t,
+    ada,
+    'i=0; while [ $i -lt 3000 ]; do i=$((i+1)); echo $i; done; sleep 99',
+  )
+  const stream = await followLog(ada, id, { tail: '10000' })
+  const lines = linesOf(await stream.until(isLine('3000')))
+  expect(lines.map(({ text }) => text)).toEqual(sequence(1, 3000))
+  expect(new Set(lines.map((line) => line.id)).size).toBe(3000)
+  for (const line of lines) expect(line.id).toStartWith(line.time)
+  expect(lines[0]!.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z$/)
+})
+
+test('a stream that broke goes on after the last line seen, with none lost or doubled', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const script =
+    'i=0; while [ $i -lt 2000 ]; do i=$((i+1)); echo $i; [ $((i%20)) = 0 ] && usleep 5000; done; sleep 99'
+  const { id } = await aRunning(t, ada, script)
+  const texts: string[] = []
+  let lastEventId = ''
+  while (texts.at(-1) !== '2000') {
+    const stream = await followLog(ada, id, { tail: '10000', ...(lastEventId && { lastEventId }) })
+    const events = await stream.until(
+      (event) => isLine('2000')(event) || (event.id !== null && Math.random() < 0.01),
+    )
+    texts.push(...textsOf(events))
+    lastEventId = stream.lastId ?? lastEventId
+    await stream.close()
+  }
+  expect(texts).toEqual(sequence(1, 2000))
+  expect(t.deps.liveLogs.size).toBe(0)
+})
+
+test('viewers who come while it writes fast miss nothing, and one follow serves them all', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await aRunning(
+    t,
+    ada,
+    'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo $i; done; sleep 99',
+  )
+  let follows = 0
+  const { containerLogs } = t.docker
+  t.deps.docker = {
+    ...t.docker,
+    containerLogs: (id, options) => (
+      (follows += options?.follow ? 1 : 0),
+      containerLogs(id, options)
+    ),
+  }
+  const viewers = await Promise.all(
+    Array.from({ length: 8 }, async (_, i) => {
+      await Bun.sleep(i * 30)
+      const stream = await followLog(ada, id, { tail: '0' })
+      return textsOf(await stream.until(isLine('20000')))
+    }),
+  )
+  for (const texts of viewers) expect(texts).toEqual(sequence(Number(texts[0]), 20000))
+  expect(follows).toBe(1)
+})
