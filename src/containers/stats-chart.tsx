@@ -20,7 +20,7 @@ export const StatsChart = ({ name, history, top, text, lines }: Props) => {
   const width = seconds / span
   const id = `usage-${name.toLowerCase()}`
   return (
-    <figure class="chart">
+    <figure class="stats-chart">
       <figcaption>
         <strong>{name}</strong>
         {lines.map(({ name, valueOf }, index) => (
