@@ -25,7 +25,8 @@ export const StatsChart = ({ name, history, top, text, lines }: Props) => {
         <strong>{name}</strong>
         {lines.map(({ name, valueOf }, index) => (
           <span class="chart-key" data-line={name && index}>
-            {name} {summary(history.samples.map(valueOf), text)}
+            {name && `${name}: `}
+            {summary(history.samples.map(valueOf), text)}
           </span>
         ))}
       </figcaption>
@@ -78,9 +79,9 @@ const inWords: Record<Range, string> = {
 }
 
 const times: Record<Range, string[]> = {
-  hour: ['60 min ago', '45', '30', '15', 'now'],
-  day: ['24 h ago', '18', '12', '6', 'now'],
-  week: ['7 d ago', '6', '5', '4', '3', '2', '1', 'now'],
+  hour: ['60 min', '45', '30', '15', 'now'],
+  day: ['24 h', '18', '12', '6', 'now'],
+  week: ['7 d', '6', '5', '4', '3', '2', '1', 'now'],
 }
 
 const summary = (values: number[], text: (value: number) => string) =>

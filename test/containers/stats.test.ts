@@ -16,13 +16,13 @@ async function* watch(client: TestClient, id: string, query = ''): AsyncGenerato
   yield* readEvents(response.body!)
 }
 
-async function* watchJson(client: TestClient, id: string) {
+async function* watchJson(client: TestClient, id: string): AsyncGenerator<any> {
   for await (const { name, data } of watch(client, id, '?format=json'))
     yield name === 'message' ? JSON.parse(data) : { name, data }
 }
 
 /** Waits for an event with that state, and gives it back. */
-async function untilState(stream: AsyncGenerator, state: string) {
+async function untilState(stream: AsyncGenerator<any>, state: string) {
   for (;;) {
     const { value, done } = await stream.next()
     if (done) throw new Error(`It never was ${state}.`)
