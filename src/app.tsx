@@ -31,6 +31,7 @@ import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
 import { outputRoutes } from './logs/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
 import { registryRoutes } from './registries/routes.tsx'
+import { serviceRoutes } from './services/routes.tsx'
 import { clientAddress } from './web/client-address.ts'
 import { csrfCheck, csrfToken } from './web/csrf.ts'
 import { factory } from './web/factory.ts'
@@ -75,6 +76,7 @@ export function createApp(deps: Deps) {
   app.route('/', overviewRoutes(deps))
   app.route('/', deploymentRoutes(deps))
   app.route('/', logRoutes(deps))
+  app.route('/', serviceRoutes(deps))
   app.route('/', containerRoutes(deps))
   app.route('/', containerLogRoutes(deps))
   app.route('/', statsRoutes(deps))

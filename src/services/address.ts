@@ -1,20 +1,54 @@
 import type { Config } from '../config.ts'
 import { urlOn } from '../environments/json.ts'
+import type { AddressOf } from './compose/values.ts'
 import type { ServicePort } from './store.ts'
 
 type Places = Pick<Config, 'publishAddress' | 'url'>
 
+/** What is spoken at well-known ports; all others are taken for HTTP. */
+const schemes: Record<number, string> = {
+  1883: 'mqtt',
+  3306: 'mysql',
+  4222: 'nats',
+  5432: 'postgresql',
+  5672: 'amqp',
+  6379: 'redis',
+  27017: 'mongodb',
+}
+
 /** Where an instance is reached: the first of its ports. Null when it publishes none. */
 export const addressOf = (config: Places, ports: ServicePort[]) => {
-  const first = ports.find(({ protocol }) => protocol === 'tcp')
-  return first ? urlOn(first.port, config) : null
+  const first = firstOf(ports)
+  return first ? addressOn(config, first) : null
 }
+
+/** Where one published port is reached. */
+export function addressOn(config: Places, { port, containerPort, protocol }: ServicePort) {
+  const url = urlOn(port, config)
+  const scheme = protocol === 'udp' ? 'udp' : schemes[containerPort]
+  return scheme ? url.replace(/^http:/, `${scheme}:`) : url
+}
+
+/** Addresses by service and port, for values that follow from them. */
+export const addressesOf =
+  (config: Places, ports: ServicePort[]): AddressOf =>
+  (service, port) => {
+    const own = ports.filter(({ target }) => target === service)
+    const meant = own.find(({ containerPort }) => containerPort === port) ?? own[0] ?? ports[0]
+    return meant ? urlOn(meant.port, config) : nowhere
+  }
 
 /** What every template may mention without declaring it: the address that its users will type. */
 export function builtIns(config: Places, ports: ServicePort[]): Map<string, string> {
-  const url = addressOf(config, ports) ?? ''
+  const first = firstOf(ports)
+  const url = first ? urlOn(first.port, config) : ''
   return new Map([
     ['DAVIT_URL', url],
     ['DAVIT_HOST', url === '' ? '' : new URL(url).hostname],
   ])
 }
+
+/** Of an instance that publishes nothing. */
+const nowhere = 'http://localhost'
+
+const firstOf = (ports: ServicePort[]) => ports.find(({ protocol }) => protocol === 'tcp')

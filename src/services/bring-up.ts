@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { masking } from '../logs/mask.ts'
 import type { Definition } from './definition.ts'
-import { plansOf, templateOf } from './definition.ts'
+import { plansOf, secretsOf } from './definition.ts'
 import type { PullProgress } from './progress.ts'
 import type { ServiceRun } from './run.ts'
 import { moveService } from './store.ts'
@@ -49,14 +49,6 @@ export function runOf(
   const plans = plansOf(deps, definition)
   const mask = masking(secretsOf(definition))
   return { config, db, docker, secrets, instanceId, service, plans, mask, progress, signal }
-}
-
-/** The values that no log and no page may show. */
-export function secretsOf(definition: Definition) {
-  const { variables } = templateOf(definition)
-  return [...variables.values()]
-    .filter(({ secret }) => secret)
-    .flatMap(({ name }) => definition.values.get(name) ?? [])
 }
 
 /** Stores, then publishes, that an instance is in a state now. */

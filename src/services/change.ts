@@ -31,6 +31,7 @@ export async function changeService(
     const { step, failure } = explainStart(getService(deps.db, id), error, signal)
     if (failure.code === 'internal') report('a service was not changed', error, { service: id })
     keep(deps, before)
+    if (getService(deps.db, id)?.deletingAt) return // it was cancelled to be removed
     await startService(deps, { ...options, signal: new AbortController().signal })
     const again = getService(deps.db, id)
     if (again?.status !== 'running') return

@@ -1,11 +1,16 @@
 import type { Deps } from '../deps.ts'
+import { parseDotenv } from '../environments/dotenv.ts'
+import { AppError, invalidField } from '../errors.ts'
 import { labelsFor } from '../projects/labels.ts'
 import { planContainers } from './compose/containers.ts'
 import type { ContainerPlan } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
-import { readCompose, readTemplate, stackOf } from './compose/template.ts'
+import { openTemplate } from './compose/open.ts'
+import { dotenv, readTemplate, stackOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
-import { builtIns } from './address.ts'
+import { withDerived } from './compose/values.ts'
+import { looksSecret } from './compose/variables.ts'
+import { addressesOf, builtIns } from './address.ts'
 import type { Service, ServicePort } from './store.ts'
 
 /** The name under which a file of the user's own stands where others have a template's name. */
@@ -19,10 +24,35 @@ export type Definition = Pick<Service, 'id' | 'ownerId' | 'name' | 'template' | 
   }
 
 /** The file of an instance, read again: nothing of it is kept twice. */
-export const templateOf = ({ template, compose }: Pick<Definition, 'template' | 'compose'>) =>
-  template === ownFile
-    ? readCompose(compose, { file: 'compose.yaml', field: 'compose' })
-    : readTemplate(compose, { file: `${template}.yaml` })
+export function templateOf({ template, compose, values }: Read): Template {
+  if (template !== ownFile) return readTemplate(compose, { file: `${template}.yaml` })
+  return openOwnFile(compose, values.get(dotenv) ?? null)
+}
+
+type Read = Pick<Definition, 'template' | 'compose' | 'values'>
+
+/** A file of the user's own, with the text of the `.env` beside it. */
+export function openOwnFile(compose: string, env: string | null): Template {
+  const origin = { file: 'compose.yaml', field: 'compose' }
+  return openTemplate(compose, origin, {
+    name: ownFile,
+    ...(env !== null && { env: pairsOf(env) }),
+  })
+}
+
+/** The pairs of a `.env`, which may hold none. */
+export function pairsOf(env: string): Map<string, string> {
+  if (!/^\s*[^#\s]/m.test(env)) return new Map()
+  try {
+    return parseDotenv(env)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw invalidField(
+      'env',
+      error.message.replace(/^dotenv /, '').replace(' Nothing was stored.', ''),
+    )
+  }
+}
 
 /** The containers of an instance in the order of their start. */
 export function plansOf(
@@ -50,13 +80,37 @@ export function plansOf(
 export const networkName = (serviceId: string) => `davit-${serviceId}`
 
 /** The stack with the values in place, and the version that was chosen in that of the template's. */
-export function versionedStack({ config }: Pick<Deps, 'config'>, definition: Definition): Stack {
-  const template = templateOf(definition)
-  const values = new Map([...definition.values, ...builtIns(config, definition.ports)])
-  const stack = stackOf(template, values)
+export function versionedStack(
+  { config }: Pick<Deps, 'config'>,
+  definition: Definition,
+  template = templateOf(definition),
+): Stack {
+  const stack = stackOf(template, fullValues({ config }, definition, template))
   for (const service of stack.services.values())
     service.image = withVersion(service.image, template, definition.version)
   return stack
+}
+
+/** All that the file may mention: the kept values, and those that follow from where it is published. */
+export function fullValues(
+  { config }: Pick<Deps, 'config'>,
+  { values, ports }: Pick<Definition, 'values' | 'ports'>,
+  { variables }: Template,
+): Map<string, string> {
+  const derived = withDerived(variables, values, addressesOf(config, ports))
+  return new Map([...values, ...derived, ...builtIns(config, ports)])
+}
+
+/** The values that no log and no page may show. */
+export function secretsOf(definition: Read) {
+  const { variables } = templateOf(definition)
+  const env = pairsOf(definition.values.get(dotenv) ?? '')
+  return [
+    ...[...variables.values()]
+      .filter(({ secret }) => secret)
+      .flatMap(({ name }) => definition.values.get(name) ?? []),
+    ...[...env].filter(([name]) => looksSecret(name)).map(([, value]) => value),
+  ]
 }
 
 /** Images that carry the template's version get the chosen one; those beside them stay. */

@@ -31,6 +31,12 @@ const rules: Rule[] = [
     hint: 'Lower cpus in its file.',
   },
   {
+    seen: /error setting rlimit/i,
+    code: 'limit_too_high',
+    message: 'The engine itself may not have as many open files or processes as it asks for.',
+    hint: 'Lower ulimits in its file, or raise the limits of the engine (LimitNOFILE).',
+  },
+  {
     seen: /exec format error/i,
     code: 'wrong_architecture',
     message: 'Its image is for another processor architecture.',

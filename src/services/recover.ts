@@ -8,7 +8,7 @@ import { listBeingDeleted, listInStatus } from './store.ts'
 
 /** Takes up what the last process left in the middle: starts begin anew, deletions go on. */
 export async function recoverServices(
-  deps: ServiceDeps & Pick<Deps, 'runner'>,
+  deps: ServiceDeps & Pick<Deps, 'runner' | 'logDb'>,
   { signal }: { signal: AbortSignal },
 ) {
   for (const service of listBeingDeleted(deps.db)) {

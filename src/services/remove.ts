@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { deleteOutput } from '../projects/store.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { deleteService } from './store.ts'
 import type { Service } from './store.ts'
@@ -9,11 +10,12 @@ import { removeFromEngine } from './take-down.ts'
  * stored the intent, and every step can be repeated: what a crash leaves is taken up at the next start.
  */
 export async function removeService(
-  deps: ServiceDeps & Pick<Deps, 'runner'>,
+  deps: ServiceDeps & Pick<Deps, 'runner' | 'logDb'>,
   { service, volumes }: { service: Service; volumes: boolean },
 ) {
   await deps.runner.cancel(service.id)
   const removed = await removeFromEngine({ ...deps, service }, { volumes })
+  deleteOutput(deps.logDb, service.id)
   deleteService(deps.db, service.id)
   return [...removed, { kind: 'service', name: service.name }]
 }

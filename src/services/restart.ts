@@ -1,4 +1,5 @@
 import { report } from '../journal.ts'
+import { partLabel } from './compose/containers.ts'
 import { runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { explainStart } from './explain.ts'
@@ -7,7 +8,7 @@ import { definitionOf, noError, startService } from './start.ts'
 import type { StartOptions } from './start.ts'
 import { startContainers } from './steps/start.ts'
 import { getService } from './store.ts'
-import { listOwnContainers } from './take-down.ts'
+import { atItsPace, listOwnContainers } from './take-down.ts'
 
 /**
  * Stops the containers of an instance and starts them again in order; where one is missing, all are
@@ -21,13 +22,12 @@ export async function restartService(deps: ServiceDeps, options: StartOptions) {
     const run = runOf(deps, { service, definition: definitionOf(deps, service), progress, signal })
     const found = await listOwnContainers({ ...deps, service })
     const made = run.plans.flatMap((plan) => {
-      const container = found.find(({ name }) => name === plan.options.name)
+      const container = found.find(({ labels }) => labels[partLabel] === plan.service)
       return container ? [{ plan, id: container.id }] : []
     })
     if (made.length < run.plans.length) return await startService(deps, options)
     tell(deps, service, 'starting')
-    for (const { plan, id } of made.toReversed())
-      await deps.docker.stopContainer(id, { timeoutSeconds: plan.options.stopTimeout ?? 10 })
+    for (const { id } of made.toReversed()) await deps.docker.stopContainer(id, atItsPace)
     await startContainers(run, made)
     tell(deps, service, 'running', noError)
   } catch (error) {
@@ -48,7 +48,6 @@ export async function stopService(deps: ServiceDeps, { id }: { id: string }) {
   const service = getService(deps.db, id)
   if (!service) return
   for (const container of await listOwnContainers({ ...deps, service }))
-    if (container.state !== 'exited')
-      await deps.docker.stopContainer(container.id, { timeoutSeconds: 60 })
+    if (container.state !== 'exited') await deps.docker.stopContainer(container.id, atItsPace)
   tell(deps, service, 'stopped', noError)
 }

@@ -40,6 +40,14 @@ export const listServices = (
     .limit(limit + 1)
     .all()
 
+export const listNames = (db: Db, ownerId: string) =>
+  db
+    .select({ name: services.name })
+    .from(services)
+    .where(eq(services.ownerId, ownerId))
+    .all()
+    .map(({ name }) => name)
+
 /** Over all owners, oldest first, without those being deleted. */
 export const listInStatus = (db: Db, statuses: readonly ServiceStatus[]): Service[] =>
   db

@@ -13,10 +13,13 @@ export const listOwnContainers = ({ docker, instanceId, service }: OfService) =>
 /** Stops and removes the containers of an instance; network and volumes stay. Can be repeated. */
 export async function takeDown(of: OfService) {
   for (const { id } of await listOwnContainers(of)) {
-    await of.docker.stopContainer(id, { timeoutSeconds: 10 })
+    await of.docker.stopContainer(id, atItsPace)
     await of.docker.removeContainer(id, { force: true, volumes: true })
   }
 }
+
+/** As long as each was made with: a database wants to write its data down. */
+export const atItsPace = { timeoutSeconds: null }
 
 /** Takes away all that an instance has on the engine; its volumes only when asked. */
 export async function removeFromEngine(of: OfService, { volumes }: { volumes: boolean }) {

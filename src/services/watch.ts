@@ -2,11 +2,10 @@ import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { report } from '../journal.ts'
-import { isOneShot } from './compose/model.ts'
-import { partLabel } from './compose/containers.ts'
+import { mayEnd, partLabel } from './compose/containers.ts'
 import { tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
-import { versionedStack } from './definition.ts'
+import { plansOf } from './definition.ts'
 import { definitionOf } from './start.ts'
 import { getService, listInStatus } from './store.ts'
 import type { ServiceStatus } from './store.ts'
@@ -38,9 +37,14 @@ export async function watchServices(deps: WatchDeps, { signal }: { signal: Abort
 export async function observe(deps: WatchDeps, id: string) {
   const service = getService(deps.db, id)
   if (!service || !isSettled(service.status) || deps.runner.isBusy(id)) return
-  const stack = versionedStack(deps, definitionOf(deps, service))
+  const ending = new Set(
+    plansOf(deps, definitionOf(deps, service))
+      .filter(mayEnd)
+      .map((plan) => plan.service),
+  )
   const lasting = (await listOwnContainers({ ...deps, service })).filter(
-    ({ labels }) => !isOneShot(stack, labels[partLabel] ?? ''),
+    ({ labels, state, exitCode }) =>
+      !(ending.has(labels[partLabel] ?? '') && state === 'exited' && exitCode === 0),
   )
   const status = stateOf(lasting)
   const now = getService(deps.db, id)

@@ -13,14 +13,23 @@ export const PostForm = ({
   action,
   children,
   class: className,
+  upload = false,
   ...htmx
 }: {
   action: string
   children: Child
   class?: string
+  /** It has a field for a file. */
+  upload?: boolean
   [htmx: `hx-${string}`]: string
 }) => (
-  <form method="post" action={action} class={className} {...htmx}>
+  <form
+    method="post"
+    action={action}
+    class={className}
+    enctype={upload ? 'multipart/form-data' : undefined}
+    {...htmx}
+  >
     <input type="hidden" name="csrf_token" value={useContext(Token)} />
     {children}
   </form>

@@ -51,14 +51,17 @@ const stylesheets = [
   'forms.css',
   'deployment.css',
   'log.css',
+  'container-log.css',
   'stats.css',
   'containers.css',
+  'services.css',
   'clean-up.css',
 ]
 
 const sections = [
   { name: 'Dashboard', href: '/dashboard', under: '/dashboard' },
   { name: 'Projects', href: '/projects', under: '/projects' },
+  { name: 'Services', href: '/services', under: '/services' },
   { name: 'Containers', href: '/containers', under: '/containers' },
   { name: 'Settings', href: '/settings/profile', under: '/settings' },
 ]

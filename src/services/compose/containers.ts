@@ -82,6 +82,10 @@ export function planContainers(stack: Stack, context: InstanceContext): Containe
   })
 }
 
+/** Its end with success is no trouble, whoever waits for it. */
+export const mayEnd = ({ oneShot, options }: Pick<ContainerPlan, 'oneShot' | 'options'>) =>
+  oneShot || options.restart?.name === 'no' || options.restart?.name === 'on-failure'
+
 /** Derived from the instance: no file can name a volume of another. */
 export const volumeNameOf = (instanceId: string, volume: string) => `davit-${instanceId}-${volume}`
 

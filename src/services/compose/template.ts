@@ -63,14 +63,17 @@ export function readTemplate(text: string, origin: Origin): Template {
   return template
 }
 
+/** The name of a `.env` beside the file; the variable that holds its text is called so too. */
+export const dotenv = '.env'
+
 /**
  * Reads a Compose file of the user's own. Without `x-davit` its variables are those that it mentions,
- * with the values of the `.env` beside it.
+ * with the values of the `.env` beside it, which `env_file` may name.
  */
 export function readCompose(
   text: string,
   origin: Origin,
-  { env = new Map() }: { env?: ReadonlyMap<string, string> } = {},
+  { env }: { env?: ReadonlyMap<string, string> } = {},
 ): Template {
   const { tree, source } = readYaml(text, origin)
   const root = new Field(tree, [], source)
@@ -80,13 +83,14 @@ export function readCompose(
         about: unknownAbout(nameOf(root)),
         expose: [],
         connection: [],
-        variables: mentionedIn(tree, source, env),
+        variables: withPassedOn(mentionedIn(tree, source, env), passedOn(root), env),
         files: new Map<string, FileContent>(),
         after: null,
         tree,
         source,
       }
     : declared(root, block, source)
+  if (env) template.files.set(dotenv, { variable: dotenv })
   refuseUnreadable(template)
   return template
 }
@@ -145,6 +149,20 @@ export function mentionedIn(
   return found
 }
 
+function withPassedOn(
+  variables: Map<string, Variable>,
+  names: string[],
+  env: ReadonlyMap<string, string> = new Map(),
+) {
+  for (const name of names)
+    if (!variables.has(name) && !builtIn.includes(name))
+      variables.set(
+        name,
+        variable(name, { default: env.get(name) ?? null, secret: looksSecret(name) }),
+      )
+  return variables
+}
+
 function declared(root: Field, block: Field, source: Source): Template {
   const { files, ...said } = declarationOf(block)
   const tree = new Map([...(root.value as Map<string, Tree>)].filter(([key]) => key !== 'x-davit'))
@@ -185,12 +203,16 @@ const passedOn = (root: Field) =>
     .entries()
     .flatMap(([, service]) => {
       const environment = service.get('environment')
-      if (environment.isList) return environment.items().map((item) => item.text())
+      if (environment.isList)
+        return environment
+          .items()
+          .map((item) => item.text())
+          .filter((entry) => !entry.includes('='))
       return environment.entries().flatMap(([key, value]) => (value.absent ? [key] : []))
     })
 
 /** Values that stand in for those of a user, to see whether the file holds together. */
-const samplesOf = ({ variables }: Pick<Template, 'variables'>) =>
+export const samplesOf = ({ variables }: Pick<Template, 'variables'>) =>
   new Map([
     ...builtIn.map((name): [string, string] => [name, 'example']),
     ...[...variables.values()].map(({ name, default: value, options }): [string, string] => [

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Container } from '../../docker/index.ts'
 import { Failure } from '../../errors.ts'
+import { mayEnd } from '../compose/containers.ts'
 import type { Made, ServiceRun } from '../run.ts'
 import { endedFailure, unhealthyFailure } from './failures.ts'
 
@@ -40,6 +41,7 @@ async function until(
   while (performance.now() < deadline) {
     const container = await docker.inspectContainer(made.id, { signal })
     if (!container) throw removed(made)
+    if (container.state === 'exited' && container.exitCode === 0 && mayEnd(made.plan)) return
     if (container.state !== 'running') throw await endedFailure(run, made)
     if (await isDone(container)) return
     await sleep(interval, undefined, { signal })

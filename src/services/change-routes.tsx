@@ -1,0 +1,150 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import type { Action } from '../audit/actions.ts'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { isJson } from '../web/body.ts'
+import { clientOf } from '../web/client.ts'
+import { factory } from '../web/factory.ts'
+import { emptyDraft, input } from '../web/input.ts'
+import type { Draft } from '../web/input.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { patience, within } from '../web/within.ts'
+import { busyStatuses } from './bring-up.ts'
+import { changeService } from './change.ts'
+import { templateOf } from './definition.ts'
+import { editOf } from './edit.ts'
+import { DifferenceModal, EditForm, EditPage } from './edit-page.tsx'
+import { serviceUpdateForm } from './forms.ts'
+import { serviceJson, templateJson } from './json.ts'
+import { outlineOf } from './outline.ts'
+import { checkOwner, liveService, ownService, servicePath, servicePattern } from './own-service.ts'
+import { restartService, stopService } from './restart.ts'
+import { shownService } from './shown.ts'
+import { definitionOf } from './start.ts'
+import { getService, updateService } from './store.ts'
+import type { Service } from './store.ts'
+
+/** What is done to an instance once it is there. */
+export const changeRoutes = (deps: Deps) => {
+  const { db, runner } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .get(`${servicePattern}/edit`, (c) => show(c, edit(c, emptyDraft)))
+    .put(servicePattern, checkOwner(deps), input(serviceUpdateForm, editAgain), async (c) => {
+      const service = liveService(deps, c)
+      const { preview, ...asked } = c.var.input
+      const isForm = !isJson(c)
+      const wanted = editOf(deps, { service, user: userOf(c), input: asked, isForm })
+      const { after, domains, changes, remakes, volumes } = wanted
+      if (preview)
+        return show(c, {
+          title: `Change ${service.name}`,
+          page: () => <DifferenceModal service={service} edit={wanted} />,
+          json: () => ({ changes, remakes, volumes }),
+        })
+      if (changes.length === 0) return answer(c, service)
+      if (remakes) refuseBusy(service)
+      updateService(db, service.id, { name: after.name, domains })
+      audit(c, 'service.changed', {
+        object: objectOf(service),
+        details: { changes: changes.map(({ field }) => field).join(', ') },
+      })
+      if (!remakes) return answer(c, service)
+      const work = runner.run(service.id, (job) =>
+        changeService(deps, { id: service.id, definition: after, ...job }),
+      )
+      return answer(c, service, work)
+    })
+    .post(`${servicePattern}/restart`, (c) =>
+      act(c, 'service.restarted', ({ id }) =>
+        runner.run(id, (job) => restartService(deps, { id, ...job })),
+      ),
+    )
+    .post(`${servicePattern}/stop`, (c) =>
+      act(c, 'service.stopped', (service) => {
+        if (service.status === 'stopped' || service.status === 'failed')
+          throw new AppError('conflict', `${service.name} does not run: it is ${service.status}.`)
+        return runner.run(service.id, () => stopService(deps, service))
+      }),
+    )
+    .post(`${servicePattern}/cancel`, (c) =>
+      act(c, 'service.cancelled', ({ id, name }) => {
+        if (!runner.isBusy(id))
+          throw new AppError(
+            'conflict',
+            `Nothing is under way for ${name}. There is nothing to cancel.`,
+          )
+        return runner.cancel(id)
+      }),
+    )
+
+  function act(c: Context, action: Action, begin: (service: Service) => Promise<void>) {
+    const service = liveService(deps, c)
+    const work = begin(service)
+    audit(c, action, { object: objectOf(service) })
+    return answer(c, service, work)
+  }
+
+  /** A program waits for the end, for a while; a person sees it on the page. */
+  async function answer(c: Context, service: Service, work: Promise<void> = Promise.resolve()) {
+    const to = servicePath(service)
+    if (clientOf(c) !== 'program') return moveOn(c, { to, json: () => ({}) })
+    const done = await within(
+      patience,
+      work.then(() => true),
+    )
+    if (!done) {
+      c.status(202)
+      c.header('Location', to)
+    }
+    const shown = await shownService(deps, getService(db, service.id) ?? service)
+    return moveOn(c, { to, json: () => serviceJson(shown, deps.config) })
+  }
+
+  function refuseBusy({ id, name, status }: Service) {
+    if (runner.isBusy(id) || (busyStatuses as readonly string[]).includes(status))
+      throw new AppError(
+        'conflict',
+        `${name} is ${status} just now. Wait until that has ended, or cancel it.`,
+      )
+  }
+
+  function edit(c: Context, draft: Draft) {
+    const service = ownService(deps, c)
+    const definition = definitionOf(deps, service)
+    const template = templateOf(definition)
+    const props = { service, definition, template, draft, user: userOf(c) }
+    return {
+      title: `Change ${service.name}`,
+      page: () => <EditPage {...props} />,
+      json: () => ({
+        ...templateJson(service.template, template, outlineOf(template, definition.values)),
+        values: shownValues(definition.values, template),
+      }),
+    }
+  }
+
+  function editAgain(c: Context, draft: Draft) {
+    const service = ownService(deps, c)
+    const definition = definitionOf(deps, service)
+    const props = { service, definition, template: templateOf(definition), draft, user: userOf(c) }
+    return { ...edit(c, draft), partial: () => <EditForm {...props} /> }
+  }
+}
+
+const objectOf = ({ id, name }: Service) => ({ kind: 'service', id, name }) as const
+
+/** Null for what is secret. */
+const shownValues = (
+  values: ReadonlyMap<string, string>,
+  { variables }: ReturnType<typeof templateOf>,
+) =>
+  Object.fromEntries(
+    [...variables.values()]
+      .filter(({ hidden }) => !hidden)
+      .map(({ name, secret }) => [name, secret ? null : (values.get(name) ?? null)]),
+  )

@@ -1,0 +1,196 @@
+import { PageHead } from '../web/components.tsx'
+import { Modal, ModalActions } from '../web/dialog.tsx'
+import type { User } from '../web/factory.ts'
+import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
+import type { Draft } from '../web/input.ts'
+import { dotenv } from './compose/template.ts'
+import type { Template } from './compose/template.ts'
+import { askedFor } from './compose/values.ts'
+import { PlaceFields } from './configure-page.tsx'
+import { DangerFields } from './danger-fields.tsx'
+import { ownFile } from './definition.ts'
+import type { Definition } from './definition.ts'
+import type { Change } from './difference.ts'
+import type { Edit } from './edit.ts'
+import { outlineOf } from './outline.ts'
+import { servicePath } from './own-service.ts'
+import type { Service } from './store.ts'
+import { VariableFields } from './variable-fields.tsx'
+
+type Props = {
+  service: Service
+  definition: Definition
+  template: Template
+  draft: Draft
+  user: User
+}
+
+export const EditPage = (props: Props) => (
+  <div class="narrow">
+    <PageHead
+      title={`Change ${props.service.name}`}
+      crumbs={[
+        { href: '/services', name: 'Services' },
+        { href: servicePath(props.service), name: props.service.name },
+      ]}
+    />
+    <EditForm {...props} />
+  </div>
+)
+
+/** Shows first what would change; the answer to that has the button that applies it. */
+export const EditForm = ({ service, definition, template, draft, user }: Props) => {
+  const outline = outlineOf(template, definition.values)
+  return (
+    <form
+      id="edit-form"
+      class="form service-form"
+      hx-put={servicePath(service)}
+      hx-target="this"
+      hx-swap="outerHTML"
+      hx-disable="find button"
+    >
+      <FormError draft={draft} />
+      <TextField
+        name="name"
+        label="Name"
+        draft={draft}
+        value={definition.name}
+        required
+        maxlength={60}
+        autocomplete="off"
+      />
+      {definition.template === ownFile && <OwnFileFields definition={definition} draft={draft} />}
+      <VariableFields
+        variables={askedFor(template.variables)}
+        draft={draft}
+        kept={definition.values}
+      />
+      <PlaceFields
+        draft={draft}
+        version={template.about.version}
+        hasPorts={outline.ports.length > 0}
+        values={{
+          version: definition.version,
+          hostPort: definition.ports[0]?.port ?? null,
+          domains: service.domains,
+        }}
+      />
+      <DangerFields
+        dangers={outline.dangers}
+        allowed={definition.allowed}
+        isAdmin={user.role === 'admin'}
+      />
+      <div class="form-actions">
+        <a class="btn" data-variant="ghost" href={servicePath(service)}>
+          Back
+        </a>
+        <button type="submit" class="btn" name="preview" value="1">
+          Show what changes
+        </button>
+      </div>
+    </form>
+  )
+}
+
+const OwnFileFields = ({ definition, draft }: Pick<Props, 'definition' | 'draft'>) => (
+  <>
+    <TextArea
+      name="compose"
+      label="Compose file"
+      draft={draft}
+      value={definition.compose}
+      rows={14}
+      required
+      code
+    />
+    <TextArea
+      name="env"
+      label=".env beside it"
+      draft={draft}
+      rows={4}
+      placeholder={definition.values.has(dotenv) ? 'as it is' : 'KEY=value'}
+      hint={definition.values.has(dotenv) ? 'Left empty, it stays as it is.' : undefined}
+      code
+    />
+  </>
+)
+
+/** What would change and what that means; its button sends the form below it. */
+export const DifferenceModal = ({ service, edit }: { service: Service; edit: Edit }) => (
+  <hx-partial hx-target="#modal" hx-swap="innerHTML">
+    <Modal
+      title={
+        edit.changes.length === 0 ? (
+          'Nothing changes'
+        ) : (
+          <>
+            Change <bdi>{service.name}</bdi>?
+          </>
+        )
+      }
+    >
+      <div class="form">
+        {edit.changes.length === 0 ? (
+          <p>All is as it was.</p>
+        ) : (
+          <>
+            <dl class="difference">
+              {edit.changes.map((change) => (
+                <Difference change={change} />
+              ))}
+            </dl>
+            <Meaning service={service} edit={edit} />
+          </>
+        )}
+        <ModalActions>
+          {edit.changes.length > 0 && (
+            <button type="submit" form="edit-form" class="btn" data-close autofocus>
+              {edit.remakes ? 'Apply and start' : 'Apply'}
+            </button>
+          )}
+        </ModalActions>
+      </div>
+    </Modal>
+  </hx-partial>
+)
+
+const Difference = ({ change: { label, from, to, secret } }: { change: Change }) => (
+  <div>
+    <dt>{label}</dt>
+    <dd>
+      {from === null && to === null ? (
+        <span class="muted">{secret ? 'another secret value' : 'another text'}</span>
+      ) : (
+        <>
+          <del>{from ?? 'none'}</del> <span aria-hidden="true">→</span> <ins>{to ?? 'none'}</ins>
+        </>
+      )}
+    </dd>
+  </div>
+)
+
+const Meaning = ({ service, edit: { remakes, volumes } }: { service: Service; edit: Edit }) => {
+  if (!remakes) return <p>Its containers go on running.</p>
+  return (
+    <>
+      <p>
+        Its containers are made anew
+        {service.status === 'stopped' || service.status === 'failed' ? ' and started' : ''}; it does
+        not answer meanwhile. Should the change not come up, the service goes back to what it was.
+      </p>
+      {volumes.length > 0 && (
+        <p>
+          {volumes.length === 1 ? 'Its volume is kept: ' : 'Its volumes are kept: '}
+          {volumes.map((name, index) => (
+            <>
+              {index > 0 && ', '}
+              <code>{name}</code>
+            </>
+          ))}
+          .
+        </p>
+      )}
+    </>
+  )
+}

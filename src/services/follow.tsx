@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../deps.ts'
+import { CsrfToken } from '../web/form.tsx'
+import { sseEvent } from '../web/sse.ts'
+import { eventJson } from './json.ts'
+import { shownService } from './shown.ts'
+import { ServiceStatus } from './service-status.tsx'
+import type { StatusProps } from './service-status.tsx'
+import { getService } from './store.ts'
+
+/** Milliseconds between two looks: a pull tells of itself many times a second. */
+const pace = 250
+
+type FollowDeps = Pick<
+  Deps,
+  'config' | 'db' | 'docker' | 'instanceId' | 'runner' | 'serviceEvents' | 'conditions'
+>
+type Viewer = { id: string; signal: AbortSignal }
+
+/** What an instance is doing as JSON, and again whenever that changed, until it is deleted. */
+export async function* followJson(deps: FollowDeps, viewer: Viewer) {
+  let sent = ''
+  for await (const { shown, images } of follow(deps, viewer)) {
+    const data = JSON.stringify(eventJson(shown.service, images))
+    if (data !== sent) yield sseEvent({ data })
+    sent = data
+  }
+}
+
+/** The same as the status of its page, which it takes the place of. */
+export async function* followHtml(
+  deps: FollowDeps,
+  { csrfToken, ...viewer }: Viewer & { csrfToken: string },
+) {
+  let sent = ''
+  for await (const props of follow(deps, viewer)) {
+    const html = String(
+      <CsrfToken value={csrfToken}>
+        <ServiceStatus {...props} />
+      </CsrfToken>,
+    )
+    // morphs, so that a button keeps its focus
+    const data = `<hx-partial hx-target="#service-status" hx-swap="outerMorph">${html}</hx-partial>`
+    if (data !== sent) yield sseEvent({ data })
+    sent = data
+  }
+}
+
+async function* follow(deps: FollowDeps, { id, signal }: Viewer): AsyncGenerator<StatusProps> {
+  for await (const _ of bell(deps, { id, signal })) {
+    const service = getService(deps.db, id)
+    if (!service) return
+    yield statusOf(deps, await shownService(deps, service))
+  }
+}
+
+export const statusOf = (
+  { config, runner }: Pick<Deps, 'config' | 'runner'>,
+  shown: StatusProps['shown'],
+): StatusProps => ({
+  shown,
+  config,
+  isBusy: runner.isBusy(shown.service.id),
+  images: runner.progressOf(shown.service.id)?.images ?? [],
+})
+
+/** Rings at once, and then after the instance or a container changed. */
+async function* bell(
+  { serviceEvents, conditions }: Pick<Deps, 'serviceEvents' | 'conditions'>,
+  { id, signal }: Viewer,
+) {
+  let ring = Promise.withResolvers<void>()
+  const hear = async (source: AsyncIterable<unknown>) => {
+    for await (const _ of source) ring.resolve()
+  }
+  void hear(serviceEvents.subscribe(id, signal))
+  void hear(conditions.changes.listen(signal))
+  signal.addEventListener('abort', () => ring.resolve(), { once: true })
+  while (!signal.aborted) {
+    ring = Promise.withResolvers()
+    yield
+    await ring.promise
+    await sleep(pace, undefined, { signal }).catch(() => {})
+  }
+}

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { domain, hostPort } from '../environments/forms.ts'
+import { invalidField } from '../errors.ts'
+import type { FieldError } from '../errors.ts'
+import { AppError } from '../errors.ts'
+import { camelCase } from '../web/body.ts'
+import { block, flag, line, lines } from '../web/fields.ts'
+import { pageQuery } from '../web/paging.ts'
+import type { Variables } from './compose/values.ts'
+import { askedFor } from './compose/values.ts'
+
+const name = line('a name of 1 to 60 characters', { max: 60 })
+
+const version = line('a tag of its image', { max: 128 }).regex(
+  /^\w[\w.-]*$/,
+  'wants a tag of its image, such as 17.2 or latest.',
+)
+
+const danger = line('what an admin allows', { max: 5000 })
+
+/** Much longer than any Compose file, and less than what a body may be. */
+const compose = block('the text of a Compose file', { max: 1024 * 1024 })
+const env = block('the text of a .env file', { max: 500_000 })
+
+const settings = {
+  version: version.nullish(),
+  hostPort: hostPort.nullish(),
+  domains: lines(domain, { max: 50 }).nullish(),
+  /** Dangers, by key, that an admin allows this instance. */
+  allowed: lines(danger, { max: 100 }).nullish(),
+}
+
+/** Beside these stands a field for each variable of the template. */
+export const serviceForm = z.looseObject({ name, ...settings })
+
+export const anyServiceForm = z.looseObject({
+  template: line('the name of a template', { max: 100 }),
+  ...serviceForm.shape,
+})
+
+/** A file of the user's own, as text or as an upload. */
+export const ownServiceForm = z.looseObject({
+  ...serviceForm.shape,
+  compose: compose.nullish(),
+  env: env.nullish(),
+})
+
+/** What a file asks for is told before its instance has a name. */
+export const ownFileForm = z.looseObject({ ...ownServiceForm.shape, name: name.nullish() })
+
+export const serviceUpdateForm = z.looseObject({
+  ...ownServiceForm.shape,
+  name: name.optional(),
+  /** Tells what would change, and changes nothing. */
+  preview: flag().nullish(),
+})
+
+export const catalogueQuery = pageQuery.extend({
+  q: line('words to search for', { max: 100 }).optional(),
+  category: line('a category', { max: 40 }).optional(),
+})
+
+export const eventsQuery = z.object({
+  format: z.enum(['html', 'json'], 'wants html or json.').default('html'),
+})
+
+const fields = new Set([
+  ...Object.keys(serviceUpdateForm.shape),
+  ...Object.keys(anyServiceForm.shape),
+  'composeFile',
+  'csrfToken',
+])
+
+/** Fields of the body that are values of variables; what is neither is refused by its name. */
+export function givenValues(variables: Variables, input: object): Map<string, string> {
+  const given = new Map<string, string>()
+  const errors: FieldError[] = []
+  const names = new Map(
+    askedFor(variables).flatMap(({ name }) => [
+      [camelCase(name), name],
+      [name, name],
+    ]),
+  )
+  for (const [field, value] of Object.entries(input)) {
+    if (fields.has(field)) continue
+    const name = names.get(field)
+    if (name === undefined)
+      errors.push({ field, message: 'is no field and no variable of this template.' })
+    else if (typeof value === 'object' && value !== null)
+      errors.push({ field: name, message: 'wants a text.' })
+    else given.set(name, value === null ? '' : String(value))
+  }
+  if (errors.length === 0) return given
+  const all = errors.map(({ field, message }) => `${field} ${message}`).join(' ')
+  throw new AppError('invalid', all, { fields: errors })
+}
+
+/** A variable that is named as a field of the form could never be given. */
+export function refuseClashes(variables: Variables) {
+  const clash = askedFor(variables).find(({ name }) => fields.has(camelCase(name)))
+  if (clash)
+    throw invalidField(
+      'compose',
+      `The variable ${clash.name} has the name of a field of this form. Call it otherwise in the file.`,
+    )
+}

@@ -1,0 +1,112 @@
+import type { Config } from '../config.ts'
+import type { ContainerSummary } from '../docker/index.ts'
+import { addressOf } from './address.ts'
+import type { Entry } from './catalogue.ts'
+import { partLabel } from './compose/containers.ts'
+import type { Template } from './compose/template.ts'
+import { askedFor } from './compose/values.ts'
+import type { Variable } from './compose/variables.ts'
+import type { Outline } from './outline.ts'
+import type { ImagePull } from './progress.ts'
+import type { Service, ServicePort } from './store.ts'
+
+/** An instance with what the engine and the database know of it besides. */
+export type Shown = {
+  service: Service
+  ports: ServicePort[]
+  /** Null while the engine does not answer. */
+  containers: ContainerSummary[] | null
+}
+
+export const serviceJson = ({ service, ports, containers }: Shown, config: Config) => ({
+  id: service.id,
+  template: service.template,
+  name: service.name,
+  version: service.version || null,
+  status: service.status,
+  containers: containers && containers.map((container) => containerJson(container, service)),
+  url: addressOf(config, ports),
+  ports: ports.map(({ target, containerPort, protocol, port }) => ({
+    service: target,
+    container: containerPort,
+    protocol,
+    host: port,
+  })),
+  domains: service.domains,
+  error: service.errorCode
+    ? {
+        step: service.errorStep,
+        code: service.errorCode,
+        message: service.errorMessage ?? '',
+        hint: service.errorHint,
+      }
+    : null,
+  deleting: service.deletingAt !== null,
+  createdAt: service.createdAt,
+})
+
+/** As an entry of `GET /containers/api`, and which service of the file it is. */
+const containerJson = (container: ContainerSummary, { id }: Service) => ({
+  id: container.id,
+  name: container.name,
+  image: container.image,
+  state: container.state,
+  status: container.status,
+  health: container.health,
+  createdAt: container.createdAt,
+  ports: [...new Map(container.ports.map((port) => [port.host, port])).values()].map(
+    ({ host, container: port, protocol }) => ({ host, container: port, protocol }),
+  ),
+  project: null,
+  environment: null,
+  deployment: null,
+  service: id,
+  part: partOf(container),
+})
+
+export const partOf = ({ labels }: ContainerSummary) => labels[partLabel] ?? ''
+
+export const entryJson = ({ template, about }: Entry) => ({
+  template,
+  name: about.name,
+  description: about.description,
+  category: about.category,
+  tags: about.tags,
+  links: about.links,
+  version: about.version,
+})
+
+/** What a template asks for. */
+export const templateJson = (name: string, template: Template, outline: Outline) => ({
+  ...entryJson({ template: name, about: template.about }),
+  version: template.about.version || null,
+  variables: askedFor(template.variables).map(variableJson),
+  services: outline.services,
+  ports: outline.ports.map(({ target, containerPort, protocol, host }) => ({
+    service: target,
+    container: containerPort,
+    protocol,
+    host,
+  })),
+  volumes: outline.volumes,
+  dangers: outline.dangers.map(({ key, message }) => ({ key, message })),
+})
+
+/** A default is told, whatever it is: it stands in the template for all to read. */
+const variableJson = (variable: Variable) => ({
+  name: variable.name,
+  label: variable.label,
+  description: variable.description,
+  default: variable.secret ? null : variable.default,
+  generated: variable.generate !== null,
+  required: variable.required,
+  pattern: variable.pattern,
+  secret: variable.secret,
+  options: variable.options,
+})
+
+export const eventJson = (service: Service, pull: ImagePull[]) => ({
+  status: service.status,
+  error: service.errorMessage,
+  pull,
+})

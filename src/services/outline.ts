@@ -1,0 +1,46 @@
+import type { Danger } from './compose/dangers.ts'
+import { volumeNameOf } from './compose/containers.ts'
+import { AppError } from '../errors.ts'
+import type { Stack } from './compose/model.ts'
+import { samplesOf, stackOf } from './compose/template.ts'
+import type { Template } from './compose/template.ts'
+import type { Values } from './compose/values.ts'
+import { portsWanted } from './ports.ts'
+import type { Wanted } from './ports.ts'
+
+/** What a file asks for, before all of its variables have values. */
+export type Outline = {
+  services: { name: string; image: string }[]
+  ports: Wanted[]
+  volumes: string[]
+  dangers: Danger[]
+}
+
+/** Values that a variable has not got yet are stood in for; where that makes no sense, nothing is told. */
+export function outlineOf(template: Template, values: Values = new Map()): Outline {
+  const stack = stackWith(template, values)
+  if (!stack) return { services: [], ports: [], volumes: [], dangers: [] }
+  return {
+    services: [...stack.services.values()].map(({ name, image }) => ({ name, image })),
+    ports: portsWanted(template, stack),
+    volumes: volumesOf(stack),
+    dangers: stack.dangers,
+  }
+}
+
+/** The names on the engine of an instance's volumes. */
+export const volumeNames = (stack: Stack, serviceId: string) =>
+  volumesOf(stack).map((volume) => volumeNameOf(serviceId, volume))
+
+const volumesOf = ({ services }: Stack) => [
+  ...new Set([...services.values()].flatMap((service) => service.volumes.map((v) => v.volume))),
+]
+
+function stackWith(template: Template, values: Values): Stack | null {
+  try {
+    return stackOf(template, new Map([...samplesOf(template), ...values]))
+  } catch (error) {
+    if (error instanceof AppError) return null
+    throw error
+  }
+}

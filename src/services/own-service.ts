@@ -1,0 +1,34 @@
+import type { Context } from 'hono'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { factory } from '../web/factory.ts'
+import { userOf } from '../web/user-of.ts'
+import { findService } from './store.ts'
+import type { Service } from './store.ts'
+
+/** Instances stand beside templates in addresses: only what looks like an id is one. */
+export const servicePattern = '/services/:id{[a-f0-9-]{36}}'
+
+export const servicePath = ({ id }: Pick<Service, 'id'>) => `/services/${id}`
+
+/** Only its owner finds the instance of `/services/:id…`. */
+export const ownService = ({ db }: Pick<Deps, 'db'>, c: Context) =>
+  findService(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
+
+/** One that is not being deleted: it can be changed. */
+export function liveService(deps: Pick<Deps, 'db'>, c: Context) {
+  const service = ownService(deps, c)
+  if (service.deletingAt)
+    throw new AppError(
+      'conflict',
+      `${service.name} is being deleted. It can’t be changed any more.`,
+    )
+  return service
+}
+
+/** Stands before `input`, so that an instance of someone else is missing whatever was sent to it. */
+export const checkOwner = (deps: Pick<Deps, 'db'>) =>
+  factory.createMiddleware(async function checkServiceOwner(c, next) {
+    ownService(deps, c)
+    await next()
+  })

@@ -1,0 +1,74 @@
+import type { Deps } from '../deps.ts'
+import { hostPort } from '../environments/forms.ts'
+import { AppError, invalidField } from '../errors.ts'
+import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
+import { wantedPorts } from './compose/containers.ts'
+import type { Stack } from './compose/model.ts'
+import type { Template } from './compose/template.ts'
+import type { ServicePort } from './store.ts'
+
+/** A port to publish; `host` as the file wants it, null: any. */
+export type Wanted = Omit<ServicePort, 'port'> & { host: number | null }
+
+/** What an instance publishes, in order: the first one is what its address leads to. */
+export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack): Wanted[] {
+  const inFile = wantedPorts(stack).map(({ service, container, protocol, host }) => ({
+    target: service,
+    containerPort: container,
+    protocol,
+    host,
+  }))
+  const exposed = expose.map(({ service, port }) => ({
+    target: service,
+    containerPort: port,
+    protocol: 'tcp' as const,
+    host: null,
+  }))
+  const all = new Map<string, Wanted>()
+  for (const port of [...exposed, ...inFile])
+    all.set(keyOf(port), { ...port, host: port.host ?? all.get(keyOf(port))?.host ?? null })
+  return [...all.values()]
+}
+
+/**
+ * A port of this host for each: the first one gets the one asked for, any other what it had, what the
+ * file wants, or a free one. Throws `conflict` for one that is taken.
+ */
+export function choosePorts(
+  deps: Pick<Deps, 'db' | 'config' | 'docker'>,
+  wanted: Wanted[],
+  { asked, kept = [] }: { asked: number | null; kept?: ServicePort[] },
+): ServicePort[] {
+  if (asked !== null && wanted.length === 0)
+    throw invalidField('hostPort', 'is of no use: this service publishes no port. Leave it empty.')
+  const chosen: ServicePort[] = []
+  for (const [index, { host, ...port }] of wanted.entries())
+    chosen.push({ ...port, port: choose(port, host, index === 0 ? asked : null) })
+  return chosen
+
+  function choose(port: Omit<ServicePort, 'port'>, host: number | null, askedHere: number | null) {
+    const before = kept.find((other) => keyOf(other) === keyOf(port))?.port ?? null
+    const wish = askedHere ?? before ?? usable(host)
+    if (wish === null) return free()
+    if (chosen.some((other) => other.port === wish)) throw twice(wish)
+    if (!kept.some((other) => other.port === wish)) refuseUsedPort(deps, wish)
+    return wish
+  }
+
+  function free(): number {
+    const port = freeHostPort(deps.db, deps.config)
+    return chosen.some((other) => other.port === port) ? free() : port
+  }
+}
+
+const keyOf = ({ target, containerPort, protocol }: Omit<ServicePort, 'port'>) =>
+  `${target} ${containerPort}/${protocol}`
+
+/** Files are often written for a host of their own, and want ports such as 80: those get a free one. */
+const usable = (host: number | null) => (hostPort.safeParse(host).success ? host : null)
+
+const twice = (port: number) =>
+  new AppError(
+    'conflict',
+    `Port ${port} of this host is wanted twice, by two services or for TCP and UDP. Give each its own.`,
+  )

@@ -1,0 +1,62 @@
+import { auditor } from '../audit/record.ts'
+import type { Deps } from '../deps.ts'
+import { report } from '../journal.ts'
+import { removalForm } from '../projects/forms.ts'
+import { labelFilter } from '../projects/labels.ts'
+import { readBody } from '../web/body.ts'
+import { factory } from '../web/factory.ts'
+import { check } from '../web/input.ts'
+import { show } from '../web/respond.tsx'
+import { patience, within } from '../web/within.ts'
+import { DeleteServiceModal, RemovalReport } from './delete-service.tsx'
+import { ownService, servicePath, servicePattern } from './own-service.ts'
+import { removeService } from './remove.ts'
+import { updateService } from './store.ts'
+
+/** The end of an instance: it is asked about, then goes with all that was made for it. */
+export const removalRoutes = (deps: Deps) => {
+  const { db, docker, instanceId } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .get(`${servicePattern}/delete`, async (c) => {
+      const service = ownService(deps, c)
+      const labels = labelFilter(instanceId, { serviceId: service.id })
+      const volumes = (await docker.listVolumes({ labels })).map(({ name }) => name)
+      return show(c, {
+        title: `Delete ${service.name}`,
+        page: () => <DeleteServiceModal service={service} volumes={volumes} />,
+        json: () => ({ volumes }),
+      })
+    })
+    .delete(servicePattern, async (c) => {
+      const service = ownService(deps, c)
+      const { id, name } = service
+      const { data } = await readBody(c)
+      const asked = check(removalForm, { kind: 'form', data: { ...data, ...c.req.query() } })
+      const volumes = asked.volumes ?? service.deletingVolumes
+      await docker.info() // refused as a whole while the engine can't be asked
+      db.transaction(() => {
+        const deletingAt = service.deletingAt ?? new Date()
+        updateService(db, id, { deletingAt, deletingVolumes: volumes })
+        audit(c, 'service.deleted', {
+          object: { kind: 'service', id, name },
+          details: { volumes: volumes ? 'deleted' : 'kept' },
+        })
+      })
+      const work = removeService(deps, { service, volumes })
+      const removed = await within(patience, work)
+      const done = removed !== null
+      if (!done) {
+        work.catch((error) => report('a service was not removed', error, { service: id }))
+        c.header('Location', servicePath(service))
+      }
+      const view = {
+        title: `Delete ${name}`,
+        page: () => <RemovalReport name={name} removed={removed ?? []} done={done} />,
+        json: () => ({ removed: removed ?? [] }),
+      }
+      return show(c, view, done ? 200 : 202)
+    })
+}

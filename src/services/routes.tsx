@@ -1,0 +1,128 @@
+import { isLoginAlive } from '../accounts/login-alive.ts'
+import { refuseUngiven } from '../accounts/token-scope.ts'
+import { auditor } from '../audit/record.ts'
+import type { Deps } from '../deps.ts'
+import { Failure } from '../errors.ts'
+import { factory } from '../web/factory.ts'
+import { pageOf } from '../web/paging.ts'
+import { query } from '../web/query.ts'
+import { show } from '../web/respond.tsx'
+import { sse } from '../web/sse.ts'
+import { userOf } from '../web/user-of.ts'
+import { Catalogue } from './catalogue.ts'
+import { changeRoutes } from './change-routes.tsx'
+import { ConnectionDetails } from './connection.tsx'
+import { templateOf } from './definition.ts'
+import { detailsOf } from './details.ts'
+import { followHtml, followJson, statusOf } from './follow.tsx'
+import { catalogueQuery, eventsQuery } from './forms.ts'
+import { entryJson, serviceJson } from './json.ts'
+import { makeRoutes } from './make-routes.tsx'
+import { ownService, servicePattern } from './own-service.ts'
+import { removalRoutes } from './removal-routes.tsx'
+import { matching } from './search.ts'
+import { ServicePage } from './service-page.tsx'
+import { ServiceStatus } from './service-status.tsx'
+import { CatalogueList, InstanceList, ServicesPage } from './services-page.tsx'
+import { shownService, shownServices } from './shown.ts'
+import { definitionOf } from './start.ts'
+import { listServices } from './store.ts'
+import type { Service } from './store.ts'
+
+/** What a token must be given to see secrets: what would let it change them. */
+const toSeeSecrets = { method: 'PUT', path: '/services/:id' }
+
+/** The catalogue, and a user's instances of it. */
+export const serviceRoutes = (deps: Deps) => {
+  const { db, config } = deps
+  const audit = auditor(db)
+  const catalogue = new Catalogue(config)
+
+  return factory
+    .createApp()
+    .get('/services', query(catalogueQuery), async (c) => {
+      const user = userOf(c)
+      const { q = '', category = '', ...page } = c.req.valid('query')
+      const { entries, refused } = await catalogue.list()
+      const list = pageOf(listServices(db, { ownerId: user.id, ...page }), page)
+      const items = await shownServices(deps, { services: list.items, signal: c.req.raw.signal })
+      const found = matching(entries, { q, category })
+      const search = { entries: found, all: entries, q, category }
+      const instances = { items, cursor: page.cursor, nextCursor: list.nextCursor, config }
+      return show(c, {
+        title: 'Services',
+        page: () => (
+          <ServicesPage
+            instances={instances}
+            search={search}
+            refused={user.role === 'admin' ? refused : []}
+          />
+        ),
+        partial: () =>
+          c.req.header('HX-Target')?.endsWith('#instances') ? (
+            <InstanceList {...instances} />
+          ) : (
+            <CatalogueList {...search} />
+          ),
+        json: () => ({
+          templates: found.map(entryJson),
+          instances: items.map((shown) => serviceJson(shown, config)),
+          nextCursor: list.nextCursor,
+        }),
+      })
+    })
+    .route('/', makeRoutes(deps, catalogue))
+    .get(servicePattern, async (c) => {
+      const service = ownService(deps, c)
+      const shown = await shownService(deps, service)
+      const status = statusOf(deps, shown)
+      return show(c, {
+        title: service.name,
+        page: () => <ServicePage {...status} {...told(service)} />,
+        partial: () => <ServiceStatus {...status} />,
+        json: () => serviceJson(shown, config),
+      })
+    })
+    .get(`${servicePattern}/events`, query(eventsQuery), (c) => {
+      const { id } = ownService(deps, c)
+      const { csrfToken } = c.var
+      const isJson = c.req.valid('query').format === 'json'
+      return sse(c, {
+        streams: deps.streams,
+        isAllowed: () => isLoginAlive(db, c),
+        events: (signal) =>
+          isJson ? followJson(deps, { id, signal }) : followHtml(deps, { id, csrfToken, signal }),
+      })
+    })
+    .get(`${servicePattern}/secrets`, (c) => {
+      const service = ownService(deps, c)
+      if (c.var.token) refuseUngiven(c.var.token, toSeeSecrets)
+      const definition = definitionOf(deps, service)
+      const template = templateOf(definition)
+      const details = detailsOf(deps, { definition, template }, { withSecrets: true })
+      audit(c, 'service.secrets_shown', {
+        object: { kind: 'service', id: service.id, name: service.name },
+      })
+      c.header('Cache-Control', 'no-store')
+      return show(c, {
+        title: `${service.name}: secrets`,
+        page: () => <ConnectionDetails service={service} details={details} />,
+        json: () => ({ connection: details }),
+      })
+    })
+    .route('/', changeRoutes(deps))
+    .route('/', removalRoutes(deps))
+
+  /** What its file says of it; a page without that can still be used to delete it. */
+  function told(service: Service) {
+    try {
+      const definition = definitionOf(deps, service)
+      const template = templateOf(definition)
+      const connection = detailsOf(deps, { definition, template }, { withSecrets: false })
+      return { about: template.about, after: template.after, connection }
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      return { about: null, after: `${error.message} ${error.hint}`, connection: [] }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+import type { Child } from 'hono/jsx'
+import { Ago } from '../web/times.tsx'
+import { addressOn } from './address.ts'
+import type { About } from './compose/template.ts'
+import { ConnectionDetails } from './connection.tsx'
+import type { Detail } from './connection.tsx'
+import { ownFile } from './definition.ts'
+import { servicePath } from './own-service.ts'
+import { ServiceStatus } from './service-status.tsx'
+import type { StatusProps } from './service-status.tsx'
+import { TemplateLinks } from './template-card.tsx'
+
+type Props = StatusProps & {
+  /** Null when its file or its values can't be read. */
+  about: About | null
+  after: string | null
+  connection: Detail[]
+}
+
+/** One instance: how it fares, how it is reached, and what to do with it now. */
+export const ServicePage = ({ about, after, connection, ...status }: Props) => {
+  const { service, ports } = status.shown
+  return (
+    <>
+      <ServiceStatus {...status} />
+      <div
+        hidden
+        hx-sse:connect={`${servicePath(service)}/events`}
+        hx-trigger="load"
+        hx-swap="none"
+      />
+      {after && (
+        <section class="note" aria-labelledby="after-heading">
+          <h2 id="after-heading">Once it runs</h2>
+          <p dir="auto">{after}</p>
+        </section>
+      )}
+      {connection.length > 0 && <ConnectionDetails service={service} details={connection} />}
+      <section aria-labelledby="facts-heading">
+        <h2 id="facts-heading">About it</h2>
+        <dl class="facts">
+          <Fact name="Made from">
+            {service.template === ownFile ? 'a file of your own' : about?.name}
+          </Fact>
+          {service.version && (
+            <Fact name="Version">
+              <code>{service.version}</code>
+            </Fact>
+          )}
+          {ports.map((port) => (
+            <Fact name={`Port ${port.containerPort} of ${port.target}`}>
+              <code>{addressOn(status.config, port)}</code>
+            </Fact>
+          ))}
+          {service.domains.length > 0 && (
+            <Fact name="Domains">
+              <bdi>{service.domains.join(', ')}</bdi>
+            </Fact>
+          )}
+          {service.allowed.length > 0 && (
+            <Fact name="Allowed by an admin">{service.allowed.join(', ')}</Fact>
+          )}
+          <Fact name="Made">
+            <Ago at={service.createdAt} />
+          </Fact>
+        </dl>
+        {about && <TemplateLinks about={about} />}
+      </section>
+    </>
+  )
+}
+
+const Fact = ({ name, children }: { name: string; children: Child }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)

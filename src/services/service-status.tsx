@@ -1,0 +1,160 @@
+import type { Config } from '../config.ts'
+import { PageHead } from '../web/components.tsx'
+import { PostForm } from '../web/form.tsx'
+import { ExternalIcon, WarningIcon } from '../web/icons.tsx'
+import { Ago } from '../web/times.tsx'
+import { addressOf } from './address.ts'
+import type { Shown } from './json.ts'
+import { partOf } from './json.ts'
+import { servicePath } from './own-service.ts'
+import type { ImagePull } from './progress.ts'
+import { PullProgress } from './pull-progress.tsx'
+import { PartBadge, ServiceBadge } from './service-badge.tsx'
+
+export type StatusProps = {
+  shown: Shown
+  config: Pick<Config, 'publishAddress' | 'url'>
+  /** A start, stop, change or deletion is at work. */
+  isBusy: boolean
+  images: ImagePull[]
+}
+
+/** What an instance is doing and what can be done about it; the page's stream replaces it. */
+export const ServiceStatus = (props: StatusProps) => {
+  const { service } = props.shown
+  return (
+    <section
+      id="service-status"
+      class="service-status"
+      aria-label="Status"
+      data-announce={`The service is ${service.status}.`}
+    >
+      <PageHead title={service.name} crumbs={[{ href: '/services', name: 'Services' }]} />
+      {service.errorCode && <ServiceError shown={props.shown} />}
+      <div class="status-line">
+        <ServiceBadge status={service.status} />
+        <Address {...props} />
+        <Doing {...props} />
+        <div class="actions">
+          <Actions {...props} />
+        </div>
+      </div>
+      {props.isBusy && <PullProgress images={props.images} />}
+      <Containers shown={props.shown} />
+    </section>
+  )
+}
+
+const ServiceError = ({ shown: { service } }: Pick<StatusProps, 'shown'>) => (
+  <div class="failure">
+    <WarningIcon />
+    <div>
+      <h2>
+        {service.status === 'failed' ? 'It did not start' : 'The last change did not succeed'}
+        <code>{service.errorCode}</code>
+      </h2>
+      <p dir="auto">{service.errorMessage}</p>
+      {service.errorHint && (
+        <p class="failure-hint said" dir="auto">
+          {service.errorHint}
+        </p>
+      )}
+    </div>
+  </div>
+)
+
+const Address = ({ shown: { service, ports }, config }: StatusProps) => {
+  const url = addressOf(config, ports)
+  if (!url || service.status === 'failed') return null
+  if (!url.startsWith('http')) return <code class="address">{url}</code>
+  return (
+    <a class="app-link" href={url} rel="noreferrer" target="_blank">
+      {url.replace(/^https?:\/\//, '')}
+      <ExternalIcon />
+      <span class="visually-hidden">(opens in a new tab)</span>
+    </a>
+  )
+}
+
+const Doing = ({ shown: { service }, isBusy }: StatusProps) => {
+  if (service.deletingAt) return <span class="muted">being deleted</span>
+  const isSettled = ['running', 'unhealthy', 'stopped'].includes(service.status)
+  return isBusy && isSettled ? <span class="muted">at work</span> : null
+}
+
+const Actions = ({ shown: { service }, isBusy }: StatusProps) => {
+  const path = servicePath(service)
+  if (service.deletingAt) return null
+  return (
+    <>
+      {isBusy ? (
+        <Action path={`${path}/cancel`} label="Cancel" variant="destructive" />
+      ) : (
+        <>
+          <Action
+            path={`${path}/restart`}
+            label={isUp(service.status) ? 'Restart' : 'Start'}
+            variant={isUp(service.status) ? 'outline' : 'primary'}
+          />
+          {isUp(service.status) && <Action path={`${path}/stop`} label="Stop" variant="outline" />}
+          <a class="btn" data-variant="outline" href={`${path}/edit`}>
+            Change
+          </a>
+        </>
+      )}
+      <button
+        type="button"
+        class="btn quiet-danger"
+        data-variant="ghost"
+        hx-get={`${path}/delete`}
+        hx-target="#modal"
+      >
+        Delete…
+      </button>
+    </>
+  )
+}
+
+const Action = ({
+  path,
+  label,
+  variant,
+}: {
+  path: string
+  label: string
+  variant: 'primary' | 'outline' | 'destructive'
+}) => (
+  <PostForm action={path}>
+    <button type="submit" class="btn" data-variant={variant}>
+      {label}
+    </button>
+  </PostForm>
+)
+
+const isUp = (status: string) => status === 'running' || status === 'unhealthy'
+
+const Containers = ({ shown: { containers } }: Pick<StatusProps, 'shown'>) => {
+  if (containers === null)
+    return <p class="muted">The Docker Engine does not answer, so its containers are not known.</p>
+  if (containers.length === 0) return null
+  return (
+    <ul class="rows service-parts" aria-label="Containers">
+      {containers.map((container) => (
+        <li class="row" id={`part-${container.id.slice(0, 12)}`}>
+          <PartBadge container={container} />
+          <div class="row-main">
+            <a class="row-link" href={`/containers/${container.id}`}>
+              <bdi>{partOf(container)}</bdi>
+            </a>
+            <p class="row-facts">
+              <code>{container.image}</code>
+              <span>
+                made <Ago at={container.createdAt} />
+              </span>
+            </p>
+          </div>
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,190 @@
+import type { Config } from '../config.ts'
+import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
+import { WarningIcon } from '../web/icons.tsx'
+import { addressOf } from './address.ts'
+import type { Entry, Refused } from './catalogue.ts'
+import { ownFile } from './definition.ts'
+import type { Shown } from './json.ts'
+import { servicePath } from './own-service.ts'
+import { ServiceBadge } from './service-badge.tsx'
+import { TemplateCard } from './template-card.tsx'
+
+type Instances = {
+  items: Shown[]
+  /** Of this page, and of the next one. */
+  cursor: string | undefined
+  nextCursor: string | null
+  config: Config
+}
+
+type Search = {
+  entries: Entry[]
+  /** Without the search. */
+  all: Entry[]
+  q: string
+  category: string
+}
+
+/** What runs, and below it what could. */
+export const ServicesPage = ({
+  instances,
+  search,
+  refused,
+}: {
+  instances: Instances
+  search: Search
+  /** Files of the operator's directory that can't be used; for admins. */
+  refused: Refused[]
+}) => (
+  <>
+    <PageHead title="Services">
+      <a class="btn" data-variant="outline" href="/services/compose/configure">
+        Bring your own
+      </a>
+    </PageHead>
+    <InstanceList {...instances} />
+    <section aria-labelledby="catalogue-heading">
+      <div class="section-head">
+        <h2 id="catalogue-heading">Catalogue</h2>
+        <SearchForm {...search} />
+      </div>
+      <RefusedFiles refused={refused} />
+      <CatalogueList {...search} />
+    </section>
+  </>
+)
+
+/** Asks for itself again every few seconds. */
+export const InstanceList = ({ items, cursor, nextCursor, config }: Instances) => (
+  <section id="instances" aria-label="Your services">
+    {items.length === 0 ? (
+      <EmptyState title="No services yet">
+        <p>
+          A database, a queue or a whole application, each with a network and volumes of its own.
+          Choose one below, or bring a Compose file.
+        </p>
+      </EmptyState>
+    ) : (
+      <ul class="rows">
+        {items.map((shown) => (
+          <Instance shown={shown} config={config} />
+        ))}
+      </ul>
+    )}
+    <MoreLink href="/services" nextCursor={nextCursor} />
+    <div
+      hidden
+      hx-get={cursor ? `/services?cursor=${encodeURIComponent(cursor)}` : '/services'}
+      hx-trigger="every 3s"
+      hx-target="#instances"
+      hx-swap="outerMorph"
+    />
+  </section>
+)
+
+const Instance = ({
+  shown: { service, ports, containers },
+  config,
+}: {
+  shown: Shown
+  config: Config
+}) => {
+  const url = addressOf(config, ports)
+  return (
+    <li class="row service-row" id={`s${service.id}`}>
+      <ServiceBadge status={service.status} />
+      <div class="row-main">
+        <a class="row-link" href={servicePath(service)}>
+          <bdi>{service.name}</bdi>
+        </a>
+        <p class="row-facts">
+          <span>{service.template === ownFile ? 'your own file' : service.template}</span>
+          {service.version && <code>{service.version}</code>}
+          {containers && containers.length > 1 && <span>{containers.length} containers</span>}
+          {url && <code>{url.replace(/^https?:\/\//, '')}</code>}
+        </p>
+      </div>
+      {service.deletingAt && <p class="row-end">being deleted</p>}
+    </li>
+  )
+}
+
+const SearchForm = ({ all, q, category }: Search) => (
+  <form
+    class="catalogue-search"
+    role="search"
+    action="/services"
+    hx-get="/services"
+    hx-trigger="input delay:200ms, change, submit"
+    hx-target="#catalogue"
+    hx-swap="outerHTML"
+  >
+    <input
+      class="input"
+      type="search"
+      name="q"
+      value={q}
+      placeholder="Search"
+      aria-label="Search the catalogue"
+      maxlength={100}
+    />
+    <select class="select" name="category" aria-label="Category">
+      <option value="">All categories</option>
+      {categoriesOf(all).map((name) => (
+        <option value={name} selected={name === category}>
+          {name}
+        </option>
+      ))}
+    </select>
+    <noscript>
+      <button type="submit" class="btn" data-variant="outline">
+        Search
+      </button>
+    </noscript>
+  </form>
+)
+
+export const CatalogueList = ({ entries, q }: Search) => (
+  <div id="catalogue">
+    {entries.length === 0 ? (
+      <EmptyState title="Nothing found">
+        <p>
+          {q ? (
+            <>
+              No template has “<bdi>{q}</bdi>” in its name, description or tags.
+            </>
+          ) : (
+            'No template is in this category.'
+          )}{' '}
+          Any Compose file runs too.
+        </p>
+        <a class="btn" href="/services/compose/configure">
+          Bring your own
+        </a>
+      </EmptyState>
+    ) : (
+      <ul class="cards catalogue">
+        {entries.map((entry) => (
+          <TemplateCard entry={entry} />
+        ))}
+      </ul>
+    )}
+  </div>
+)
+
+const RefusedFiles = ({ refused }: { refused: Refused[] }) =>
+  refused.length > 0 && (
+    <div class="failure" role="status">
+      <WarningIcon />
+      <div>
+        <h2>Templates of the operator that are not used</h2>
+        <ul>
+          {refused.map(({ file, message }) => (
+            <li>{message.startsWith(file) ? message : `${file}: ${message}`}</li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  )
+
+const categoriesOf = (entries: Entry[]) => [...new Set(entries.map((e) => e.about.category))].sort()

@@ -1,0 +1,44 @@
+import type { Deps } from '../deps.ts'
+import type { ContainerSummary } from '../docker/index.ts'
+import { Failure } from '../errors.ts'
+import type { Shown } from './json.ts'
+import { listPorts } from './store.ts'
+import type { Service } from './store.ts'
+import { labelFilter } from '../projects/labels.ts'
+
+type ShownDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+
+/** Instances of one owner with their containers, which the engine is asked for once. */
+export async function shownServices(
+  deps: ShownDeps,
+  { services, signal }: { services: Service[]; signal?: AbortSignal },
+): Promise<Shown[]> {
+  const containers = services.length > 0 ? await containersOf(deps, services, signal) : []
+  return services.map((service) => ({
+    service,
+    ports: listPorts(deps.db, service.id),
+    containers:
+      containers && containers.filter(({ labels }) => labels['davit.service'] === service.id),
+  }))
+}
+
+export const shownService = async (deps: ShownDeps, service: Service): Promise<Shown> =>
+  (await shownServices(deps, { services: [service] }))[0]!
+
+/** Null when the engine does not answer: the rest can be shown all the same. */
+async function containersOf(
+  { docker, instanceId }: ShownDeps,
+  services: Service[],
+  signal?: AbortSignal,
+): Promise<ContainerSummary[] | null> {
+  const [only] = services
+  const of = services.length === 1 ? { serviceId: only!.id } : {}
+  const labels = [...labelFilter(instanceId, of), 'davit.kind=service']
+  try {
+    const found = await docker.listContainers({ labels, all: true, signal })
+    return found.toReversed() // in the order in which they were made
+  } catch (error) {
+    if (error instanceof Failure) return null
+    throw error
+  }
+}
