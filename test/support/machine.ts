@@ -1,3 +1,4 @@
+import { makeServiceImages, missingServiceImages } from './images/make.ts'
 import { findChromium } from './machine/chromium.ts'
 import { buildBusyboxTar } from './machine/busybox.ts'
 import { which } from './machine/command.ts'
@@ -81,6 +82,17 @@ export async function ensureRegistry({ say }: Options) {
     const installed = which('docker-registry')
     if (!installed) throw new Error("Debian's docker-registry is installed, but not found.")
     return installed
+  })
+}
+
+/** Makes sure that the engine has the images of the catalogue which Debian's packages can stand in for. */
+export async function ensureServiceImages({ say }: Options) {
+  if ((await missingServiceImages()).length === 0) return
+  await withMachineLock(async () => {
+    const missing = await missingServiceImages()
+    if (missing.length === 0) return
+    say(`Making ${missing.join(', ')} of Debian's packages.`)
+    await makeServiceImages()
   })
 }
 

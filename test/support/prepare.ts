@@ -3,11 +3,12 @@ import {
   ensureChromium,
   ensureEngine,
   ensureRegistry,
+  ensureServiceImages,
   ensureSshd,
 } from './machine.ts'
 
 // `npm test` begins here: the tests use a real engine, build on busybox, clone over
-// ssh, pull from a registry and look at pages in Chromium.
+// ssh, pull from a registry, start servers of the catalogue and look at pages in Chromium.
 const say = console.error
 try {
   await ensureEngine({ say })
@@ -15,6 +16,7 @@ try {
   await ensureChromium({ say })
   await ensureSshd({ say })
   await ensureRegistry({ say })
+  await ensureServiceImages({ say })
 } catch (error) {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
