@@ -60,6 +60,7 @@ const routes: Record<
   'GET /api/git/sources/:sourceId/repos/:owner/:repo/tags': { asksProvider: true },
   'GET /containers/:id': { id: 'container' },
   'GET /containers/:id/stats': { id: 'container' },
+  'GET /containers/:id/logs': { id: 'container' },
   'GET /containers/:id/usage': { id: 'container' },
   'POST /containers/:id/stop': { id: 'container' },
   'POST /containers/:id/restart': { id: 'container' },

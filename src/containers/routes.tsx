@@ -16,6 +16,7 @@ import { findContainer } from './find.ts'
 import type { Found } from './find.ts'
 import { containerDetailsJson } from './json.ts'
 import { containerListRoutes } from './list-routes.tsx'
+import { logOf } from './log-panel.tsx'
 import { containerPath } from './row.ts'
 import { statsOf } from './stats-panel.tsx'
 
@@ -33,9 +34,10 @@ export const containerRoutes = (deps: Deps) => {
       })
       if (!found) return c.html(<GoneStatus />, 404)
       const view = containerView(deps, found, userOf(c))
+      const log = clientOf(c) === 'browser' ? await logOf(deps, found, c.req.raw.signal) : null
       return show(c, {
         title: view.container.name,
-        page: () => <ContainerPage view={view} stats={statsOf(deps, found.container)} />,
+        page: () => <ContainerPage view={view} stats={statsOf(deps, found.container)} log={log!} />,
         partial: () => <ContainerStatus view={view} />,
         json: () => containerDetailsJson(view),
       })

@@ -6,7 +6,7 @@ export type Event = { id: string | null; event: string | null; data: string }
 /** An open stream, read event by event. */
 export class EventStream {
   readonly status: number
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
+  readonly #reader
   readonly #decoder = new TextDecoder()
   #text = ''
   /** The id of the last event that had one. */
