@@ -58,6 +58,18 @@ const routes: Record<
   'GET /api/git/sources/:sourceId/repos': { asksProvider: true },
   'GET /api/git/sources/:sourceId/repos/:owner/:repo/branches': { asksProvider: true },
   'GET /api/git/sources/:sourceId/repos/:owner/:repo/tags': { asksProvider: true },
+  'GET /services/:template/configure': 'file',
+  'POST /services/:template': 'file',
+  'GET /services/:id{[a-f0-9-]{36}}': { id: 'service' },
+  'PUT /services/:id{[a-f0-9-]{36}}': { id: 'service', body: { name: 'taken over' } },
+  'DELETE /services/:id{[a-f0-9-]{36}}': { id: 'service', body: { volumes: true } },
+  'GET /services/:id{[a-f0-9-]{36}}/delete': { id: 'service' },
+  'GET /services/:id{[a-f0-9-]{36}}/edit': { id: 'service' },
+  'GET /services/:id{[a-f0-9-]{36}}/events': { id: 'service' },
+  'GET /services/:id{[a-f0-9-]{36}}/secrets': { id: 'service' },
+  'POST /services/:id{[a-f0-9-]{36}}/restart': { id: 'service' },
+  'POST /services/:id{[a-f0-9-]{36}}/stop': { id: 'service' },
+  'POST /services/:id{[a-f0-9-]{36}}/cancel': { id: 'service' },
   'GET /containers/:id': { id: 'container' },
   'GET /containers/:id/stats': { id: 'container' },
   'GET /containers/:id/logs': { id: 'container' },
@@ -88,6 +100,7 @@ const noIds = (): Ids => ({
   identity: Bun.randomUUIDv7(),
   container: '0'.repeat(64),
   registry: Bun.randomUUIDv7(),
+  service: Bun.randomUUIDv7(),
 })
 
 function send(client: TestClient, method: string, path: string, body?: Record<string, unknown>) {

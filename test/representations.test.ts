@@ -24,6 +24,7 @@ const onlyKind: Record<string, Kind> = {
   'GET /api/openapi.json': 'json',
   'GET /containers/api': 'json',
   'GET /containers/events': 'stream',
+  'GET /services/:id{[a-f0-9-]{36}}/events': 'stream',
   'GET /containers/:id/stats': 'stream',
 }
 
@@ -83,6 +84,7 @@ function idOf(path: string): keyof Ids {
   if (path.startsWith('/settings/registries/')) return 'registry'
   if (path.startsWith('/settings/users/')) return 'user'
   if (path.startsWith('/containers/')) return 'container'
+  if (path.startsWith('/services/')) return 'service'
   return 'project'
 }
 

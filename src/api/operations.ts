@@ -24,6 +24,7 @@ import { registryForm } from '../registries/forms.ts'
 import { pageQuery } from '../web/paging.ts'
 import { operationsOf } from './operation.ts'
 import type { Operation } from './operation.ts'
+import { services } from './service-operations.ts'
 import { cleanUps } from './prune.ts'
 import * as resource from './resources.ts'
 import { containerHistory, containerUsage } from './usage-resources.ts'
@@ -33,6 +34,7 @@ export const operations = (config: Config): Operation[] => [
   ...projects(config),
   ...environments(),
   ...deployments(config),
+  ...services(),
   ...containers(),
   ...git(config),
   ...registries(config),

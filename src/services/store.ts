@@ -5,6 +5,8 @@ import { refuseDuplicate } from '../db/unique.ts'
 import { notFound } from '../errors.ts'
 import type { Page } from '../web/paging.ts'
 
+export { serviceStatuses } from '../db/schema.ts'
+
 /** An instance without the values of its variables: those are opened on their own. */
 export type Service = Omit<typeof services.$inferSelect, 'values'>
 export type ServiceStatus = Service['status']

@@ -5,6 +5,8 @@ import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertSource } from '../../src/git/store.ts'
 import { labelsFor } from '../../src/projects/labels.ts'
 import { insertRegistry } from '../../src/registries/store.ts'
+import { insertService } from '../../src/services/store.ts'
+import { sealValues } from '../../src/services/values.ts'
 import type { TestApp } from './app.ts'
 import type { TestClient } from './client.ts'
 
@@ -19,6 +21,7 @@ export type Ids = Record<
   | 'source'
   | 'delivery'
   | 'registry'
+  | 'service'
   | 'user'
   | 'container',
   string
@@ -73,6 +76,21 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     username: 'someone',
     password: 'sealed',
   })
+  const serviceId = Bun.randomUUIDv7()
+  const service = insertService(
+    t.db,
+    {
+      id: serviceId,
+      ownerId: client.user.id,
+      name: 'cache',
+      template: 'compose',
+      version: '',
+      status: 'stopped',
+      compose: 'services: {cache: {image: busybox}}',
+      values: sealValues(t, { id: serviceId, values: new Map() }),
+    },
+    [],
+  )
   const delivery = t.db
     .insert(deliveries)
     .values({
@@ -113,6 +131,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     token: token.id,
     identity: identity.id,
     registry: registry.id,
+    service: service.id,
   }
 }
 
@@ -124,4 +143,5 @@ export const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
     .replace(':deliveryId', ids.delivery)
     .replace(':sourceId', ids.source)
     .replace(':owner/:repo', 'team/site')
-    .replace(':id', ids[id])
+    .replace(/:id(\{[^/]*\})?/, ids[id])
+    .replace(':template', 'redis')

@@ -96,7 +96,9 @@ function variableOf(
   field: Field,
 ): Variable {
   const generate = generateOf(said, field)
-  const { options = [], pattern = null } = said
+  const { options = [] } = said
+  // as in the rest of a Compose file
+  const pattern = said.pattern?.replaceAll('$$', '$') ?? null
   if (generate && said.default !== undefined)
     throw field.get('default').refuse('stands beside generate. Keep one of the two.')
   if (options.length > 0 && said.default !== undefined && !options.includes(said.default))
