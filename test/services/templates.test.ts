@@ -1,0 +1,100 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseConfig } from '../../src/config.ts'
+import { compilePattern } from '../../src/services/compose/pattern.ts'
+import { readTemplate } from '../../src/services/compose/template.ts'
+import type { Template } from '../../src/services/compose/template.ts'
+import { askedFor, fillValues } from '../../src/services/compose/values.ts'
+import type { Variable } from '../../src/services/compose/variables.ts'
+import { plansOf, versionedStack } from '../../src/services/definition.ts'
+import type { Definition } from '../../src/services/definition.ts'
+import { portsWanted } from '../../src/services/ports.ts'
+import { recipes } from '../support/images/recipes.ts'
+
+const directory = join(import.meta.dir, '../../src/services/templates')
+const names = readdirSync(directory)
+  .map((file) => file.replace('.yaml', ''))
+  .toSorted()
+const deps = { config: parseConfig({ DAVIT_DATA_DIR: '/nowhere' }), instanceId: 'installation' }
+
+/** What has to be in the catalogue. */
+const promised = [
+  ...['postgresql', 'mysql', 'mariadb', 'redis', 'valkey', 'mongodb', 'minio', 'rabbitmq', 'nats'],
+  ...['meilisearch', 'ghost', 'wordpress', 'gitea', 'n8n', 'uptime-kuma', 'vaultwarden'],
+  ...['plausible', 'umami', 'grafana', 'metabase', 'nextcloud', 'directus', 'immich', 'nocodb'],
+]
+
+type Row = { services: string; version: string; loaded: boolean; mapped: boolean }
+const table = new Map<string, Row>()
+
+afterAll(() => {
+  const lines = [...table].map(([name, { services, version, loaded, mapped }]) => {
+    const real = recipes.some(({ template }) => template === name)
+    const started = real ? 'yes' : 'no: its image is not made of Debian’s packages'
+    return [name, services, version, loaded ? 'yes' : 'no', mapped ? 'yes' : 'no', started]
+  })
+  const head = ['template', 'services', 'version', 'loaded', 'mapped', 'started for real']
+  const rows = [head, head.map(() => '---'), ...lines]
+  console.info(rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n'))
+})
+
+test('the catalogue has what it promises', () => {
+  expect(names).toEqual(expect.arrayContaining(promised))
+})
+
+describe.each(names)('the template %s', (name) => {
+  test('loads, takes values and becomes containers', async () => {
+    const row: Row = { services: '', version: '', loaded: false, mapped: false }
+    table.set(name, row)
+    const compose = await Bun.file(join(directory, `${name}.yaml`)).text()
+    const template = readTemplate(compose, { file: `${name}.yaml` })
+    Object.assign(row, { loaded: true, version: template.about.version })
+
+    const definition = define(name, compose, template)
+    const stack = versionedStack(deps, definition, template)
+    expect(stack.dangers).toEqual([])
+    const plans = plansOf(deps, definition)
+    row.services = plans.map(({ service }) => service).join(', ')
+    expect(plans.map(({ service }) => service).toSorted()).toEqual(
+      [...stack.services.keys()].toSorted(),
+    )
+    const images = plans.map(({ options }) => options.image)
+    expect(images.filter((image) => image.endsWith(`:${row.version}`))).not.toBeEmpty()
+    for (const { options, oneShot } of plans) {
+      expect(options.image).toMatch(/:[^/:]*\d[^/:]*$/)
+      expect(options.network).toBe(`davit-${definition.id}`)
+      for (const value of [...Object.values(options.env ?? {}), ...(options.command ?? [])])
+        expect(value).not.toMatch(/undefined|\$\{/)
+      if (!oneShot) expect(options.healthCheck).toMatchObject({ test: expect.anything() })
+    }
+    expect(plans.flatMap(({ options }) => options.ports ?? []).length).toBe(definition.ports.length)
+    row.mapped = true
+  })
+})
+
+function define(name: string, compose: string, template: Template): Definition {
+  const given = new Map(
+    askedFor(template.variables)
+      .filter((variable) => variable.required && !variable.generate && !variable.default)
+      .map((variable) => [variable.name, sampleOf(variable)]),
+  )
+  const values = fillValues(template.variables, { given })
+  const { version } = template.about
+  const id = Bun.randomUUIDv7()
+  const made = { id, ownerId: 'ada', name, template: name, version, compose, allowed: [], values }
+  const stack = versionedStack(deps, { ...made, ports: [] }, template)
+  const ports = portsWanted(template, stack).map(({ host: _, ...port }, index) => ({
+    ...port,
+    port: 20_000 + index,
+  }))
+  return { ...made, ports }
+}
+
+/** As a user might give it. */
+function sampleOf({ name, pattern, options }: Variable) {
+  const samples = [...options, 'example', 'ada@example.com', 'example.com', '20000', 'A-long_one1']
+  const sample = samples.find((text) => pattern === null || compilePattern(pattern)(text))
+  if (sample === undefined) throw new Error(`There is no sample for ${name}, which is ${pattern}.`)
+  return sample
+}
