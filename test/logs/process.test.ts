@@ -88,12 +88,14 @@ test('an app goes on while Davit is stopped, and what it wrote meanwhile is ther
   const id = await here.run('echo ready; sleep 2; seq 1 100000; sleep 1')
   await here.untilLast((text) => text === 'ready')
   process.kill(davit.pid, 'SIGSTOP')
-  onTestFinished(() => void process.kill(davit.pid, 'SIGCONT'))
-  const started = performance.now()
-  await here.docker.waitForExit(id)
-  expect(performance.now() - started).toBeLessThan(15_000)
-  expect(here.lines().map(({ text }) => text)).not.toContain('1')
-  process.kill(davit.pid, 'SIGCONT')
+  try {
+    const started = performance.now()
+    await here.docker.waitForExit(id)
+    expect(performance.now() - started).toBeLessThan(15_000)
+    expect(here.lines().map(({ text }) => text)).not.toContain('1')
+  } finally {
+    process.kill(davit.pid, 'SIGCONT')
+  }
   await here.untilLast((text) => text.includes('ended: exit code 0'))
   const written = here.lines().filter(({ stream }) => stream !== 'system')
   expect(written.map(({ text }) => text)).toEqual(['ready', ...numbers(1, 100_000)])
