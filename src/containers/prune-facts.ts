@@ -3,7 +3,7 @@ import type { DiskUse, Network } from '../docker/index.ts'
 import { listDeployed, readNeeds } from './prune-store.ts'
 import type { Needs } from './prune-store.ts'
 
-export type PruneDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+export type PruneDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'instanceId'>
 
 /** All that the decision needs: what the engine has, and what apps and services need of it. */
 export type Facts = DiskUse & {
@@ -15,7 +15,7 @@ export type Facts = DiskUse & {
 }
 
 export async function gatherFacts(
-  { db, docker, instanceId }: PruneDeps,
+  { db, docker, instanceId }: Pick<PruneDeps, 'db' | 'docker' | 'instanceId'>,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Facts> {
   const [use, networks] = await Promise.all([

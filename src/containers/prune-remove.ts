@@ -16,6 +16,8 @@ const gone: Taken = { reason: 'it was gone already' }
  * is forced, so that the engine refuses what has come into use.
  */
 export async function takeAway(deps: PruneDeps, thing: Judged, facts: Facts): Promise<Taken> {
+  const isContainer = thing.kind === 'containers' && thing.owner === 'davit'
+  if (isContainer) await deps.collector.finish(thing.id) // its last lines outlive it
   const { candidates, kept } = planPrune(withNeedsOf(deps, facts), [thing.kind])
   const isThis = ({ id }: Judged) => id === thing.id
   if (!candidates.some(isThis)) return kept.find(isThis) ?? gone

@@ -1,10 +1,10 @@
 import { recordEvent } from '../audit/record.ts'
 import type { Occurrence } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { report } from '../journal.ts'
 import { bytesOf, emptyOutcome, prune } from './prune.ts'
 import type { Asked, Outcome } from './prune.ts'
+import type { PruneDeps } from './prune-facts.ts'
 import { pruneKinds } from './prune-kinds.ts'
 import type { Thing } from './prune-kinds.ts'
 import type { Judged } from './prune-plan.ts'
@@ -33,11 +33,11 @@ const stopping = Symbol('stopping')
 
 /** Clean-ups, one at a time. The last one is remembered until Davit ends; the audit log has them all. */
 export class PruneRuns {
-  readonly #deps: () => Pick<Deps, 'db' | 'docker' | 'instanceId'>
+  readonly #deps: () => PruneDeps
   readonly #abort = new AbortController()
   latest: PruneRun | null = null
 
-  constructor(deps: () => Pick<Deps, 'db' | 'docker' | 'instanceId'>) {
+  constructor(deps: () => PruneDeps) {
     this.#deps = deps
   }
 
