@@ -1,0 +1,58 @@
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+
+/** A web server that serves one variable, and says that it is well. */
+export const site = `
+services:
+  web:
+    image: busybox
+    command: [sh, -c, 'mkdir -p /www && echo "$$GREETING" > /www/index.html && exec httpd -f -p 80 -h /www']
+    environment:
+      GREETING: \${GREETING:-hello}
+    ports: ["80"]
+    healthcheck:
+      test: [CMD, wget, -q, -O, /dev/null, 'http://127.0.0.1/']
+      interval: 200ms
+      timeout: 5s
+      retries: 20
+    stop_grace_period: 1s
+`
+
+/** One that goes on and on, and ends when it is told to. */
+export const idle = 'image: busybox, init: true, command: [sleep, "999"], stop_grace_period: 1s'
+
+type Fields = Record<string, unknown>
+
+/** Makes a service of a Compose file, and waits for the end of its start. */
+export async function made(t: TestApp, client: TestClient, compose: string, fields: Fields = {}) {
+  const { status, json, text } = await client.post('/services/compose', {
+    name: 'thing',
+    compose,
+    ...fields,
+  })
+  if (status !== 201) throw new Error(`The service was refused: ${text}`)
+  return settled(t, client, json)
+}
+
+/** The instance once nothing is at work on it. */
+export async function settled(t: TestApp, client: TestClient, { id }: { id: string }) {
+  await t.runner.idle()
+  return (await client.get(`/services/${id}`)).json
+}
+
+/** What the engine has of an instance. */
+export async function leftOf({ docker, instanceId }: TestApp, { id }: { id: string }) {
+  const labels = [`davit.instance=${instanceId}`, `davit.service=${id}`]
+  const [containers, networks, volumes] = await Promise.all([
+    docker.listContainers({ labels, all: true }),
+    docker.listNetworks({ labels }),
+    docker.listVolumes({ labels }),
+  ])
+  return {
+    containers: containers.map(({ name }) => name),
+    networks: networks.map(({ name }) => name),
+    volumes: volumes.map(({ name }) => name),
+  }
+}
+
+export const answerOf = async ({ url }: { url: string }) => (await (await fetch(url)).text()).trim()

@@ -1,0 +1,164 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
+
+test('a service starts, answers at its address, and is the owner’s alone', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, site)
+  expect(service).toMatchObject({ status: 'running', error: null, version: null })
+  expect(service.containers).toMatchObject([
+    { part: 'web', state: 'running', health: 'healthy', service: service.id },
+  ])
+  expect(await answerOf(service)).toBe('hello')
+  const [container] = await t.docker.listContainers({
+    labels: [`davit.service=${service.id}`],
+  })
+  expect(container!.labels).toMatchObject({
+    'davit.instance': t.instanceId,
+    'davit.owner': ada.user.id,
+    'davit.kind': 'service',
+  })
+  const bob = t.logIn('bob@example.com')
+  expect((await bob.get(`/services/${service.id}`)).status).toBe(404)
+  expect((await bob.get('/services')).json.instances).toEqual([])
+})
+
+test('containers start in the order in which they depend on each other', async () => {
+  const t = testApp()
+  const service = await made(
+    t,
+    t.logIn('ada@example.com'),
+    `
+services:
+  app:
+    image: busybox
+    init: true
+    stop_grace_period: 1s
+    command: [sh, -c, 'test -f /data/migrated && wget -q -O - http://db && exec sleep 999']
+    volumes: [data:/data]
+    depends_on:
+      db: { condition: service_healthy }
+      migrate: { condition: service_completed_successfully }
+  db:
+    image: busybox
+    command: [sh, -c, 'sleep 1; mkdir /www; echo db > /www/index.html; exec httpd -f -p 80 -h /www']
+    stop_grace_period: 1s
+    healthcheck: { test: [CMD, wget, -q, -O, /dev/null, 'http://127.0.0.1'], interval: 200ms, retries: 30 }
+  migrate:
+    image: busybox
+    command: [sh, -c, 'wget -q -O - http://db && touch /data/migrated']
+    volumes: [data:/data]
+    depends_on: { db: { condition: service_healthy } }
+volumes: { data: {} }
+`,
+  )
+  expect(service).toMatchObject({ status: 'running', error: null })
+  const states = Object.fromEntries(
+    service.containers.map(({ part, state }: Record<string, string>) => [part, state]),
+  )
+  expect(states).toEqual({ app: 'running', db: 'running', migrate: 'exited' })
+})
+
+test('one that may end, ends with success, and nobody minds', async () => {
+  const t = testApp()
+  const service = await made(
+    t,
+    t.logIn('ada@example.com'),
+    `services: {a: {${idle}}, once: {image: busybox, command: ["true"], restart: "no"}}`,
+  )
+  expect(service).toMatchObject({ status: 'running', error: null })
+})
+
+test.each([
+  {
+    what: 'a container that exits at once',
+    compose: `services: {a: {image: busybox, command: [sh, -c, 'echo no licence; exit 3'], volumes: [data:/data]}}
+volumes: {data: {}}`,
+    error: { step: 'starting', code: 'exited', message: /^Starting: a ended with exit code 3\.$/ },
+    hint: /no licence/,
+  },
+  {
+    what: 'a health check that never passes',
+    compose: `services: {a: {image: busybox, command: [sh, -c, 'echo not ready; exec sleep 99'], init: true, stop_grace_period: 1s, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 2}}}`,
+    error: { step: 'starting', code: 'unhealthy', message: /health check of a does not pass/ },
+    hint: /not ready/,
+  },
+  {
+    what: 'a command that is not in the image',
+    compose: `services: {a: {image: busybox, init: false, command: [nothing-of-this-name]}}`,
+    error: { step: 'starting', code: 'command_not_found', message: /command is not in the image/ },
+    hint: /command/,
+  },
+  {
+    what: 'a one-shot that others wait for and that fails',
+    compose: `services: {a: {${idle}, depends_on: {b: {condition: service_completed_successfully}}}, b: {image: busybox, command: ["false"]}}`,
+    error: { step: 'starting', code: 'exited', message: /^Starting: b ended with exit code 1/ },
+    hint: /wrote nothing/,
+  },
+])('$what ends the start with a reason, and nothing is left', async ({ compose, error, hint }) => {
+  const t = testApp()
+  const service = await made(t, t.logIn('ada@example.com'), compose)
+  expect(service.status).toBe('failed')
+  expect(service.error).toMatchObject({
+    ...error,
+    message: expect.stringMatching(error.message),
+    hint: expect.stringMatching(hint),
+  })
+  expect(await leftOf(t, service)).toEqual({ containers: [], networks: [], volumes: [] })
+})
+
+test('the last words of a failed start hide what is secret', async () => {
+  const t = testApp()
+  const compose = `services: {a: {image: busybox, command: [sh, -c, 'echo "it is $$DB_PASSWORD"; exit 1'], environment: {DB_PASSWORD: "\${DB_PASSWORD}"}}}`
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, compose, { DB_PASSWORD: 'open sesame 1' })
+  expect(service.error.hint).toContain('it is ***')
+  expect((await ada.page(`/services/${service.id}`)).text).not.toContain('open sesame 1')
+})
+
+test('a start can be cancelled, and begun again', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const compose = `services: {a: {${idle}, healthcheck: {test: ["CMD", "test", "-f", "/tmp/well"], interval: 200ms, retries: 9999}}}`
+  const { json } = await ada.post('/services/compose', { name: 'slow', compose })
+  await untilStatus(t, json.id, 'starting')
+  expect((await ada.post(`/services/${json.id}/restart`)).status).toBe(409)
+  const cancelled = await ada.post(`/services/${json.id}/cancel`)
+  expect(cancelled.status).toBe(200)
+  expect(cancelled.json).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+  expect(await leftOf(t, json)).toEqual({ containers: [], networks: [], volumes: [] })
+  expect((await ada.post(`/services/${json.id}/cancel`)).status).toBe(409)
+
+  const changed = await ada.put(`/services/${json.id}`, { compose: `services: {a: {${idle}}}` })
+  expect(changed.json).toMatchObject({ status: 'running', error: null })
+})
+
+test('a service is stopped, and started again with its containers', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, site)
+  const stopped = await ada.post(`/services/${service.id}/stop`)
+  expect(stopped.json).toMatchObject({ status: 'stopped', containers: [{ state: 'exited' }] })
+  expect((await ada.post(`/services/${service.id}/stop`)).status).toBe(409)
+  const started = await ada.post(`/services/${service.id}/restart`)
+  expect(started.json).toMatchObject({ status: 'running', url: service.url })
+  expect(started.json.containers[0].id).toBe(service.containers[0].id)
+  expect(await answerOf(service)).toBe('hello')
+
+  await t.docker.removeContainer(service.containers[0].id, { force: true })
+  await ada.post(`/services/${service.id}/restart`)
+  const remade = await settled(t, ada, service)
+  expect(remade.status).toBe('running')
+  expect(remade.containers[0].id).not.toBe(service.containers[0].id)
+})
+
+async function untilStatus(t: ReturnType<typeof testApp>, id: string, wanted: string) {
+  const ended = new AbortController()
+  const current = () => t.db.$client.query('SELECT status FROM services WHERE id = ?').get(id)
+  const events = t.serviceEvents.subscribe(id, ended.signal)
+  if ((current() as { status: string }).status === wanted) return
+  for await (const event of events)
+    if (typeof event === 'object' && 'status' in event && event.status === wanted) break
+  ended.abort()
+}
