@@ -19,7 +19,10 @@ export const pruneForm = z
     dryRun: flag().nullish(),
   })
   .superRefine(({ what, items }, context) => {
-    const other = items?.find((item) => !what.includes(parseItem(item)!.kind))
+    const other = items?.find((item) => {
+      const kind = parseItem(item)?.kind // one that is none has been refused
+      return kind && !what.includes(kind)
+    })
     if (other === undefined) return
     const message = `names ${other}, but what does not have its kind.`
     context.addIssue({ code: 'custom', path: ['items'], message })
