@@ -11,7 +11,7 @@ test('the list follows what is stopped and started, here and elsewhere, and noth
   await page.locator('.app-link').waitFor()
   await page.goto('/containers')
   await page.locator('main').evaluate((main) => main.setAttribute('data-kept', ''))
-  const row = page.locator('.container-row', { hasText: 'davit-site-production' })
+  const row = page.locator(`#project-${project.split('/').at(-1)} .container-row`)
   await row.getByText('Running').waitFor()
 
   await row.getByRole('button', { name: 'Stop' }).click()
