@@ -28,6 +28,7 @@ import { Hub } from './live/hub.ts'
 import { Collector } from './logs/collector.ts'
 import { openSecrets } from './secrets.ts'
 import { recoverServices } from './services/recover.ts'
+import { secretsOfService } from './services/secrets-of-service.ts'
 import { ServiceRunner } from './services/runner.ts'
 import { watchServices } from './services/watch.ts'
 import { version } from './version.ts'
@@ -57,6 +58,7 @@ export function assemble(config: Config): Deps {
     queue: new DeploymentQueue(() => deps),
     runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
     serviceEvents: new Hub(),
+    serviceSecrets: (id) => secretsOfService(deps, id),
     streams: new Streams(config.streamsPerUser),
     instanceId: openInstallation(db, secrets),
     setupCode: setupCodeFor(config),

@@ -18,7 +18,7 @@ export type ContainerView = Row & {
 }
 
 export function containerView(
-  deps: Pick<Deps, 'db' | 'secrets' | 'conditions' | 'usage'>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'serviceSecrets' | 'conditions' | 'usage'>,
   { container, place }: Found,
   user: Pick<User, 'id'>,
 ): ContainerView {

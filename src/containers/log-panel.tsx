@@ -24,7 +24,7 @@ export type ContainerLog = {
 }
 
 export async function logOf(
-  deps: Pick<Deps, 'db' | 'docker' | 'secrets'>,
+  deps: Pick<Deps, 'db' | 'docker' | 'secrets' | 'serviceSecrets'>,
   found: Found,
   signal?: AbortSignal,
 ): Promise<ContainerLog> {

@@ -3,12 +3,11 @@ import { maskFor } from '../logs/secret-values.ts'
 import type { Found } from './find.ts'
 import type { LogSource } from './log-read.ts'
 
-/** The log of a container; the secrets of an app's environment are hidden in it, whoever reads. */
+/** The log of a container; the secrets of its app or service are hidden in it, whoever reads. */
 export function sourceOf(
-  deps: Pick<Deps, 'db' | 'secrets'>,
-  { container: { id, env }, place }: Found,
+  deps: Pick<Deps, 'db' | 'secrets' | 'serviceSecrets'>,
+  { container, place }: Found,
 ): LogSource {
-  const environment = place.kind === 'own' ? place.environment : null
-  if (!environment) return { id, mask: (text) => text }
-  return { id, mask: maskFor(deps, { environmentId: environment.id, env }) }
+  const mask = place.kind === 'own' ? maskFor(deps, container) : (text: string) => text
+  return { id: container.id, mask }
 }

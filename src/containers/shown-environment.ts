@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Container } from '../docker/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
-import { masking } from '../logs/mask.ts'
+import { maskFor } from '../logs/secret-values.ts'
 import type { Place } from './find.ts'
 
 export type ShownVariable = {
@@ -21,13 +21,13 @@ const harmless = ['PORT', 'PATH']
  * owner stores as readable ones today. All others could be secrets, whatever they are called.
  */
 export function shownEnvironment(
-  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+  deps: Pick<Deps, 'db' | 'secrets' | 'serviceSecrets'>,
   { container, place }: { container: Container; place: Place },
 ) {
   const isApp = place.kind === 'own' && place.environment !== null
-  const variables = isApp ? openVariables(db, secrets, place.environment!.id) : []
+  const variables = isApp ? openVariables(deps.db, deps.secrets, place.environment!.id) : []
   const stored = new Map(variables.map((variable) => [variable.key, variable]))
-  const mask = masking(variables.filter(({ secret }) => secret).map(({ value }) => value))
+  const mask = place.kind === 'own' ? maskFor(deps, container) : (text: string) => text
 
   const show = (entry: string): ShownVariable => {
     const at = entry.indexOf('=')

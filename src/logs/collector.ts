@@ -28,7 +28,7 @@ const retentionInterval = 3_600_000
 type Target = Pick<Container, 'id' | 'name' | 'labels'>
 type CollectorDeps = Pick<
   Deps,
-  'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'feed' | 'instanceId'
+  'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'feed' | 'instanceId' | 'serviceSecrets'
 >
 
 /** Keeps what the containers of apps and services write, beyond their life. */

@@ -28,7 +28,7 @@ const ringDelay = 100
 /** Entries that are asked for at least. */
 const fewest = 500
 
-type ReaderDeps = Pick<Deps, 'db' | 'logDb' | 'secrets' | 'docker'>
+type ReaderDeps = Pick<Deps, 'db' | 'logDb' | 'secrets' | 'docker' | 'serviceSecrets'>
 
 /**
  * Reads the output of one container, from where it was left, until it has ended. It never follows:
@@ -128,14 +128,12 @@ export class Reader {
     this.#wake = Promise.withResolvers()
     const news = this.#news.splice(0)
     const { docker, logDb } = this.#deps
-    const { containerId, sourceId } = this.#cursor
+    const { containerId } = this.#cursor
     const found = await docker.inspectContainer(containerId, { signal: this.#signal })
     if (found) {
       this.#tty = found.tty
       for (const mark of this.#life.hear(news, found)) this.#intake.mark(mark)
-      const { env } = found
-      if (this.#life.hasStarted)
-        this.#intake.mask = maskFor(this.#deps, { environmentId: sourceId, env })
+      if (this.#life.hasStarted) this.#intake.mask = maskFor(this.#deps, found)
       else this.closed = true
       return
     }

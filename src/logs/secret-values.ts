@@ -1,13 +1,22 @@
 import type { Deps } from '../deps.ts'
+import type { Container } from '../docker/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { masking } from './mask.ts'
 
+type SecretDeps = Pick<Deps, 'db' | 'secrets' | 'serviceSecrets'>
+
 /**
- * Hides the secret variables of an environment: as they are now, and as the container with that
- * `KEY=value` list still has them when they were changed since.
+ * Hides the secrets of what a container of ours belongs to. Those of an environment count as they are
+ * now, and as the container still has them when they were changed since.
  */
-export function maskFor(
-  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+export function maskFor(deps: SecretDeps, { labels, env }: Pick<Container, 'labels' | 'env'>) {
+  const { 'davit.service': serviceId, 'davit.environment': environmentId } = labels
+  if (serviceId) return masking(deps.serviceSecrets(serviceId))
+  return masking(environmentId ? environmentSecrets(deps, { environmentId, env }) : [])
+}
+
+function environmentSecrets(
+  { db, secrets }: SecretDeps,
   { environmentId, env }: { environmentId: string; env: string[] },
 ) {
   const variables = openVariables(db, secrets, environmentId).filter(({ secret }) => secret)
@@ -16,5 +25,5 @@ export function maskFor(
     const at = entry.indexOf('=')
     return keys.has(entry.slice(0, at)) ? [entry.slice(at + 1)] : []
   })
-  return masking([...variables.map(({ value }) => value), ...given])
+  return [...variables.map(({ value }) => value), ...given]
 }

@@ -19,6 +19,7 @@ import { Hub } from '../../src/live/hub.ts'
 import { Collector } from '../../src/logs/collector.ts'
 import { labelFilter } from '../../src/projects/labels.ts'
 import { Secrets } from '../../src/secrets.ts'
+import { secretsOfService } from '../../src/services/secrets-of-service.ts'
 import { ServiceRunner } from '../../src/services/runner.ts'
 import { Streams } from '../../src/web/streams.ts'
 import { TestClient } from './client.ts'
@@ -58,6 +59,7 @@ export function testApp(env: Record<string, string> = {}) {
     queue: new DeploymentQueue(() => deps),
     runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
     serviceEvents: new Hub(),
+    serviceSecrets: (id) => secretsOfService(deps, id),
     streams: new Streams(config.streamsPerUser),
     instanceId: openInstallation(db, secrets),
     setupCode: null,
