@@ -66,6 +66,7 @@ test('a name without a tag means latest, not every tag', async () => {
   const repo = await push(open.host)
   await collect(docker.pullImage(repo, { platform: 'linux/amd64' }))
   expect((await docker.inspectImage(repo))!.tags).toEqual([`${repo}:latest`])
+  expect(await docker.inspectImage(`${repo}:1`)).toBeNull()
 })
 
 describe('a registry that wants a login', () => {
