@@ -1,5 +1,8 @@
 import { listHits } from './log-hits.js'
 
+/** Matches asked for at a time. */
+const pageSize = 500
+
 /** Searches a log on the server, and steps through the lines found. */
 export class LogSearch {
   /** What is searched for, in lower case; empty when nothing is. */
@@ -61,12 +64,20 @@ export class LogSearch {
     this.#pending = new AbortController()
     this.#output.textContent = ''
     if (this.query === '') this.#show()
-    else if (await this.#load()) this.#go(0)
+    else if (await this.#load()) {
+      this.#go(0)
+      await this.#loadRest()
+    }
+  }
+
+  /** The server stops a long search now and then; a screenful of matches is looked for all the same. */
+  async #loadRest() {
+    while (this.#nextCursor && this.#hits.length < pageSize && (await this.#load())) this.#draw()
   }
 
   async #step(by) {
     if (this.#hits.length === 0) return
-    const at = this.#hits.findIndex(({ seq }) => seq === this.current) + by
+    const at = this.#index + by
     if (at >= this.#hits.length && this.#nextCursor && !(await this.#load())) return
     this.#go((at + this.#hits.length) % this.#hits.length)
   }
@@ -76,7 +87,7 @@ export class LogSearch {
     const { signal } = this.#pending
     try {
       do await this.#loadOnce(signal)
-      while (this.#hits.length === 0 && this.#nextCursor) // the server stops a long search now and then
+      while (this.#hits.length === 0 && this.#nextCursor)
       return true
     } catch {
       if (!signal.aborted) this.#output.textContent = 'Search failed'
@@ -85,7 +96,7 @@ export class LogSearch {
   }
 
   async #loadOnce(signal) {
-    const parameters = new URLSearchParams({ search: this.query, limit: '500' })
+    const parameters = new URLSearchParams({ search: this.query, limit: String(pageSize) })
     if (this.#nextCursor) parameters.set('after', this.#nextCursor)
     const response = await fetch(`${this.#path}?${parameters}`, {
       headers: { Accept: 'application/json' },
@@ -100,17 +111,25 @@ export class LogSearch {
 
   #go(index) {
     this.current = this.#hits[index]?.seq ?? null
-    this.#show(index)
+    this.#show()
   }
 
-  #show(index = 0) {
+  #show() {
+    this.#draw()
+    this.#moved(this.current)
+  }
+
+  #draw() {
     const count = this.#hits.length
     for (const button of this.#buttons) button.disabled = count === 0
     if (this.query === '') this.#output.textContent = ''
-    else if (count > 0) this.#output.textContent = `${index + 1} of ${this.#total()}`
+    else if (count > 0) this.#output.textContent = `${this.#index + 1} of ${this.#total()}`
     else this.#output.textContent = 'No match'
     if (this.#list) listHits(this.#list, this.#hits, this.current)
-    this.#moved(this.current)
+  }
+
+  get #index() {
+    return this.#hits.findIndex(({ seq }) => seq === this.current)
   }
 
   #total() {

@@ -1,5 +1,5 @@
 import type { LogDb } from '../db/index.ts'
-import { readBlock } from './block.ts'
+import { readBlock, unpack } from './block.ts'
 import type { OutputLine } from './block.ts'
 import { getBlockAfter, getBlockBefore, getSequenceBefore } from './output-store.ts'
 import type { Block } from './output-store.ts'
@@ -60,7 +60,7 @@ export async function findOutput(
   const lines: OutputLine[] = []
   for (const block of blocksAfter(logDb, { sourceId, after: Math.max(after, start) })) {
     if (block.firstTime > until) break
-    for (const line of readBlock(block))
+    for (const line of mayContain(block, filter.search) ? readBlock(block) : [])
       if (line.sequence > after && passes(line)) {
         if (lines.length === limit) return { lines, next: lines.at(-1)!.sequence }
         lines.push(line)
@@ -70,6 +70,10 @@ export async function findOutput(
   }
   return { lines, next: null }
 }
+
+/** Most blocks of a search need not be taken apart. */
+const mayContain = ({ data }: Block, search = '') =>
+  search === '' || unpack(data).toLowerCase().includes(search.toLowerCase())
 
 function passing({ search = '', stream, since = -Infinity, until = Infinity }: OutputFilter) {
   const wanted = search.toLowerCase()

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBusyboxImage, ensureEngine } from '../support/machine.ts'
 import { benchContainers } from './containers.ts'
+import { benchCollection } from './collection.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchMemory } from './memory.ts'
 import { summarize } from './ratio.ts'
@@ -21,6 +22,7 @@ try {
     await benchDeploy(directory, executable),
     await benchMemory(directory, executable),
     await benchWebhooks(directory, executable),
+    await benchCollection(directory, executable),
     await benchContainers(directory, executable),
   ]
   printTable(rows)

@@ -1,78 +1,37 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { insertUser } from '../../src/accounts/store.ts'
-import { parseConfig } from '../../src/config.ts'
-import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
-import { openInstallation } from '../../src/db/installation.ts'
-import { connectDocker } from '../../src/docker/index.ts'
-import { listEnvironments } from '../../src/environments/store.ts'
+import { openLogDatabase } from '../../src/db/index.ts'
 import { listOutput } from '../../src/logs/read-output.ts'
-import { labelFilter, labelsFor } from '../../src/projects/labels.ts'
-import { insertProject } from '../../src/projects/store.ts'
-import { openSecrets } from '../../src/secrets.ts'
 import { startDavit } from '../support/davit.ts'
+import { prepareInstallation } from './installation.ts'
 
-/** A data directory with one environment, for a Davit of its own. */
+/** A Davit of its own with one environment, and what is kept of it. */
 function anInstallation() {
   const directory = mkdtempSync(join(tmpdir(), 'davit-output-'))
-  const env = { DAVIT_DATA_DIR: join(directory, 'data'), DAVIT_SECRET_KEY: 'k'.repeat(40) }
-  const config = parseConfig(env)
-  mkdirSync(config.dataDir)
-  const db = openDatabase(join(config.dataDir, 'davit.db'))
-  const instanceId = openInstallation(db, openSecrets(config))
-  const ada = { email: 'ada@example.com', name: null, passwordHash: '', role: 'admin' } as const
-  const ownerId = insertUser(db, ada).id
-  const repositoryUrl = 'https://git.example.com/team/site.git'
-  const project = insertProject(
-    db,
-    { ownerId, name: 'site', repositoryUrl, webhookSecret: 'x' },
-    { hostPort: 23_456 },
-  )
-  const environmentId = listEnvironments(db, project.id)[0]!.id
-  db.$client.close()
-  const logDb = openLogDatabase(join(config.dataDir, 'logs.db'))
-  const docker = connectDocker({ host: process.env.DOCKER_HOST })
+  const made = prepareInstallation(directory)
+  const logDb = openLogDatabase(join(directory, 'data/logs.db'))
   onTestFinished(async () => {
-    const labels = labelFilter(instanceId)
-    for (const { id } of await docker.listContainers({ labels, all: true }))
-      await docker.removeContainer(id, { force: true })
+    await made.removeContainers()
     logDb.$client.close()
     rmSync(directory, { recursive: true, force: true })
   })
-
+  const lines = () =>
+    listOutput(logDb, { sourceId: made.environmentId, after: 0, limit: 1_000_000 })
   return {
-    docker,
+    ...made,
+    lines,
     async start() {
-      const davit = await startDavit({ directory, env })
+      const davit = await startDavit({ directory, env: made.env })
       onTestFinished(async () => void (await davit.stop()))
       return davit
     },
-    async run(script: string) {
-      const deploymentId = Bun.randomUUIDv7()
-      const of = { ownerId, projectId: project.id, environmentId, deploymentId }
-      const id = await docker.createContainer({
-        name: `test-${deploymentId.slice(-12)}`,
-        image: 'busybox:latest',
-        command: ['sh', '-c', script],
-        labels: labelsFor({ instanceId, kind: 'app', ...of }),
-        network: 'bridge',
-        memoryBytes: 64 * 2 ** 20,
-        cpus: 2,
-        pidsLimit: 64,
-        logs: { maxSize: '10m', maxFiles: 3 },
-      })
-      await docker.startContainer(id)
-      return id
-    },
-    lines: () => listOutput(logDb, { sourceId: environmentId, after: 0, limit: 1_000_000 }),
     /** Resolves when the last line that is kept is looked for. */
     async untilLast(isLast: (text: string) => boolean) {
       const end = performance.now() + 30_000
-      while (!isLast(this.lines().at(-1)?.text ?? '')) {
-        if (performance.now() > end)
-          throw new Error(`It did not come; the last is: ${this.lines().at(-1)?.text}`)
+      for (let last = ''; !isLast(last); last = lines().at(-1)?.text ?? '') {
+        if (performance.now() > end) throw new Error(`It did not come; the last is: ${last}`)
         await Bun.sleep(50)
       }
     },

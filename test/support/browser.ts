@@ -37,8 +37,8 @@ export async function openBrowser() {
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('console', (message) => {
-    // a refusal on purpose is no complaint
-    if (message.type() === 'error' && !/status of 4\d\d/.test(message.text()))
+    // a refusal on purpose is no complaint, nor is that containers elsewhere come and go
+    if (message.type() === 'error' && !/status of 4\d\d|NETWORK_CHANGED/.test(message.text()))
       complaints.push(message.text())
   })
   onTestFinished(async () => {
