@@ -46,7 +46,8 @@ const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly Pru
     {groups(candidates).map(({ kind, things }) => (
       <fieldset class="prune-group">
         <legend>
-          {kindLabels[kind]} <span class="muted">{bytes(bytesOf(things))}</span>
+          {kindLabels[kind]}{' '}
+          {bytesOf(things) > 0 && <span class="muted">{bytes(bytesOf(things))}</span>}
         </legend>
         {kind === 'volumes' && <p class="hint">Volumes hold data. There is no way back.</p>}
         <ul class="rows prune-things">
@@ -76,13 +77,15 @@ const Thing = ({ thing }: { thing: Judged }) => (
   </li>
 )
 
-const Naming = ({ thing: { name, owner, reason, bytes: size } }: { thing: Judged }) => (
+const Naming = ({ thing: { kind, name, owner, reason, bytes: size } }: { thing: Judged }) => (
   <>
     <span class="prune-name">
       <bdi>{name}</bdi> {owner === 'other' && <span class="tag">not Davit’s</span>}
       <span class="muted">{reason}</span>
     </span>
-    <span class="disk-bytes">{size === null ? 'unknown' : bytes(size)}</span>
+    {kind !== 'networks' && (
+      <span class="disk-bytes">{size === null ? 'unknown' : bytes(size)}</span>
+    )}
   </>
 )
 
@@ -121,7 +124,8 @@ const byOwnerAndSize = (a: Judged, b: Judged) =>
 
 function summary(candidates: Judged[]) {
   const going = candidates.filter(goesByDefault)
-  if (going.length === 0) return 'Nothing of Davit’s can go; what is ticked by nobody stays.'
-  const things = going.length === 1 ? '1 thing is' : `${going.length} things are`
-  return `${things} ticked, which gives back ${bytes(bytesOf(going))} or more.`
+  if (going.length === 0) return 'Nothing is ticked: all that can go is others’, or data.'
+  const things = going.length === 1 ? '1 thing is ticked' : `${going.length} things are ticked`
+  const back = bytesOf(going)
+  return back > 0 ? `${things}, which gives back ${bytes(back)} or more.` : `${things}.`
 }

@@ -50,9 +50,7 @@ const Result = ({ run, title }: { run: PruneRun; title: string }) => {
           <Ago at={run.startedAt} />
         </p>
       </div>
-      <p>
-        Removed {countByKind(removed)}: {bytes(bytesOf(removed))} or more.
-      </p>
+      <p>{summary(removed)}</p>
       {removed.length > 0 && <Things things={removed} />}
       {skipped.length > 0 && (
         <section class="prune-group">
@@ -62,6 +60,11 @@ const Result = ({ run, title }: { run: PruneRun; title: string }) => {
       )}
     </div>
   )
+}
+
+function summary(removed: Thing[]) {
+  const given = bytesOf(removed)
+  return `Removed ${countByKind(removed)}${given > 0 ? `, which gave back ${bytes(given)} or more` : ''}.`
 }
 
 const Things = ({ things }: { things: (Thing & { reason?: string })[] }) => (

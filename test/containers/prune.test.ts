@@ -232,6 +232,30 @@ test('while an image goes nobody can roll back to it; if it does not go, they ca
   await cancel(root, back.json)
 })
 
+test('an image that a deployment wants since it was looked at stays', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const { project, built } = await imagesOf(t, root, ['first', 'second'])
+  const first = built[0]!
+  await root.put(`/projects/${project.id}/settings`, { keepImages: 1 })
+  const [stranger, image] = [await aStranger(t, 'exit 0'), await t.docker.inspectImage(first.image)]
+  const { removeContainer } = t.docker
+  t.deps.docker.removeContainer = async (...call) => {
+    t.deps.docker.removeContainer = removeContainer
+    const { status } = await root.post(`${pathOf(first)}/rollback`)
+    expect(status).toBe(201)
+    return removeContainer(...call)
+  }
+  const { json } = await root.post('/settings/prune', {
+    what: ['containers', 'images'],
+    items: [`container:${stranger}`, `image:${image!.id}`],
+  })
+  expect(json.removed).toMatchObject([{ kind: 'container' }])
+  expect(json.skipped).toMatchObject([{ name: first.image }])
+  expect(await t.docker.inspectImage(first.image)).not.toBeNull()
+  await cancel(root, (await root.get(`/projects/${project.id}/deployments`)).json.items[0])
+})
+
 test('a deployment in work is not disturbed by clean-ups that go on all the time', async () => {
   const t = testApp()
   const root = admin(t)
