@@ -28,7 +28,7 @@ import type { Service } from './store.ts'
 
 /** What is done to an instance once it is there. */
 export const changeRoutes = (deps: Deps) => {
-  const { db, runner } = deps
+  const { db } = deps
   const audit = auditor(db)
 
   return factory
@@ -54,31 +54,31 @@ export const changeRoutes = (deps: Deps) => {
         details: { changes: changes.map(({ field }) => field).join(', ') },
       })
       if (!remakes) return answer(c, service)
-      const work = runner.run(service.id, (job) =>
+      const work = deps.runner.run(service.id, (job) =>
         changeService(deps, { id: service.id, definition: after, ...job }),
       )
       return answer(c, service, work)
     })
     .post(`${servicePattern}/restart`, (c) =>
       act(c, 'service.restarted', ({ id }) =>
-        runner.run(id, (job) => restartService(deps, { id, ...job })),
+        deps.runner.run(id, (job) => restartService(deps, { id, ...job })),
       ),
     )
     .post(`${servicePattern}/stop`, (c) =>
       act(c, 'service.stopped', (service) => {
         if (service.status === 'stopped' || service.status === 'failed')
           throw new AppError('conflict', `${service.name} does not run: it is ${service.status}.`)
-        return runner.run(service.id, () => stopService(deps, service))
+        return deps.runner.run(service.id, () => stopService(deps, service))
       }),
     )
     .post(`${servicePattern}/cancel`, (c) =>
       act(c, 'service.cancelled', ({ id, name }) => {
-        if (!runner.isBusy(id))
+        if (!deps.runner.isBusy(id))
           throw new AppError(
             'conflict',
             `Nothing is under way for ${name}. There is nothing to cancel.`,
           )
-        return runner.cancel(id)
+        return deps.runner.cancel(id)
       }),
     )
 
@@ -106,7 +106,7 @@ export const changeRoutes = (deps: Deps) => {
   }
 
   function refuseBusy({ id, name, status }: Service) {
-    if (runner.isBusy(id) || (busyStatuses as readonly string[]).includes(status))
+    if (deps.runner.isBusy(id) || (busyStatuses as readonly string[]).includes(status))
       throw new AppError(
         'conflict',
         `${name} is ${status} just now. Wait until that has ended, or cancel it.`,

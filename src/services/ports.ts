@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts'
-import { hostPort } from '../environments/forms.ts'
 import { AppError, invalidField } from '../errors.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { wantedPorts } from './compose/containers.ts'
@@ -48,7 +47,7 @@ export function choosePorts(
 
   function choose(port: Omit<ServicePort, 'port'>, host: number | null, askedHere: number | null) {
     const before = kept.find((other) => keyOf(other) === keyOf(port))?.port ?? null
-    const wish = askedHere ?? before ?? usable(host)
+    const wish = askedHere ?? before ?? host
     if (wish === null) return free()
     if (chosen.some((other) => other.port === wish)) throw twice(wish)
     if (!kept.some((other) => other.port === wish)) refuseUsedPort(deps, wish)
@@ -63,9 +62,6 @@ export function choosePorts(
 
 const keyOf = ({ target, containerPort, protocol }: Omit<ServicePort, 'port'>) =>
   `${target} ${containerPort}/${protocol}`
-
-/** Files are often written for a host of their own, and want ports such as 80: those get a free one. */
-const usable = (host: number | null) => (hostPort.safeParse(host).success ? host : null)
 
 const twice = (port: number) =>
   new AppError(

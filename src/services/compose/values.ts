@@ -64,7 +64,9 @@ function complaint(variable: Variable, value: string | undefined): string | null
   if (options.length > 0 && !options.includes(value)) return `wants one of ${options.join(', ')}.`
   if (pattern === null) return null
   if (value.length > maxMatched) return `wants ${maxMatched} characters at most.`
-  return compilePattern(pattern)(value) ? null : `wants a value that matches ${pattern}`
+  return compilePattern(pattern)(value)
+    ? null
+    : `wants a value that matches the pattern ${pattern} of the template.`
 }
 
 const refused = (fields: FieldError[]) =>

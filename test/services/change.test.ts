@@ -1,0 +1,144 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
+
+/** Counts its starts in a volume, and serves what it was given. */
+const kept = `
+services:
+  web:
+    image: busybox
+    command: [sh, -c, 'test "$$MODE" != broken && mkdir -p /www && echo x >> /data/starts && echo "$$MODE $$(wc -l < /data/starts) $$SECRET_KEY" > /www/index.html && exec httpd -f -p 80 -h /www']
+    environment:
+      MODE: \${MODE:-first}
+      SECRET_KEY: \${SECRET_KEY}
+    volumes: [data:/data]
+    ports: ["80"]
+    stop_grace_period: 1s
+    healthcheck: { test: [CMD, wget, -q, -O, /dev/null, 'http://127.0.0.1/'], interval: 200ms, retries: 20 }
+volumes: { data: {} }
+`
+
+test('a change of variables makes the containers anew and keeps the volumes', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, kept, { SECRET_KEY: 'a-first-secret' })
+  expect(await answerOf(service)).toBe('first 1 a-first-secret')
+
+  const preview = await ada.put(`/services/${service.id}`, {
+    preview: true,
+    MODE: 'second',
+    SECRET_KEY: 'a-second-secret',
+  })
+  expect(preview.status).toBe(200)
+  expect(preview.json).toEqual({
+    changes: [
+      { field: 'MODE', label: 'MODE', from: 'first', to: 'second', secret: false },
+      { field: 'SECRET_KEY', label: 'SECRET_KEY', from: null, to: null, secret: true },
+    ],
+    remakes: true,
+    volumes: [`davit-${service.id}-data`],
+  })
+  expect(await answerOf(service)).toBe('first 1 a-first-secret')
+
+  const changed = await ada.put(`/services/${service.id}`, { MODE: 'second' })
+  expect(changed.json).toMatchObject({ status: 'running', url: service.url, error: null })
+  expect(changed.json.containers[0].id).not.toBe(service.containers[0].id)
+  expect(await answerOf(service)).toBe('second 2 a-first-secret')
+})
+
+test('a change that does not come up is undone, and says why', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, kept)
+  await ada.put(`/services/${service.id}`, { MODE: 'broken' })
+  const after = await settled(t, ada, service)
+  expect(after.status).toBe('running')
+  expect(after.error).toMatchObject({
+    code: 'exited',
+    message: expect.stringMatching(/^The change was undone\. Starting: web ended/),
+  })
+  expect(await answerOf(service)).toStartWith('first 2')
+  const { values } = (await ada.get(`/services/${service.id}/edit`)).json
+  expect(values.MODE).toBe('first')
+})
+
+test('a name changes without a restart, and a taken one is refused', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, site)
+  const renamed = await ada.put(`/services/${service.id}`, { name: 'renamed' })
+  expect(renamed.json).toMatchObject({ name: 'renamed', status: 'running' })
+  expect(renamed.json.containers[0].id).toBe(service.containers[0].id)
+  const restarted = await ada.post(`/services/${service.id}/restart`)
+  expect(restarted.json.containers[0].id).toBe(service.containers[0].id)
+
+  await made(t, ada, `services: {a: {${idle}}}`, { name: 'other' })
+  const refused = await ada.put(`/services/${service.id}`, { name: 'other', GREETING: 'x' })
+  expect(refused.status).toBe(409)
+  expect(refused.json.errors[0].field).toBe('name')
+  expect((await settled(t, ada, service)).containers[0].id).toBe(service.containers[0].id)
+})
+
+test('another port of the host is taken, and one that is in use is refused', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, site)
+  using other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  const refused = await ada.put(`/services/${service.id}`, { hostPort: other.port })
+  expect(refused.status).toBe(409)
+  expect(refused.json.errors[0].field).toBe('hostPort')
+  const hostPort = service.ports[0].host === 20_001 ? 20_002 : 20_001
+  const moved = await ada.put(`/services/${service.id}`, { hostPort })
+  expect(moved.json.url).toBe(`http://127.0.0.1:${hostPort}`)
+  expect(await answerOf(moved.json)).toBe('hello')
+})
+
+test('a version is chosen for the image that carries the template’s, and no other', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const template = `
+x-davit: { name: Two, version: latest }
+services:
+  main: { image: 'busybox:latest', command: [sleep, '999'], init: true, stop_grace_period: 1s, volumes: ['data:/data'] }
+volumes: { data: {} }
+`
+  const service = await made(t, ada, template)
+  expect(service).toMatchObject({ version: 'latest', status: 'running' })
+  await ada.put(`/services/${service.id}`, { version: 'no-such-tag' })
+  const after = await settled(t, ada, service)
+  expect(after).toMatchObject({ version: 'latest', status: 'running' })
+  expect(after.error.message).toStartWith('The change was undone.')
+  expect((await leftOf(t, service)).volumes).toEqual([`davit-${service.id}-data`])
+})
+
+test('what was generated stays through every change, restart and start anew', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const compose = `
+x-davit:
+  name: Vault
+  version: latest
+  variables:
+    KEY: { generate: hex, length: 32, secret: true }
+    MODE: { default: a }
+  connection: [{ label: Key, value: 'key:\${KEY}' }, { label: Mode, value: '\${MODE}' }]
+services:
+  v: { ${idle}, environment: { KEY: '\${KEY}', MODE: '\${MODE}' } }
+`
+  const service = await made(t, ada, compose)
+  const secretOf = async () =>
+    (await ada.get(`/services/${service.id}/secrets`)).json.connection[0].value as string
+  const first = await secretOf()
+  expect(first).toMatch(/^key:[0-9a-f]{32}$/)
+  await ada.put(`/services/${service.id}`, { MODE: 'b', KEY: '' })
+  await t.runner.idle()
+  await ada.post(`/services/${service.id}/restart`)
+  await t.runner.idle()
+  for (const container of await t.docker.listContainers({
+    labels: [`davit.service=${service.id}`],
+  }))
+    await t.docker.removeContainer(container.id, { force: true })
+  await ada.post(`/services/${service.id}/restart`)
+  await t.runner.idle()
+  expect(await secretOf()).toBe(first)
+})

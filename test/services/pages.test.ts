@@ -1,0 +1,143 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { idle, made, settled } from './instances.ts'
+
+const vault = `
+x-davit:
+  name: Vault
+  version: latest
+  variables:
+    PASSWORD: { generate: password, secret: true, label: The password }
+    OWN_TOKEN: { secret: true, default: '' }
+    USER: { default: ada }
+  connection:
+    - { label: URL, value: 'vault://\${USER}:\${PASSWORD}@v:1' }
+    - { label: User, value: '\${USER}' }
+  after: Log in at once.
+services:
+  v: { ${idle}, environment: { P: '\${PASSWORD}', T: '\${OWN_TOKEN}', U: '\${USER}' } }
+`
+
+test('no page, fragment or JSON has a secret but the one that is asked for it', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const token = 'an own token of 30 characters.'
+  const service = await made(t, ada, vault, { OWN_TOKEN: token })
+  const path = `/services/${service.id}`
+  const shown = await ada.get(`${path}/secrets`)
+  expect(shown.headers.get('Cache-Control')).toBe('no-store')
+  const [{ value }] = shown.json.connection
+  const password = /^vault:\/\/ada:(\w{32})@v:1$/.exec(value)![1]!
+  expect(shown.text).toContain(token)
+
+  const events = await ada.send(`${path}/events?format=json`)
+  const reader = events.body!.getReader()
+  const first = new TextDecoder().decode((await reader.read()).value)
+  await reader.cancel()
+  const answers = [
+    first,
+    ...(
+      await Promise.all([
+        ada.page(path),
+        ada.get(path),
+        ada.htmx('GET', path),
+        ada.page('/services'),
+        ada.get('/services'),
+        ada.page(`${path}/edit`),
+        ada.get(`${path}/edit`),
+        ada.get(`${path}/delete`),
+        ada.put(path, { preview: true, PASSWORD: 'another-one-that-is-long' }),
+        ada.htmx('PUT', path, { preview: '1', PASSWORD: 'another-one-that-is-long' }),
+        ada.page(`/containers/${service.containers[0].id}`),
+      ])
+    ).map(({ text }) => text),
+  ]
+  for (const text of answers)
+    for (const secret of [password, token, 'another-one-that-is-long'])
+      expect(text).not.toContain(secret)
+  expect((await ada.page(path)).text).toContain('Log in at once.')
+})
+
+test('showing secrets is written down, and wants a token that may change them', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, vault)
+  const asToken = async (scope: string) => {
+    const { json } = await ada.post('/settings/tokens', { name: scope, scopes: [scope] })
+    const headers = { Authorization: `Bearer ${json.token}` }
+    return (await t.app.request(`/services/${service.id}/secrets`, { headers })).status
+  }
+  const events = () =>
+    t.db.$client.query("SELECT * FROM audit_events WHERE action = 'service.secrets_shown'").all()
+  expect(await asToken('read')).toBe(403)
+  expect(await asToken('deploy')).toBe(403)
+  expect(events()).toHaveLength(0)
+  expect(await asToken('write')).toBe(200)
+  expect(events()).toHaveLength(1)
+})
+
+test('the form is drawn again with what was typed, but not with a secret', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const again = await ada.form('/services/postgresql', {
+    name: 'my database',
+    POSTGRES_USER: 'Not Good',
+    POSTGRES_PASSWORD: 'a_password_typed_here',
+  })
+  expect(again.status).toBe(422)
+  expect(again.text).toContain('id="field-POSTGRES_USER-error"')
+  expect(again.text).toContain('Not Good')
+  expect(again.text).toContain('my database')
+  expect(again.text).not.toContain('a_password_typed_here')
+})
+
+test('a form makes a service as a program does, and leads to its page', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const body = new FormData()
+  body.set('name', 'uploaded')
+  body.set('compose', '')
+  body.set('env', '')
+  body.set('GREETING', 'from the form')
+  const text = `services: {a: {${idle}, environment: {GREETING: "\${GREETING}"}}}`
+  body.set('compose_file', new File([text], 'compose.yaml'))
+  const made = await ada.send('/services/compose', {
+    method: 'POST',
+    body,
+    headers: { Accept: 'text/html' },
+  })
+  expect(made.status).toBe(303)
+  const path = made.headers.get('Location')!
+  expect(path).toMatch(/^\/services\/[0-9a-f-]{36}$/)
+  const service = await settled(t, ada, { id: path.split('/')[2]! })
+  expect(service).toMatchObject({ name: 'uploaded', status: 'running' })
+  expect((await ada.get(`${path}/edit`)).json.values).toEqual({ GREETING: 'from the form' })
+
+  const restarted = await ada.form(`${path}/restart`, {})
+  expect(restarted.status).toBe(303)
+  await t.runner.idle()
+  const deleted = await ada.htmx('DELETE', path)
+  expect(deleted.text).toContain('is gone')
+})
+
+test('a file is read before it is used, and a complaint keeps it', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const compose = 'services: {a: {image: "busybox:${TAG:?}", privileged: true, ports: ["80"]}}'
+  const fragment = await ada.htmx('POST', '/services/compose/configure', { compose })
+  expect(fragment.text).toContain('name="TAG"')
+  expect(fragment.text).toContain('root on this host')
+  expect(fragment.text).not.toContain('<textarea name="compose"')
+  const again = await ada.form('/services/compose', { name: 'x', compose, TAG: '' })
+  expect(again.status).toBe(422)
+  expect(again.text).toContain('busybox:${TAG:?}')
+  expect(again.text).toContain('id="field-TAG-error"')
+})
+
+test('what is no service is missing, also when it looks like an id', async () => {
+  const ada = testApp().logIn('ada@example.com')
+  expect((await ada.get(`/services/${'-'.repeat(36)}`)).status).toBe(404)
+  expect((await ada.get(`/services/${'a'.repeat(36)}`)).status).toBe(404)
+  expect((await ada.get('/services/redis')).status).toBe(405)
+  expect((await ada.get(`/services/${'z'.repeat(36)}`)).status).toBe(405)
+})

@@ -1,0 +1,62 @@
+import { expect, test } from 'bun:test'
+import { recoverServices } from '../../src/services/recover.ts'
+import { ServiceRunner } from '../../src/services/runner.ts'
+import { updateService } from '../../src/services/store.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import { idle, leftOf, made, settled, site } from './instances.ts'
+
+/** Davit as it starts again on the same state: what was at work is not. */
+async function startAgain(t: TestApp) {
+  const runner = new ServiceRunner((id) => t.serviceEvents.publish(id, { pulled: true }))
+  t.deps.runner = runner
+  t.runner = runner
+  await recoverServices(t.deps, { signal: new AbortController().signal })
+}
+
+const slow = `services: {a: {${idle}, volumes: ["data:/data"], healthcheck: {test: [CMD, test, -f, /data/well], interval: 200ms, retries: 9999}}}
+volumes: {data: {}}`
+
+test.each(['pulling', 'creating', 'starting'] as const)(
+  'a start that Davit’s end interrupts while %s is taken up again',
+  async (state) => {
+    const t = testApp()
+    const ada = t.logIn('ada@example.com')
+    const { json } = await ada.post('/services/compose', { name: 'slow', compose: site })
+    const ended = new AbortController()
+    if (state !== 'pulling')
+      for await (const event of t.serviceEvents.subscribe(json.id, ended.signal))
+        if (typeof event === 'object' && 'status' in event && event.status === state) break
+    ended.abort()
+    await t.runner.stop()
+    const { status } = (await ada.get(`/services/${json.id}`)).json
+    expect(['pulling', 'creating', 'starting']).toContain(status)
+
+    await startAgain(t)
+    expect(await settled(t, ada, json)).toMatchObject({ status: 'running', error: null })
+    expect((await leftOf(t, json)).containers).toHaveLength(1)
+  },
+)
+
+test('a deletion that was interrupted goes on as it was asked for', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const compose = `services: {a: {${idle}, volumes: ["data:/data"]}}
+volumes: {data: {}}`
+  const service = await made(t, ada, compose)
+  updateService(t.db, service.id, { deletingAt: new Date(), deletingVolumes: true })
+  await startAgain(t)
+  expect(await leftOf(t, service)).toEqual({ containers: [], networks: [], volumes: [] })
+  expect((await ada.get(`/services/${service.id}`)).status).toBe(404)
+})
+
+test('a start that was interrupted can be cancelled by the next process', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { json } = await ada.post('/services/compose', { name: 'slow', compose: slow })
+  await t.runner.stop()
+  await startAgain(t)
+  const cancelled = await ada.post(`/services/${json.id}/cancel`)
+  expect(cancelled.json).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+  expect((await leftOf(t, json)).containers).toEqual([])
+})
