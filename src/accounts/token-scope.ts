@@ -15,9 +15,9 @@ export const deployRoutes = [
   'POST /projects/:id/deliveries/:deliveryId/replay',
 ]
 
-/** Where nobody but the person logged in changes anything: logins, passwords, tokens, users, the engine. */
+/** Where nobody but the person logged in changes anything: logins, passwords, tokens, users. */
 const isPersonal = (path: string) =>
-  path.startsWith('/settings/') && !/^\/settings\/git(\/|$)/.test(path)
+  path.startsWith('/settings/') && !/^\/settings\/(git|registries|prune)(\/|$)/.test(path)
 
 /** Each scope gives what those before it give. */
 const ranks: Record<Scope, number> = { read: 1, deploy: 2, write: 3 }

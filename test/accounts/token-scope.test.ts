@@ -20,7 +20,7 @@ function withToken(...scopes: Scopes) {
   const send = (method: string, path: string) =>
     call(
       method,
-      path.replace(/:\w+(\{[^}]*\})?/g, () => Bun.randomUUIDv7()),
+      path.replace(/:\w+(\{[^}]*\}+)?/g, () => Bun.randomUUIDv7()),
     )
   return { ...t, call, send, changes }
 }
@@ -32,7 +32,8 @@ const missing = (scope: string) =>
     detail: `This API token lacks the scope ${scope}. Make one that has it under Settings, Tokens.`,
   })
 const isPersonal = (path: string) =>
-  path.startsWith('/auth/') || (path.startsWith('/settings/') && !path.startsWith('/settings/git'))
+  path.startsWith('/auth/') ||
+  (path.startsWith('/settings/') && !/^\/settings\/(git|registries|prune)/.test(path))
 
 test('read is refused every change there is, and changes nothing', async () => {
   const t = withToken('read')
@@ -58,6 +59,7 @@ test('deploy is refused every change but those that are named', async () => {
 
 test('write is refused only what is a person’s', async () => {
   const t = withToken('write')
+  t.db.$client.run("UPDATE users SET role = 'admin'") // or the engine would be refused to the user
   for (const route of t.changes) {
     const { status } = await t.send(route.method, route.path)
     if (isPersonal(route.path)) expect(status, nameOf(route)).toBe(403)
@@ -65,7 +67,7 @@ test('write is refused only what is a person’s', async () => {
   }
 })
 
-test('no token makes tokens, changes password or e-mail, prunes, or governs users', () => {
+test('no token makes tokens, changes password or e-mail, or governs users', () => {
   for (const route of [
     'POST /settings/tokens',
     'DELETE /settings/tokens/:id',
@@ -77,7 +79,6 @@ test('no token makes tokens, changes password or e-mail, prunes, or governs user
     'POST /settings/invites',
     'PUT /settings/users/:id',
     'DELETE /settings/users/:id',
-    'POST /settings/prune',
     'GET /auth/oauth',
     'POST /auth/login',
     'POST /auth/logout',
