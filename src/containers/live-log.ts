@@ -25,10 +25,16 @@ const ring = { size: 2 * 1024 * 1024, ahead: 16 }
 /** Lines from before, by which viewers find where the live ones go on from theirs. */
 const overlap = 1000
 
+/** Milliseconds to wait for the first lines; a container may have none. */
+const priming = 300
+
 /** Milliseconds before the engine is asked again after its stream ended: first, and at most. */
 const pauses = { first: 250, longest: 10_000 }
 
 type LiveDeps = Pick<Deps, 'docker' | 'feed'>
+
+/** An item, those of its lines that are wanted, and its last one. */
+export type LivePlace = { number: number; rest: Line[]; last: string }
 
 /** The log of one container, followed once for all who watch it, until the signal. */
 export class LiveLog {
@@ -37,6 +43,7 @@ export class LiveLog {
   last: string | null = null
   /** True when nothing more will come. */
   ended = false
+  readonly #primed = Promise.withResolvers<void>()
   readonly #deps: LiveDeps
   readonly #source: LogSource
   readonly #signal: AbortSignal
@@ -56,6 +63,35 @@ export class LiveLog {
   /** The container's state, as far as it is known. */
   get state() {
     return this.#seen === 'away' ? 'away' : (this.#seen?.state ?? null)
+  }
+
+  /** Where the last lines begin, if they are here. */
+  async placeOfLast(count: number): Promise<LivePlace | null> {
+    await this.#priming()
+    let wanted = count
+    for (const [number, item] of this.items.backwards()) {
+      if (!(item instanceof LogBatch)) continue
+      wanted -= item.lines.length
+      if (wanted <= 0) return { number, rest: item.lines.slice(-wanted), last: item.last }
+      if (item.fresh) return null
+    }
+    return null
+  }
+
+  /** Where it goes on behind a line, if it is here. */
+  async placeBehind(id: string): Promise<LivePlace | null> {
+    await this.#priming()
+    for (const [number, item] of this.items.backwards()) {
+      if (!(item instanceof LogBatch)) continue
+      const at = item.lines.findIndex((line) => line.id === id)
+      if (at >= 0) return { number, rest: item.lines.slice(at + 1), last: item.last }
+      if (item.fresh) return null
+    }
+    return null
+  }
+
+  #priming() {
+    return Promise.race([this.#primed.promise, sleep(priming)])
   }
 
   async run() {
@@ -122,6 +158,7 @@ export class LiveLog {
       this.#pending.push(line)
       this.#pendingSize += line.text.length
     }
+    if (this.last === null) this.#flush()
     if (this.#pending.length > 0) this.#timer ??= setTimeout(() => this.#flush(), gathering)
   }
 
@@ -135,6 +172,7 @@ export class LiveLog {
     this.#pendingSize = 0
     this.last = batch.last
     this.items.push(batch)
+    this.#primed.resolve()
   }
 
   #tellAway() {
@@ -147,10 +185,12 @@ export class LiveLog {
     this.ended = true
     this.items.push(note)
     this.items.close()
+    this.#primed.resolve()
   }
 
   /** Waits for something to happen to the container, for so many milliseconds at most. */
   async #stirring(milliseconds?: number) {
+    this.#primed.resolve()
     const woken = new AbortController()
     const signal = AbortSignal.any([this.#signal, woken.signal])
     void this.#stirred.promise.then(() => woken.abort())

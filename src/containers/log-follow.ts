@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { Failure } from '../errors.ts'
 import { lagged } from '../live/hub.ts'
+import type { LivePlace } from './live-log.ts'
 import { LogBatch } from './log-batch.ts'
 import { awayNote, endNote, gapNote, LogNote } from './log-note.ts'
 import { LogPlace } from './log-place.ts'
@@ -89,12 +90,26 @@ class LogViewer {
     const { state } = this.#live
     if (state) yield new LogNote({ state })
     this.#seen ??= after ?? null
-    if (this.#seen !== null) yield* this.readOn()
+    const here = since && this.#seen === null ? null : await this.#placeHere(tail)
+    if (here) yield* this.#goOn(here)
+    else if (this.#seen !== null) yield* this.readOn()
     else {
       if (tail !== 0) yield* this.#read({ tail, since })
       this.#seen ??= await this.#lastLine()
     }
     this.hasBegun = true
+  }
+
+  /** Where to begin with what is live, so that the engine need not be asked. */
+  #placeHere(tail: number | undefined) {
+    if (this.#seen !== null) return this.#live.placeBehind(this.#seen)
+    return tail === undefined ? null : this.#live.placeOfLast(tail)
+  }
+
+  *#goOn({ number, rest, last }: LivePlace) {
+    this.#next = number + 1
+    this.#before = this.#seen = last
+    if (rest.length > 0) yield new LogBatch(rest)
   }
 
   /** What comes live, until the end or until it goes on too late. */

@@ -64,7 +64,12 @@ export class LogRing<Item extends { size: number }> {
     return this.next - Math.max(this.#taken, this.#first) >= this.#limits.ahead
   }
 
-  /** Items from that number on, with their numbers; ends after `lagged`. */
+  /** Items with their numbers, the newest first. */
+  *backwards(): Generator<[number, Item]> {
+    for (let at = this.#items.length - 1; at >= 0; at--) yield [this.#first + at, this.#items[at]!]
+  }
+
+  /** Items from that number on; ends after `lagged`. */
   async *from(number: number, signal: AbortSignal): AsyncGenerator<Item | typeof lagged> {
     let wake = () => {}
     const reader = () => wake()
