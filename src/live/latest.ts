@@ -5,47 +5,47 @@ export class Latest<Value> {
   #version = 0
   #ended = false
 
-  get value() {
-    return this.#value
-  }
-
   set(value: Value) {
     this.#value = value
     this.#version++
     this.#wake()
   }
 
-  /** Who follows it gets the last value, and comes to the end. */
+  /** Who follows it, now or later, gets the last value and comes to the end. */
   end() {
     this.#ended = true
     this.#wake()
   }
 
-  /** Yields the value that is there at once, and each one that is there when the follower is. */
+  /** Yields the value that is there at once, and then the newest whenever the follower comes back. */
   async *follow(signal: AbortSignal): AsyncGenerator<Value> {
     let seen = 0
-    while (!signal.aborted) {
-      if (this.#version > seen) {
-        seen = this.#version
-        yield this.#value!
-      } else if (this.#ended) return
-      else await this.#news(signal)
-    }
-  }
-
-  #news(signal: AbortSignal) {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const wake = () => {
+    let news = Promise.withResolvers<void>()
+    const wake = () => news.resolve()
+    const leave = () => {
       this.#wakes.delete(wake)
-      signal.removeEventListener('abort', wake)
-      resolve()
+      wake()
     }
     this.#wakes.add(wake)
-    signal.addEventListener('abort', wake, { once: true })
-    return promise
+    signal.addEventListener('abort', leave, { once: true })
+    try {
+      while (!signal.aborted) {
+        if (this.#version > seen) {
+          seen = this.#version
+          yield this.#value!
+        } else if (this.#ended) return
+        else {
+          await news.promise
+          news = Promise.withResolvers()
+        }
+      }
+    } finally {
+      signal.removeEventListener('abort', leave)
+      leave()
+    }
   }
 
   #wake() {
-    for (const wake of [...this.#wakes]) wake()
+    for (const wake of this.#wakes) wake()
   }
 }
