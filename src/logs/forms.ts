@@ -28,8 +28,11 @@ export const outputQuery = z.object({
 
 export type OutputQuery = z.output<typeof outputQuery>
 
+/** From where on new lines are wanted, and how. */
 export const outputStreamQuery = z.object({
   after: sequence.default(0),
   /** Of the stream's data; html when left out. */
   format: z.enum(['html', 'json'], 'wants html or json.').optional(),
 })
+
+export type OutputStreamQuery = z.output<typeof outputStreamQuery>

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { Hub } from '../live/hub.ts'
 import { lineRows, originRow, pack, unpack } from './block.ts'
-import type { NewLine, Origin, OutputLine } from './block.ts'
+import type { NewLine, Origin } from './block.ts'
 import { OutputBatch } from './output-batch.ts'
 import {
   deleteOldestBlock,
@@ -16,6 +16,9 @@ import type { Block, Cursor } from './output-store.ts'
 
 /** Characters up to which the newest block takes more lines: an app that says little fills it slowly. */
 const roomy = 64 * 1024
+
+/** Lines that are published at once: what those who lag may hold in memory is made of such batches. */
+const maxBatch = 500
 
 /** The newest block of a source, and what all of them take. */
 type Source = {
@@ -57,11 +60,15 @@ export class OutputWriter {
         saveCursor(logDb, cursor)
         return this.#append({ sourceId, origin, lines })
       })
-      const numbered = lines.map((line, at): OutputLine => {
-        const { time, stream, text } = line
-        return { sequence: sequence + at, time, stream, text, ...origin }
-      })
-      this.live.publish(sourceId, new OutputBatch(numbered))
+      for (let at = 0; at < lines.length; at += maxBatch) {
+        const part = lines.slice(at, at + maxBatch)
+        this.live.publish(
+          sourceId,
+          new OutputBatch(
+            part.map((line, n) => ({ ...line, sequence: sequence + at + n, ...origin })),
+          ),
+        )
+      }
       return true
     } catch (error) {
       this.#sources.delete(sourceId) // what it says was not stored

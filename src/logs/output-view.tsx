@@ -1,7 +1,4 @@
 import type { Config } from '../config.ts'
-import type { Environment } from '../environments/store.ts'
-import { ProjectFrame } from '../projects/project-frame.tsx'
-import type { Project } from '../projects/store.ts'
 import { EmptyState } from '../web/components.tsx'
 import { LogToolbar } from '../web/log-toolbar.tsx'
 import { assetPath } from '../web/static.ts'
@@ -13,27 +10,26 @@ import type { getExtent } from './output-store.ts'
 type Extent = ReturnType<typeof getExtent>
 type Bounds = Pick<Config, 'logDays' | 'logSize'>
 
-/** What an environment's containers wrote, over all its deployments, as it is written. */
-export const OutputPage = ({
-  project,
-  environment,
-  environments,
+/** What the containers of an environment or service wrote, as it is written. */
+export const OutputView = ({
+  path,
+  name,
   extent,
   tail,
   config,
 }: {
-  project: Project
-  environment: Environment
-  environments: Environment[]
+  /** Where its lines are; `/stream` below it follows them. */
+  path: string
+  name: string
   extent: Extent
   /** The last lines, for a reader without scripts and for the viewer to begin with. */
   tail: OutputLine[]
   config: Bounds
 }) => (
-  <ProjectFrame project={project} tab="environments" environments={environments}>
-    <section class="log kept" data-log={outputPath(environment)} aria-labelledby="log-heading">
+  <>
+    <section class="log kept" data-log={path} aria-labelledby="log-heading">
       <h2 id="log-heading">
-        Logs of <bdi>{environment.name}</bdi>
+        Logs of <bdi>{name}</bdi>
       </h2>
       <Reach extent={extent} config={config} />
       {extent.last === 0 && (
@@ -42,7 +38,7 @@ export const OutputPage = ({
         </EmptyState>
       )}
       <TimeForm />
-      <LogToolbar download={`${outputPath(environment)}?download=1`} />
+      <LogToolbar download={`${path}?download=1`} />
       <ol class="log-hits" aria-label="Lines found" hidden />
       <div
         class="log-scroller"
@@ -63,13 +59,13 @@ export const OutputPage = ({
       <div
         id="log-stream"
         hidden
-        hx-sse:connect={`${outputPath(environment)}/stream?after=${extent.last}`}
+        hx-sse:connect={`${path}/stream?after=${extent.last}`}
         hx-trigger="load, reconnect"
         hx-swap="none"
       />
     </section>
     <script type="module" src={assetPath('log-view.js')} />
-  </ProjectFrame>
+  </>
 )
 
 /** How far back it goes, and why no farther. */
@@ -102,8 +98,6 @@ const TimeForm = () => (
     <output class="log-matches" for="log-time" />
   </form>
 )
-
-const outputPath = ({ projectId, id }: Environment) => `/projects/${projectId}/envs/${id}/output`
 
 const megabytes = (bytes: number) =>
   `${(bytes / 1024 / 1024).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`

@@ -1,0 +1,133 @@
+import type { Context } from 'hono'
+import { raw } from 'hono/html'
+import type { JSX } from 'hono/jsx/jsx-runtime'
+import { isLoginAlive } from '../accounts/login-alive.ts'
+import type { Deps } from '../deps.ts'
+import { clientOf } from '../web/client.ts'
+import type { Env } from '../web/factory.ts'
+import { lastEventId } from '../web/last-event-id.ts'
+import { show } from '../web/respond.tsx'
+import { sse } from '../web/sse.ts'
+import { followOutput } from './follow-output.ts'
+import type { OutputQuery, OutputStreamQuery } from './forms.ts'
+import { outputLineHtml, outputLineJson } from './output-batch.ts'
+import { getExtent } from './output-store.ts'
+import { OutputView } from './output-view.tsx'
+import { findOutput, listOutputBefore } from './read-output.ts'
+
+/** Lines that the page itself carries; the viewer asks for the rest. */
+const tailLength = 200
+
+/** Lines that a download reads at a time. */
+const chunkSize = 5000
+
+/** An environment or service whose containers' output is kept. */
+export type OutputSource = { id: string; name: string }
+
+/** What is kept of its output: a page, rows for the viewer, JSON, or all of it as text. */
+export async function answerOutput(
+  c: Context,
+  { logDb, config }: Pick<Deps, 'logDb' | 'config'>,
+  {
+    source,
+    asked,
+    title,
+    frame,
+  }: {
+    source: OutputSource
+    asked: OutputQuery
+    title: string
+    /** What the page stands in. */
+    frame: (view: JSX.Element) => JSX.Element
+  },
+) {
+  const sourceId = source.id
+  if (asked.download !== undefined) return download(c, { logDb }, { source, asked })
+  const extent = getExtent(logDb, sourceId)
+  if (clientOf(c) === 'browser') {
+    const before = extent.last + 1
+    const tail = listOutputBefore(logDb, { sourceId, before, limit: tailLength })
+    const { path } = c.req
+    const page = () =>
+      frame(<OutputView path={path} name={source.name} {...{ extent, tail, config }} />)
+    return show(c, { title, page })
+  }
+  const { lines, next } = await linesFor({ logDb }, { sourceId, asked })
+  c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
+  if (clientOf(c) === 'partial') return c.html(raw(lines.map(outputLineHtml).join('')))
+  const { first, last, since } = extent
+  return c.json({
+    items: lines.map(outputLineJson),
+    nextCursor: next === null ? null : String(next),
+    first,
+    last,
+    since: since === null ? null : new Date(since).toISOString(),
+  })
+}
+
+/** The lines after the one that is asked for, and those that are stored from now on. */
+export function streamOutput(
+  c: Context<Env>,
+  { db, logDb, collector, streams }: Pick<Deps, 'db' | 'logDb' | 'collector' | 'streams'>,
+  { source: { id: sourceId }, asked }: { source: OutputSource; asked: OutputStreamQuery },
+) {
+  const { live } = collector
+  // one that was not given out yet would hide the lines up to it
+  const after = Math.min(Math.max(asked.after, lastEventId(c)), getExtent(logDb, sourceId).last)
+  return sse(c, {
+    streams,
+    isAllowed: () => isLoginAlive(db, c),
+    events: async function* (signal) {
+      for await (const batch of followOutput({ live, logDb }, { sourceId, after, signal }))
+        yield asked.format === 'json' ? batch.json : batch.html
+    },
+  })
+}
+
+type Reading = Pick<Deps, 'logDb'>
+
+async function linesFor(
+  { logDb }: Reading,
+  {
+    sourceId,
+    asked: { after, cursor = after, before, ...asked },
+  }: { sourceId: string; asked: OutputQuery },
+) {
+  if (before === undefined) return findOutput(logDb, { ...asked, sourceId, after: cursor })
+  const { limit } = asked
+  return { lines: listOutputBefore(logDb, { sourceId, before, limit }), next: null }
+}
+
+/** As plain text, read in chunks as the client takes it. */
+function download(
+  c: Context,
+  { logDb }: Reading,
+  {
+    source: { id: sourceId, name },
+    asked: { after, cursor = after, limit: _, ...filter },
+  }: { source: OutputSource; asked: OutputQuery },
+) {
+  let next: number | null = cursor
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        while (next !== null) {
+          const asked = { ...filter, sourceId, after: next, limit: chunkSize }
+          const found = await findOutput(logDb, asked)
+          next = found.next
+          if (found.lines.length === 0) continue
+          const text = found.lines.map(
+            ({ time, text }) => `${new Date(time).toISOString()} ${text}\n`,
+          )
+          return controller.enqueue(new TextEncoder().encode(text.join('')))
+        }
+        controller.close()
+      },
+    },
+    { highWaterMark: 1 },
+  )
+  return c.body(body, 200, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${name.replace(/[^\w.-]+/g, '-')}.log"`,
+  })
+}
