@@ -24,6 +24,10 @@ export class DavitClient {
     return (await (await this.#send('POST', path, { body })).json()) as T
   }
 
+  async put<T>(path: string, body: Record<string, unknown>): Promise<T> {
+    return (await (await this.#send('PUT', path, { body })).json()) as T
+  }
+
   /** Not bound to the signal: an interrupted demo still tidies up. */
   async delete(path: string) {
     const signal = AbortSignal.timeout(60_000)
