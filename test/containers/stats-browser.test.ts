@@ -90,7 +90,7 @@ test('the charts go back a day or a week without leaving the page', async () => 
   await page.getByRole('link', { name: '24 hours' }).click()
   await page.getByRole('img', { name: 'CPU, the last 24 hours' }).waitFor()
   await page.getByRole('link', { name: '7 days' }).click()
-  await page.getByText('7 d', { exact: true }).first().waitFor()
+  await page.getByRole('img', { name: 'CPU, the last 7 days' }).waitFor()
   await page.getByRole('link', { name: 'Last hour' }).click()
   await page.getByRole('img', { name: 'Memory, the last hour' }).waitFor()
   expect(await page.locator('main[data-kept]').count()).toBe(1)
