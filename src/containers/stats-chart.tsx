@@ -18,7 +18,6 @@ type Props = {
 export const StatsChart = ({ name, history, top, text, lines }: Props) => {
   const { seconds, span } = ranges[history.range]
   const width = seconds / span
-  const id = `usage-${name.toLowerCase()}`
   return (
     <figure class="stats-chart">
       <figcaption>
@@ -35,14 +34,10 @@ export const StatsChart = ({ name, history, top, text, lines }: Props) => {
         <span>{text(top / 2)}</span>
         <span>0</span>
       </div>
-      <svg
-        viewBox={`0 0 ${width} ${height}`}
-        preserveAspectRatio="none"
-        role="img"
-        aria-labelledby={`${id}-title ${id}-words`}
-      >
-        <title id={`${id}-title`}>{`${name}, ${inWords[history.range]}`}</title>
-        <desc id={`${id}-words`}>
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img">
+        {/* Without ids: htmx makes an HTML element of what has one where it morphs something else. */}
+        <title>{`${name}, ${inWords[history.range]}`}</title>
+        <desc>
           {lines
             .map(({ name = '', valueOf }) =>
               `${name} ${words(history.samples.map(valueOf), text)}`.trim(),
