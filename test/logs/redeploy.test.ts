@@ -43,7 +43,7 @@ test('a worker that is replaced ends in good order, and a failed one leaves its 
   const ada = t.logIn('ada@example.com')
   collect(t)
   const worker = (text: string) =>
-    aCommand(`echo ${text}; trap 'echo ${text} ends; exit 0' TERM; sleep 9999 & wait`)
+    aCommand(`echo ${text}; trap 'seq 1 50000; echo ${text} ends; exit 0' TERM; sleep 9999 & wait`)
   const project = await aProject(t, ada, worker('one'), { port: 0 })
   const output = `/projects/${project.id}/envs/${project.environmentId}/output`
   await project.deploy()
@@ -54,6 +54,7 @@ test('a worker that is replaced ends in good order, and a failed one leaves its 
   await t.queue.idle()
   const lines = await linesUntil(ada, output, ({ text }) => text === 'one ends')
   const texts = lines.map(({ text }) => text)
+  expect(texts.filter((text) => /^\d+$/.test(text))).toHaveLength(50_000)
   expect(texts).toContain('broken')
   expect(texts.some((text) => text.endsWith('ended: exit code 7.'))).toBe(true)
 })
