@@ -58,12 +58,33 @@ test('the executable serves from a directory that holds nothing of it', async ()
     expect(assets).not.toBeEmpty()
     for (const path of assets) expect((await fetch(server.url + path)).status).toBe(200)
     expect(await readdir(join(hostile, 'data'))).not.toBeEmpty()
+    expect(await templatesOf(server.url)).toContain('postgresql')
   } finally {
     const asked = performance.now()
     expect(await server.stop()).toBe(0)
     expect(performance.now() - asked).toBeLessThan(10_000)
   }
 })
+
+/** What the catalogue offers to the first account. */
+async function templatesOf(url: string): Promise<string[]> {
+  const token = cookieOf(await fetch(`${url}/auth/register`), 'svc_csrf')
+  const headers = { Accept: 'application/json', 'Content-Type': 'application/json' }
+  const registered = await fetch(`${url}/auth/register`, {
+    method: 'POST',
+    headers: { ...headers, Cookie: `svc_csrf=${token}`, 'X-CSRF-Token': token },
+    body: JSON.stringify({ email: 'ada@example.com', password: 'correct horse battery' }),
+  })
+  const Cookie = `svc_session=${cookieOf(registered, 'svc_session')}`
+  const answer = await fetch(`${url}/services`, { headers: { ...headers, Cookie } })
+  const { templates } = (await answer.json()) as { templates: { template: string }[] }
+  return templates.map(({ template }) => template)
+}
+
+const cookieOf = (response: Response, name: string) =>
+  new RegExp(`^${name}=([^;]*)`).exec(
+    response.headers.getSetCookie().find((cookie) => cookie.startsWith(`${name}=`)) ?? '',
+  )?.[1] ?? ''
 
 /** The script of package.json, its flags and all, with another place for the result. */
 async function build() {
