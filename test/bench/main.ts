@@ -1,13 +1,14 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ensureBusyboxImage, ensureEngine } from '../support/machine.ts'
+import { ensureBusyboxImage, ensureEngine, ensureServiceImages } from '../support/machine.ts'
 import { benchContainers } from './containers.ts'
 import { benchCollection } from './collection.ts'
 import { benchDeploy } from './deploy.ts'
 import { benchMemory } from './memory.ts'
 import { summarize } from './ratio.ts'
 import type { Row } from './ratio.ts'
+import { benchServices } from './services.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 const repository = join(import.meta.dir, '../..')
@@ -15,6 +16,7 @@ const say = (line: string) => process.stderr.write(`${line}\n`)
 
 await ensureEngine({ say })
 await ensureBusyboxImage({ say })
+await ensureServiceImages({ say })
 const directory = mkdtempSync(join(tmpdir(), 'davit-bench-'))
 try {
   const executable = await compileDavit()
@@ -24,6 +26,7 @@ try {
     await benchWebhooks(directory, executable),
     await benchCollection(directory, executable),
     await benchContainers(directory, executable),
+    await benchServices(directory, executable),
   ]
   printTable(rows)
   mkdirSync(join(repository, 'dist'), { recursive: true })
