@@ -1,15 +1,29 @@
 import type { Context } from 'hono'
 import type { Db } from '../db/index.ts'
 import type { Env } from '../web/factory.ts'
-import { isSessionAlive } from './store.ts'
-import { isTokenAlive } from './token-store.ts'
+import { countChanges, isSessionAlive, isTokenAlive } from './alive-store.ts'
+
+/** Milliseconds for which an answer counts while the database stays as it is: logins expire, too. */
+const maxAge = 500
+
+/** By the id of the session or the token, and by when the database had changed so many times. */
+const answers = new Map<string, { isAlive: boolean; changes: number; until: number }>()
+const maxAnswers = 1000
 
 /**
- * Whether the session or the API token that a request came with still holds: asked again and again
- * while a stream is open.
+ * Whether the session or the API token that a request came with still holds: asked for every event of
+ * every open stream, and so answered from memory until the database changes.
  */
 export function isLoginAlive(db: Db, c: Context) {
   const { session, token } = (c as Context<Env>).var
-  if (token) return isTokenAlive(db, token.id)
-  return session !== null && isSessionAlive(db, session.id)
+  const id = token?.id ?? session?.id
+  if (id === undefined) return false
+  const changes = countChanges(db)
+  const now = Date.now()
+  const known = answers.get(id)
+  if (known && known.changes === changes && now < known.until) return known.isAlive
+  if (answers.size >= maxAnswers) answers.clear()
+  const isAlive = token ? isTokenAlive(db, id) : isSessionAlive(db, id)
+  answers.set(id, { isAlive, changes, until: now + maxAge })
+  return isAlive
 }

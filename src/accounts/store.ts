@@ -41,14 +41,6 @@ export const getSession = (db: Store, tokenHash: string) =>
     )
     .get()
 
-/** Whether a session still holds: asked again and again while a stream is open. */
-export const isSessionAlive = (db: Store, id: string) =>
-  db
-    .select({ id: sessions.id })
-    .from(sessions)
-    .where(and(eq(sessions.id, id), gt(sessions.expiresAt, new Date())))
-    .get() !== undefined
-
 export const setSessionSeen = (
   db: Store,
   { id, ...seen }: Pick<SessionRow, 'id' | 'lastSeenAt' | 'expiresAt'>,

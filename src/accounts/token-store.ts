@@ -43,14 +43,6 @@ export const getToken = (db: Store, tokenHash: string) =>
     .where(and(eq(apiTokens.tokenHash, tokenHash), isAlive()))
     .get()
 
-export const isTokenAlive = (db: Store, id: string) =>
-  db
-    .select({ id: apiTokens.id })
-    .from(apiTokens)
-    .innerJoin(users, eq(users.id, apiTokens.userId))
-    .where(and(eq(apiTokens.id, id), isAlive()))
-    .get() !== undefined
-
 export const setTokenUsed = (db: Store, { id, at }: { id: string; at: Date }) =>
   db.update(apiTokens).set({ lastUsedAt: at }).where(eq(apiTokens.id, id)).run()
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import { sessions } from '../../src/db/schema.ts'
-import { isSessionAlive } from '../../src/accounts/store.ts'
+import { isSessionAlive } from '../../src/accounts/alive-store.ts'
 import { accountsApp, ada, bob, registered, Visitor } from './visitor.ts'
 
 const day = 24 * 3_600_000

@@ -1,0 +1,48 @@
+import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { apiTokens, sessions, users } from '../db/schema.ts'
+
+type Queries = ReturnType<typeof prepare>
+
+const prepared = new WeakMap<Db, Queries>()
+
+/** Whether a session still holds: asked for every event of every open stream. */
+export const isSessionAlive = (db: Db, id: string) =>
+  queriesOf(db).session.get({ id, now: Date.now() }) !== undefined
+
+/** Whether an API token still holds, and its user. */
+export const isTokenAlive = (db: Db, id: string) =>
+  queriesOf(db).token.get({ id, now: Date.now() }) !== undefined
+
+/** Rows that were changed since the database was opened; the cheapest question there is. */
+export const countChanges = (db: Db) =>
+  db.$client.query<{ changes: number }, []>('SELECT total_changes() AS changes').get()!.changes
+
+function queriesOf(db: Db) {
+  const queries = prepared.get(db) ?? prepare(db)
+  prepared.set(db, queries)
+  return queries
+}
+
+function prepare(db: Db) {
+  const [id, now] = [sql.placeholder('id'), sql.placeholder('now')]
+  return {
+    session: db
+      .select({ id: sessions.id })
+      .from(sessions)
+      .where(and(eq(sessions.id, id), gt(sessions.expiresAt, now)))
+      .prepare(),
+    token: db
+      .select({ id: apiTokens.id })
+      .from(apiTokens)
+      .innerJoin(users, eq(users.id, apiTokens.userId))
+      .where(
+        and(
+          eq(apiTokens.id, id),
+          or(isNull(apiTokens.expiresAt), gt(apiTokens.expiresAt, now)),
+          isNull(users.disabledAt),
+        ),
+      )
+      .prepare(),
+  }
+}
