@@ -9,7 +9,7 @@ import {
 } from '../accounts/forms.ts'
 import type { Config } from '../config.ts'
 import { followQuery } from '../containers/forms.ts'
-import { statsQuery, usageQuery } from '../containers/stats-forms.ts'
+import { statsQuery, usageQuery } from '../containers/usage/forms.ts'
 import { logQuery, triggerForm } from '../deployments/forms.ts'
 import {
   environmentForm,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { pruneForm, scheduledKinds, scheduleForm } from '../containers/prune-forms.ts'
+import { pruneForm, scheduledKinds, scheduleForm } from '../containers/clean-up/forms.ts'
 import { operationsOf } from './operation.ts'
 
 const time = z.iso.datetime()

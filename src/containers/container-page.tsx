@@ -3,8 +3,8 @@ import { ContainerStatus } from './container-status.tsx'
 import type { ContainerView } from './container-view.ts'
 import { ContainerLogPanel } from './log-panel.tsx'
 import type { ContainerLog } from './log-panel.tsx'
-import { StatsPanel } from './stats-panel.tsx'
-import type { ContainerStats } from './stats-panel.tsx'
+import { StatsPanel } from './usage/panel.tsx'
+import type { ContainerStats } from './usage/panel.tsx'
 
 /** One container: how it fares, what it uses, what it writes, and how it was made. */
 export const ContainerPage = ({

@@ -4,7 +4,7 @@ import { ContainerBadge } from './container-badge.tsx'
 import { Ports } from './ports.tsx'
 import { containerPath, isUp, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
-import { bytes, percent } from './stats-units.ts'
+import { bytes, percent } from './usage/units.ts'
 
 /** A container in the list. */
 export const ContainerRow = ({ row }: { row: Row }) => {

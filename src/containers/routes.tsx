@@ -18,7 +18,7 @@ import { containerDetailsJson } from './json.ts'
 import { containerListRoutes } from './list-routes.tsx'
 import { logOf } from './log-panel.tsx'
 import { containerPath } from './row.ts'
-import { statsOf } from './stats-panel.tsx'
+import { statsOf } from './usage/panel.tsx'
 
 /** Containers: look at one, stop it, start it again. */
 export const containerRoutes = (deps: Deps) => {

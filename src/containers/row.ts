@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import type { Condition } from './conditions.ts'
 import type { Listed } from './find.ts'
-import type { Measurement } from './usage-shown.ts'
+import type { Measurement } from './usage/shown.ts'
 
 /** A container in the list, with all that is known of it without asking for it alone. */
 export type Row = Listed & {

@@ -1,0 +1,48 @@
+import type { Deps } from '../../deps.ts'
+import type { DiskUse, Network } from '../../docker/index.ts'
+import { listDeployed, readNeeds } from './store.ts'
+import type { Needs } from './store.ts'
+
+export type PruneDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'instanceId'>
+
+/** All that the decision needs: what the engine has, and what apps and services need of it. */
+export type Facts = DiskUse & {
+  instanceId: string
+  networks: Network[]
+  needs: Needs
+  /** Containers of the deployments that labels name. */
+  deployed: Map<string, string | null>
+}
+
+export async function gatherFacts(
+  { db, docker, instanceId }: Pick<PruneDeps, 'db' | 'docker' | 'instanceId'>,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<Facts> {
+  const [use, networks] = await Promise.all([
+    docker.diskUse({ signal }),
+    docker.listNetworks({ signal }),
+  ])
+  const named = use.containers.flatMap(({ labels }) => labels['davit.deployment'] || [])
+  return {
+    ...use,
+    instanceId,
+    networks,
+    needs: readNeeds(db),
+    deployed: listDeployed(db, [...new Set(named)]),
+  }
+}
+
+/** The same with what is needed by now: what the engine has is trusted to be as it was a moment ago. */
+export const withNeedsOf = ({ db }: Pick<Deps, 'db'>, facts: Facts): Facts => ({
+  ...facts,
+  needs: readNeeds(db),
+})
+
+type Labels = Record<string, string>
+
+export const isOurs = ({ instanceId }: Facts, labels: Labels) =>
+  labels['davit.instance'] === instanceId
+
+/** Made by another installation of Davit on this engine, which knows what it is good for. */
+export const isAnotherDavits = (facts: Facts, labels: Labels) =>
+  'davit.instance' in labels && !isOurs(facts, labels)

@@ -1,0 +1,62 @@
+import type { Schedule } from './schedule-store.ts'
+import type { DiskShares } from './disk-shares.ts'
+import type { DiskSpace } from './disk-space.ts'
+import { bytesOf } from './prune.ts'
+import type { Skipped } from './prune.ts'
+import { itemOf, thingKind } from './kinds.ts'
+import type { Thing } from './kinds.ts'
+import { goesByDefault } from './plan.ts'
+import type { Judged, Plan } from './plan.ts'
+import type { PruneRun } from './runs.ts'
+
+const thingJson = ({ kind, id, name, bytes }: Thing) => ({ kind: thingKind(kind), id, name, bytes })
+
+const judgedJson = (thing: Judged) => ({
+  ...thingJson(thing),
+  item: itemOf(thing),
+  owner: thing.owner,
+  reason: thing.reason,
+})
+
+const skippedJson = (thing: Skipped) => ({ ...thingJson(thing), reason: thing.reason })
+
+/** A dry run: `removed` is what would go by default, `candidates` what can be asked for. */
+export function previewJson({ candidates, kept }: Plan) {
+  const going = candidates.filter(goesByDefault)
+  return {
+    dryRun: true,
+    removed: going.map(thingJson),
+    skipped: [],
+    bytes: bytesOf(going),
+    candidates: candidates.map((thing) => ({
+      ...judgedJson(thing),
+      byDefault: goesByDefault(thing),
+    })),
+    kept: kept.map(judgedJson),
+  }
+}
+
+export const runJson = ({ by, startedAt, finishedAt, outcome, error }: PruneRun) => ({
+  dryRun: false,
+  removed: outcome.removed.map(thingJson),
+  skipped: outcome.skipped.map(skippedJson),
+  bytes: bytesOf(outcome.removed),
+  by,
+  startedAt,
+  finishedAt,
+  complete: finishedAt !== null && error === null,
+})
+
+export const scheduleJson = ({ enabled, what, hour, threshold, ...last }: Schedule) => ({
+  enabled,
+  what,
+  hour,
+  threshold,
+  lastRunAt: last.lastRunAt,
+  lastOutcome: last.lastOutcome,
+})
+
+export const diskJson = ({ shares, space }: { shares: DiskShares; space: DiskSpace | null }) => ({
+  use: shares,
+  space: space && { size: space.size, free: space.free, usedPercent: space.used },
+})

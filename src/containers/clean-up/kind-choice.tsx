@@ -1,0 +1,34 @@
+import type { PruneKind } from './kinds.ts'
+
+export const kindLabels: Record<PruneKind, string> = {
+  containers: 'Containers',
+  images: 'Images',
+  networks: 'Networks',
+  volumes: 'Volumes',
+  build_cache: 'Build cache',
+}
+
+/** Boxes for the kinds of things; the empty field before them stands for none ticked. */
+export const KindChoice = ({
+  label,
+  kinds,
+  ticked,
+  error,
+}: {
+  label: string
+  kinds: readonly PruneKind[]
+  ticked: readonly PruneKind[]
+  error?: string | undefined
+}) => (
+  <fieldset class="kind-choice">
+    <legend>{label}</legend>
+    <input type="hidden" name="what" value="" />
+    {kinds.map((kind) => (
+      <label>
+        <input type="checkbox" name="what" value={kind} checked={ticked.includes(kind)} />
+        {kindLabels[kind]}
+      </label>
+    ))}
+    {error && <p class="field-error">Tick at least one.</p>}
+  </fieldset>
+)

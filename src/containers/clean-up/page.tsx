@@ -1,0 +1,97 @@
+import type { Child } from 'hono/jsx'
+import type { User } from '../../web/factory.ts'
+import { FormError } from '../../web/fields-view.tsx'
+import { PostForm } from '../../web/form.tsx'
+import type { Draft } from '../../web/input.ts'
+import { SettingsFrame } from '../../web/settings-frame.tsx'
+import { Ago } from '../../web/times.tsx'
+import { CleanUpForm } from './schedule-form.tsx'
+import type { Schedule } from './schedule-store.ts'
+import { DiskChart } from './disk-chart.tsx'
+import type { DiskShares } from './disk-shares.ts'
+import type { DiskSpace } from './disk-space.ts'
+import { pruneKinds } from './kinds.ts'
+import { KindChoice } from './kind-choice.tsx'
+import type { PruneRun } from './runs.ts'
+
+export const prunePath = '/settings/prune'
+
+export type PruneOverview = {
+  shares: DiskShares
+  space: DiskSpace | null
+  schedule: Schedule
+  latest: PruneRun | null
+  draft: Draft
+}
+
+export const PruneFrame = ({ user, children }: { user: User; children: Child }) => (
+  <SettingsFrame user={user} path={prunePath}>
+    {children}
+  </SettingsFrame>
+)
+
+/** What takes the disk, what can be done about it now, and every day. */
+export const PruneOverviewSections = (overview: PruneOverview) => (
+  <div id="clean-up">
+    <section class="settings-section">
+      <div>
+        <h2>Disk</h2>
+        <p class="muted">What the engine and Davit have on it.</p>
+      </div>
+      <DiskChart {...overview} />
+    </section>
+    <section class="settings-section">
+      <div>
+        <h2>Clean up now</h2>
+        <p class="muted">
+          You see each thing and its size first, and choose. What apps, services and rollbacks need
+          stays.
+        </p>
+      </div>
+      <NowForm {...overview} />
+    </section>
+    <section class="settings-section">
+      <div>
+        <h2>Every day</h2>
+        <p class="muted">
+          Takes what Davit made and needs no longer, and build cache that nothing has used for a
+          day. Never volumes, and nothing of others.
+        </p>
+      </div>
+      <CleanUpForm schedule={overview.schedule} />
+    </section>
+  </div>
+)
+
+const NowForm = ({ draft, latest }: PruneOverview) => (
+  <PostForm
+    action={prunePath}
+    class="form"
+    hx-post={prunePath}
+    hx-target="#clean-up"
+    hx-swap="outerHTML show:window:top"
+    hx-disable="find button[type=submit]"
+  >
+    <FormError draft={draft} />
+    <input type="hidden" name="dry_run" value="1" />
+    <KindChoice
+      label="Look for"
+      kinds={pruneKinds}
+      ticked={pruneKinds.filter((kind) => kind !== 'volumes')}
+      error={draft.errors['what']}
+    />
+    <div class="form-actions start">
+      <button type="submit" class="btn">
+        Show what can go
+      </button>
+      {latest && (
+        <p class="muted">
+          <a href={`${prunePath}/result`}>
+            {latest.finishedAt ? 'Last clean-up' : 'A clean-up is at work'}
+          </a>{' '}
+          by <bdi>{latest.by}</bdi> <Ago at={latest.startedAt} />
+        </p>
+      )}
+    </div>
+  </PostForm>
+)

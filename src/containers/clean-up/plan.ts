@@ -1,0 +1,77 @@
+import type { UsedImage } from '../../docker/index.ts'
+import { isIdle, judgeBuildCache } from './build-cache.ts'
+import { judgeContainer } from './containers.ts'
+import type { Facts } from './facts.ts'
+import { judgeImage } from './images.ts'
+import { pruneKinds } from './kinds.ts'
+import type { PruneKind, Thing, Verdict } from './kinds.ts'
+import { judgeNetwork } from './networks.ts'
+import { judgeVolume } from './volumes.ts'
+
+export type Judged = Thing &
+  Pick<Verdict, 'owner' | 'reason'> & {
+    /** Of the build cache: whether nothing has used it for a day. */
+    idle?: boolean
+  }
+
+/** What may go, and what stays; of each the reason, which follows the name in a sentence. */
+export type Plan = { candidates: Judged[]; kept: Judged[] }
+
+/** Decides on everything of these kinds, from the facts alone. */
+export function planPrune(facts: Facts, what: readonly PruneKind[], now = new Date()): Plan {
+  const judged = pruneKinds.flatMap((kind) => (what.includes(kind) ? judges[kind](facts, now) : []))
+  return {
+    candidates: judged.flatMap(({ may, ...thing }) => (may ? [thing] : [])),
+    kept: judged.flatMap(({ may, ...thing }) => (may ? [] : [thing])),
+  }
+}
+
+/** What goes unless somebody chose otherwise: nobody else's, and no data. */
+export const goesByDefault = ({ kind, owner }: Pick<Judged, 'kind' | 'owner'>) =>
+  kind !== 'volumes' && owner !== 'other'
+
+const judges: Record<PruneKind, (facts: Facts, now: Date) => (Thing & Verdict)[]> = {
+  containers: (facts) =>
+    facts.containers.map((container) => ({
+      kind: 'containers',
+      id: container.id,
+      name: container.name,
+      bytes: container.size,
+      ...judgeContainer(container, facts),
+    })),
+  images: (facts) =>
+    facts.images.map((image) => ({
+      kind: 'images',
+      id: image.id,
+      name: nameOf(image),
+      bytes: image.size - image.sharedSize,
+      ...judgeImage(image, facts),
+    })),
+  networks: (facts) =>
+    facts.networks.map((network) => ({
+      kind: 'networks',
+      id: network.id,
+      name: network.name,
+      bytes: 0,
+      ...judgeNetwork(network, facts),
+    })),
+  volumes: (facts) =>
+    facts.volumes.map((volume) => ({
+      kind: 'volumes',
+      id: volume.name,
+      name: volume.name,
+      bytes: volume.size,
+      ...judgeVolume(volume, facts),
+    })),
+  build_cache: ({ buildCache }, now) =>
+    judgeBuildCache(buildCache, now).map(({ entry, verdict }) => ({
+      kind: 'build_cache',
+      id: entry.id,
+      name: entry.description.replace(/^mount \/ from exec \/bin\/sh -c /, '') || entry.type,
+      bytes: entry.shared ? 0 : entry.size,
+      idle: isIdle(entry, now),
+      ...verdict,
+    })),
+}
+
+const nameOf = ({ id, tags }: UsedImage) => tags.join(', ') || id.slice(0, 19)

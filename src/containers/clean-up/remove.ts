@@ -1,0 +1,70 @@
+import type { Docker } from '../../docker/index.ts'
+import { EngineError } from '../../docker/index.ts'
+import type { Facts, PruneDeps } from './facts.ts'
+import { withNeedsOf } from './facts.ts'
+import type { Judged } from './plan.ts'
+import { planPrune } from './plan.ts'
+import { forgetImage } from './store.ts'
+
+/** What came of it: the bytes that went, or why it stays. */
+export type Taken = { bytes: number | null } | { reason: string }
+
+const gone: Taken = { reason: 'it was gone already' }
+
+/**
+ * Removes one thing, if it still may go: what apps need is asked anew in the same moment, and nothing
+ * is forced, so that the engine refuses what has come into use.
+ */
+export async function takeAway(deps: PruneDeps, thing: Judged, facts: Facts): Promise<Taken> {
+  const isContainer = thing.kind === 'containers' && thing.owner === 'davit'
+  if (isContainer) await deps.collector.finish(thing.id) // its last lines outlive it
+  const { candidates, kept } = planPrune(withNeedsOf(deps, facts), [thing.kind])
+  const isThis = ({ id }: Judged) => id === thing.id
+  if (!candidates.some(isThis)) return kept.find(isThis) ?? gone
+  try {
+    return await removals[thing.kind](deps, thing, facts)
+  } catch (error) {
+    if (error instanceof EngineError) return { reason: `the engine keeps it: ${error.message}` }
+    throw error
+  }
+}
+
+type Removal = (deps: PruneDeps, thing: Judged, facts: Facts) => Promise<Taken>
+
+const by =
+  (remove: (docker: Docker, id: string) => Promise<boolean>): Removal =>
+  async ({ docker }, { id, bytes }) =>
+    (await remove(docker, id)) ? { bytes } : gone
+
+const removals: Record<Judged['kind'], Removal> = {
+  containers: by((docker, id) => docker.removeContainer(id)),
+  images: removeImage,
+  networks: by((docker, id) => docker.removeNetwork(id)),
+  volumes: by((docker, name) => docker.removeVolume(name)),
+  build_cache: async ({ docker }, { id }) => {
+    const bytes = await docker.removeBuildCache(id)
+    return bytes === null ? { reason: 'a build uses it by now, or it is gone already' } : { bytes }
+  },
+}
+
+/** A rollback to it is refused from the moment before it goes; if it does not go, there is one again. */
+async function removeImage(
+  { db, docker }: PruneDeps,
+  { id, bytes }: Judged,
+  { images }: Facts,
+): Promise<Taken> {
+  const { tags } = images.find((image) => image.id === id)!
+  const references = tags.length > 0 ? tags : [id]
+  const undo = references.map((reference) => forgetImage(db, reference))
+  let went = false
+  for (const reference of references) {
+    try {
+      went = (await docker.removeImage(reference)) || went
+    } catch (error) {
+      for (const remember of undo) remember()
+      throw error
+    }
+    undo.shift()
+  }
+  return went ? { bytes } : gone
+}

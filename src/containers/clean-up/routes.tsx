@@ -1,0 +1,129 @@
+import type { Context } from 'hono'
+import { auditor } from '../../audit/record.ts'
+import type { Deps } from '../../deps.ts'
+import { AppError } from '../../errors.ts'
+import { clientOf } from '../../web/client.ts'
+import { factory } from '../../web/factory.ts'
+import { emptyDraft, input } from '../../web/input.ts'
+import type { Draft } from '../../web/input.ts'
+import { requireAdmin } from '../../web/require-admin.ts'
+import { show, showSaved } from '../../web/respond.tsx'
+import type { View } from '../../web/respond.tsx'
+import { userOf } from '../../web/user-of.ts'
+import { patience, within } from '../../web/within.ts'
+import { CleanUpForm } from './schedule-form.tsx'
+import { getSchedule, saveSchedule } from './schedule-store.ts'
+import { diskShares } from './disk-shares.ts'
+import { diskSpace } from './disk-space.ts'
+import { previewPrune } from './prune.ts'
+import { pruneForm, scheduleForm } from './forms.ts'
+import { diskJson, previewJson, runJson, scheduleJson } from './json.ts'
+import type { PruneKind } from './kinds.ts'
+import { PruneFrame, PruneOverviewSections, prunePath } from './page.tsx'
+import { PrunePreview } from './preview.tsx'
+import { PruneResult } from './result.tsx'
+
+const resultPath = `${prunePath}/result`
+
+/** Cleaning up the engine, for admins: what takes the disk, a look at what can go, and its end. */
+export const pruneRoutes = (deps: Deps) => {
+  const { db, pruneRuns } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .get(prunePath, requireAdmin, async (c) => show(c, await overview(c, emptyDraft)))
+    .post(prunePath, requireAdmin, input(pruneForm, overview), async (c) => {
+      const { what, items, dryRun } = c.var.input
+      if (dryRun) return show(c, await preview(c, what))
+      const run = pruneRuns.start({
+        actor: userOf(c),
+        address: c.var.address,
+        what,
+        // nothing ticked in a form is nothing, not all that goes by default
+        items: items === null ? [] : items,
+      })
+      await within(patience, run.done)
+      if (run.error && run.outcome.removed.length === 0) throw run.error
+      if (clientOf(c) === 'browser') return c.redirect(resultPath, 303)
+      const done = run.finishedAt !== null
+      if (!done) c.header('Location', resultPath)
+      return show(c, result(c), done ? 200 : 202)
+    })
+    .get(resultPath, requireAdmin, (c) => show(c, result(c)))
+    .put('/settings/prune/schedule', requireAdmin, input(scheduleForm, scheduleDraft), (c) => {
+      const changes = Object.entries(c.var.input).filter(([, value]) => value !== undefined)
+      const schedule = db.transaction(() => {
+        const saved = saveSchedule(db, Object.fromEntries(changes))
+        audit(c, 'clean_up.scheduled', { details: describe(saved) })
+        return saved
+      })
+      return showSaved(c, {
+        title: 'Clean-up',
+        to: prunePath,
+        page: () => <CleanUpForm schedule={schedule} saved />,
+        json: () => scheduleJson(schedule),
+      })
+    })
+
+  async function overview(c: Context, draft: Draft): Promise<View> {
+    const use = await orTooLong(deps.docker.diskUse({ signal: c.req.raw.signal }))
+    const disk = { shares: diskShares(deps, use), space: await diskSpace(deps) }
+    const schedule = getSchedule(db)
+    return framed(c, {
+      fragment: () => (
+        <PruneOverviewSections {...disk} {...{ schedule, draft }} latest={pruneRuns.latest} />
+      ),
+      json: () => ({
+        ...diskJson(disk),
+        schedule: scheduleJson(schedule),
+        latest: pruneRuns.latest && runJson(pruneRuns.latest),
+      }),
+    })
+  }
+
+  async function preview(c: Context, what: PruneKind[]): Promise<View> {
+    const plan = await orTooLong(previewPrune(deps, { what, signal: c.req.raw.signal }))
+    return framed(c, {
+      fragment: () => <PrunePreview plan={plan} what={what} />,
+      json: () => previewJson(plan),
+    })
+  }
+
+  function result(c: Context): View {
+    const run = pruneRuns.latest
+    return framed(c, {
+      fragment: () => <PruneResult run={run} />,
+      json: () => run && runJson(run),
+    })
+  }
+
+  function scheduleDraft(_: Context, draft: Draft): View {
+    const schedule = getSchedule(db)
+    return { title: 'Clean-up', page: () => <CleanUpForm {...{ schedule, draft }} /> }
+  }
+}
+
+/** On the page it stands below the tabs of the settings. */
+const framed = (
+  c: Context,
+  { fragment, json }: { fragment: View['page']; json: () => unknown },
+): View => ({
+  title: 'Clean-up',
+  page: () => <PruneFrame user={userOf(c)}>{fragment()}</PruneFrame>,
+  partial: fragment,
+  json,
+})
+
+/** The engine walks its whole disk for the answer; next time it has most of it in memory. */
+async function orTooLong<Value>(work: Promise<Value>): Promise<Value> {
+  const value = await within(patience, work)
+  if (value !== null) return value
+  work.catch(() => {}) // nobody waits for it any more
+  throw new AppError('timeout', 'The engine is still measuring its disk. Try again in a moment.')
+}
+
+function describe({ enabled, what, hour, threshold }: ReturnType<typeof getSchedule>) {
+  if (!enabled) return { every_day: 'off' }
+  return { every_day: `at ${hour}:00`, of: what.join(', '), from: `${threshold} %` }
+}

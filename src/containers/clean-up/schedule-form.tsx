@@ -1,0 +1,65 @@
+import { Checkbox, FormError, SelectField, TextField } from '../../web/fields-view.tsx'
+import type { Draft } from '../../web/input.ts'
+import { SaveRow } from '../../web/save-row.tsx'
+import { Ago } from '../../web/times.tsx'
+import type { Schedule } from './schedule-store.ts'
+import { scheduledKinds } from './forms.ts'
+import { KindChoice } from './kind-choice.tsx'
+
+type Props = { schedule: Schedule; draft?: Draft; saved?: boolean }
+
+/** When Davit cleans up by itself, and what came of it the last time. */
+export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
+  <form
+    id="clean-up-schedule"
+    class="form"
+    hx-put="/settings/prune/schedule"
+    hx-target="this"
+    hx-swap="outerHTML"
+    hx-disable="find button[type=submit]"
+  >
+    <FormError draft={draft} />
+    <Checkbox name="enabled" label="Clean up every day" draft={draft} value={schedule.enabled} />
+    <KindChoice
+      label="Takes"
+      kinds={scheduledKinds}
+      ticked={schedule.what}
+      error={draft?.errors['what']}
+    />
+    <div class="field-row">
+      <SelectField
+        name="hour"
+        label="At"
+        draft={draft}
+        value={schedule.hour}
+        options={hours}
+        hint="In the server’s time. If Davit is down then, it runs later that day."
+      />
+      <TextField
+        name="threshold"
+        label="From how full a disk on (%)"
+        draft={draft}
+        value={schedule.threshold}
+        type="number"
+        min={0}
+        max={99}
+        required
+        hint="0 is always."
+      />
+    </div>
+    <LastRun {...schedule} />
+    <SaveRow saved={saved && 'Saved'} />
+  </form>
+)
+
+const hours = Array.from({ length: 24 }, (_, hour) => ({
+  value: String(hour),
+  label: `${String(hour).padStart(2, '0')}:00`,
+}))
+
+const LastRun = ({ lastRunAt, lastOutcome }: Schedule) =>
+  lastOutcome === null ? null : (
+    <p class="note">
+      Last run: <Ago at={lastRunAt} />. {lastOutcome}
+    </p>
+  )

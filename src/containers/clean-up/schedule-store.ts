@@ -1,0 +1,53 @@
+import { desc, eq } from 'drizzle-orm'
+import type { Db } from '../../db/index.ts'
+import { auditEvents, cleanUpSchedule } from '../../db/schema.ts'
+import type { PruneKind } from './kinds.ts'
+
+export type Schedule = {
+  enabled: boolean
+  what: Exclude<PruneKind, 'volumes'>[]
+  /** Of the day, in the server's time. */
+  hour: number
+  /** Per cent of the disk in use from which on it runs; 0: always. */
+  threshold: number
+  lastRunAt: Date | null
+  /** What the last run, or the last attempt at one, came to. */
+  lastOutcome: string | null
+}
+
+const only = 1
+
+const untilSet: Schedule = {
+  enabled: false,
+  what: ['containers', 'images', 'networks', 'build_cache'],
+  hour: 3,
+  threshold: 80,
+  lastRunAt: null,
+  lastOutcome: null,
+}
+
+export function getSchedule(db: Db): Schedule {
+  const stored = db.select().from(cleanUpSchedule).where(eq(cleanUpSchedule.id, only)).get()
+  if (!stored) return untilSet
+  const { id: _, what, ...rest } = stored
+  return { ...rest, what: what as Schedule['what'] }
+}
+
+export function saveSchedule(db: Db, changes: Partial<Schedule>): Schedule {
+  const row = { ...getSchedule(db), ...changes, id: only }
+  db.insert(cleanUpSchedule)
+    .values(row)
+    .onConflictDoUpdate({ target: cleanUpSchedule.id, set: row })
+    .run()
+  return getSchedule(db)
+}
+
+/** When its settings were last changed: from then on it is due, not for an hour that had passed. */
+export const scheduleSetAt = (db: Db) =>
+  db
+    .select({ at: auditEvents.createdAt })
+    .from(auditEvents)
+    .where(eq(auditEvents.action, 'clean_up.scheduled'))
+    .orderBy(desc(auditEvents.id))
+    .limit(1)
+    .get()?.at ?? null

@@ -1,0 +1,135 @@
+import { and, desc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import type { Db } from '../../db/index.ts'
+import { deployments, environments, projects, services } from '../../db/schema.ts'
+
+/** What apps and services need of the engine at this moment. */
+export type Needs = {
+  /** Names by id. */
+  projects: Map<string, string>
+  environments: Map<string, NeededEnvironment>
+  services: Map<string, string>
+  /** Deployments that wait or are in work. */
+  inWork: Set<string>
+  /** Images that must stay, by reference, and why. */
+  images: Map<string, string>
+}
+
+type NeededEnvironment = {
+  /** Of its project and of itself. */
+  name: string
+  /** Of the deployment that serves, or did until it was stopped. */
+  containerId: string | null
+  /** Whether a deployment waits for it or is at work in it. */
+  busy: boolean
+}
+
+const inWork = ['pending', 'cloning', 'building', 'deploying'] as const
+const serving = ['running', 'stopped'] as const
+
+export function readNeeds(db: Db): Needs {
+  const needs: Needs = {
+    projects: namesById(db.select({ id: projects.id, name: projects.name }).from(projects).all()),
+    environments: readEnvironments(db),
+    services: namesById(db.select({ id: services.id, name: services.name }).from(services).all()),
+    inWork: new Set(),
+    images: new Map(),
+  }
+  keepForRollback(db, needs)
+  for (const { id, environmentId, status, image, containerId } of listAlive(db)) {
+    const environment = needs.environments.get(environmentId)!
+    if (isIn(serving, status)) environment.containerId ??= containerId
+    else {
+      environment.busy = true
+      needs.inWork.add(id)
+    }
+    if (image) needs.images.set(image, `${environment.name} runs it`)
+    if (image && isIn(inWork, status))
+      needs.images.set(image, `a deployment to ${environment.name} is at work with it`)
+  }
+  return needs
+}
+
+const namesById = (rows: { id: string; name: string }[]) =>
+  new Map(rows.map(({ id, name }) => [id, name]))
+
+const readEnvironments = (db: Db) =>
+  new Map(
+    db
+      .select({ id: environments.id, name: environments.name, project: projects.name })
+      .from(environments)
+      .innerJoin(projects, eq(projects.id, environments.projectId))
+      .all()
+      .map(({ id, name, project }): [string, NeededEnvironment] => [
+        id,
+        { name: `${project} ${name}`, containerId: null, busy: false },
+      ]),
+  )
+
+/** The newest ones of each environment, as many as its project keeps. */
+function keepForRollback(db: Db, { images, environments: known }: Needs) {
+  const built = db
+    .select({
+      environmentId: deployments.environmentId,
+      image: deployments.image,
+      keepImages: projects.keepImages,
+    })
+    .from(deployments)
+    .innerJoin(projects, eq(projects.id, deployments.projectId))
+    .where(isNotNull(deployments.image))
+    .orderBy(desc(deployments.id))
+    .all()
+  const kept = new Map<string, Set<string>>()
+  for (const { environmentId, image, keepImages } of built) {
+    const ofThis = kept.get(environmentId) ?? new Set()
+    kept.set(environmentId, ofThis)
+    if (ofThis.size >= keepImages || ofThis.has(image!)) continue
+    ofThis.add(image!)
+    images.set(image!, `${known.get(environmentId)?.name} can be rolled back to it`)
+  }
+}
+
+/** Newest first: the first of an environment that serves is its current one. */
+const listAlive = (db: Db) =>
+  db
+    .select({
+      id: deployments.id,
+      environmentId: deployments.environmentId,
+      status: deployments.status,
+      image: deployments.image,
+      containerId: deployments.containerId,
+    })
+    .from(deployments)
+    .where(inArray(deployments.status, [...inWork, ...serving]))
+    .orderBy(desc(deployments.id))
+    .all()
+
+const isIn = <Status extends string>(statuses: readonly Status[], status: string) =>
+  (statuses as readonly string[]).includes(status)
+
+/** The container of each of these deployments; null where it has none. Missing: no such deployment. */
+export const listDeployed = (db: Db, ids: string[]) =>
+  new Map<string, string | null>(
+    db
+      .select({ id: deployments.id, containerId: deployments.containerId })
+      .from(deployments)
+      .where(inArray(deployments.id, ids))
+      .all()
+      .map(({ id, containerId }) => [id, containerId]),
+  )
+
+/** No deployment can be rolled back to it any more; the answer takes that back. */
+export function forgetImage(db: Db, image: string) {
+  const forgot = db
+    .update(deployments)
+    .set({ image: null })
+    .where(eq(deployments.image, image))
+    .returning({ id: deployments.id })
+    .all()
+    .map(({ id }) => id)
+  return () =>
+    void db
+      .update(deployments)
+      .set({ image })
+      .where(and(inArray(deployments.id, forgot), isNull(deployments.image)))
+      .run()
+}

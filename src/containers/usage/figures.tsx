@@ -1,0 +1,63 @@
+import type { Child } from 'hono/jsx'
+import type { ContainerUsage } from '../../docker/index.ts'
+import { bytes, percent, rate } from './units.ts'
+import type { Shown } from './shown.ts'
+
+/** What a container uses now, in numbers. */
+export const StatsFigures = ({ shown }: { shown: Shown | null }) => {
+  if (!shown) return <p class="stats-note">Measuring…</p>
+  if (shown.state !== 'running') return <p class="stats-note">{notes[shown.state]}</p>
+  return <Figures usage={shown.usage} />
+}
+
+const notes = {
+  stopped: 'Stopped: it uses nothing until it starts again.',
+  restarting: 'Restarting: the engine waits a moment before it starts it again.',
+  removed: 'Removed: this container is gone.',
+  unknown: 'The engine does not answer. The figures go on when it does.',
+}
+
+const Figures = ({ usage }: { usage: ContainerUsage }) => {
+  const { cpu, memory, memoryLimit, received, sent, read, written, rates, pids } = usage
+  return (
+    <dl class="stats-figures">
+      <Figure name="CPU" value={percent(cpu)} note="of one processor" />
+      <Figure
+        name="Memory"
+        value={bytes(memory)}
+        note={memoryLimit > 0 && `of ${bytes(memoryLimit)}`}
+      >
+        {memoryLimit > 0 && (
+          <meter min="0" max={memoryLimit} high={memoryLimit * 0.9} value={memory}>
+            {percent((memory / memoryLimit) * 100)}
+          </meter>
+        )}
+      </Figure>
+      <Figure name="Network in" value={rate(rates.received)} note={`${bytes(received)} in all`} />
+      <Figure name="Network out" value={rate(rates.sent)} note={`${bytes(sent)} in all`} />
+      <Figure name="Disk read" value={rate(rates.read)} note={`${bytes(read)} in all`} />
+      <Figure name="Disk write" value={rate(rates.written)} note={`${bytes(written)} in all`} />
+      <Figure name="Processes" value={String(pids)} />
+    </dl>
+  )
+}
+
+const Figure = ({
+  name,
+  value,
+  note,
+  children,
+}: {
+  name: string
+  value: string
+  note?: string | false
+  children?: Child
+}) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>
+      <strong>{value}</strong> {note && <span class="muted">{note}</span>}
+      {children}
+    </dd>
+  </div>
+)

@@ -1,0 +1,58 @@
+import type { Context } from 'hono'
+import { isLoginAlive } from '../../accounts/login-alive.ts'
+import type { Deps } from '../../deps.ts'
+import { PageHead } from '../../web/components.tsx'
+import { factory } from '../../web/factory.ts'
+import { query } from '../../web/query.ts'
+import { show } from '../../web/respond.tsx'
+import { sse } from '../../web/sse.ts'
+import { userOf } from '../../web/user-of.ts'
+import { findContainer } from '../find.ts'
+import { containerPath } from '../row.ts'
+import { statsQuery, usageQuery } from './forms.ts'
+import { statsJson } from './json.ts'
+import { StatsHistory, statsOf, StatsPanel } from './panel.tsx'
+
+/** What a container uses: live, and over the last hour, day or week. */
+export const statsRoutes = (deps: Deps) => {
+  return factory
+    .createApp()
+    .get('/containers/:id/stats', query(statsQuery), async (c) => {
+      const { id } = await find(c)
+      const as = c.req.valid('query').format ?? 'html'
+      return sse(c, {
+        streams: deps.streams,
+        isAllowed: () => isLoginAlive(deps.db, c),
+        events: async function* (signal) {
+          for await (const event of deps.usage.follow(id, signal)) yield event[as]
+        },
+      })
+    })
+    .get('/containers/:id/usage', query(usageQuery), async (c) => {
+      const container = await find(c)
+      const stats = statsOf(deps, container, c.req.valid('query').range)
+      return show(c, {
+        title: `Usage of ${container.name}`,
+        page: () => (
+          <>
+            <PageHead
+              title={`Usage of ${container.name}`}
+              crumbs={[
+                { href: '/containers', name: 'Containers' },
+                { href: containerPath(container), name: container.name },
+              ]}
+            />
+            <StatsPanel stats={stats} />
+          </>
+        ),
+        partial: () => <StatsHistory stats={stats} />,
+        json: () => statsJson(stats),
+      })
+    })
+
+  async function find(c: Context) {
+    const id = c.req.param('id')!
+    const found = await findContainer(deps, { id, user: userOf(c), signal: c.req.raw.signal })
+    return found.container
+  }
+}

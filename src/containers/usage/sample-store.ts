@@ -1,0 +1,127 @@
+import { and, asc, eq, gt, lte, max, sql } from 'drizzle-orm'
+import type { LogDb } from '../../db/index.ts'
+import { samples } from '../../db/log-schema.ts'
+
+type Row = typeof samples.$inferSelect
+
+/** What a container used over the time that ended then. */
+export type Sample = Omit<Row, 'containerId' | 'span'>
+export type ContainerSample = Omit<Row, 'span'>
+
+/** Seconds that a sample stands for: as it is taken, and as it is kept for longer. */
+export const spans = { fine: 10, minute: 60, coarse: 600 }
+
+/** Seconds that samples of a span are kept: a little longer than they are shown. */
+const kept = [
+  { span: spans.fine, seconds: 70 * 60 },
+  { span: spans.minute, seconds: 25 * 3600 },
+  { span: spans.coarse, seconds: 7 * 86_400 + 3600 },
+]
+
+/** A moment that comes twice, because the clock was put back, is overwritten. */
+export function insertSamples(logDb: LogDb, taken: ContainerSample[]) {
+  if (taken.length === 0) return
+  const rows = taken.map((sample) => ({ ...sample, span: spans.fine }))
+  logDb.insert(samples).values(rows).onConflictDoUpdate(overwrite).run()
+}
+
+/** Averages the samples of every longer span that ended in that time; what was not measured does not count. */
+export function averageSamples(logDb: LogDb, { after, until }: { after: number; until: number }) {
+  for (const span of [spans.minute, spans.coarse]) {
+    const [first, last] = [endOfSpan(after, span), endOfSpan(until, span)]
+    if (first < last) averageOver(logDb, { span, after: first, until: last })
+  }
+}
+
+const endOfSpan = (time: number, span: number) => Math.floor(time / span) * span
+
+function averageOver(
+  logDb: LogDb,
+  { span, after, until }: { span: number; after: number; until: number },
+) {
+  const end = sql`(${samples.time} + ${sql.raw(`${span - 1}`)}) / ${sql.raw(`${span} * ${span}`)}`
+  const averages = logDb
+    .select({
+      containerId: samples.containerId,
+      span: sql`${span}`.as('span'),
+      time: sql`${end}`.as('time'),
+      cpu: sql`avg(${samples.cpu})`.as('cpu'),
+      memory: sql`cast(round(avg(${samples.memory})) as integer)`.as('memory'),
+      received: sql`avg(${samples.received})`.as('received'),
+      sent: sql`avg(${samples.sent})`.as('sent'),
+      read: sql`avg(${samples.read})`.as('read'),
+      written: sql`avg(${samples.written})`.as('written'),
+      pids: sql`cast(round(avg(${samples.pids})) as integer)`.as('pids'),
+    })
+    .from(samples)
+    .where(and(eq(samples.span, spans.fine), gt(samples.time, after), lte(samples.time, until)))
+    .groupBy(samples.containerId, end)
+  logDb.insert(samples).select(averages).onConflictDoUpdate(overwrite).run()
+}
+
+const key = [samples.containerId, samples.span, samples.time]
+const overwrite = {
+  target: key,
+  set: {
+    cpu: sql`excluded.cpu`,
+    memory: sql`excluded.memory`,
+    received: sql`excluded.received`,
+    sent: sql`excluded.sent`,
+    read: sql`excluded.read`,
+    written: sql`excluded.written`,
+    pids: sql`excluded.pids`,
+  },
+}
+
+/** Removes what is older than samples of its span are kept. */
+export function deleteOldSamples(logDb: LogDb, now: number) {
+  for (const { span, seconds } of kept)
+    logDb
+      .delete(samples)
+      .where(and(eq(samples.span, span), lte(samples.time, now - seconds)))
+      .run()
+}
+
+/** Of one container, oldest first. */
+export const listSamples = (
+  logDb: LogDb,
+  {
+    containerId,
+    span,
+    after,
+    until,
+  }: Pick<Row, 'containerId' | 'span'> & {
+    after: number
+    until: number
+  },
+): Sample[] =>
+  logDb
+    .select({
+      time: samples.time,
+      cpu: samples.cpu,
+      memory: samples.memory,
+      received: samples.received,
+      sent: samples.sent,
+      read: samples.read,
+      written: samples.written,
+      pids: samples.pids,
+    })
+    .from(samples)
+    .where(
+      and(
+        eq(samples.containerId, containerId),
+        eq(samples.span, span),
+        gt(samples.time, after),
+        lte(samples.time, until),
+      ),
+    )
+    .orderBy(asc(samples.time))
+    .all()
+
+/** Null when there is no sample of that container. */
+export const getLastSampleTime = (logDb: LogDb, containerId: string) =>
+  logDb
+    .select({ time: max(samples.time) })
+    .from(samples)
+    .where(and(eq(samples.containerId, containerId), eq(samples.span, spans.fine)))
+    .get()?.time ?? null

@@ -1,0 +1,106 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../../deps.ts'
+import type { StatsReading } from '../../docker/index.ts'
+import { usageBetween } from '../../docker/index.ts'
+import { report } from '../../journal.ts'
+import { ClockTrust } from './sample-clock.ts'
+import { averageSamples, deleteOldSamples, insertSamples, spans } from './sample-store.ts'
+import type { ContainerSample } from './sample-store.ts'
+import type { Measured } from './poller.ts'
+
+/** Containers that are measured in one moment. */
+const width = 4
+
+/** Seconds between two readings after which their average tells nothing of the last ten. */
+const maxApart = 3 * spans.fine
+
+const period = spans.fine * 1000
+
+/** Seconds back to which every longer span has all its samples still. */
+const wholeFine = 3600
+
+type SamplerDeps = Pick<Deps, 'docker' | 'logDb' | 'usage'>
+
+/** Keeps the history of what every running container uses, until the signal. */
+export async function sampleUsage(deps: SamplerDeps, { signal }: { signal: AbortSignal }) {
+  const sampler = new Sampler(deps)
+  let isAway = false
+  while (!signal.aborted) {
+    await sleep(period - (Date.now() % period), undefined, { signal, ref: false }).catch(() => {})
+    if (signal.aborted) return
+    try {
+      await sampler.sample({ now: Date.now(), passed: performance.now(), signal })
+      isAway = false
+    } catch (error) {
+      if (signal.aborted) return
+      if (!isAway) report('the use of containers was not measured', error)
+      isAway = true
+    }
+  }
+}
+
+/** Measures in rounds, each against the one before. */
+export class Sampler {
+  readonly #deps: SamplerDeps
+  readonly #clock = new ClockTrust()
+  #before = new Map<string, StatsReading>()
+  #averagedUntil: number | undefined
+
+  constructor(deps: SamplerDeps) {
+    this.#deps = deps
+  }
+
+  /** One round. Times are in milliseconds; `passed` counts on, whatever happens to the clock. */
+  async sample({ now, passed, signal }: { now: number; passed: number; signal?: AbortSignal }) {
+    const readings = await this.#readAll(signal)
+    const measured = new Map<string, Measured>()
+    for (const [id, reading] of readings)
+      measured.set(id, { reading, usage: usageSince(this.#before.get(id), reading) })
+    this.#before = readings
+    this.#deps.usage.remember(measured)
+    const time = Math.round(now / period) * spans.fine
+    this.#store(measured, { time, isProven: this.#clock.isProven({ now, passed }) })
+  }
+
+  async #readAll(signal: AbortSignal | undefined) {
+    const { docker } = this.#deps
+    const readings = new Map<string, StatsReading>()
+    const containers = (await docker.listContainers({ signal })).values()
+    await Promise.all(
+      Array.from({ length: width }, async () => {
+        for (const { id } of containers) {
+          // one that can not be read is a gap in its own history, not in that of all
+          const reading = await docker.containerStats(id, { signal }).catch(() => null)
+          if (reading) readings.set(id, reading)
+        }
+      }),
+    )
+    signal?.throwIfAborted()
+    return readings
+  }
+
+  #store(measured: Map<string, Measured>, { time, isProven }: { time: number; isProven: boolean }) {
+    const { logDb } = this.#deps
+    const after = Math.min(this.#averagedUntil ?? time - wholeFine, time - 1)
+    logDb.transaction(() => {
+      insertSamples(logDb, toSamples(measured, time))
+      averageSamples(logDb, { after, until: time })
+      if (isProven) deleteOldSamples(logDb, time)
+    })
+    this.#averagedUntil = time
+  }
+}
+
+/** Null where the two do not tell what was used in the ten seconds before. */
+function usageSince(before: StatsReading | undefined, reading: StatsReading) {
+  if (!before || reading.cpuTotal < before.cpuTotal) return null // it began anew
+  const apart = (reading.readAt.getTime() - before.readAt.getTime()) / 1000
+  return apart > 0 && apart <= maxApart ? usageBetween(before, reading) : null
+}
+
+const toSamples = (measured: Map<string, Measured>, time: number): ContainerSample[] =>
+  [...measured].flatMap(([containerId, { usage }]) => {
+    if (!usage) return []
+    const { cpu, memory, pids, rates } = usage
+    return [{ containerId, time, cpu, memory, pids, ...rates }]
+  })

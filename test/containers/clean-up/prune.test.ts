@@ -1,0 +1,336 @@
+import { expect, test } from 'bun:test'
+import { insertDeployment, updateDeployment } from '../../../src/deployments/store.ts'
+import { connectDocker } from '../../../src/docker/index.ts'
+import { labelsFor } from '../../../src/projects/labels.ts'
+import {
+  anApp,
+  answerOf,
+  aProject,
+  cancel,
+  finished,
+  logOf,
+  triggered,
+} from '../../deployments/apps.ts'
+import { pathOf } from '../../deployments/events.ts'
+import { testApp } from '../../support/app.ts'
+import type { TestApp } from '../../support/app.ts'
+import type { TestClient } from '../../support/client.ts'
+import { tarContext } from '../../support/images.ts'
+import { admin, anOwn, aStranger } from '../engine.ts'
+
+/*
+ * Others work on this engine. Nothing here may ask for more than its own: either items are named, or
+ * it is left to the labels of this test's installation, and never for the build cache.
+ */
+
+const preview = async (client: TestClient, what: string[]) => {
+  const { status, json } = await client.post('/settings/prune', { what, dryRun: true })
+  expect(status).toBe(200)
+  return json as Preview
+}
+
+type Entry = { kind: string; id: string; name: string; bytes: number; item: string; reason: string }
+type Preview = {
+  removed: Entry[]
+  bytes: number
+  candidates: (Entry & { owner: string; byDefault: boolean })[]
+  kept: (Entry & { owner: string })[]
+}
+
+const of = (things: Entry[], id: string) => things.find((thing) => thing.id === id)
+
+/** A container of that environment which another took the place of. */
+async function aSuperseded(t: TestApp, client: TestClient) {
+  const { labels, deployment, id: served } = await anOwn(t, client, 'exit 0')
+  const row = insertDeployment(t.db, { ...deployment, ...earlier() })
+  const superseded = { ...labels, 'davit.deployment': row.id }
+  return { served, id: await aStranger(t, 'exit 0', { labels: superseded }) }
+}
+
+const isThere = async (t: TestApp, id: string) => (await t.docker.inspectContainer(id)) !== null
+
+test('a dry run names what can go and what stays, and changes nothing', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const { served, id } = await aSuperseded(t, root)
+  const stranger = await aStranger(t, 'exit 0')
+  const busy = await aStranger(t, 'sleep 99')
+  await t.docker.startContainer(busy)
+
+  const { removed, candidates, kept } = await preview(root, ['containers'])
+  expect(removed.map((thing) => thing.id)).toEqual([id])
+  expect(of(candidates, id)).toMatchObject({ owner: 'davit', byDefault: true, kind: 'container' })
+  expect(of(candidates, stranger)).toMatchObject({ owner: 'other', byDefault: false })
+  expect(of(kept, served)!.reason).toContain('production runs in')
+  expect(of(kept, busy)!.reason).toBe('it runs')
+  for (const container of [id, served, stranger, busy])
+    expect(await isThere(t, container)).toBe(true)
+  expect(t.pruneRuns.latest).toBeNull()
+})
+
+test('without items all that is Davit’s goes, and nothing of others', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const { served, id } = await aSuperseded(t, root)
+  const stranger = await aStranger(t, 'exit 0')
+  const service = { instanceId: t.instanceId, kind: 'service', ownerId: root.user.id } as const
+  const labels = labelsFor({ ...service, serviceId: Bun.randomUUIDv7() })
+  const [network, volume] = ['network', 'volume'].map((what) => `test-${what}-${t.instanceId}`)
+  const networkId = await t.docker.createNetwork({
+    name: network!,
+    labels,
+    subnet: '10.213.8.0/28',
+  })
+  await t.docker.createVolume({ name: volume!, labels })
+
+  const answer = await root.post('/settings/prune', {
+    what: ['containers', 'images', 'networks', 'volumes'],
+  })
+  expect(answer.status).toBe(200)
+  expect(answer.json).toMatchObject({
+    dryRun: false,
+    complete: true,
+    removed: [
+      { kind: 'container', id },
+      { kind: 'network', id: networkId, name: network },
+    ],
+    skipped: [{ kind: 'volume', id: volume, reason: 'a volume goes only when it is named' }],
+  })
+  expect(await isThere(t, id)).toBe(false)
+  expect(await isThere(t, served)).toBe(true)
+  expect(await isThere(t, stranger)).toBe(true)
+  expect((await t.docker.listVolumes()).map(({ name }) => name)).toContain(volume!)
+
+  const named = await root.post('/settings/prune', {
+    what: ['volumes'],
+    items: [`volume:${volume}`],
+  })
+  expect(named.json.removed).toMatchObject([{ kind: 'volume', id: volume }])
+  expect((await t.docker.listVolumes()).map(({ name }) => name)).not.toContain(volume!)
+})
+
+test('with items exactly those go; what is needed by now stays, and is told with the reason', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const mine = await aSuperseded(t, root)
+  const [ticked, used, served] = [
+    await aStranger(t, 'exit 0'),
+    await aStranger(t, 'sleep 99'),
+    mine.served,
+  ]
+  const { candidates } = await preview(root, ['containers'])
+  const items = [ticked, used].map((id) => of(candidates, id)!.item)
+  await t.docker.startContainer(used)
+  const gone = `container:${'0'.repeat(64)}`
+
+  const { status, json } = await root.post('/settings/prune', {
+    what: ['containers'],
+    items: [...items, `container:${served}`, gone],
+  })
+  expect(status).toBe(200)
+  expect(json.removed).toMatchObject([{ kind: 'container', id: ticked }])
+  const reasons = new Map(json.skipped.map(({ id, reason }: Entry) => [id, reason]))
+  expect(reasons.get(used)).toBe('it runs')
+  expect(reasons.get(served)).toContain('production runs in')
+  expect(reasons.get('0'.repeat(64))).toBe('it was gone already')
+  expect(await isThere(t, ticked)).toBe(false)
+  expect(await isThere(t, mine.id)).toBe(true) // it may go, but was not ticked
+})
+
+test('what comes into use in the last moment is refused by the engine, and told', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const id = await aStranger(t, 'sleep 99')
+  const { removeContainer } = t.docker
+  t.deps.docker.removeContainer = async (...call) => {
+    await t.docker.startContainer(id)
+    return removeContainer(...call)
+  }
+  const { json } = await root.post('/settings/prune', {
+    what: ['containers'],
+    items: [`container:${id}`],
+  })
+  t.deps.docker.removeContainer = removeContainer
+  expect(json.removed).toEqual([])
+  expect(json.skipped).toMatchObject([{ id, reason: expect.stringContaining('running container') }])
+})
+
+/** An environment with a deployment for each image, the last of which runs; as deployments leave them. */
+async function imagesOf(t: TestApp, client: TestClient, texts: string[]) {
+  const { deployment, project, labels, id } = await anOwn(t, client, 'exit 0')
+  const built = []
+  for (const text of texts) {
+    const last = text === texts.at(-1)
+    const row = last ? deployment : insertDeployment(t.db, { ...deployment, ...earlier() })
+    const image = `davit/${project.id}:${row.id}`
+    const output = t.docker.buildImage({
+      context: tarContext({ Dockerfile: `FROM busybox\nRUN echo ${text} ${row.id} > /text` }),
+      dockerfile: 'Dockerfile',
+      tag: image,
+      labels: { ...labels, 'davit.kind': 'build', 'davit.deployment': row.id },
+    })
+    for await (const _ of output);
+    updateDeployment(t.db, row.id, { image })
+    built.push({ id: row.id, projectId: project.id as string, image })
+  }
+  return { project, built, served: id }
+}
+
+let before = Date.parse('2026-01-01')
+
+const earlier = () => ({
+  id: Bun.randomUUIDv7('hex', new Date(++before)),
+  status: 'superseded' as const,
+  containerId: null,
+})
+
+test('images beyond those kept for rollback go, and no deployment can be rolled back to them', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const { project, built } = await imagesOf(t, root, ['first', 'second', 'third'])
+  const [first, second, third] = built as [Built, Built, Built]
+  await root.put(`/projects/${project.id}/settings`, { keepImages: 2 })
+
+  const seen = await preview(root, ['images'])
+  expect(seen.removed.map(({ name }) => name)).toEqual([first.image])
+  for (const { image } of [second, third])
+    expect(seen.kept.find(({ name }) => name === image)!.reason).toStartWith('site-')
+
+  const { json } = await root.post('/settings/prune', { what: ['images'] })
+  expect(json.removed).toMatchObject([{ kind: 'image', name: first.image }])
+  expect(await t.docker.inspectImage(first.image)).toBeNull()
+  expect(await t.docker.inspectImage(second.image)).not.toBeNull()
+  expect((await root.get(pathOf(first))).json.image).toBeNull()
+  expect((await root.post(`${pathOf(first)}/rollback`)).status).toBe(409)
+})
+
+type Built = { id: string; projectId: string; image: string }
+
+test('while an image goes nobody can roll back to it; if it does not go, they can again', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const { project, built } = await imagesOf(t, root, ['first', 'second'])
+  const first = built[0]!
+  await root.put(`/projects/${project.id}/settings`, { keepImages: 1 })
+  const { removeImage } = t.docker
+  let asked = 0
+  t.deps.docker.removeImage = async (...call) => {
+    asked = (await root.post(`${pathOf(first)}/rollback`)).status
+    await aStranger(t, 'exit 0', { image: first.image }) // made by hand in this moment
+    return removeImage(...call)
+  }
+  const { json } = await root.post('/settings/prune', { what: ['images'] })
+  t.deps.docker.removeImage = removeImage
+
+  expect(asked).toBe(409)
+  expect(json.removed).toEqual([])
+  expect(json.skipped).toMatchObject([{ name: first.image }])
+  expect(await t.docker.inspectImage(first.image)).not.toBeNull()
+  expect((await root.get(pathOf(first))).json.image).toBe(first.image)
+  const back = await root.post(`${pathOf(first)}/rollback`)
+  expect(back.status).toBe(201)
+  await cancel(root, back.json)
+})
+
+test('an image that a deployment wants since it was looked at stays', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const { project, built } = await imagesOf(t, root, ['first', 'second'])
+  const first = built[0]!
+  await root.put(`/projects/${project.id}/settings`, { keepImages: 1 })
+  const [stranger, image] = [await aStranger(t, 'exit 0'), await t.docker.inspectImage(first.image)]
+  const { removeContainer } = t.docker
+  t.deps.docker.removeContainer = async (...call) => {
+    t.deps.docker.removeContainer = removeContainer
+    const { status } = await root.post(`${pathOf(first)}/rollback`)
+    expect(status).toBe(201)
+    return removeContainer(...call)
+  }
+  const { json } = await root.post('/settings/prune', {
+    what: ['containers', 'images'],
+    items: [`container:${stranger}`, `image:${image!.id}`],
+  })
+  expect(json.removed).toMatchObject([{ kind: 'container' }])
+  expect(json.skipped).toMatchObject([{ name: first.image }])
+  expect(await t.docker.inspectImage(first.image)).not.toBeNull()
+  await cancel(root, (await root.get(`/projects/${project.id}/deployments`)).json.items[0])
+})
+
+test('a deployment in work is not disturbed by clean-ups that go on all the time', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const project = await aProject(t, root, anApp('first'))
+  await project.deploy()
+  await root.put(`/projects/${project.id}/settings`, { keepImages: 0 })
+  for (const text of ['second', 'third']) {
+    project.repository.commit(anApp(text))
+    const deployment = await triggered(root, project.id)
+    let over = false
+    const end = finished(root, deployment).finally(() => (over = true))
+    let cleanUps = 0
+    while (!over) {
+      const { status } = await root.post('/settings/prune', {
+        what: ['containers', 'images', 'networks'],
+      })
+      expect(status).toBe(200)
+      cleanUps++
+    }
+    const ended = await end
+    expect(await logOf(root, deployment)).not.toContain('not on the engine')
+    expect(ended.status).toBe('running')
+    expect(await answerOf(ended)).toBe(text)
+    expect(cleanUps).toBeGreaterThan(2)
+  }
+  await t.queue.idle()
+  const current = (await root.get(`/projects/${project.id}/deployments`)).json.items[0]
+  expect(await t.docker.inspectImage(current.image)).not.toBeNull()
+  const own = await t.docker.listContainers({ labels: [`davit.project=${project.id}`], all: true })
+  expect(own.map(({ id }) => id)).toEqual([current.containerId])
+}, 60_000)
+
+test('of the build cache the entry that was named goes', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const { Dockerfile, ...files } = anApp('cached')
+  const step = `RUN echo ${t.instanceId} > /a`
+  const project = await aProject(t, root, { ...files, Dockerfile: `${Dockerfile}\n${step}` })
+  const { image, containerId } = await project.deploy()
+  await t.queue.idle()
+  const named = ({ name }: Entry) => name.includes(t.instanceId)
+  expect((await preview(root, ['build_cache'])).kept.find(named)!.reason).toContain('an image')
+  await t.docker.removeContainer(containerId, { force: true })
+  await t.docker.removeImage(image)
+
+  const entry = (await preview(root, ['build_cache'])).candidates.find(named)!
+  expect(entry).toMatchObject({ owner: 'builder', byDefault: true })
+  const { json } = await root.post('/settings/prune', {
+    what: ['build_cache'],
+    items: [entry.item],
+  })
+  expect(json.removed).toMatchObject([{ kind: 'build_cache', id: entry.id, bytes: entry.bytes }])
+  expect((await t.docker.diskUse()).buildCache.map(({ id }) => id)).not.toContain(entry.id)
+}, 60_000)
+
+test('an engine that goes away in the middle leaves what is left named, and the audit log tells', async () => {
+  const t = testApp()
+  const root = admin(t)
+  const [first, second] = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
+  const { removeContainer } = t.docker
+  const away = connectDocker({ host: 'unix:///nowhere/docker.sock' })
+  let calls = 0
+  t.deps.docker.removeContainer = (...call) =>
+    (calls++ === 0 ? removeContainer : away.removeContainer)(...call)
+  const { status, json } = await root.post('/settings/prune', {
+    what: ['containers'],
+    items: [first, second].map((id) => `container:${id}`),
+  })
+  t.deps.docker.removeContainer = removeContainer
+  expect(status).toBe(200)
+  expect(json).toMatchObject({ complete: false, removed: [{ kind: 'container' }] })
+  expect(json.skipped).toMatchObject([{ reason: expect.stringContaining('cannot be reached') }])
+  const [event] = (await root.get('/settings/audit?action=engine.pruned')).json.items
+  expect(event).toMatchObject({
+    actor: { email: 'root@example.com' },
+    details: { removed: '1 container', skipped: '1', of: 'containers' },
+  })
+})

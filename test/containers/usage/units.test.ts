@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { decimalTop, memoryTop } from '../../../src/containers/usage/scale.ts'
+import { bytes, percent, rate } from '../../../src/containers/usage/units.ts'
+
+test('memory is in powers of 1024, transfers in powers of 1000', () => {
+  expect([0, 1023, 1024, 1536, 102_350, 104_857_600, 2 ** 30].map(bytes)).toEqual([
+    '0 B',
+    '1023 B',
+    '1.0 KiB',
+    '1.5 KiB',
+    '100 KiB',
+    '100 MiB',
+    '1.0 GiB',
+  ])
+  expect([0, 999.4, 999.6, 1500, 123_456, 2e9].map(rate)).toEqual([
+    '0 B/s',
+    '999 B/s',
+    '1.0 kB/s',
+    '1.5 kB/s',
+    '123 kB/s',
+    '2.0 GB/s',
+  ])
+})
+
+test('no unit is left for what is less than a thousand of the next', () => {
+  expect(bytes(1023.7 * 2 ** 20)).toBe('1.0 GiB')
+  expect(bytes(2 ** 60)).toBe('1048576 TiB')
+})
+
+test('small shares keep a digit, large ones are whole', () => {
+  expect([0, 0.04, 3.21, 9.96, 123.4].map(percent)).toEqual([
+    '0 %',
+    '0.0 %',
+    '3.2 %',
+    '10 %',
+    '123 %',
+  ])
+})
+
+test('a scale ends at a round number that the peak reaches', () => {
+  expect([0, 1, 1.2, 20, 20.1, 99, 380].map((peak) => decimalTop(peak, 1))).toEqual([
+    1, 1, 2, 20, 50, 100, 500,
+  ])
+  expect(decimalTop(0, 1000)).toBe(1000)
+})
+
+test('memory is shown against its limit when that is not far', () => {
+  const mebibyte = 2 ** 20
+  expect(memoryTop(5 * mebibyte, 512 * mebibyte)).toBe(8 * mebibyte)
+  expect(memoryTop(300 * mebibyte, 500 * mebibyte)).toBe(500 * mebibyte)
+  expect(memoryTop(501 * mebibyte, 500 * mebibyte)).toBe(501 * mebibyte) // it was lowered since
+  expect(memoryTop(0, null)).toBe(mebibyte)
+})
