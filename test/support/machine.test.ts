@@ -1,12 +1,13 @@
 import { expect, test } from 'bun:test'
 import { withMachineLock } from './machine/lock.ts'
-import { ensureBusyboxImage, ensureChromium, ensureEngine } from './machine.ts'
+import { ensureBusyboxImage, ensureChromium, ensureEngine, ensureServiceImages } from './machine.ts'
 
 test('a machine that has everything is left as it is', async () => {
   const said: string[] = []
   const say = (line: string) => said.push(line)
   await ensureEngine({ say })
   await ensureBusyboxImage({ say })
+  await ensureServiceImages({ say })
   expect(await ensureChromium({ say })).toStartWith('/')
   expect(said).toEqual([])
 })
