@@ -74,9 +74,10 @@ export const PlaceFields = ({
   values?: { version?: string; hostPort: number | null; domains: string[] }
 }) => {
   const isWrong = ['version', 'host_port', 'domains'].some((name) => name in draft.errors)
+  if (version === '' && !hasPorts) return null
   return (
     <details open={isWrong || undefined}>
-      <summary>Version and address</summary>
+      <summary>{version === '' ? 'Address' : 'Version and address'}</summary>
       <div class="form">
         <div class="field-row">
           {version !== '' && (
@@ -138,12 +139,11 @@ export const WhatIsMade = ({ outline: { services, ports, volumes } }: { outline:
             {protocol === 'udp' && '/udp'}
           </li>
         ))}
-        {volumes.length > 0 && (
+        {volumes.map((volume) => (
           <li>
-            {volumes.length === 1 ? 'Volume' : 'Volumes'} {volumes.join(', ')}, kept until you
-            delete them
+            Volume <bdi>{volume}</bdi>, which stays when the containers go
           </li>
-        )}
+        ))}
         <li>A network of its own</li>
       </ul>
     </section>

@@ -38,7 +38,7 @@ export const DeleteServiceModal = ({
                 ? 'Delete its volume too'
                 : `Delete its ${volumes.length} volumes too`
             }
-            hint="The data in them is lost. Left unticked, they stay on this host."
+            hint="The data in them is lost. Left unticked, they stay on this host: note the passwords that they want first."
           />
           <ul class="names">
             {volumes.map((volume) => (

@@ -48,8 +48,15 @@ const icons: Record<ServiceStatus, () => ReturnType<typeof CheckIcon>> = {
 }
 
 /** The state of one of a service's containers. */
-export const PartBadge = ({ container }: { container: ContainerSummary }) => {
-  const { tone, icon, word } = partState(container)
+export const PartBadge = ({
+  container,
+  status,
+}: {
+  container: ContainerSummary
+  /** Of the service: what was stopped on purpose did not fail. */
+  status: ServiceStatus
+}) => {
+  const { tone, icon, word } = partState(container, status)
   return (
     <span class="status" data-tone={tone}>
       {icon()}
@@ -58,13 +65,15 @@ export const PartBadge = ({ container }: { container: ContainerSummary }) => {
   )
 }
 
-function partState({ state, health, exitCode }: ContainerSummary) {
+function partState({ state, health, exitCode }: ContainerSummary, status: ServiceStatus) {
   if (state === 'running' && health === 'unhealthy')
     return { tone: 'bad', icon: WarningIcon, word: 'Unhealthy' }
   if (state === 'running' && health === 'starting')
     return { tone: 'active', icon: ClockIcon, word: 'Starting' }
   if (state === 'running')
     return { tone: 'good', icon: CheckIcon, word: health === 'healthy' ? 'Healthy' : 'Running' }
+  if (state === 'exited' && status === 'stopped')
+    return { tone: 'quiet', icon: SquareIcon, word: 'Stopped' }
   if (state === 'exited' && exitCode === 0)
     return { tone: 'quiet', icon: SquareIcon, word: 'Ended' }
   if (state === 'exited') return { tone: 'bad', icon: CrossIcon, word: `Exited (${exitCode})` }

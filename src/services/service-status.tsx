@@ -65,7 +65,7 @@ const ServiceError = ({ shown: { service } }: Pick<StatusProps, 'shown'>) => (
 
 const Address = ({ shown: { service, ports }, config }: StatusProps) => {
   const url = addressOf(config, ports)
-  if (!url || service.status === 'failed') return null
+  if (!url || !isUp(service.status)) return null
   if (!url.startsWith('http')) return <code class="address">{url}</code>
   return (
     <a class="app-link" href={url} rel="noreferrer" target="_blank">
@@ -133,7 +133,7 @@ const Action = ({
 
 const isUp = (status: string) => status === 'running' || status === 'unhealthy'
 
-const Containers = ({ shown: { containers } }: Pick<StatusProps, 'shown'>) => {
+const Containers = ({ shown: { service, containers } }: Pick<StatusProps, 'shown'>) => {
   if (containers === null)
     return <p class="muted">The Docker Engine does not answer, so its containers are not known.</p>
   if (containers.length === 0) return null
@@ -141,7 +141,7 @@ const Containers = ({ shown: { containers } }: Pick<StatusProps, 'shown'>) => {
     <ul class="rows service-parts" aria-label="Containers">
       {containers.map((container) => (
         <li class="row" id={`part-${container.id.slice(0, 12)}`}>
-          <PartBadge container={container} />
+          <PartBadge container={container} status={service.status} />
           <div class="row-main">
             <a class="row-link" href={`/containers/${container.id}`}>
               <bdi>{partOf(container)}</bdi>
