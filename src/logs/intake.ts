@@ -29,6 +29,8 @@ export class Intake {
   mask = (text: string) => text
   /** Lines per second, of the last pull that brought any. */
   rate = 0
+  /** Whether the last pull came too late for some lines. */
+  hadGap = false
   readonly #writer: OutputWriter
   readonly #assembler = new LineAssembler()
   #cursor: Cursor
@@ -76,6 +78,7 @@ export class Intake {
   begin() {
     this.#assembler.drop() // of a pull that broke off
     this.#isFirst = this.position === null
+    this.hadGap = false
     this.#waiting = 0
     this.#due = this.#marks.length
     this.#count = 0
@@ -158,6 +161,7 @@ export class Intake {
   }
 
   #tellGap({ first, last, count }: { first: number; last: number; count: number }) {
+    this.hadGap = true
     const after = count / Math.max((last - first) / 1000, 0.01)
     const perSecond = this.rate > 0 ? (this.rate + after) / 2 : after
     const position = timeOf(this.position!)

@@ -119,8 +119,17 @@ export class Reader {
     this.#caughtUp.resolve()
     if (this.#life.endedAt) return void (this.closed = true)
     this.#empty = count === 0 ? this.#empty + 1 : 0
-    if (this.#empty < quietAfter) await this.#rest(Math.max(interval - this.#took, this.#took))
+    if (this.#empty < quietAfter) await this.#rest(this.#pace())
     else await this.#waitForRing()
+  }
+
+  /**
+   * Half of the time is left to the engine at least; only where it is slow, and lines would be lost
+   * by waiting, somewhat less. Who prints faster than can be read loses some in any case.
+   */
+  #pace() {
+    const wait = this.#intake.hadGap ? this.#took : Math.min(this.#took, interval)
+    return Math.max(interval - this.#took, wait)
   }
 
   /** Marks what happened to the container. */
