@@ -1,7 +1,6 @@
 import { chmod, cp, mkdir, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { lastLine, run } from '../machine/command.ts'
 import { unpackServers } from './packages.ts'
 
 /** Where each server's own scripts lie; a directory each, for they share names. */
@@ -11,17 +10,18 @@ const users = ['postgres', 'mysql', 'redis', 'rabbitmq']
 
 const mariadbSettings = '[client-server]\nsocket = /run/mysqld/mysqld.sock\n'
 
-/** Packs one root file system with all servers in it, for images that share it as a layer. */
-export async function withServersTar<T>(use: (tar: Blob) => Promise<T>): Promise<T> {
+/** A tar of one root file system with all servers in it, for images that share it as a layer. */
+export async function withServersTar<T>(use: (tar: ReadableStream<Uint8Array>) => Promise<T>) {
   const work = await mkdtemp(join(tmpdir(), 'davit-images-'))
   try {
     const root = join(work, 'root')
     await unpackServers({ work, root })
     await layOut(root)
-    const tar = join(work, 'root.tar')
-    const { exitCode, output } = await run(['tar', '-cf', tar, '--numeric-owner', '-C', root, '.'])
-    if (exitCode !== 0) throw new Error(`tar can’t pack the servers: ${lastLine(output)}`)
-    return await use(Bun.file(tar))
+    const pack = ['tar', '-c', '--numeric-owner', '-C', root, '.']
+    const tar = Bun.spawn(pack, { stdin: 'ignore', stdout: 'pipe' })
+    const result = await use(tar.stdout)
+    if ((await tar.exited) !== 0) throw new Error('tar can’t pack the servers.')
+    return result
   } finally {
     await rm(work, { recursive: true, force: true })
   }
