@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
-import type { ContainerSummary } from '../docker/index.ts'
+import type { Container } from '../docker/index.ts'
 import { report } from '../journal.ts'
 import { mayEnd, partLabel } from './compose/containers.ts'
 import { tell } from './bring-up.ts'
@@ -42,7 +42,7 @@ export async function observe(deps: WatchDeps, id: string) {
       .filter(mayEnd)
       .map((plan) => plan.service),
   )
-  const lasting = (await listOwnContainers({ ...deps, service })).filter(
+  const lasting = (await lookAt({ ...deps, service })).filter(
     ({ labels, state, exitCode }) =>
       !(ending.has(labels[partLabel] ?? '') && state === 'exited' && exitCode === 0),
   )
@@ -52,13 +52,20 @@ export async function observe(deps: WatchDeps, id: string) {
   tell(deps, service, status)
 }
 
+/** One by one: when a container has just ended, the engine's list still says that it runs. */
+async function lookAt(of: Pick<WatchDeps, 'docker' | 'instanceId'> & { service: { id: string } }) {
+  const found = await listOwnContainers(of)
+  const containers = await Promise.all(found.map(({ id }) => of.docker.inspectContainer(id)))
+  return containers.filter((container) => container !== null)
+}
+
 const isSettled = (status: ServiceStatus) => (settled as readonly string[]).includes(status)
 
 /** All well, some not, or none running. */
-function stateOf(containers: ContainerSummary[]): ServiceStatus {
-  const running = containers.filter(({ state }) => state === 'running')
+function stateOf(containers: Container[]): ServiceStatus {
   if (containers.every(({ state }) => ['exited', 'created', 'dead'].includes(state)))
     return 'stopped'
-  const well = running.filter(({ status }) => !/\((unhealthy|health: starting)\)/.test(status))
-  return well.length === containers.length ? 'running' : 'unhealthy'
+  const isWell = ({ state, health }: Container) =>
+    state === 'running' && (health === null || health === 'healthy')
+  return containers.every(isWell) ? 'running' : 'unhealthy'
 }

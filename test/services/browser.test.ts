@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test'
+import { openBrowser, register } from '../support/browser.ts'
+import { site } from './instances.ts'
+
+test('a service is made, looked at, changed and deleted, and its page follows by itself', async () => {
+  const { page, complaints } = await openBrowser()
+  await register(page)
+  await page.goto('/services')
+  await page.fill('[name=q]', 'postgres')
+  await page.getByRole('link', { name: 'Ghost' }).waitFor({ state: 'detached' })
+  await page.getByRole('link', { name: 'PostgreSQL' }).waitFor()
+
+  await page.getByRole('link', { name: 'Bring your own' }).click()
+  await page.fill('[name=name]', 'site')
+  const compose = site.replace(
+    'GREETING:-hello}',
+    'GREETING:-hello}\n      DB_PASSWORD: ${DB_PASSWORD}',
+  )
+  await page.fill(
+    '[name=compose]',
+    compose.replace('ports:', 'volumes: [data:/data]\n    ports:') + 'volumes: { data: {} }',
+  )
+  await page.getByRole('button', { name: 'Read the file' }).click()
+  await page.fill('[name=DB_PASSWORD]', 'known to me alone')
+  await page.getByRole('button', { name: 'Create and start' }).click()
+  await page.waitForURL(/\/services\/[0-9a-f-]{36}$/)
+  const path = new URL(page.url()).pathname
+  const status = page.locator('.status-line')
+  await page.evaluate('window.notReloaded = true')
+  await status.getByText('Running').waitFor()
+  expect(await page.evaluate('window.notReloaded')).toBe(true)
+  expect(await page.content()).not.toContain('known to me alone')
+  await page.getByRole('link', { name: 'Show secrets' }).click()
+  await page.getByText('known to me alone').waitFor()
+
+  await page.getByRole('link', { name: 'Change' }).click()
+  await page.fill('[name=GREETING]', 'changed')
+  await page.getByRole('button', { name: 'Show what changes' }).click()
+  const dialog = page.locator('dialog[open]')
+  await dialog.getByText('changed').waitFor()
+  await dialog.getByRole('button', { name: 'Apply and start' }).click()
+  await page.waitForURL(path)
+  await status.getByText('Running').waitFor()
+  const address = await page.locator('.app-link').getAttribute('href')
+  expect((await (await fetch(address!)).text()).trim()).toBe('changed')
+
+  await page.getByRole('button', { name: 'Delete…' }).click()
+  await dialog.getByText('Delete its volume too').click()
+  await dialog.getByRole('button', { name: 'Delete the service' }).click()
+  await page.getByText('is gone').waitFor()
+  await page.getByRole('link', { name: 'To the services' }).click()
+  await page.getByText('No services yet').waitFor()
+  expect(complaints).toEqual([])
+})

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { connectEngine } from '../../src/docker/engine.ts'
+import type { RegistryAuth } from '../../src/docker/index.ts'
+import { collect, sandbox } from '../docker/sandbox.ts'
+import { testApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+import { startRegistry } from '../support/registry.ts'
+import type { ImageRegistry } from '../support/registry.ts'
+import { leftOf, settled } from './instances.ts'
+
+const { docker, name, run } = sandbox()
+const user = { username: 'puller', password: 'a password that opens it' }
+const pushed: string[] = []
+let registry: ImageRegistry
+let auth: RegistryAuth
+
+beforeAll(async () => {
+  registry = await startRegistry(user)
+  auth = { ...user, serveraddress: registry.host }
+})
+
+afterAll(async () => {
+  await registry.stop()
+  for (const ref of pushed) await docker.removeImage(ref, { force: true })
+})
+
+const stack = (image: string) =>
+  `services: {a: {image: "${image}", init: true, command: [sleep, "999"], stop_grace_period: 1s}}`
+
+test('a pull shows its layers, and wants the registry’s password', async () => {
+  const image = await push()
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { json } = await ada.post('/services/compose', { name: 'own', compose: stack(image) })
+  const refused = await settled(t, ada, json)
+  expect(refused).toMatchObject({ status: 'failed', error: { step: 'pulling' } })
+  expect(refused.error.message).toMatch(/refuse|password|log ?in|authori/i)
+  expect(await leftOf(t, json)).toEqual({ containers: [], networks: [], volumes: [] })
+
+  await ada.post('/settings/registries', { host: registry.host, ...user })
+  const events = await followed(ada, json.id)
+  void ada.post(`/services/${json.id}/restart`)
+  const seen = await events.until((event) => event.status === 'running')
+  const layers = seen.flatMap(({ pull }) => pull).flatMap((image) => image.layers)
+  expect(layers.some(({ total }) => total > 2_900_000)).toBe(true)
+  const statuses = [...new Set(seen.map(({ status }) => status))]
+  expect(statuses[0]).toBe('failed')
+  expect(statuses.slice(1)).toEqual(
+    ['pulling', 'creating', 'starting', 'running'].filter((status) => statuses.includes(status)),
+  )
+  expect(JSON.stringify(seen)).not.toContain(user.password)
+})
+
+test('an image that does not exist ends the start with its name', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  await ada.post('/settings/registries', { host: registry.host, ...user })
+  const image = `${registry.host}/nothing:1`
+  const { json } = await ada.post('/services/compose', { name: 'own', compose: stack(image) })
+  const failed = await settled(t, ada, json)
+  expect(failed).toMatchObject({ status: 'failed', error: { step: 'pulling' } })
+  expect(failed.error.message).toContain(image)
+})
+
+/** An image with a layer of its own, in the registry only. */
+async function push() {
+  const engine = connectEngine(undefined)
+  const repo = `${registry.host}/app-${name()}`
+  const id = await run('head -c 3000000 /dev/urandom > /layer')
+  await docker.waitForExit(id)
+  await engine.request('POST', '/commit', { query: { container: id, repo, tag: '1' } })
+  const path = `/images/${repo}/push`
+  await collect(engine.stream('POST', path, { query: { tag: '1' }, auth }))
+  await docker.removeImage(`${repo}:1`)
+  pushed.push(`${repo}:1`)
+  return `${repo}:1`
+}
+
+type Layer = { id: string; status: string; current: number; total: number }
+type Event = { status: string; pull: { layers: Layer[] }[] }
+
+/** The stream of an instance, which has begun when this returns. */
+async function followed(client: TestClient, id: string) {
+  const response = await client.send(`/services/${id}/events?format=json`)
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  const seen: Event[] = []
+  let rest = ''
+  const next = async () => {
+    const { value = '' } = await reader.read()
+    const parts = (rest + value).split('\n\n')
+    rest = parts.pop()!
+    for (const part of parts)
+      if (part.startsWith('data: ')) seen.push(JSON.parse(part.slice('data: '.length)))
+  }
+  while (seen.length === 0) await next()
+  return {
+    async until(isLast: (event: Event) => boolean) {
+      while (!isLast(seen.at(-1)!)) await next()
+      await reader.cancel()
+      return seen
+    },
+  }
+}
