@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBusyboxImage, ensureEngine, ensureServiceImages } from '../support/machine.ts'
+import { benchContainerLogs } from './container-logs.ts'
 import { benchContainers } from './containers.ts'
 import { benchCollection } from './collection.ts'
 import { benchDeploy } from './deploy.ts'
@@ -9,6 +10,8 @@ import { benchMemory } from './memory.ts'
 import { summarize } from './ratio.ts'
 import type { Row } from './ratio.ts'
 import { benchServices } from './services.ts'
+import { benchStalledViewers } from './stalled-viewers.ts'
+import { benchViewers } from './viewers.ts'
 import { benchWebhooks } from './webhooks.ts'
 
 const repository = join(import.meta.dir, '../..')
@@ -26,6 +29,9 @@ try {
     await benchWebhooks(directory, executable),
     await benchCollection(directory, executable),
     await benchContainers(directory, executable),
+    await benchContainerLogs(directory, [executable]),
+    ...(await benchViewers(directory, [executable])),
+    await benchStalledViewers(directory, [executable]),
     await benchServices(directory, executable),
   ]
   printTable(rows)

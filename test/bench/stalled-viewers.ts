@@ -1,0 +1,69 @@
+import { connect } from 'node:net'
+import type { Socket } from 'node:net'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { startDavit } from '../support/davit.ts'
+import { printer } from './printer.ts'
+import type { Row } from './ratio.ts'
+import { logInToBench } from './reader.ts'
+
+const stalled = 100
+const runs = 3
+
+/** Lines of the container; a second of them is more than one viewer may cost. */
+const perSecond = 10_000
+
+/** Milliseconds for which viewers read nothing. */
+const duration = 15_000
+
+/** What the memory grows by while viewers of a busy log read nothing and one goes on. */
+export async function benchStalledViewers(directory: string, executable: string[]): Promise<Row> {
+  const davit: number[] = []
+  while (davit.length < runs) davit.push(await growth(directory, executable))
+  return {
+    what: `memory for each of ${stalled} viewers of a log who read nothing`,
+    against: '1 MiB',
+    unit: 'MiB',
+    davit,
+    floor: davit.map(() => 1),
+    aim: '≤ 1',
+  }
+}
+
+async function growth(directory: string, executable: string[]) {
+  const fresh = join(directory, Bun.randomUUIDv7())
+  mkdirSync(fresh)
+  const env = { DAVIT_DATA_DIR: join(fresh, 'data'), DAVIT_STREAMS_PER_USER: '1000' }
+  const davit = await startDavit({ directory: fresh, command: executable, env })
+  const container = await printer({ perSecond })
+  const sockets: Socket[] = []
+  try {
+    const header = await logInToBench(davit.url)
+    const url = new URL(`${davit.url}/containers/${container.id}/logs?tail=0`)
+    sockets.push(open(url, header).resume())
+    await Bun.sleep(duration)
+    const before = residentMemory(davit.pid)
+    while (sockets.length <= stalled) sockets.push(open(url, header).pause())
+    await Bun.sleep(duration)
+    const readBefore = sockets[0]!.bytesRead
+    await Bun.sleep(1000)
+    if (sockets[0]!.bytesRead === readBefore)
+      throw new Error('Those who read nothing stop the other')
+    return (residentMemory(davit.pid) - before) / stalled
+  } finally {
+    for (const socket of sockets) socket.destroy()
+    await container.remove()
+    await davit.stop()
+  }
+}
+
+function open({ hostname, port, host, pathname, search }: URL, header: string) {
+  const socket = connect({ host: hostname, port: Number(port) })
+  const head = [`GET ${pathname}${search} HTTP/1.1`, `Host: ${host}`, 'Accept: text/event-stream']
+  socket.write([...head, header, '', ''].join('\r\n'))
+  return socket
+}
+
+/** MiB. */
+const residentMemory = (pid: number) =>
+  Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024
