@@ -68,7 +68,7 @@ export class Collector {
     const fields = { container: containerId }
     try {
       const container = await this.#deps().docker.inspectContainer(containerId)
-      const reader = container && this.#read(container)
+      const reader = container && this.#read(container, { kind: 'look' })
       if (
         reader &&
         !(await within(
@@ -100,22 +100,23 @@ export class Collector {
   }
 
   /** Has a container read, unless it is being read already; null when its output is not kept. */
-  #read(container: Target, news?: News): Reader | null {
+  #read(container: Target, news: News): Reader | null {
     const { id } = container
     const current = this.#readers.get(id)
     if (current && !current.closed) {
-      if (news) current.tell(news)
+      current.tell(news)
       return current
     }
     const known = getCursor(this.#deps().logDb, id)
     const cursor = known ?? newCursor(container)
-    return cursor && this.#open(cursor, { isKnown: known !== undefined })
+    return cursor && this.#open(cursor, { isKnown: known !== undefined, news })
   }
 
-  #open(cursor: Cursor, { isKnown }: { isKnown: boolean }) {
+  #open(cursor: Cursor, { isKnown, news }: { isKnown: boolean; news: News }) {
     const reader = new Reader(this.#deps(), {
       cursor,
       isKnown,
+      news,
       writer: this.#store,
       turns: this.#turns,
       signal: this.#signal!,
@@ -153,7 +154,8 @@ export class Collector {
       const { containerId, endedAt } = cursor
       if (ids.has(containerId)) continue
       if (endedAt) deleteCursors(logDb, [containerId])
-      else if (!this.#tell(containerId, { kind: 'look' })) this.#open(cursor, { isKnown: true })
+      else if (!this.#tell(containerId, { kind: 'look' }))
+        this.#open(cursor, { isKnown: true, news: { kind: 'look' } })
     }
   }
 

@@ -3,17 +3,19 @@ import { endMark, startMark } from './marks.ts'
 import type { Mark } from './marks.ts'
 import type { Cursor } from './output-store.ts'
 
-/** What was heard of a container; `look` stands for what may have been missed. */
+/**
+ * What was heard of a container. `look` stands for what may have been missed: only then does what
+ * the engine shows count, because in a loop of restarts that is ahead of the events.
+ */
 export type News =
   { kind: 'started'; at: Date } | { kind: 'ended'; at: Date; exitCode: number } | { kind: 'look' }
 
-/**
- * The starts and ends of one container, each of them marked once: events and looks tell of the same
- * things, and in a loop of restarts a look is ahead of the events.
- */
+/** The starts and ends of one container, each of them marked once, by an event or by a look. */
 export class Life {
   /** When it ended; null while it runs. */
   endedAt: Date | null
+  /** Whether it has ended and the engine does not start it again by itself. */
+  isOver = false
   /** Whether there was ever anything to read. */
   hasStarted: boolean
   readonly #cursor: Cursor
@@ -27,6 +29,11 @@ export class Life {
     this.#isUp = isKnown && cursor.endedAt === null
   }
 
+  /** Up to when (milliseconds since 1970) the run that is known wrote: what came later is the next one's. */
+  get limit() {
+    return this.endedAt && !this.isOver ? this.endedAt.getTime() : Infinity
+  }
+
   /** The marks for what is new of it; `found` is what it is now. */
   hear(news: News[], found: Container): Mark[] {
     const marks: Mark[] = []
@@ -37,9 +44,13 @@ export class Life {
       if (item.kind === 'started' && !this.#isUp && item.at > (this.endedAt ?? 0))
         marks.push(this.#start(item.at))
     }
+    this.isOver = this.endedAt !== null && !runs
+    if (!news.some(({ kind }) => kind === 'look')) return marks
     const { startedAt, finishedAt } = found
-    if (!this.#isUp && startedAt && (runs || !this.hasStarted)) marks.push(this.#start(startedAt))
+    const isNew = startedAt !== null && startedAt > (this.endedAt ?? 0)
+    if (!this.#isUp && isNew && (runs || !this.hasStarted)) marks.push(this.#start(startedAt))
     if (this.#isUp && !runs) marks.push(this.#end(finishedAt ?? new Date(), { ...found, runs }))
+    this.isOver = !runs
     return marks
   }
 

@@ -9,6 +9,8 @@ import { removalMark } from './marks.ts'
 import { deleteCursors } from './output-store.ts'
 import type { Cursor } from './output-store.ts'
 import type { OutputWriter } from './output-writer.ts'
+import { timeOf } from './position.ts'
+import type { Placed } from './position.ts'
 import { pull } from './pull.ts'
 import { maskFor } from './secret-values.ts'
 import type { Turns } from './turns.ts'
@@ -28,6 +30,8 @@ const ringDelay = 100
 /** Entries that are asked for at least. */
 const fewest = 500
 
+const look = { kind: 'look' } as const
+
 type ReaderDeps = Pick<Deps, 'db' | 'logDb' | 'secrets' | 'docker' | 'serviceSecrets'>
 
 /**
@@ -46,7 +50,7 @@ export class Reader {
   readonly #signal: AbortSignal
   readonly #intake: Intake
   readonly #life: Life
-  #news: News[] = [{ kind: 'look' }]
+  #news: News[]
   #wake = Promise.withResolvers<void>()
   #caughtUp = Promise.withResolvers<void>()
   #tty = false
@@ -60,6 +64,7 @@ export class Reader {
     {
       cursor,
       isKnown,
+      news,
       writer,
       turns,
       signal,
@@ -67,6 +72,8 @@ export class Reader {
       cursor: Cursor
       /** Whether it was read before. */
       isKnown: boolean
+      /** Why it is read. */
+      news: News
       writer: OutputWriter
       turns: Turns
       signal: AbortSignal
@@ -76,6 +83,7 @@ export class Reader {
     this.#turns = turns
     this.#signal = signal
     this.#cursor = cursor
+    this.#news = [news]
     this.#intake = new Intake(writer, cursor)
     this.#life = new Life(cursor, { isKnown })
     this.done = this.#run().finally(() => {
@@ -92,7 +100,7 @@ export class Reader {
   /** Resolves when all that the container has written by now is stored. */
   catchUp() {
     this.#caughtUp = Promise.withResolvers()
-    this.tell({ kind: 'look' })
+    this.tell(look)
     return this.#caughtUp.promise
   }
 
@@ -107,7 +115,7 @@ export class Reader {
           report('output was not read', error, { container: this.#cursor.containerId })
         quiet = true
         await this.#rest(interval)
-        this.#news.push({ kind: 'look' })
+        this.#news.push(look)
       }
   }
 
@@ -117,7 +125,8 @@ export class Reader {
     const count = await this.#pull()
     if (this.#news.length > 0) return
     this.#caughtUp.resolve()
-    if (this.#life.endedAt) return void (this.closed = true)
+    if (this.#life.isOver) return void (this.closed = true)
+    if (this.#life.limit < Infinity) return this.#waitForNews()
     this.#empty = count === 0 ? this.#empty + 1 : 0
     if (this.#empty < quietAfter) await this.#rest(this.#pace())
     else await this.#waitForRing()
@@ -134,11 +143,11 @@ export class Reader {
 
   /** Marks what happened to the container. */
   async #hear() {
-    this.#wake = Promise.withResolvers()
-    const news = this.#news.splice(0)
     const { docker, logDb } = this.#deps
     const { containerId } = this.#cursor
     const found = await docker.inspectContainer(containerId, { signal: this.#signal })
+    this.#wake = Promise.withResolvers()
+    const news = this.#news.splice(0)
     if (found) {
       this.#tty = found.tty
       for (const mark of this.#life.hear(news, found)) this.#intake.mark(mark)
@@ -165,10 +174,19 @@ export class Reader {
     for await (const pulled of pull(
       (asked) => this.#deps.docker.logSnapshot(id, { ...asked, ...options }),
       { position, expected, overlap },
-    ))
-      this.#intake.add(pulled)
+    )) {
+      const entries = upTo(this.#limit(), pulled.entries)
+      if (entries.length > 0) this.#intake.add({ ...pulled, entries })
+      if (entries.length < pulled.entries.length) break
+    }
     this.#took = performance.now() - now
     return this.#intake.settle({ endedAt: this.#life.endedAt })
+  }
+
+  /** What was written after an end is not taken before the end is marked. */
+  #limit() {
+    const end = this.#news.find((item) => item.kind === 'ended')
+    return Math.min(this.#life.limit, end ? end.at.getTime() : Infinity)
   }
 
   /** An idle container costs nothing: the first byte that the engine sends says that there is something. */
@@ -182,17 +200,25 @@ export class Reader {
     try {
       await this.#rest(interval) // by then the engine listens: what came before is found by one more pull
       if (this.#news.length > 0 || (await this.#pull()) > 0) return
-      await Promise.race([ring, this.#wake.promise, pause(longestQuiet, signal)])
+      await this.#waitForNews(ring)
     } finally {
       over.abort()
     }
     this.#empty = 0
   }
 
-  async #rest(milliseconds: number) {
+  /** Until something is heard, or it rings; after a long while that is a look. */
+  async #waitForNews(ring?: Promise<void>) {
+    const end = performance.now() + longestQuiet
+    await this.#rest(longestQuiet, ring)
+    if (performance.now() >= end) this.#news.push(look)
+  }
+
+  async #rest(milliseconds: number, ring?: Promise<void>) {
     const over = new AbortController()
     const signal = AbortSignal.any([this.#signal, over.signal])
-    await Promise.race([pause(milliseconds, signal), this.#wake.promise])
+    const wakers = [pause(milliseconds, signal), this.#wake.promise]
+    await Promise.race(ring ? [...wakers, ring] : wakers)
     over.abort()
   }
 }
@@ -203,3 +229,9 @@ const pause = (milliseconds: number, signal: AbortSignal) =>
 /** A container that is being removed refuses its log; the next look finds it gone. */
 const isOnItsWayOut = (error: unknown) =>
   error instanceof EngineError && (error.status === 404 || error.status === 409)
+
+function upTo(limit: number, entries: Placed[]) {
+  if (limit === Infinity) return entries
+  const end = entries.findIndex((entry) => timeOf(entry) > limit)
+  return end === -1 ? entries : entries.slice(0, end)
+}

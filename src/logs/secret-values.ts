@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Container } from '../docker/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
+import { readLabels } from '../projects/labels.ts'
 import { masking } from './mask.ts'
 
 type SecretDeps = Pick<Deps, 'db' | 'secrets' | 'serviceSecrets'>
@@ -10,7 +11,7 @@ type SecretDeps = Pick<Deps, 'db' | 'secrets' | 'serviceSecrets'>
  * now, and as the container still has them when they were changed since.
  */
 export function maskFor(deps: SecretDeps, { labels, env }: Pick<Container, 'labels' | 'env'>) {
-  const { 'davit.service': serviceId, 'davit.environment': environmentId } = labels
+  const { serviceId, environmentId } = readLabels(labels)
   if (serviceId) return masking(deps.serviceSecrets(serviceId))
   return masking(environmentId ? environmentSecrets(deps, { environmentId, env }) : [])
 }
