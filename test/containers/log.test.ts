@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
-import { admin, anOwn, aRunning, aStranger, listen } from './engine.ts'
-import { followLog, isEvent, isLine, linesOf, notesOf, textsOf } from './log-stream.ts'
+import { aRunning } from './engine.ts'
+import { followLog, isLine, linesOf, textsOf } from './log-stream.ts'
 
 const sequence = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, i) => String(first + i))
