@@ -50,6 +50,9 @@ const newestKnown = '1.51'
 const oldestKnown = '1.24'
 const defaultTimeout = 30_000
 
+// The engine redirects these, and docker-modem follows to where an error ends the process.
+const isCrooked = /\/\.{0,2}(\/|$)/
+
 // docker-modem would make a sentence of its own of every other status; we read the engine's.
 const everyStatus = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [n + 100, true]))
 
@@ -116,6 +119,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
 
   async function dial(call: Call, signal: AbortSignal | undefined) {
     signal?.throwIfAborted()
+    if (isCrooked.test(call.path)) throw new EngineError(404, 'page not found')
     modem ??= openModem(address)
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
     modem.dial(

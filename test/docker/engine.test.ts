@@ -22,6 +22,16 @@ test("a refusal carries the engine's own sentence", async () => {
   expect(error).toMatchObject({ status: 404, message: 'No such container: no-such' })
 })
 
+test.each(['/images/a/../b/json', '/images/../info', '/images/a//json', '/images/./a/json'])(
+  'a path that the engine would redirect is not there: %s',
+  async (path) => {
+    const error = await connectEngine(undefined)
+      .request('GET', path, { timeout: 2000 })
+      .catch((error) => error)
+    expect(error).toMatchObject({ status: 404 })
+  },
+)
+
 test('nothing is contacted until the first call', async () => {
   const docker = connectDocker({ host: 'unix:///nowhere/docker.sock' })
   expect(docker.remote).toBe(false)

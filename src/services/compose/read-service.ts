@@ -138,11 +138,15 @@ export function serviceOf(
   }
 }
 
+const imageHost = /([a-zA-Z0-9]+([.-]+[a-zA-Z0-9]+)*(:\d{1,5})?\/)?/.source
+const imageName = /[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*/.source
+const imageReference = new RegExp(
+  `^${imageHost}${imageName}(:\\w[\\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$`,
+)
+
 function imageOf(field: Field) {
   const what = 'an image such as postgres:17 or ghcr.io/owner/name:1.2'
-  const reference =
-    /^([a-zA-Z0-9.-]{1,253}(:\d{1,5})?\/)?[a-z0-9][a-z0-9._/-]{0,254}(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/
-  return field.matching(reference, what)
+  return field.matching(imageReference, what)
 }
 
 function restartOf(field: Field): RestartPolicy {

@@ -398,6 +398,10 @@ describe('D1: any other key is refused by its path and place', () => {
     ['services: {web: {}}', 'services.web.image wants an image'],
     ['services: {"a b": {image: x}}', 'has the name "a b"'],
     ['services: {web: {image: [a]}}', 'services.web.image wants an image'],
+    ['services: {web: {image: a/../b}}', 'services.web.image is "a/../b"'],
+    ['services: {web: {image: ../b}}', 'services.web.image is "../b"'],
+    ['services: {web: {image: a//b}}', 'services.web.image is "a//b"'],
+    ['services: {web: {image: a/}}', 'services.web.image is "a/"'],
   ])('%s: %s', (text, message) => {
     expect(refusalOf(() => stackFrom(text))).toContain(message)
   })
