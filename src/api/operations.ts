@@ -9,6 +9,7 @@ import {
 } from '../accounts/forms.ts'
 import type { Config } from '../config.ts'
 import { followQuery } from '../containers/forms.ts'
+import { containerLogQuery } from '../containers/log-forms.ts'
 import { statsQuery, usageQuery } from '../containers/usage/forms.ts'
 import { logQuery, triggerForm } from '../deployments/forms.ts'
 import {
@@ -180,6 +181,10 @@ function containers() {
       query: statsQuery,
       answer: containerUsage,
       streams: true,
+    }),
+    get('/containers/:id/logs', 'Read the last lines; with format json follow them as JSON', {
+      query: containerLogQuery,
+      answer: z.object({ items: z.array(resource.containerLine) }),
     }),
     get('/containers/:id/usage', 'Look at what it used over the last hour, day or week', {
       query: usageQuery,

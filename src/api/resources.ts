@@ -106,6 +106,14 @@ export const outputLine = logLine.extend({
   container: z.string(),
 })
 
+/** A line of a container as the engine keeps it; its id is the engine's timestamp, to the nanosecond. */
+export const containerLine = z.object({
+  time: z.string(),
+  stream: z.enum(['stdout', 'stderr']),
+  text: z.string(),
+  id: z.string(),
+})
+
 /** Sequences of the first and last line that are kept, and since when. */
 export const outputExtent = { first: z.int(), last: z.int(), since: time.nullable() }
 
