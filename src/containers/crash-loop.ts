@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { report } from '../journal.ts'
+import { readLabels } from '../projects/labels.ts'
 import type { CrashCount } from './crash-count.ts'
 import { findPlace } from './find.ts'
 import { clearStopReason, setStopReason } from './store.ts'
@@ -19,7 +20,7 @@ export const watchConditions = (deps: LoopDeps, { signal }: { signal: AbortSigna
     signal,
     onEvent({ id, action, attributes }) {
       const restarts = deps.conditions.crashes.restartsOf(id)
-      if (action !== 'start' || attributes['davit.instance'] !== deps.instanceId) return
+      if (action !== 'start' || readLabels(attributes).instanceId !== deps.instanceId) return
       if (restarts === 0) clearStopReason(deps.db, id)
       if (restarts < maxRestarts) return
       stopLoop(deps, id).catch((error) => report('a crash loop was not stopped', error, { id }))

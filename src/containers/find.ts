@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Container, ContainerSummary } from '../docker/index.ts'
 import { AppError } from '../errors.ts'
+import { labelFilter } from '../projects/labels.ts'
 import type { User } from '../web/factory.ts'
 import { maySee, placeContainers } from './place.ts'
 import type { Place } from './place.ts'
@@ -38,7 +39,7 @@ export async function listVisible(
   user: Viewer,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Listed[]> {
-  const labels = user.role === 'admin' ? [] : ownLabels(deps, user)
+  const labels = user.role === 'admin' ? [] : labelFilter(deps.instanceId, { ownerId: user.id })
   const containers = await deps.docker.listContainers({ all: true, labels, signal })
   const placeOf = placeContainers(deps, containers)
   return containers
@@ -51,8 +52,3 @@ export const noContainer = () =>
   new AppError('not_found', 'This container does not exist, or it is gone by now.')
 
 const isFullId = (id: string) => /^[0-9a-f]{64}$/.test(id)
-
-const ownLabels = ({ instanceId }: FindDeps, { id }: Viewer) => [
-  `davit.instance=${instanceId}`,
-  `davit.owner=${id}`,
-]

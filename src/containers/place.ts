@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
+import { readLabels } from '../projects/labels.ts'
 import type { User } from '../web/factory.ts'
 import { getDeployedPlaces, getServicePlaces } from './store.ts'
 import type { StopReason } from './store.ts'
@@ -20,6 +21,7 @@ export type OwnPlace = {
 export type Place = OwnPlace | { kind: 'other' }
 
 type Labelled = Pick<ContainerSummary, 'id' | 'labels'>
+type Said = ReturnType<typeof readLabels>
 
 const other: Place = { kind: 'other' }
 
@@ -31,26 +33,28 @@ export function placeContainers(
   { db, instanceId }: Pick<Deps, 'db' | 'instanceId'>,
   containers: Labelled[],
 ): (container: Labelled) => Place {
-  const ours = containers.filter(({ labels }) => labels['davit.instance'] === instanceId)
-  const named = (label: string) => ours.flatMap(({ labels }) => labels[label] || [])
-  const deployed = getDeployedPlaces(db, named('davit.deployment'))
-  const services = getServicePlaces(db, named('davit.service'))
+  const ours = containers
+    .map(({ labels }) => readLabels(labels))
+    .filter((said) => said.instanceId === instanceId)
+  const named = (field: 'deploymentId' | 'serviceId') => ours.flatMap((said) => said[field] || [])
+  const deployed = getDeployedPlaces(db, named('deploymentId'))
+  const services = getServicePlaces(db, named('serviceId'))
 
   return ({ id, labels }) => {
-    if (labels['davit.instance'] !== instanceId) return other
-    const kind = labels['davit.kind']
-    if (kind === 'app') return placeOfApp(id, labels)
-    if (kind === 'service') return placeOfService(labels)
-    return kind === 'build' || kind === 'edge' ? nowhere : other
+    const said = readLabels(labels)
+    if (said.instanceId !== instanceId) return other
+    if (said.kind === 'app') return placeOfApp(id, said)
+    if (said.kind === 'service') return placeOfService(said)
+    return said.kind === 'build' || said.kind === 'edge' ? nowhere : other
   }
 
-  function placeOfApp(id: string, labels: Labelled['labels']): Place {
-    const found = deployed.get(labels['davit.deployment'] ?? '')
+  function placeOfApp(id: string, said: Said): Place {
+    const found = deployed.get(said.deploymentId)
     if (
       !found ||
-      found.owner.id !== labels['davit.owner'] ||
-      found.project.id !== labels['davit.project'] ||
-      found.environment.id !== labels['davit.environment'] ||
+      found.owner.id !== said.ownerId ||
+      found.project.id !== said.projectId ||
+      found.environment.id !== said.environmentId ||
       (found.containerId !== null && found.containerId !== id)
     )
       return other
@@ -59,9 +63,9 @@ export function placeContainers(
     return { ...nowhere, owner, project, environment, deployment }
   }
 
-  function placeOfService(labels: Labelled['labels']): Place {
-    const found = services.get(labels['davit.service'] ?? '')
-    if (!found || found.owner.id !== labels['davit.owner']) return other
+  function placeOfService(said: Said): Place {
+    const found = services.get(said.serviceId)
+    if (!found || found.owner.id !== said.ownerId) return other
     const { owner, id, name } = found
     return { ...nowhere, owner, service: { id, name } }
   }

@@ -24,7 +24,7 @@ async function removeContainers(deps: CleanUpDeps, { environment }: Pick<Job, 'e
   const { db, docker, instanceId } = deps
   const current = getCurrent(db, environment.id)
   // a container that someone ran by hand has the labels of our image, but not this kind
-  const labels = [...labelFilter(instanceId, { environmentId: environment.id }), 'davit.kind=app']
+  const labels = labelFilter(instanceId, { environmentId: environment.id, kind: 'app' })
   for (const { id } of await docker.listContainers({ labels, all: true }))
     if (id !== current?.containerId) await retire(deps, id, { timeoutSeconds })
 }

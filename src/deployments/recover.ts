@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { labelFilter } from '../projects/labels.ts'
+import { labelFilter, readLabels } from '../projects/labels.ts'
 import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
 import { LogWriter } from './log-writer.ts'
@@ -77,7 +77,7 @@ async function removeOrphans(
   { db, docker, queue, instanceId }: RecoverDeps,
   { signal }: { signal: AbortSignal },
 ) {
-  const labels = [...labelFilter(instanceId), 'davit.kind=app']
+  const labels = labelFilter(instanceId, { kind: 'app' })
   const listing = { signal, failed: 'the containers left over could not be listed' }
   const found = await withEngine(docker, listing, () =>
     docker.listContainers({ labels, all: true }),
@@ -85,7 +85,7 @@ async function removeOrphans(
   for (const { id, labels } of found ?? []) {
     const removal = { signal, failed: 'a container left over stays', fields: { container: id } }
     await withEngine(docker, removal, async () => {
-      const job = getJob(db, labels['davit.deployment']!)
+      const job = getJob(db, readLabels(labels).deploymentId)
       if (!job || queue.isBusy(job.environment.id)) return
       if (getCurrent(db, job.environment.id)?.containerId === id) return
       await docker.removeContainer(id, { force: true })

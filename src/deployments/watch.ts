@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
 import { report } from '../journal.ts'
+import { readLabels } from '../projects/labels.ts'
 import { observe } from './observe.ts'
 import { listInStatus } from './store.ts'
 
@@ -24,8 +25,8 @@ export async function watchContainers(deps: WatchDeps, { signal }: { signal: Abo
         await look(environmentId)
       continue
     }
-    const { 'davit.instance': instance, 'davit.environment': environmentId } = event.attributes
-    if (instance === deps.instanceId && environmentId && telling.includes(event.action))
+    const { instanceId, environmentId } = readLabels(event.attributes)
+    if (instanceId === deps.instanceId && environmentId && telling.includes(event.action))
       await look(environmentId)
   }
 

@@ -1,49 +1,45 @@
-/** What a Docker object is for; `davit.kind` of its labels. */
+/** What a Docker object is for. */
 export type Kind = 'app' | 'build' | 'service'
+
+const keys = {
+  instanceId: 'davit.instance',
+  kind: 'davit.kind',
+  ownerId: 'davit.owner',
+  projectId: 'davit.project',
+  environmentId: 'davit.environment',
+  deploymentId: 'davit.deployment',
+  serviceId: 'davit.service',
+}
+
+type Field = keyof typeof keys
+type Labels = Record<string, string>
+
+/** To what a Docker object belongs. */
+type Belonging = Partial<Omit<Record<Field, string>, 'kind'>> & { kind?: Kind }
+
+const fields = Object.keys(keys) as Field[]
 
 /**
  * The labels by which Davit finds again what it made. Every key is always set, so that labels of an
  * image or a Dockerfile can't pass for ours.
  */
-export const labelsFor = ({
-  instanceId,
-  kind,
-  ownerId,
-  projectId = '',
-  environmentId = '',
-  deploymentId = '',
-  serviceId = '',
-}: {
-  instanceId: string
-  kind: Kind
-  ownerId: string
-  projectId?: string
-  environmentId?: string
-  deploymentId?: string
-  serviceId?: string
-}): Record<string, string> => ({
-  'davit.instance': instanceId,
-  'davit.kind': kind,
-  'davit.owner': ownerId,
-  'davit.project': projectId,
-  'davit.environment': environmentId,
-  'davit.deployment': deploymentId,
-  'davit.service': serviceId,
-})
+export const labelsFor = (
+  of: Belonging & { instanceId: string; kind: Kind; ownerId: string },
+): Labels => Object.fromEntries(fields.map((field) => [keys[field], of[field] ?? '']))
+
+/** What labels say, whoever wrote them; empty where they say nothing. */
+export const readLabels = (labels: Labels) =>
+  Object.fromEntries(fields.map((field) => [field, labels[keys[field]] ?? ''])) as Record<
+    Field,
+    string
+  >
+
+/** Whether they are those of an installation of Davit, this one or another. */
+export const areDavits = (labels: Labels) => keys.instanceId in labels
 
 /** The filter for everything of this installation that belongs to what is named. */
-export const labelFilter = (
-  instanceId: string,
-  of: {
-    projectId?: string
-    environmentId?: string
-    deploymentId?: string
-    serviceId?: string
-  } = {},
-): string[] => [
-  `davit.instance=${instanceId}`,
-  ...(of.projectId ? [`davit.project=${of.projectId}`] : []),
-  ...(of.environmentId ? [`davit.environment=${of.environmentId}`] : []),
-  ...(of.deploymentId ? [`davit.deployment=${of.deploymentId}`] : []),
-  ...(of.serviceId ? [`davit.service=${of.serviceId}`] : []),
-]
+export const labelFilter = (instanceId: string, of: Belonging = {}): string[] =>
+  fields.flatMap((field) => {
+    const value = { ...of, instanceId }[field]
+    return value ? [`${keys[field]}=${value}`] : []
+  })

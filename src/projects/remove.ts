@@ -68,7 +68,7 @@ export async function removeFromEngine(
   const labels = labelFilter(instanceId, of)
   const removed: Removed[] = []
   // one that a person started from our image has the image's labels, but another kind
-  const containers = { labels: [...labels, 'davit.kind=app'], all: true }
+  const containers = { labels: labelFilter(instanceId, { ...of, kind: 'app' }), all: true }
   for (const { id, name } of await docker.listContainers(containers))
     if (await docker.removeContainer(id, { force: true, volumes: true }))
       removed.push({ kind: 'container', name })

@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { Failure } from '../errors.ts'
+import { labelFilter, readLabels } from '../projects/labels.ts'
 import type { Shown } from './json.ts'
 import { listPorts } from './store.ts'
 import type { Service } from './store.ts'
-import { labelFilter } from '../projects/labels.ts'
 
 type ShownDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
 
@@ -18,7 +18,7 @@ export async function shownServices(
     service,
     ports: listPorts(deps.db, service.id),
     containers:
-      containers && containers.filter(({ labels }) => labels['davit.service'] === service.id),
+      containers && containers.filter(({ labels }) => readLabels(labels).serviceId === service.id),
   }))
 }
 
@@ -33,7 +33,7 @@ async function containersOf(
 ): Promise<ContainerSummary[] | null> {
   const [only] = services
   const of = services.length === 1 ? { serviceId: only!.id } : {}
-  const labels = [...labelFilter(instanceId, of), 'davit.kind=service']
+  const labels = labelFilter(instanceId, { ...of, kind: 'service' })
   try {
     const found = await docker.listContainers({ labels, all: true, signal })
     return found.toReversed() // in the order in which they were made

@@ -6,7 +6,7 @@ type OfService = Pick<Deps, 'docker' | 'instanceId'> & { service: { id: string }
 /** Containers of an instance, those that do not run too. */
 export const listOwnContainers = ({ docker, instanceId, service }: OfService) =>
   docker.listContainers({
-    labels: [...labelFilter(instanceId, { serviceId: service.id }), 'davit.kind=service'],
+    labels: labelFilter(instanceId, { serviceId: service.id, kind: 'service' }),
     all: true,
   })
 

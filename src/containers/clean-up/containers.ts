@@ -1,7 +1,8 @@
 import type { UsedContainer } from '../../docker/index.ts'
-import type { Verdict } from './kinds.ts'
+import { readLabels } from '../../projects/labels.ts'
 import { isAnotherDavits, isOurs } from './facts.ts'
 import type { Facts } from './facts.ts'
+import type { Verdict } from './kinds.ts'
 
 /** Containers go that do not run and are nobody's: never the one of an app or of a service. */
 export function judgeContainer(container: UsedContainer, facts: Facts): Verdict {
@@ -31,11 +32,12 @@ function judgeOurs({ id, imageId, labels }: UsedContainer, facts: Facts): Verdic
     reason: 'started by hand from an image of Davit’s, and does not run',
   }
 
-  switch (labels['davit.kind']) {
+  const { kind, serviceId, deploymentId, environmentId } = readLabels(labels)
+  switch (kind) {
     case 'app':
       return judgeApp()
     case 'service': {
-      const service = needs.services.get(labels['davit.service'] ?? '')
+      const service = needs.services.get(serviceId)
       return service ? stay(`it is part of the service ${service}`) : go('its service is gone')
     }
     case 'build': {
@@ -50,12 +52,11 @@ function judgeOurs({ id, imageId, labels }: UsedContainer, facts: Facts): Verdic
   }
 
   function judgeApp() {
-    const deployment = labels['davit.deployment'] ?? ''
-    const environment = needs.environments.get(labels['davit.environment'] ?? '')
-    if (needs.inWork.has(deployment)) return stay('its deployment is at work')
+    const environment = needs.environments.get(environmentId)
+    if (needs.inWork.has(deploymentId)) return stay('its deployment is at work')
     if (environment?.containerId === id) return stay(`it is what ${environment.name} runs in`)
     if (environment?.busy) return stay(`a deployment to ${environment.name} is at work`)
-    const known = deployed.get(deployment)
+    const known = deployed.get(deploymentId)
     if (known && known !== id) return byHand
     if (!environment) return go('its environment is gone')
     if (known === undefined) return { ...byHand, reason: 'Davit does not know its deployment' }

@@ -1,5 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { DiskUse, Network } from '../../docker/index.ts'
+import { areDavits, readLabels } from '../../projects/labels.ts'
 import { listDeployed, readNeeds } from './store.ts'
 import type { Needs } from './store.ts'
 
@@ -22,7 +23,7 @@ export async function gatherFacts(
     docker.diskUse({ signal }),
     docker.listNetworks({ signal }),
   ])
-  const named = use.containers.flatMap(({ labels }) => labels['davit.deployment'] || [])
+  const named = use.containers.flatMap(({ labels }) => readLabels(labels).deploymentId || [])
   return {
     ...use,
     instanceId,
@@ -41,8 +42,8 @@ export const withNeedsOf = ({ db }: Pick<Deps, 'db'>, facts: Facts): Facts => ({
 type Labels = Record<string, string>
 
 export const isOurs = ({ instanceId }: Facts, labels: Labels) =>
-  labels['davit.instance'] === instanceId
+  readLabels(labels).instanceId === instanceId
 
 /** Made by another installation of Davit on this engine, which knows what it is good for. */
 export const isAnotherDavits = (facts: Facts, labels: Labels) =>
-  'davit.instance' in labels && !isOurs(facts, labels)
+  areDavits(labels) && !isOurs(facts, labels)

@@ -1,7 +1,8 @@
 import type { UsedImage } from '../../docker/index.ts'
-import type { Verdict } from './kinds.ts'
+import { readLabels } from '../../projects/labels.ts'
 import { isAnotherDavits, isOurs } from './facts.ts'
 import type { Facts } from './facts.ts'
+import type { Verdict } from './kinds.ts'
 
 /** Images go that no container was made from, that no rollback needs and that no deployment works with. */
 export function judgeImage(image: UsedImage, facts: Facts): Verdict {
@@ -24,14 +25,14 @@ function needOf({ id, tags, labels }: UsedImage, facts: Facts) {
   const user = containers.find(({ imageId }) => imageId === id)
   if (user) return `the container ${user.name} uses it`
   for (const tag of tags) if (needs.images.has(tag)) return needs.images.get(tag)!
-  if (needs.inWork.has(labels['davit.deployment'] ?? '')) return 'its deployment is at work'
+  if (needs.inWork.has(readLabels(labels).deploymentId)) return 'its deployment is at work'
   if (isAnotherDavits(facts, labels)) return 'it is another Davit’s: clean up there'
   return null
 }
 
 function whyDavits({ labels, tags }: UsedImage, { needs }: Facts) {
   if (tags.length === 0) return 'untagged: a newer image has its name'
-  const environment = needs.environments.get(labels['davit.environment'] ?? '')
+  const environment = needs.environments.get(readLabels(labels).environmentId)
   return environment
     ? `older than those that ${environment.name} keeps for rollback`
     : 'its environment is gone'

@@ -1,7 +1,8 @@
 import type { Network } from '../../docker/index.ts'
-import type { Verdict } from './kinds.ts'
+import { readLabels } from '../../projects/labels.ts'
 import { isAnotherDavits, isOurs } from './facts.ts'
 import type { Facts } from './facts.ts'
+import type { Verdict } from './kinds.ts'
 
 const engines = ['bridge', 'host', 'none', 'ingress', 'docker_gwbridge']
 
@@ -18,10 +19,11 @@ export function judgeNetwork({ id, name, driver, labels }: Network, facts: Facts
   if (isAnotherDavits(facts, labels)) return stay('it is another Davit’s: clean up there')
   if (owner === 'other') return { may: true, owner, reason: 'no container is joined to it' }
 
+  const { projectId, serviceId } = readLabels(labels)
   const { projects, services } = facts.needs
-  const project = projects.get(labels['davit.project'] ?? '')
+  const project = projects.get(projectId)
   if (project) return stay(`it is the network of ${project}`)
-  const service = services.get(labels['davit.service'] ?? '')
+  const service = services.get(serviceId)
   if (service) return stay(`it is the network of the service ${service}`)
   return { may: true, owner, reason: 'its project or service is gone' }
 }

@@ -1,7 +1,8 @@
 import type { UsedVolume } from '../../docker/index.ts'
-import type { Verdict } from './kinds.ts'
+import { readLabels } from '../../projects/labels.ts'
 import { isAnotherDavits, isOurs } from './facts.ts'
 import type { Facts } from './facts.ts'
+import type { Verdict } from './kinds.ts'
 
 /**
  * Volumes hold data. One that a container mounts stays, even if that does not run, and all of an
@@ -15,10 +16,11 @@ export function judgeVolume({ name, labels }: UsedVolume, facts: Facts): Verdict
   if (isAnotherDavits(facts, labels)) return stay('it is another Davit’s: clean up there')
   if (owner === 'other') return { may: true, owner, reason: 'no container uses it' }
 
+  const { environmentId, serviceId } = readLabels(labels)
   const { environments, services } = facts.needs
-  const environment = environments.get(labels['davit.environment'] ?? '')
+  const environment = environments.get(environmentId)
   if (environment) return stay(`it is data of ${environment.name}`)
-  const service = services.get(labels['davit.service'] ?? '')
+  const service = services.get(serviceId)
   if (service) return stay(`it is data of the service ${service}`)
   return { may: true, owner, reason: 'what it was the data of is gone' }
 }

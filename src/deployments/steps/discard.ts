@@ -12,7 +12,7 @@ export async function discard(
   { job: { deployment, project }, stops }: { job: Job; stops: boolean },
 ) {
   const { docker, instanceId } = deps
-  const labels = [...labelFilter(instanceId, { deploymentId: deployment.id }), 'davit.kind=app']
+  const labels = labelFilter(instanceId, { deploymentId: deployment.id, kind: 'app' })
   for (const { id } of await docker.listContainers({ labels, all: true }))
     await retire(deps, id, { timeoutSeconds: 0 })
   if (stops) return { containerId: null }
