@@ -1,10 +1,15 @@
 import { z } from 'zod'
 import type { Field } from './field.ts'
+import { someEffort } from './machine.ts'
+import type { Effort } from './machine.ts'
 import { compilePattern } from './pattern.ts'
 import type { Tree } from './source.ts'
 import { valueAt } from './source.ts'
 import type { Generate, Variable } from './variables.ts'
 import { looksSecret, variable } from './variables.ts'
+
+/** Many more than any service has settings; each may have a pattern to be understood. */
+const maxVariables = 200
 
 /** YAML reads 8080 and true as no text; for a value they are. */
 const value = z.union([z.string(), z.number(), z.boolean()], 'wants one value.').transform(String)
@@ -77,10 +82,14 @@ export function declarationOf(block: Field) {
   if (error) throw complain(block, error.issues[0]!)
   const { name, description, category, tags, links, version, expose, connection, files } = data
   const about = { name, description, category, tags, links, logo: data.logo ?? null, version }
+  const entries = Object.entries(data.variables)
+  if (entries.length > maxVariables)
+    throw block.get('variables').refuse(`are more than ${maxVariables}. Split the file.`)
+  const effort = someEffort()
   const variables = new Map(
-    Object.entries(data.variables).map(([name, said]) => [
+    entries.map(([name, said]) => [
       name,
-      variableOf(name, said, block.get('variables').get(name)),
+      variableOf(name, said, { field: block.get('variables').get(name), effort }),
     ]),
   )
   for (const [name, { generate }] of variables)
@@ -93,7 +102,7 @@ export function declarationOf(block: Field) {
 function variableOf(
   name: string,
   said: z.infer<typeof variableDeclaration>,
-  field: Field,
+  { field, effort }: { field: Field; effort: Effort },
 ): Variable {
   const generate = generateOf(said, field)
   const { options = [] } = said
@@ -103,7 +112,7 @@ function variableOf(
     throw field.get('default').refuse('stands beside generate. Keep one of the two.')
   if (options.length > 0 && said.default !== undefined && !options.includes(said.default))
     throw field.get('default').refuse('is none of the options. Choose one of them.')
-  if (pattern !== null && said.default && !compilePattern(pattern)(said.default))
+  if (pattern !== null && said.default && !compilePattern(pattern)(said.default, effort))
     throw field.get('default').refuse('does not match the pattern. Correct one of the two.')
   return variable(name, {
     label: said.label ?? name,

@@ -1,11 +1,17 @@
 import { AppError } from '../../errors.ts'
 
+/** Steps that may still be taken; shared by patterns that are matched one after the other. */
+export type Effort = { left: number }
+
+/** Some tenths of a second; a pattern that people write takes a few for each character. */
+export const someEffort = (): Effort => ({ left: 1_000_000 })
+
 /**
  * A pattern as a machine that reads a text once: its time grows with the text, whatever the pattern,
  * where JavaScript's own may try every way to match. It takes characters, classes, groups, `|`,
- * `* + ? {n,m}`, `^` and `$`; as in JavaScript it may match anywhere.
+ * `* + ? {n,m}`, `^` and `$`; as in JavaScript it may match anywhere. Throws when the effort is spent.
  */
-export function machineOf(pattern: string): (text: string) => boolean {
+export function machineOf(pattern: string): (text: string, effort: Effort) => boolean {
   const states: State[] = []
   const start = add({ kind: 'end' })
   let at = 0
@@ -13,7 +19,11 @@ export function machineOf(pattern: string): (text: string) => boolean {
   if (at < pattern.length) throw refused(pattern, 'closes a group that was not opened')
   states[start] = { kind: 'split', next: [from] }
   states[to] = { kind: 'end' }
-  return (text) => matches(states, start, text)
+  return (text, effort) => {
+    const matched = matches(states, start, text, effort)
+    if (matched === null) throw refused(pattern, 'takes too long to match')
+    return matched
+  }
 
   type Piece = { from: number; to: number }
 
@@ -169,15 +179,19 @@ type State =
 
 const maxStates = 2_000
 
-function matches(states: State[], start: number, text: string) {
+/** Null when the effort did not suffice. */
+function matches(states: State[], start: number, text: string, effort: Effort): boolean | null {
   const chars = [...text]
-  let current = new Set<number>()
+  /** For each state the place in the text, counted from 1, at which it was last reached. */
+  const reachedAt = new Uint32Array(states.length)
+  let current: number[] = []
   for (let at = 0; at <= chars.length; at++) {
     reach(start, current, at)
-    for (const index of current) if (states[index]!.kind === 'end') return true
-    const following = new Set<number>()
+    if (effort.left < 0) return null
+    const following: number[] = []
     for (const index of current) {
       const state = states[index]!
+      if (state.kind === 'end') return true
       if (state.kind === 'char' && at < chars.length && state.is(chars[at]!))
         for (const next of state.next) reach(next, following, at + 1)
     }
@@ -185,12 +199,14 @@ function matches(states: State[], start: number, text: string) {
   }
   return false
 
-  function reach(from: number, found: Set<number>, at: number) {
+  function reach(from: number, found: number[], at: number) {
     const open = [from]
     for (let index = open.pop(); index !== undefined; index = open.pop()) {
       const state = states[index]!
-      if (found.has(index)) continue
-      found.add(index)
+      if (reachedAt[index] === at + 1) continue
+      reachedAt[index] = at + 1
+      effort.left--
+      found.push(index)
       const passes =
         state.kind === 'split' ||
         (state.kind === 'first' && at === 0) ||

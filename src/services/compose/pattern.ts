@@ -1,11 +1,12 @@
-import { machineOf, refused } from './machine.ts'
+import { machineOf, refused, someEffort } from './machine.ts'
+import type { Effort } from './machine.ts'
 
 /**
  * What a template's pattern says of a text, in a time that grows with the text only. Beyond what a
  * machine takes there may be `(?!…)` and `(?=…)` right after a `^` that begins the pattern.
  */
-export function compilePattern(pattern: string): (text: string) => boolean {
-  const looks: { machine: (text: string) => boolean; wanted: boolean }[] = []
+export function compilePattern(pattern: string): (text: string, effort?: Effort) => boolean {
+  const looks: { machine: ReturnType<typeof machineOf>; wanted: boolean }[] = []
   let rest = pattern
   for (;;) {
     const look = /^\^\(\?([!=])/.exec(rest)
@@ -18,7 +19,8 @@ export function compilePattern(pattern: string): (text: string) => boolean {
   if (looks.length > 0 && closesAt(rest, '|') !== -1)
     throw refused(pattern, 'looks ahead in one of several ways to match')
   const machine = machineOf(rest)
-  return (text) => looks.every(({ machine, wanted }) => machine(text) === wanted) && machine(text)
+  return (text, effort = someEffort()) =>
+    looks.every(({ machine, wanted }) => machine(text, effort) === wanted) && machine(text, effort)
 }
 
 /** Of the group that follows the `^`. */

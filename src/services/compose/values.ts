@@ -1,12 +1,14 @@
 import type { FieldError } from '../../errors.ts'
 import { AppError } from '../../errors.ts'
 import { generated } from './generate.ts'
+import { someEffort } from './machine.ts'
+import type { Effort } from './machine.ts'
 import { compilePattern } from './pattern.ts'
 import type { Variable } from './variables.ts'
 import { isDerived } from './variables.ts'
 
 const maxBytes = 32 * 1024
-/** Keeps the time that a pattern takes short. */
+/** Longer values have no pattern. */
 const maxMatched = 4096
 
 export type Variables = ReadonlyMap<string, Variable>
@@ -28,9 +30,10 @@ export function fillValues(
     .filter((name) => variables.get(name)?.hidden !== false)
     .map((field) => ({ field, message: 'is no variable of this template.' }))
   const values = new Map<string, string>()
+  const effort = someEffort()
   for (const variable of variables.values()) {
     const value = known(variable, given, kept)
-    const message = complaint(variable, value)
+    const message = complaint(variable, value, effort)
     if (message) errors.push({ field: variable.name, message })
     else if (value !== undefined) values.set(variable.name, value)
   }
@@ -56,7 +59,7 @@ function known(variable: Variable, given: Values, kept: Values): string | undefi
   return before ?? (variable.generate ? undefined : (variable.default ?? undefined))
 }
 
-function complaint(variable: Variable, value: string | undefined): string | null {
+function complaint(variable: Variable, value: string | undefined, effort: Effort): string | null {
   const { generate, required, pattern, options } = variable
   if (value === undefined || value === '') return required && !generate ? 'wants a value.' : null
   if (value.includes('\0')) return 'has a NUL character. Remove it.'
@@ -64,7 +67,7 @@ function complaint(variable: Variable, value: string | undefined): string | null
   if (options.length > 0 && !options.includes(value)) return `wants one of ${options.join(', ')}.`
   if (pattern === null) return null
   if (value.length > maxMatched) return `wants ${maxMatched} characters at most.`
-  return compilePattern(pattern)(value)
+  return compilePattern(pattern)(value, effort)
     ? null
     : `wants a value that matches the pattern ${pattern} of the template.`
 }

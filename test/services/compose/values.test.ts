@@ -198,6 +198,15 @@ describe('a pattern', () => {
     expect(performance.now() - begun).toBeLessThan(1000)
   })
 
+  test('that take long together are refused before they did', () => {
+    const names = Array.from({ length: 100 }, (_, n) => `V${n}`)
+    const variables = all(...names.map((name) => variable(name, { pattern: '.{0,400}b' })))
+    const given = new Map(names.map((name) => [name, 'a'.repeat(4000)]))
+    const begun = performance.now()
+    expect(refusalOf(() => fillValues(variables, { given }))).toContain('takes too long to match')
+    expect(performance.now() - begun).toBeLessThan(3000)
+  })
+
   test.each([
     '(',
     ')',
