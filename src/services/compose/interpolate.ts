@@ -10,8 +10,11 @@ type Operator = ':-' | '-' | ':?' | '?' | ':+' | '+'
 type Part = string | Mention
 
 const maxDepth = 20
-/** Of all texts together: a value of 32 KiB may be mentioned many times. */
-const maxTotal = 4 * 1024 * 1024
+/** Characters that there may still be; shared by all texts of a file. */
+export type Room = { left: number }
+
+/** A value of 32 KiB may be mentioned many times, and a text be aliased as often. */
+export const roomForFile = (): Room => ({ left: 4 * 1024 * 1024 })
 
 /**
  * Puts the values of variables into every text of the tree, as Compose defines it; keys stay. A
@@ -21,29 +24,29 @@ export function interpolate(
   tree: Tree,
   source: Source,
   lookup: Lookup,
-  /** Where in the file the tree stands. */
-  at: Path = [],
+  room = roomForFile(),
 ): Tree {
-  let total = 0
-  return walk(tree, at)
+  return walk(tree, [])
 
   function walk(node: Tree, path: Path): Tree {
     if (node instanceof Map)
       return new Map([...node].map(([key, value]) => [key, walk(value, [...path, key])]))
     if (Array.isArray(node)) return node.map((value, index) => walk(value, [...path, index]))
-    if (typeof node !== 'string' || !node.includes('$')) return node
-    const text = explained(source, path, () => interpolateText(node, lookup))
-    total += text.length
-    if (total > maxTotal)
-      throw source.refuse(path, 'makes the file over 4 MiB. Mention the variable less often.')
-    return text
+    if (typeof node !== 'string') return node
+    return explained(source, path, () => interpolateText(node, lookup, room))
   }
 }
 
 /** The same for one text; throws `invalid` naming the variable. */
-export const interpolateText = (text: string, lookup: Lookup, depth = 0): string =>
+export const interpolateText = (text: string, lookup: Lookup, room: Room, depth = 0): string =>
   parts(text, depth)
-    .map((part) => (typeof part === 'string' ? part : resolve(part, lookup, depth)))
+    .map((part) => {
+      const made = typeof part === 'string' ? part : resolve(part, lookup, room, depth)
+      room.left -= made.length
+      if (room.left < 0)
+        throw new Unreadable('makes the file over 4 MiB. Mention the variable less often.')
+      return made
+    })
     .join('')
 
 /** Every mention of a variable in the tree, those in defaults too. */
@@ -71,11 +74,16 @@ export function mentionsIn(tree: Tree, source: Source, at: Path = []) {
   }
 }
 
-function resolve({ name, operator, operand }: Mention, lookup: Lookup, depth: number): string {
+function resolve(
+  { name, operator, operand }: Mention,
+  lookup: Lookup,
+  room: Room,
+  depth: number,
+): string {
   const value = lookup(name)
   if (operator === null) return value ?? ''
   const there = operator.startsWith(':') ? value !== undefined && value !== '' : value !== undefined
-  const inner = () => interpolateText(operand, lookup, depth + 1)
+  const inner = () => interpolateText(operand, lookup, room, depth + 1)
   if (operator.endsWith('+')) return there ? inner() : ''
   if (there) return value!
   if (operator.endsWith('-')) return inner()

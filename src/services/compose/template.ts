@@ -1,6 +1,6 @@
 import { declarationOf } from './declaration.ts'
 import { Field } from './field.ts'
-import { interpolate, interpolateText, mentionsIn } from './interpolate.ts'
+import { interpolate, interpolateText, mentionsIn, roomForFile } from './interpolate.ts'
 import type { Stack } from './model.ts'
 import { isOneShot } from './model.ts'
 import { normalPath } from './mounts.ts'
@@ -102,13 +102,14 @@ export function stackOf(
   given: Pick<Given, 'files'> = {},
 ): Stack {
   const lookup = (name: string) => values.get(name)
+  const room = roomForFile()
   const own = [...files].map(([path, content]): [string, string] => [
     path,
     'text' in content
-      ? interpolateText(content.text, lookup)
+      ? interpolateText(content.text, lookup, room)
       : (values.get(content.variable) ?? ''),
   ])
-  return readStack(interpolate(tree, source, lookup), source, {
+  return readStack(interpolate(tree, source, lookup, room), source, {
     files: new Map([...(given.files ?? []), ...own]),
     lookup,
   })
@@ -118,12 +119,14 @@ export function stackOf(
 export const connectionOf = (
   { connection, variables, source }: Pick<Template, 'connection' | 'variables' | 'source'>,
   values: ReadonlyMap<string, string>,
-) =>
-  connection.map(({ label, value }) => ({
+) => {
+  const room = roomForFile()
+  return connection.map(({ label, value }) => ({
     label,
-    value: interpolateText(value, (name) => values.get(name)),
+    value: interpolateText(value, (name) => values.get(name), room),
     secret: mentionsIn(value, source).some(({ name }) => variables.get(name)?.secret),
   }))
+}
 
 /** The variables that a file mentions, as the user may give them. */
 export function mentionedIn(

@@ -3,6 +3,7 @@ import {
   interpolate,
   interpolateText,
   mentionsIn,
+  roomForFile,
 } from '../../../src/services/compose/interpolate.ts'
 import { readYaml } from '../../../src/services/compose/read.ts'
 import { refusalOf } from './refusal.ts'
@@ -13,7 +14,7 @@ const values = new Map([
   ['TRICK', '${A} $A $$ "; privileged: true'],
 ])
 const lookup = (name: string) => values.get(name)
-const made = (text: string) => interpolateText(text, lookup)
+const made = (text: string) => interpolateText(text, lookup, roomForFile())
 
 describe('a text gets its variables as Compose defines it', () => {
   test.each([
@@ -67,6 +68,21 @@ describe('what names no variable is refused', () => {
     const { tree, source } = readYaml(`a: "${'$B'.repeat(2000)}"`, { file: 'c.yaml' })
     const big = () => interpolate(tree, source, () => 'x'.repeat(32_768))
     expect(refusalOf(big)).toContain('4 MiB')
+  })
+
+  test('and costs no memory before that is seen', () => {
+    let asked = 0
+    const lookup = () => (asked++, 'x'.repeat(32_768))
+    const many = '$B'.repeat(100_000)
+    expect(refusalOf(() => interpolateText(many, lookup, roomForFile()))).toContain('4 MiB')
+    expect(asked).toBeLessThan(200)
+  })
+
+  test('a text that is aliased again and again', () => {
+    const aliases = Array.from({ length: 5000 }, () => '*a').join(', ')
+    const text = `a: &a ${'x'.repeat(10_000)}\nb: [${aliases}]`
+    const { tree, source } = readYaml(text, { file: 'c.yaml' })
+    expect(refusalOf(() => interpolate(tree, source, lookup))).toContain('4 MiB')
   })
 })
 
