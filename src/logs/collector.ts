@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
 import { journal, report } from '../journal.ts'
-import { labelFilter } from '../projects/labels.ts'
+import { labelFilter, readLabels } from '../projects/labels.ts'
 import { within } from '../web/within.ts'
 import type { News } from './life.ts'
 import { dropOldOutput } from './retention.ts'
@@ -57,7 +57,7 @@ export class Collector {
     this.#dropOld()
     for await (const event of feed.listen(signal))
       if (event === lookAgain) await this.#look(signal)
-      else if (event.attributes['davit.instance'] === instanceId) this.#hear(event)
+      else if (readLabels(event.attributes).instanceId === instanceId) this.#hear(event)
     clearInterval(retention)
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))
   }
@@ -175,15 +175,9 @@ export class Collector {
 
 /** Where the reading of a container begins; null for one of neither an environment nor a service. */
 function newCursor({ id, name, labels }: Target): Cursor | null {
-  const kind = labels['davit.kind']
-  const sourceId =
-    kind === 'app'
-      ? labels['davit.environment']
-      : kind === 'service'
-        ? labels['davit.service']
-        : null
+  const { kind, environmentId, serviceId, deploymentId } = readLabels(labels)
+  const sourceId = kind === 'app' ? environmentId : kind === 'service' ? serviceId : ''
   if (!sourceId) return null
-  const deploymentId = labels['davit.deployment'] ?? ''
   const unread = { timestamp: null, ordinal: 0, stream: null, endedAt: null }
   return { containerId: id, sourceId, deploymentId, name, ...unread }
 }

@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
-import type { Container } from '../docker/index.ts'
+import type { Container, EngineEvent } from '../docker/index.ts'
 import { report } from '../journal.ts'
+import { readLabels } from '../projects/labels.ts'
 import { mayEnd, partLabel } from './compose/containers.ts'
 import { tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
@@ -20,17 +21,19 @@ const settled = ['running', 'unhealthy', 'stopped'] as const satisfies ServiceSt
 export async function watchServices(deps: WatchDeps, { signal }: { signal: AbortSignal }) {
   for await (const event of deps.feed.listen(signal)) {
     const ids =
-      event === lookAgain
-        ? listInStatus(deps.db, settled).map(({ id }) => id)
-        : event.attributes['davit.instance'] === deps.instanceId &&
-            /^(start|die|destroy|health_status)/.test(event.action)
-          ? [event.attributes['davit.service'] ?? '']
-          : []
+      event === lookAgain ? listInStatus(deps.db, settled).map(({ id }) => id) : idsIn(deps, event)
     for (const id of ids)
       await observe(deps, id).catch((error) => {
         if (!signal.aborted) report('a service was not looked at', error, { service: id })
       })
   }
+}
+
+/** Of the instance whose container the event is about, where it may change that one's state. */
+function idsIn(deps: WatchDeps, { action, attributes }: EngineEvent) {
+  const { instanceId, serviceId } = readLabels(attributes)
+  const isTelling = /^(start|die|destroy|health_status)/.test(action)
+  return instanceId === deps.instanceId && isTelling ? [serviceId] : []
 }
 
 /** Makes the state of an instance say what its containers do; left to the job that is at work there. */
