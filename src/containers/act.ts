@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { EngineError } from '../docker/index.ts'
+import { atItsPace, EngineError } from '../docker/index.ts'
 import { AppError } from '../errors.ts'
 import { noContainer } from './find.ts'
 import type { Found } from './find.ts'
@@ -25,8 +25,6 @@ export async function restart(deps: ActDeps, found: Found) {
   refuseWhileSwitching(deps, found)
   await perform(found, 'start', deps.docker.restartContainer(container.id, atItsPace))
 }
-
-const atItsPace = { timeoutSeconds: null }
 
 /** What a deployment starts and stops meanwhile is its own, and would be undone by it or undo it. */
 function refuseWhileSwitching({ db }: ActDeps, { place }: Found) {

@@ -72,6 +72,16 @@ export type ContainerOptions = {
   granted?: Granted
 }
 
+/** What most images need to start as root and drop to a user; all other capabilities are taken away. */
+export const compatCapabilities = [
+  'CHOWN',
+  'DAC_OVERRIDE',
+  'FOWNER',
+  'SETGID',
+  'SETUID',
+  'NET_BIND_SERVICE',
+]
+
 /**
  * The engine's form of the options. It is an allow-list: whatever is not built here cannot be asked
  * for, and privileges, devices, host namespaces and bind mounts only by what is granted.

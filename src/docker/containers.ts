@@ -28,6 +28,9 @@ type Grace = {
   timeoutSeconds?: number | null
 }
 
+/** As long as each was made with: a database wants to write its data down. */
+export const atItsPace = { timeoutSeconds: null }
+
 /** SIGTERM, and SIGKILL after the time given; false when there is no such container. */
 export const stopContainer = (engine: Engine, id: string, options: Grace & Abortable = {}) =>
   unlessMissing(signalAndWait(engine, id, 'stop', options))

@@ -2,9 +2,9 @@ import { report } from '../journal.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import type { Definition } from './definition.ts'
-import { explainStart } from './explain.ts'
+import { explainStart, noError } from './explain.ts'
 import { stopping } from './runner.ts'
-import { definitionOf, noError, startService } from './start.ts'
+import { definitionOf, startService } from './start.ts'
 import type { StartOptions } from './start.ts'
 import { getService, updateService } from './store.ts'
 import type { Service } from './store.ts'
@@ -28,19 +28,15 @@ export async function changeService(
     tell(deps, service, 'running', noError)
   } catch (error) {
     if (signal.aborted && signal.reason === stopping) return // the next process goes on with it
-    const { step, failure } = explainStart(getService(deps.db, id), error, signal)
-    if (failure.code === 'internal') report('a service was not changed', error, { service: id })
+    const why = explainStart(getService(deps.db, id), error, signal)
+    if (why.errorCode === 'internal') report('a service was not changed', error, { service: id })
     keep(deps, before)
     if (getService(deps.db, id)?.deletingAt) return // it was cancelled to be removed
     await startService(deps, { ...options, signal: new AbortController().signal })
     const again = getService(deps.db, id)
     if (again?.status !== 'running') return
-    tell(deps, service, 'running', {
-      errorStep: step,
-      errorCode: failure.code,
-      errorMessage: `The change was undone. ${failure.message}`,
-      errorHint: failure.hint,
-    })
+    const errorMessage = `The change was undone. ${why.errorMessage}`
+    tell(deps, service, 'running', { ...why, errorMessage })
   }
 }
 

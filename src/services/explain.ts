@@ -44,10 +44,24 @@ const rules: Rule[] = [
   },
 ]
 
-/** At which step a start ended, and why, in words and with a next step. */
+/** For the row: at which step a start ended, and why, in words and with a next step. */
 export function explainStart(service: Service | undefined, error: unknown, signal: AbortSignal) {
-  return { step: service?.status ?? null, failure: explain(error, signal) }
+  const { code, message, hint } = explain(error, signal)
+  return {
+    errorStep: service?.status ?? null,
+    errorCode: code,
+    errorMessage: message,
+    errorHint: hint,
+  }
 }
+
+/** For the row of one that is well. */
+export const noError = {
+  errorStep: null,
+  errorCode: null,
+  errorMessage: null,
+  errorHint: null,
+} as const
 
 function explain(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted && signal.reason === cancelled)

@@ -1,14 +1,15 @@
+import { atItsPace } from '../docker/index.ts'
 import { report } from '../journal.ts'
 import { partLabel } from './compose/containers.ts'
 import { runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
-import { explainStart } from './explain.ts'
+import { explainStart, noError } from './explain.ts'
 import { stopping } from './runner.ts'
-import { definitionOf, noError, startService } from './start.ts'
+import { definitionOf, startService } from './start.ts'
 import type { StartOptions } from './start.ts'
 import { startContainers } from './steps/start.ts'
 import { getService } from './store.ts'
-import { atItsPace, listOwnContainers } from './take-down.ts'
+import { listOwnContainers } from './take-down.ts'
 
 /**
  * Stops the containers of an instance and starts them again in order; where one is missing, all are
@@ -32,14 +33,9 @@ export async function restartService(deps: ServiceDeps, options: StartOptions) {
     tell(deps, service, 'running', noError)
   } catch (error) {
     if (signal.aborted && signal.reason === stopping) return
-    const { step, failure } = explainStart(getService(deps.db, id), error, signal)
-    if (failure.code === 'internal') report('a service did not restart', error, { service: id })
-    tell(deps, service, 'unhealthy', {
-      errorStep: step,
-      errorCode: failure.code,
-      errorMessage: failure.message,
-      errorHint: failure.hint,
-    })
+    const why = explainStart(getService(deps.db, id), error, signal)
+    if (why.errorCode === 'internal') report('a service did not restart', error, { service: id })
+    tell(deps, service, 'unhealthy', why)
   }
 }
 

@@ -3,7 +3,7 @@ import { labelFilter } from '../projects/labels.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import type { Definition } from './definition.ts'
-import { explainStart } from './explain.ts'
+import { explainStart, noError } from './explain.ts'
 import type { PullProgress } from './progress.ts'
 import { removeFromEngine } from './take-down.ts'
 import { stopping } from './runner.ts'
@@ -32,23 +32,11 @@ export async function startService(deps: ServiceDeps, { id, progress, signal }: 
     await removeFromEngine(undo, { volumes: false })
       .then(() => before && removeNewVolumes(undo, before))
       .catch((fault) => report('a failed start left something behind', fault, { service: id }))
-    const { step, failure } = explainStart(getService(deps.db, id), error, signal)
-    if (failure.code === 'internal') report('a service did not start', error, { service: id })
-    tell(deps, service, 'failed', {
-      errorStep: step,
-      errorCode: failure.code,
-      errorMessage: failure.message,
-      errorHint: failure.hint,
-    })
+    const why = explainStart(getService(deps.db, id), error, signal)
+    if (why.errorCode === 'internal') report('a service did not start', error, { service: id })
+    tell(deps, service, 'failed', why)
   }
 }
-
-export const noError = {
-  errorStep: null,
-  errorCode: null,
-  errorMessage: null,
-  errorHint: null,
-} as const
 
 /** What the row says, with its values opened. */
 export const definitionOf = (deps: ServiceDeps, service: Service): Definition => ({

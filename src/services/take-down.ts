@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { atItsPace } from '../docker/index.ts'
 import { labelFilter } from '../projects/labels.ts'
 
 type OfService = Pick<Deps, 'docker' | 'instanceId'> & { service: { id: string } }
@@ -17,9 +18,6 @@ export async function takeDown(of: OfService) {
     await of.docker.removeContainer(id, { force: true, volumes: true })
   }
 }
-
-/** As long as each was made with: a database wants to write its data down. */
-export const atItsPace = { timeoutSeconds: null }
 
 /** Takes away all that an instance has on the engine; its volumes only when asked. */
 export async function removeFromEngine(of: OfService, { volumes }: { volumes: boolean }) {

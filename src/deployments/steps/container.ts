@@ -1,17 +1,8 @@
 import type { ContainerOptions, Image } from '../../docker/index.ts'
+import { compatCapabilities } from '../../docker/index.ts'
 import type { Environment } from '../../environments/store.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
-
-/** What most images need to start as root and drop to a user; all other capabilities are taken away. */
-const compatCapabilities = [
-  'CHOWN',
-  'DAC_OVERRIDE',
-  'FOWNER',
-  'SETGID',
-  'SETUID',
-  'NET_BIND_SERVICE',
-]
 
 /** The app's port: the environment's, else its PORT variable, else the image's first EXPOSE, else 3000. */
 export function choosePort(

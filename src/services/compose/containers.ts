@@ -1,4 +1,5 @@
 import type { ContainerOptions, Granted, HealthCheck } from '../../docker/index.ts'
+import { compatCapabilities } from '../../docker/index.ts'
 import { AppError } from '../../errors.ts'
 import { refuseDangers } from './dangers.ts'
 import type { ContainerFile, Dependency, Health, Service, Stack } from './model.ts'
@@ -51,16 +52,6 @@ export const partLabel = 'davit.part'
 const defaultMemory = 512 * 1024 * 1024
 /** Threads count too, and databases run hundreds. */
 const defaultPids = 1024
-
-/** What most images need to start as root and drop to a user; all other capabilities are taken away. */
-const compatCapabilities = [
-  'CHOWN',
-  'DAC_OVERRIDE',
-  'FOWNER',
-  'SETGID',
-  'SETUID',
-  'NET_BIND_SERVICE',
-]
 
 /**
  * The containers of an instance in the order of their start. Throws `forbidden` for dangers that are
