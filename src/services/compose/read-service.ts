@@ -138,11 +138,10 @@ export function serviceOf(
   }
 }
 
-const imageHost = /([a-zA-Z0-9]+([.-]+[a-zA-Z0-9]+)*(:\d{1,5})?\/)?/.source
+const imageHost = /^([a-zA-Z0-9]+([.-]+[a-zA-Z0-9]+)*(:\d{1,5})?\/)?/.source
 const imageName = /[a-z0-9]+([._-]+[a-z0-9]+)*(\/[a-z0-9]+([._-]+[a-z0-9]+)*)*/.source
-const imageReference = new RegExp(
-  `^${imageHost}${imageName}(:\\w[\\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$`,
-)
+const imageVersion = /(:\w[\w.-]{0,127})?(@sha256:[0-9a-f]{64})?$/.source
+const imageReference = new RegExp(imageHost + imageName + imageVersion)
 
 function imageOf(field: Field) {
   const what = 'an image such as postgres:17 or ghcr.io/owner/name:1.2'
