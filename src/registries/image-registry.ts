@@ -3,10 +3,14 @@ export const dockerHub = 'docker.io'
 
 const otherNames = ['index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com']
 
-/** The registry of an image reference, by the rule of Docker: a first part with a dot or a port is a host. */
+/**
+ * The registry of an image reference, by the rule of Docker: a first part with a dot, a port or, since
+ * version 23, a capital letter is a host.
+ */
 export function registryOf(reference: string) {
   const slash = reference.indexOf('/')
-  const first = slash === -1 ? '' : reference.slice(0, slash).toLowerCase()
-  const isHost = first.includes('.') || first.includes(':') || first === 'localhost'
+  const written = slash === -1 ? '' : reference.slice(0, slash)
+  const first = written.toLowerCase()
+  const isHost = /[.:]/.test(first) || first === 'localhost' || first !== written
   return isHost && !otherNames.includes(first) ? first : dockerHub
 }

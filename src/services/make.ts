@@ -12,7 +12,7 @@ import type { Values } from './compose/values.ts'
 import { ownFile, pairsOf, plansOf, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { givenValues, refuseClashes } from './forms.ts'
-import { choosePorts, portsWanted } from './ports.ts'
+import { choosePorts, portsWanted, refuseOtherPorts } from './ports.ts'
 import { startService } from './start.ts'
 import { insertService } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
@@ -89,10 +89,13 @@ export function define(
   const values = valuesFor(template, before.values, givenValues(template.variables, input))
   const draft = { ...before, values }
   const stack = versionedStack(deps, draft, template)
-  refuseHosts(deps, stack, before.template)
   const asked = { asked: hostPort, kept: before.ports }
   const ports: ServicePort[] = choosePorts(deps, portsWanted(template, stack), asked)
   const definition = { ...draft, ports }
+  // judged as it will be started: the file may mention the address, which is known by now only
+  const whole = versionedStack(deps, definition, template)
+  refuseOtherPorts(ports, portsWanted(template, whole))
+  refuseHosts(deps, whole, before.template)
   plansOf(deps, definition) // refuses what can't be started
   return definition
 }

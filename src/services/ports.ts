@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
-import { AppError, invalidField } from '../errors.ts'
+import { AppError, conflictField, invalidField } from '../errors.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
+import { listHostPorts } from '../projects/store.ts'
 import { wantedPorts } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
 import type { Template } from './compose/template.ts'
@@ -50,7 +51,9 @@ export function choosePorts(
     const wish = askedHere ?? before ?? host
     if (wish === null) return free()
     if (chosen.some((other) => other.port === wish)) throw twice(wish)
-    if (!kept.some((other) => other.port === wish)) refuseUsedPort(deps, wish)
+    if (kept.some((other) => other.port === wish)) return wish
+    if (listHostPorts(deps.db).includes(wish)) throw ofAnApp(wish)
+    refuseUsedPort(deps, wish)
     return wish
   }
 
@@ -62,6 +65,19 @@ export function choosePorts(
 
 const keyOf = ({ target, containerPort, protocol }: Omit<ServicePort, 'port'>) =>
   `${target} ${containerPort}/${protocol}`
+
+/** Refuses a file that publishes others once it knows the address that follows from these. */
+export function refuseOtherPorts(chosen: ServicePort[], wanted: Wanted[]) {
+  const keys = new Set(chosen.map(keyOf))
+  if (wanted.length === keys.size && wanted.every((port) => keys.has(keyOf(port)))) return
+  throw new AppError(
+    'invalid',
+    'The ports that the file publishes follow from DAVIT_URL or DAVIT_HOST, which follow from them. Write them out.',
+  )
+}
+
+const ofAnApp = (port: number) =>
+  conflictField('hostPort', `An app has port ${port} of this host. Choose another one.`)
 
 const twice = (port: number) =>
   new AppError(

@@ -103,6 +103,7 @@ describe('what a pull is authorised with', () => {
     ['index.docker.io/team/app', 'docker.io'],
     ['ghcr.io/team/app@sha256:abc', 'ghcr.io'],
     ['localhost/app', 'localhost'],
+    ['INTRANET/app', 'intranet'],
     ['registry.example.com:5000/app:2', 'registry.example.com:5000'],
   ])('of %s is looked for at %s', (image, host) => {
     expect(registryOf(image)).toBe(host)

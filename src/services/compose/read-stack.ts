@@ -12,6 +12,8 @@ import type { Source, Tree } from './source.ts'
 import { adviceOn } from './unsupported.ts'
 
 const maxServices = 50
+/** One file may be mounted many times; all of them are written when a container is made. */
+const maxFileSize = 8 * 1024 * 1024
 
 /** What a Compose file may name but not hold: files beside it, and values of variables. */
 export type Given = { files?: ReadonlyMap<string, string>; lookup?: Lookup }
@@ -24,12 +26,14 @@ export function readStack(tree: Tree, source: Source, given: Given = {}): Stack 
   const root = new Field(tree, [], source)
   if (!root.isMap) throw root.refuse('This wants keys at the top level, services at the least.')
   root.only(['services', 'volumes', 'networks', 'configs', 'name', 'version'], adviceOn)
-  const files = new Map([...(given.files ?? [])].map(([path, text]) => [normalPath(path), text]))
+  const givenFiles = new Map(
+    [...(given.files ?? [])].map(([path, text]) => [normalPath(path), text]),
+  )
   const around = {
     volumes: volumesOf(root.get('volumes')),
     networks: networksOf(root.get('networks')),
-    configs: configsOf(root.get('configs'), files),
-    files,
+    configs: configsOf(root.get('configs'), givenFiles),
+    files: givenFiles,
     lookup: given.lookup ?? (() => undefined),
   }
   const entries = root.get('services')
@@ -40,6 +44,9 @@ export function readStack(tree: Tree, source: Source, given: Given = {}): Stack 
   const services = new Map(found.map(({ service }) => [service.name, service]))
   refuseUnknownServices(services, entries)
   refuseSharedPorts([...services.values()], entries)
+  const files = [...services.values()].flatMap((service) => service.files)
+  if (files.reduce((sum, { content }) => sum + content.length, 0) > maxFileSize)
+    throw entries.refuse('mount files of over 8 MiB in all. Put them into an image or a volume.')
   return {
     name: root.get('name').or(null, (name) => name.text()),
     services,

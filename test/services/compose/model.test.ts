@@ -405,4 +405,11 @@ describe('D1: any other key is refused by its path and place', () => {
   ])('%s: %s', (text, message) => {
     expect(refusalOf(() => stackFrom(text))).toContain(message)
   })
+
+  test('one file that is mounted again and again', () => {
+    const volumes = Array.from({ length: 20 }, (_, n) => `./big:/big${n}`)
+    const files = new Map([['big', 'x'.repeat(1_000_000)]])
+    const mounted = () => web(`volumes: ${JSON.stringify(volumes)}`, { files })
+    expect(refusalOf(mounted)).toContain('over 8 MiB')
+  })
 })

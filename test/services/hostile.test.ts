@@ -1,0 +1,79 @@
+import { expect, test } from 'bun:test'
+import { labelsFor } from '../../src/projects/labels.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import { tarContext } from '../support/images.ts'
+import { idle, made } from './instances.ts'
+
+const make = (image: string, more = '') =>
+  `services: {a: {image: "${image}", command: [sleep, "999"], stop_grace_period: 1s${more}}}`
+
+test('B6: an image whose host comes with the address is refused too', async () => {
+  const t = testApp()
+  const compose = make('${DAVIT_HOST:+10.0.0.5:5000/}x', ', ports: ["80"]')
+  const ada = t.logIn('ada@example.com')
+  const { status, text } = await ada.post('/services/compose', { name: 'x', compose })
+  expect(status).toBe(422)
+  expect(text).toContain('10.0.0.5')
+})
+
+test('D7: ports that come with the address are refused: nobody has looked at them', async () => {
+  const t = testApp()
+  const compose = make('busybox', ', ports: ["${DAVIT_HOST:+24567:}8${DAVIT_HOST:+1}"]')
+  const ada = t.logIn('ada@example.com')
+  const { status, text } = await ada.post('/services/compose', { name: 'x', compose })
+  expect(status).toBe(422)
+  expect(text).toContain('DAVIT_HOST')
+})
+
+test('D7: the port of an app is nobody else’s, even while the app does not run', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await ada.post('/projects', {
+    name: 'app',
+    repositoryUrl: 'https://example.com/app.git',
+  })
+  const [environment] = (await ada.get(`/projects/${project.json.id}/envs`)).json.items
+  const compose = make('busybox', `, ports: ["${environment.hostPort}:80"]`)
+  const bob = t.logIn('bob@example.com')
+  expect((await bob.post('/services/compose', { name: 'x', compose })).status).toBe(409)
+})
+
+test('an image is used by its name only: the beginning of an id may be anybody’s', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = (await t.docker.inspectImage('busybox'))!
+  for (const image of [id, id.slice('sha256:'.length), id.slice(7, 19)])
+    expect(await made(t, ada, make(image), { name: image.slice(0, 60) })).toMatchObject({
+      status: 'failed',
+      error: { step: 'pulling' },
+    })
+})
+
+test('what an app was built into is its owner’s alone', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const bob = t.logIn('bob@example.com')
+  const tag = `davit/${crypto.randomUUID()}:1`
+  await build(t, { tag, ownerId: ada.user.id })
+  expect(await made(t, bob, make(tag))).toMatchObject({ status: 'failed' })
+  expect(await made(t, ada, make(tag))).toMatchObject({ status: 'running' })
+})
+
+test('a variable may have the name of what every object has', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const compose = `services: {a: {${idle}, environment: {A: "$constructor", B: "$toString"}}}`
+  const fields = { name: 'x', compose }
+  expect((await ada.form('/services/compose/configure', fields)).status).toBe(200)
+  const again = await ada.form('/services/compose', { ...fields, host_port: '80' })
+  expect(again.status).toBe(422)
+  expect(again.text).not.toContain('native code')
+})
+
+async function build({ docker, instanceId }: TestApp, of: { tag: string; ownerId: string }) {
+  const labels = labelsFor({ instanceId, kind: 'build', ownerId: of.ownerId })
+  const context = tarContext({ Dockerfile: 'FROM busybox:latest\nRUN echo code > /app\n' })
+  const options = { context, dockerfile: 'Dockerfile', tag: of.tag, labels }
+  for await (const _ of docker.buildImage(options)) continue
+}
