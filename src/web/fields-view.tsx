@@ -195,10 +195,11 @@ const controlProps = ({
 const fieldId = (name: string) => `field-${name}`
 
 const isInvalid = (draft: Draft | undefined, name: string) =>
-  draft !== undefined && name in draft.errors
+  draft !== undefined && Object.hasOwn(draft.errors, name)
 
+/** A template may call its variables what it likes, `constructor` too. */
 const typed = (draft: Draft | undefined, name: string, value: Value) =>
-  draft?.values[name] ?? String(value ?? '')
+  draft && Object.hasOwn(draft.values, name) ? draft.values[name]! : String(value ?? '')
 
 /** Complaints such as "is longer than 60 characters." start with the field's name. */
 const sentence = (label: string, message: string) =>
