@@ -67,6 +67,8 @@ const routes: Record<
   'GET /services/:id{[a-f0-9-]{36}}/edit': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/events': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/secrets': { id: 'service' },
+  'GET /services/:id{[a-f0-9-]{36}}/output': { id: 'service' },
+  'GET /services/:id{[a-f0-9-]{36}}/output/stream': { id: 'service' },
   'POST /services/:id{[a-f0-9-]{36}}/restart': { id: 'service' },
   'POST /services/:id{[a-f0-9-]{36}}/stop': { id: 'service' },
   'POST /services/:id{[a-f0-9-]{36}}/cancel': { id: 'service' },

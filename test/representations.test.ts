@@ -20,6 +20,7 @@ const onlyKind: Record<string, Kind> = {
   'GET /auth/register': 'redirect',
   'GET /health': 'json',
   'GET /projects/:id/envs/:envId/output/stream': 'stream',
+  'GET /services/:id{[a-f0-9-]{36}}/output/stream': 'stream',
   'GET /health/ready': 'json',
   'GET /api/openapi.json': 'json',
   'GET /containers/api': 'json',

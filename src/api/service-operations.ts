@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
 import { removalForm } from '../projects/forms.ts'
 import {
   anyServiceForm,
@@ -10,7 +11,7 @@ import {
   serviceUpdateForm,
 } from '../services/forms.ts'
 import { operationsOf } from './operation.ts'
-import { removal } from './resources.ts'
+import { listOf, outputExtent, outputLine, removal } from './resources.ts'
 import * as resource from './service-resources.ts'
 
 /** The catalogue, and what is made of it. */
@@ -50,6 +51,15 @@ export function services() {
     get('/services/:id/events', 'Follow its state and its pulls; with format json as JSON', {
       query: eventsQuery,
       answer: resource.serviceEvent,
+      streams: true,
+    }),
+    get('/services/:id/output', 'Read or search what its containers wrote', {
+      query: outputQuery,
+      answer: listOf(outputLine).extend(outputExtent),
+    }),
+    get('/services/:id/output/stream', 'Follow what its containers write', {
+      query: outputStreamQuery,
+      answer: outputLine,
       streams: true,
     }),
     get('/services/:id/secrets', 'See how clients reach it, secrets too; wants write', {

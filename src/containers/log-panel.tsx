@@ -40,7 +40,9 @@ export async function logOf(
 }
 
 function keptPath(place: Place) {
-  if (place.kind !== 'own' || !place.project || !place.environment) return null
+  if (place.kind !== 'own') return null
+  if (place.service) return `/services/${place.service.id}/output`
+  if (!place.project || !place.environment) return null
   return `/projects/${place.project.id}/envs/${place.environment.id}/output`
 }
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { labelFilter } from '../projects/labels.ts'
-import { retire } from './retire.ts'
+import { retire } from '../logs/retire.ts'
 import { forgetImage, getCurrent, listImages } from './store.ts'
 import type { Job } from './store.ts'
 

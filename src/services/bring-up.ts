@@ -13,7 +13,7 @@ import { takeDown } from './take-down.ts'
 
 export type ServiceDeps = Pick<
   Deps,
-  'config' | 'db' | 'docker' | 'secrets' | 'instanceId' | 'serviceEvents'
+  'collector' | 'config' | 'db' | 'docker' | 'secrets' | 'instanceId' | 'serviceEvents'
 >
 
 /** States that only a start, a change or a restart moves on. */
@@ -45,10 +45,22 @@ export function runOf(
     signal,
   }: { service: Service; definition: Definition; progress: PullProgress; signal: AbortSignal },
 ): ServiceRun {
-  const { config, db, docker, secrets, instanceId } = deps
+  const { collector, config, db, docker, secrets, instanceId } = deps
   const plans = plansOf(deps, definition)
   const mask = masking(secretsOf(definition))
-  return { config, db, docker, secrets, instanceId, service, plans, mask, progress, signal }
+  return {
+    collector,
+    config,
+    db,
+    docker,
+    secrets,
+    instanceId,
+    service,
+    plans,
+    mask,
+    progress,
+    signal,
+  }
 }
 
 /** Stores, then publishes, that an instance is in a state now. */

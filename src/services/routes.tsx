@@ -18,6 +18,7 @@ import { followHtml, followJson, statusOf } from './follow.tsx'
 import { catalogueQuery, eventsQuery } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
 import { makeRoutes } from './make-routes.tsx'
+import { serviceOutputRoutes } from './output-routes.tsx'
 import { ownService, servicePattern } from './own-service.ts'
 import { removalRoutes } from './removal-routes.tsx'
 import { matching } from './search.ts'
@@ -72,6 +73,7 @@ export const serviceRoutes = (deps: Deps) => {
       })
     })
     .route('/', makeRoutes(deps, catalogue))
+    .route('/', serviceOutputRoutes(deps))
     .get(servicePattern, async (c) => {
       const service = ownService(deps, c)
       const shown = await shownService(deps, service)

@@ -4,7 +4,10 @@ import type { PullProgress } from './progress.ts'
 import type { Service } from './store.ts'
 
 /** What a step of a start may use. It sees neither the database's rows of others nor HTTP. */
-export type ServiceRun = Pick<Deps, 'config' | 'db' | 'docker' | 'secrets' | 'instanceId'> & {
+export type ServiceRun = Pick<
+  Deps,
+  'collector' | 'config' | 'db' | 'docker' | 'secrets' | 'instanceId'
+> & {
   service: Service
   plans: ContainerPlan[]
   /** Hides the instance's secrets in what its containers said. */

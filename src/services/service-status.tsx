@@ -102,6 +102,9 @@ const Actions = ({ shown: { service }, isBusy }: StatusProps) => {
           </a>
         </>
       )}
+      <a class="btn" data-variant="outline" href={`${path}/output`}>
+        Logs
+      </a>
       <button
         type="button"
         class="btn quiet-danger"

@@ -1,8 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { atItsPace } from '../docker/index.ts'
+import { retire } from '../logs/retire.ts'
 import { labelFilter } from '../projects/labels.ts'
 
 type OfService = Pick<Deps, 'docker' | 'instanceId'> & { service: { id: string } }
+type Removing = OfService & Pick<Deps, 'collector'>
 
 /** Containers of an instance, those that do not run too. */
 export const listOwnContainers = ({ docker, instanceId, service }: OfService) =>
@@ -12,15 +14,12 @@ export const listOwnContainers = ({ docker, instanceId, service }: OfService) =>
   })
 
 /** Stops and removes the containers of an instance; network and volumes stay. Can be repeated. */
-export async function takeDown(of: OfService) {
-  for (const { id } of await listOwnContainers(of)) {
-    await of.docker.stopContainer(id, atItsPace)
-    await of.docker.removeContainer(id, { force: true, volumes: true })
-  }
+export async function takeDown(of: Removing) {
+  for (const { id } of await listOwnContainers(of)) await retire(of, id, atItsPace)
 }
 
 /** Takes away all that an instance has on the engine; its volumes only when asked. */
-export async function removeFromEngine(of: OfService, { volumes }: { volumes: boolean }) {
+export async function removeFromEngine(of: Removing, { volumes }: { volumes: boolean }) {
   const { docker, instanceId, service } = of
   const labels = labelFilter(instanceId, { serviceId: service.id })
   const removed: { kind: string; name: string }[] = []

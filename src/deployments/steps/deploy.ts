@@ -1,7 +1,7 @@
 import { Failure } from '../../errors.ts'
 import { urlOf } from '../../environments/json.ts'
 import { labelsFor } from '../../projects/labels.ts'
-import { retire } from '../retire.ts'
+import { retire } from '../../logs/retire.ts'
 import type { Run } from '../run.ts'
 import type { Deployment } from '../store.ts'
 import { waitForEngine } from '../../docker/wait-for-engine.ts'

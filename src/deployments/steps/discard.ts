@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { labelFilter } from '../../projects/labels.ts'
-import { retire } from '../retire.ts'
+import { retire } from '../../logs/retire.ts'
 import type { Job } from '../store.ts'
 
 /**

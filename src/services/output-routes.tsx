@@ -1,0 +1,36 @@
+import type { Deps } from '../deps.ts'
+import { answerOutput, streamOutput } from '../logs/answer-output.tsx'
+import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
+import { PageHead } from '../web/components.tsx'
+import { factory } from '../web/factory.ts'
+import { query } from '../web/query.ts'
+import { checkOwner, ownService, servicePath } from './own-service.ts'
+
+/** What the containers of an instance wrote, over all its changes. */
+export const serviceOutputRoutes = (deps: Deps) =>
+  factory
+    .createApp()
+    .get('/services/:id{[a-f0-9-]{36}}/output', checkOwner(deps), query(outputQuery), (c) => {
+      const source = ownService(deps, c)
+      const crumbs = [
+        { href: '/services', name: 'Services' },
+        { href: servicePath(source), name: source.name },
+      ]
+      return answerOutput(c, deps, {
+        source,
+        asked: c.req.valid('query'),
+        title: `Logs of ${source.name}`,
+        frame: (view) => (
+          <>
+            <PageHead title="Logs" crumbs={crumbs} />
+            {view}
+          </>
+        ),
+      })
+    })
+    .get(
+      '/services/:id{[a-f0-9-]{36}}/output/stream',
+      checkOwner(deps),
+      query(outputStreamQuery),
+      (c) => streamOutput(c, deps, { source: ownService(deps, c), asked: c.req.valid('query') }),
+    )
