@@ -1,4 +1,6 @@
 import type { Container } from '../docker/index.ts'
+import { Badge } from '../web/badge.tsx'
+import type { Look } from '../web/badge.tsx'
 import {
   CheckIcon,
   ClockIcon,
@@ -14,25 +16,11 @@ type Shown = Pick<Container, 'state' | 'health' | 'oomKilled'> & {
   looping: boolean
 }
 
-/** A container's state by word, shape and colour, so that none of them is needed alone. */
-export const ContainerBadge = (shown: Shown) => {
-  const { word, tone, icon } = look(shown)
-  return (
-    <span class="status" data-tone={tone}>
-      {icon()}
-      {word}
-    </span>
-  )
-}
+/** A container's state. */
+export const ContainerBadge = (shown: Shown) => <Badge {...look(shown)} />
 
 /** In a sentence for those who do not see it. */
 export const stateInWords = (shown: Shown) => look(shown).word.toLowerCase()
-
-type Look = {
-  word: string
-  tone: 'quiet' | 'active' | 'good' | 'bad'
-  icon: () => ReturnType<typeof CheckIcon>
-}
 
 function look({ state, health, exitCode, oomKilled, looping }: Shown): Look {
   if (looping) return { word: 'Crash-looping', tone: 'bad', icon: WarningIcon }

@@ -1,3 +1,6 @@
+import type { ContainerSummary } from '../docker/index.ts'
+import { Badge } from '../web/badge.tsx'
+import type { Look } from '../web/badge.tsx'
 import {
   CheckIcon,
   ClockIcon,
@@ -6,45 +9,19 @@ import {
   SquareIcon,
   WarningIcon,
 } from '../web/icons.tsx'
-import type { ContainerSummary } from '../docker/index.ts'
 import type { ServiceStatus } from './store.ts'
 
-/** A service's state by word, shape and colour, so that none of them is needed alone. */
-export const ServiceBadge = ({ status }: { status: ServiceStatus }) => (
-  <span class="status" data-tone={tones[status]}>
-    {icons[status]()}
-    {words[status]}
-  </span>
-)
+/** A service's state. */
+export const ServiceBadge = ({ status }: { status: ServiceStatus }) => <Badge {...looks[status]} />
 
-const words: Record<ServiceStatus, string> = {
-  pulling: 'Pulling',
-  creating: 'Creating',
-  starting: 'Starting',
-  running: 'Running',
-  unhealthy: 'Unhealthy',
-  stopped: 'Stopped',
-  failed: 'Failed',
-}
-
-const tones: Record<ServiceStatus, 'quiet' | 'active' | 'good' | 'bad'> = {
-  pulling: 'active',
-  creating: 'active',
-  starting: 'active',
-  running: 'good',
-  unhealthy: 'bad',
-  stopped: 'quiet',
-  failed: 'bad',
-}
-
-const icons: Record<ServiceStatus, () => ReturnType<typeof CheckIcon>> = {
-  pulling: SpinnerIcon,
-  creating: SpinnerIcon,
-  starting: SpinnerIcon,
-  running: CheckIcon,
-  unhealthy: WarningIcon,
-  stopped: SquareIcon,
-  failed: CrossIcon,
+const looks: Record<ServiceStatus, Look> = {
+  pulling: { word: 'Pulling', tone: 'active', icon: SpinnerIcon },
+  creating: { word: 'Creating', tone: 'active', icon: SpinnerIcon },
+  starting: { word: 'Starting', tone: 'active', icon: SpinnerIcon },
+  running: { word: 'Running', tone: 'good', icon: CheckIcon },
+  unhealthy: { word: 'Unhealthy', tone: 'bad', icon: WarningIcon },
+  stopped: { word: 'Stopped', tone: 'quiet', icon: SquareIcon },
+  failed: { word: 'Failed', tone: 'bad', icon: CrossIcon },
 }
 
 /** The state of one of a service's containers. */
@@ -55,27 +32,19 @@ export const PartBadge = ({
   container: ContainerSummary
   /** Of the service: what was stopped on purpose did not fail. */
   status: ServiceStatus
-}) => {
-  const { tone, icon, word } = partState(container, status)
-  return (
-    <span class="status" data-tone={tone}>
-      {icon()}
-      {word}
-    </span>
-  )
-}
+}) => <Badge {...partLook(container, status)} />
 
-function partState({ state, health, exitCode }: ContainerSummary, status: ServiceStatus) {
+function partLook({ state, health, exitCode }: ContainerSummary, status: ServiceStatus): Look {
   if (state === 'running' && health === 'unhealthy')
-    return { tone: 'bad', icon: WarningIcon, word: 'Unhealthy' }
+    return { word: 'Unhealthy', tone: 'bad', icon: WarningIcon }
   if (state === 'running' && health === 'starting')
-    return { tone: 'active', icon: ClockIcon, word: 'Starting' }
+    return { word: 'Starting', tone: 'active', icon: ClockIcon }
   if (state === 'running')
-    return { tone: 'good', icon: CheckIcon, word: health === 'healthy' ? 'Healthy' : 'Running' }
+    return { word: health === 'healthy' ? 'Healthy' : 'Running', tone: 'good', icon: CheckIcon }
   if (state === 'exited' && status === 'stopped')
-    return { tone: 'quiet', icon: SquareIcon, word: 'Stopped' }
+    return { word: 'Stopped', tone: 'quiet', icon: SquareIcon }
   if (state === 'exited' && exitCode === 0)
-    return { tone: 'quiet', icon: SquareIcon, word: 'Ended' }
-  if (state === 'exited') return { tone: 'bad', icon: CrossIcon, word: `Exited (${exitCode})` }
-  return { tone: 'quiet', icon: ClockIcon, word: state[0]!.toUpperCase() + state.slice(1) }
+    return { word: 'Ended', tone: 'quiet', icon: SquareIcon }
+  if (state === 'exited') return { word: `Exited (${exitCode})`, tone: 'bad', icon: CrossIcon }
+  return { word: state[0]!.toUpperCase() + state.slice(1), tone: 'quiet', icon: ClockIcon }
 }

@@ -1,4 +1,6 @@
 import type { deploymentStatuses } from '../db/schema.ts'
+import { Badge } from './badge.tsx'
+import type { Look } from './badge.tsx'
 import {
   CheckIcon,
   ClockIcon,
@@ -11,46 +13,17 @@ import {
 
 type Status = (typeof deploymentStatuses)[number]
 
-/** A deployment's state by word, shape and colour, so that none of them is needed alone. */
-export const StatusBadge = ({ status }: { status: Status }) => (
-  <span class="status" data-tone={tones[status]}>
-    {icons[status]()}
-    {words[status]}
-  </span>
-)
+/** A deployment's state. */
+export const StatusBadge = ({ status }: { status: Status }) => <Badge {...looks[status]} />
 
-const words: Record<Status, string> = {
-  pending: 'Pending',
-  cloning: 'Cloning',
-  building: 'Building',
-  deploying: 'Deploying',
-  running: 'Running',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
-  superseded: 'Superseded',
-  stopped: 'Stopped',
-}
-
-const tones: Record<Status, 'quiet' | 'active' | 'good' | 'bad'> = {
-  pending: 'quiet',
-  cloning: 'active',
-  building: 'active',
-  deploying: 'active',
-  running: 'good',
-  failed: 'bad',
-  cancelled: 'quiet',
-  superseded: 'quiet',
-  stopped: 'quiet',
-}
-
-const icons: Record<Status, () => ReturnType<typeof CheckIcon>> = {
-  pending: ClockIcon,
-  cloning: SpinnerIcon,
-  building: SpinnerIcon,
-  deploying: SpinnerIcon,
-  running: CheckIcon,
-  failed: CrossIcon,
-  cancelled: DashIcon,
-  superseded: UpIcon,
-  stopped: SquareIcon,
+const looks: Record<Status, Look> = {
+  pending: { word: 'Pending', tone: 'quiet', icon: ClockIcon },
+  cloning: { word: 'Cloning', tone: 'active', icon: SpinnerIcon },
+  building: { word: 'Building', tone: 'active', icon: SpinnerIcon },
+  deploying: { word: 'Deploying', tone: 'active', icon: SpinnerIcon },
+  running: { word: 'Running', tone: 'good', icon: CheckIcon },
+  failed: { word: 'Failed', tone: 'bad', icon: CrossIcon },
+  cancelled: { word: 'Cancelled', tone: 'quiet', icon: DashIcon },
+  superseded: { word: 'Superseded', tone: 'quiet', icon: UpIcon },
+  stopped: { word: 'Stopped', tone: 'quiet', icon: SquareIcon },
 }

@@ -2,6 +2,8 @@ import type { projects } from '../db/schema.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { WebhookPanelLoader } from '../projects/webhook-panel.tsx'
+import { Badge } from '../web/badge.tsx'
+import type { Look } from '../web/badge.tsx'
 import { CommitRef, EmptyState, MoreLink } from '../web/components.tsx'
 import { PostForm } from '../web/form.tsx'
 import { CheckIcon, CrossIcon, DashIcon } from '../web/icons.tsx'
@@ -99,19 +101,13 @@ const Row = ({
   </li>
 )
 
-const DecisionBadge = ({ decision }: { decision: NonNullable<Delivery['decision']> }) => {
-  const { word, tone, Icon } = badges[decision]
-  return (
-    <span class="status" data-tone={tone}>
-      <Icon />
-      {word}
-    </span>
-  )
-}
+const DecisionBadge = ({ decision }: { decision: NonNullable<Delivery['decision']> }) => (
+  <Badge {...looks[decision]} />
+)
 
-const badges = {
-  deployed: { word: 'Deployed', tone: 'good', Icon: CheckIcon },
-  ignored: { word: 'Ignored', tone: 'quiet', Icon: DashIcon },
-  refused: { word: 'Refused', tone: 'bad', Icon: CrossIcon },
-  failed: { word: 'Failed', tone: 'bad', Icon: CrossIcon },
+const looks: Record<NonNullable<Delivery['decision']>, Look> = {
+  deployed: { word: 'Deployed', tone: 'good', icon: CheckIcon },
+  ignored: { word: 'Ignored', tone: 'quiet', icon: DashIcon },
+  refused: { word: 'Refused', tone: 'bad', icon: CrossIcon },
+  failed: { word: 'Failed', tone: 'bad', icon: CrossIcon },
 }
