@@ -7,12 +7,12 @@ import { masking } from './mask.ts'
 type SecretDeps = Pick<Deps, 'db' | 'secrets' | 'serviceSecrets'>
 
 /**
- * Hides the secrets of what a container of ours belongs to. Those of an environment count as they are
- * now, and as the container still has them when they were changed since.
+ * Hides the secrets of what a container of ours belongs to, as they are now, and as the container still
+ * has them when they were changed since.
  */
 export function maskFor(deps: SecretDeps, { labels, env }: Pick<Container, 'labels' | 'env'>) {
   const { serviceId, environmentId } = readLabels(labels)
-  if (serviceId) return masking(deps.serviceSecrets(serviceId))
+  if (serviceId) return masking(deps.serviceSecrets(serviceId, env))
   return masking(environmentId ? environmentSecrets(deps, { environmentId, env }) : [])
 }
 

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { labelsFor } from '../../src/projects/labels.ts'
+import { updateService } from '../../src/services/store.ts'
+import { sealValues } from '../../src/services/values.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { tarContext } from '../support/images.ts'
@@ -69,6 +71,17 @@ test('a variable may have the name of what every object has', async () => {
   const again = await ada.form('/services/compose', { ...fields, host_port: '80' })
   expect(again.status).toBe(422)
   expect(again.text).not.toContain('native code')
+})
+
+test('I1: a secret that was changed stays hidden in the log of the container that still has it', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const compose = `services: {a: {image: busybox, init: true, command: [sh, -c, 'echo "it is $$THE_TOKEN"; sleep 999'], environment: {THE_TOKEN: "$THE_TOKEN"}, stop_grace_period: 1s}}`
+  const { id, containers } = await made(t, ada, compose, { THE_TOKEN: 'hunter2-before' })
+  const values = new Map([['THE_TOKEN', 'hunter2-after']])
+  updateService(t.db, id, { values: sealValues(t, { id, values }) })
+  const { json } = await ada.get(`/containers/${containers[0].id}/logs?tail=10`)
+  expect(json.items.map(({ text }: { text: string }) => text)).toEqual(['it is ***'])
 })
 
 async function build({ docker, instanceId }: TestApp, of: { tag: string; ownerId: string }) {

@@ -59,7 +59,7 @@ export function testApp(env: Record<string, string> = {}) {
     queue: new DeploymentQueue(() => deps),
     runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
     serviceEvents: new Hub(),
-    serviceSecrets: (id) => secretsOfService(deps, id),
+    serviceSecrets: (id, env) => secretsOfService(deps, id, env),
     streams: new Streams(config.streamsPerUser),
     instanceId: openInstallation(db, secrets),
     setupCode: null,
