@@ -1,10 +1,10 @@
 import { Ago } from '../web/times.tsx'
+import { bytes, percent } from '../web/units.ts'
 import { ContainerActions } from './actions.tsx'
 import { ContainerBadge } from './container-badge.tsx'
 import { Ports } from './ports.tsx'
 import { containerPath, isUp, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
-import { bytes, percent } from './usage/units.ts'
 
 /** A container in the list. */
 export const ContainerRow = ({ row }: { row: Row }) => {

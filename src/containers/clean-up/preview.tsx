@@ -7,7 +7,7 @@ import type { PruneKind } from './kinds.ts'
 import { prunePath } from './page.tsx'
 import { goesByDefault } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
-import { bytes } from '../usage/units.ts'
+import { bytes } from '../../web/units.ts'
 
 /** Names each thing that may go, ticked where it goes by default, and what stays. */
 export const PrunePreview = ({ plan, what }: { plan: Plan; what: readonly PruneKind[] }) => (

@@ -6,7 +6,7 @@ import { countByKind } from './runs.ts'
 import type { PruneRun } from './runs.ts'
 import { thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
-import { bytes } from '../usage/units.ts'
+import { bytes } from '../../web/units.ts'
 
 /** What went and what did not; asks again every two seconds while it is at work. */
 export const PruneResult = ({ run }: { run: PruneRun | null }) =>

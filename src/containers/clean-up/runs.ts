@@ -8,7 +8,7 @@ import type { PruneDeps } from './facts.ts'
 import { pruneKinds } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import type { Judged } from './plan.ts'
-import { bytes } from '../usage/units.ts'
+import { bytes } from '../../web/units.ts'
 
 /** One clean-up, in work or over. */
 export type PruneRun = {

@@ -10,7 +10,7 @@ import { goesByDefault } from './plan.ts'
 import type { Judged } from './plan.ts'
 import { countByKind } from './runs.ts'
 import type { PruneRun } from './runs.ts'
-import { bytes } from '../usage/units.ts'
+import { bytes } from '../../web/units.ts'
 
 type CleanUpDeps = Pick<Deps, 'db' | 'docker' | 'config' | 'pruneRuns'>
 

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { ContainerUsage } from '../../docker/index.ts'
-import { bytes, percent, rate } from './units.ts'
+import { bytes, percent, rate } from '../../web/units.ts'
 import type { Shown } from './shown.ts'
 
 /** What a container uses now, in numbers. */

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { decimalTop, memoryTop } from '../../../src/containers/usage/scale.ts'
-import { bytes, percent, rate } from '../../../src/containers/usage/units.ts'
+import { bytes, percent, rate } from '../../src/web/units.ts'
 
 test('memory is in powers of 1024, transfers in powers of 1000', () => {
   expect([0, 1023, 1024, 1536, 102_350, 104_857_600, 2 ** 30].map(bytes)).toEqual([
@@ -35,19 +34,4 @@ test('small shares keep a digit, large ones are whole', () => {
     '10 %',
     '123 %',
   ])
-})
-
-test('a scale ends at a round number that the peak reaches', () => {
-  expect([0, 1, 1.2, 20, 20.1, 99, 380].map((peak) => decimalTop(peak, 1))).toEqual([
-    1, 1, 2, 20, 50, 100, 500,
-  ])
-  expect(decimalTop(0, 1000)).toBe(1000)
-})
-
-test('memory is shown against its limit when that is not far', () => {
-  const mebibyte = 2 ** 20
-  expect(memoryTop(5 * mebibyte, 512 * mebibyte)).toBe(8 * mebibyte)
-  expect(memoryTop(300 * mebibyte, 500 * mebibyte)).toBe(500 * mebibyte)
-  expect(memoryTop(501 * mebibyte, 500 * mebibyte)).toBe(501 * mebibyte) // it was lowered since
-  expect(memoryTop(0, null)).toBe(mebibyte)
 })
