@@ -8,9 +8,8 @@ import {
   userUpdateForm,
 } from '../accounts/forms.ts'
 import type { Config } from '../config.ts'
-import { followQuery } from '../containers/forms.ts'
 import { containerLogQuery } from '../containers/log-forms.ts'
-import { statsQuery, usageQuery } from '../containers/usage/forms.ts'
+import { usageQuery } from '../containers/usage/forms.ts'
 import { logQuery, triggerForm } from '../deployments/forms.ts'
 import {
   environmentForm,
@@ -23,6 +22,7 @@ import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
 import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
 import { registryForm } from '../registries/forms.ts'
 import { pageQuery } from '../web/paging.ts'
+import { streamQuery } from '../web/query.ts'
 import { operationsOf } from './operation.ts'
 import type { Operation } from './operation.ts'
 import { services } from './service-operations.ts'
@@ -172,13 +172,13 @@ function containers() {
     list('/containers', 'List containers: yours, or as an admin all', container, pageQuery),
     get('/containers/api', 'List them all at once', { answer: listed }),
     get('/containers/events', 'Follow the list; with format json it comes as JSON', {
-      query: followQuery,
+      query: streamQuery,
       answer: listed,
       streams: true,
     }),
     get('/containers/:id', 'Look at a container', { answer: containerDetails }),
     get('/containers/:id/stats', 'Follow what it uses, every 2 s; with format json as JSON', {
-      query: statsQuery,
+      query: streamQuery,
       answer: containerUsage,
       streams: true,
     }),

@@ -4,12 +4,12 @@ import { removalForm } from '../projects/forms.ts'
 import {
   anyServiceForm,
   catalogueQuery,
-  eventsQuery,
   ownFileForm,
   ownServiceForm,
   serviceForm,
   serviceUpdateForm,
 } from '../services/forms.ts'
+import { streamQuery } from '../web/query.ts'
 import { operationsOf } from './operation.ts'
 import { listOf, outputExtent, outputLine, removal } from './resources.ts'
 import * as resource from './service-resources.ts'
@@ -49,7 +49,7 @@ export function services() {
     }),
     get('/services/:id', 'Look at a service', { answer: service }),
     get('/services/:id/events', 'Follow its state and its pulls; with format json as JSON', {
-      query: eventsQuery,
+      query: streamQuery,
       answer: resource.serviceEvent,
       streams: true,
     }),

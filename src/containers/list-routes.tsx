@@ -3,13 +3,12 @@ import type { Deps } from '../deps.ts'
 import { factory } from '../web/factory.ts'
 import type { User } from '../web/factory.ts'
 import { paged } from '../web/paging.ts'
-import { query } from '../web/query.ts'
+import { query, streamQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { sse } from '../web/sse.ts'
 import { userOf } from '../web/user-of.ts'
 import { listVisible } from './find.ts'
 import { followHtml, followJson } from './follow-list.tsx'
-import { followQuery } from './forms.ts'
 import { groupRows } from './groups.ts'
 import { containerJson, containersPage } from './json.ts'
 import { ContainersPage } from './list-page.tsx'
@@ -33,7 +32,7 @@ export const containerListRoutes = (deps: Deps) => {
       const rows = await rowsFor(userOf(c), c.req.raw.signal)
       return c.json({ containers: rows.map(containerJson) })
     })
-    .get('/containers/events', query(followQuery), (c) => {
+    .get('/containers/events', query(streamQuery), (c) => {
       const user = userOf(c)
       const { csrfToken } = c.var
       const isJson = c.req.valid('query').format === 'json'

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { block, flag, whole } from '../web/fields.ts'
+import { streamFormat } from '../web/query.ts'
 import { lineId } from './log-line.ts'
 
 const wantsMoment = 'wants a time such as 2026-11-20T03:00:00Z, or how long ago: 30s, 10m, 2h, 1d.'
@@ -35,7 +36,7 @@ export const containerLogQuery = z.object({
   /** Only lines with this text, in whatever case. */
   search: block('a text', { max: 200 }).optional(),
   timestamps: flag().default(true),
-  format: z.enum(['html', 'json'], 'wants html or json.').optional(),
+  format: streamFormat.optional(),
   download: z.string().optional(),
 })
 

@@ -3,6 +3,7 @@ import type { Config } from '../config.ts'
 import { isCommit } from '../git/ref-names.ts'
 import { branchName, repositoryUrl } from '../projects/forms.ts'
 import { block, line, whole } from '../web/fields.ts'
+import { streamFormat } from '../web/query.ts'
 
 export const triggerForm = (config: Config) =>
   z.object({
@@ -25,7 +26,7 @@ export const logQuery = z.object({
   limit: whole('how many lines', { min: 1, max: 10_000 }).default(500),
   search: block('a text', { max: 500 }).optional(),
   /** Of the stream's data; html when left out. */
-  format: z.enum(['html', 'json'], 'wants html or json.').optional(),
+  format: streamFormat.optional(),
   download: z.string().optional(),
 })
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { block, whole } from '../web/fields.ts'
+import { streamFormat } from '../web/query.ts'
 
 const sequence = whole('the sequence of a line', { min: 0, max: Number.MAX_SAFE_INTEGER })
 
@@ -32,7 +33,7 @@ export type OutputQuery = z.output<typeof outputQuery>
 export const outputStreamQuery = z.object({
   after: sequence.default(0),
   /** Of the stream's data; html when left out. */
-  format: z.enum(['html', 'json'], 'wants html or json.').optional(),
+  format: streamFormat.optional(),
 })
 
 export type OutputStreamQuery = z.output<typeof outputStreamQuery>

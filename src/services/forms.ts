@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { domain, hostPort } from '../environments/forms.ts'
-import { invalidField } from '../errors.ts'
+import { AppError, invalidField } from '../errors.ts'
 import type { FieldError } from '../errors.ts'
-import { AppError } from '../errors.ts'
 import { camelCase } from '../web/body.ts'
 import { block, flag, line, lines } from '../web/fields.ts'
 import { pageQuery } from '../web/paging.ts'
@@ -58,10 +57,6 @@ export const serviceUpdateForm = z.looseObject({
 export const catalogueQuery = pageQuery.extend({
   q: line('words to search for', { max: 100 }).optional(),
   category: line('a category', { max: 40 }).optional(),
-})
-
-export const eventsQuery = z.object({
-  format: z.enum(['html', 'json'], 'wants html or json.').default('html'),
 })
 
 const fields = new Set([

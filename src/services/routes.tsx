@@ -5,7 +5,7 @@ import type { Deps } from '../deps.ts'
 import { Failure } from '../errors.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf } from '../web/paging.ts'
-import { query } from '../web/query.ts'
+import { query, streamQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { sse } from '../web/sse.ts'
 import { userOf } from '../web/user-of.ts'
@@ -15,7 +15,7 @@ import { ConnectionDetails } from './connection.tsx'
 import { templateOf } from './definition.ts'
 import { detailsOf } from './details.ts'
 import { followHtml, followJson, statusOf } from './follow.tsx'
-import { catalogueQuery, eventsQuery } from './forms.ts'
+import { catalogueQuery } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
 import { makeRoutes } from './make-routes.tsx'
 import { serviceOutputRoutes } from './output-routes.tsx'
@@ -85,7 +85,7 @@ export const serviceRoutes = (deps: Deps) => {
         json: () => serviceJson(shown, config),
       })
     })
-    .get(`${servicePattern}/events`, query(eventsQuery), (c) => {
+    .get(`${servicePattern}/events`, query(streamQuery), (c) => {
       const { id } = ownService(deps, c)
       const { csrfToken } = c.var
       const isJson = c.req.valid('query').format === 'json'

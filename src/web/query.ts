@@ -1,4 +1,5 @@
 import { zValidator } from '@hono/zod-validator'
+import { z } from 'zod'
 import type { ZodType } from 'zod'
 import { camelCase } from './body.ts'
 import { check } from './input.ts'
@@ -14,6 +15,12 @@ export const query = <Schema extends ZodType>(schema: Schema) =>
       data: check(schema, { kind: 'form', data: underOurNames(values as Query) }),
     }),
   })
+
+/** Of the data of a stream. */
+export const streamFormat = z.enum(['html', 'json'], 'wants html or json.')
+
+/** A resource as it changes: rendered for its page, or as JSON. */
+export const streamQuery = z.object({ format: streamFormat.default('html') })
 
 type Query = Record<string, string | string[]>
 

@@ -3,13 +3,13 @@ import { isLoginAlive } from '../../accounts/login-alive.ts'
 import type { Deps } from '../../deps.ts'
 import { PageHead } from '../../web/components.tsx'
 import { factory } from '../../web/factory.ts'
-import { query } from '../../web/query.ts'
+import { query, streamQuery } from '../../web/query.ts'
 import { show } from '../../web/respond.tsx'
 import { sse } from '../../web/sse.ts'
 import { userOf } from '../../web/user-of.ts'
 import { findContainer } from '../find.ts'
 import { containerPath } from '../row.ts'
-import { statsQuery, usageQuery } from './forms.ts'
+import { usageQuery } from './forms.ts'
 import { statsJson } from './json.ts'
 import { StatsHistory, statsOf, StatsPanel } from './panel.tsx'
 
@@ -17,9 +17,9 @@ import { StatsHistory, statsOf, StatsPanel } from './panel.tsx'
 export const statsRoutes = (deps: Deps) => {
   return factory
     .createApp()
-    .get('/containers/:id/stats', query(statsQuery), async (c) => {
+    .get('/containers/:id/stats', query(streamQuery), async (c) => {
       const { id } = await find(c)
-      const as = c.req.valid('query').format ?? 'html'
+      const as = c.req.valid('query').format
       return sse(c, {
         streams: deps.streams,
         isAllowed: () => isLoginAlive(deps.db, c),
