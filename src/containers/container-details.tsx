@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
+import { Fact } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
 import type { ContainerView } from './container-view.ts'
 import { Ports } from './ports.tsx'
@@ -115,13 +116,6 @@ const Pairs = ({ title, pairs }: { title: string; pairs: { key: string; value: C
       ))}
     </dl>
   </details>
-)
-
-const Fact = ({ name, children }: { name: string; children: Child }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
 )
 
 const Lines = ({ of, none }: { of: string[]; none: string }) =>

@@ -1,7 +1,6 @@
-import type { Child } from 'hono/jsx'
 import type { deployments, environments, projects } from '../db/schema.ts'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
-import { CommitRef, PageHead } from '../web/components.tsx'
+import { CommitRef, Fact, PageHead } from '../web/components.tsx'
 import { PostForm } from '../web/form.tsx'
 import { ExternalIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
@@ -142,13 +141,6 @@ const Actions = ({ deployment }: { deployment: Deployment }) => {
     </>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: Child }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 const triggers: Record<Deployment['trigger'], string> = {
   manual: 'Started by',

@@ -1,4 +1,4 @@
-import type { Child } from 'hono/jsx'
+import { Fact } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import { addressOn } from './address.ts'
 import type { About } from './compose/template.ts'
@@ -69,10 +69,3 @@ export const ServicePage = ({ about, after, connection, ...status }: Props) => {
     </>
   )
 }
-
-const Fact = ({ name, children }: { name: string; children: Child }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)

@@ -53,6 +53,14 @@ export const MoreLink = ({ href, nextCursor }: { href: string; nextCursor: strin
     </p>
   )
 
+/** A row of a `dl`. */
+export const Fact = ({ name, children }: { name: string; children: Child }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+)
+
 /** A commit in one line: short hash, and the message's first line. */
 export const CommitRef = ({
   hash,
