@@ -16,7 +16,7 @@ import { sealValues } from './values.ts'
  */
 export async function changeService(
   deps: ServiceDeps,
-  { definition, ...options }: StartOptions & { definition: Definition },
+  { definition, undo, ...options }: StartOptions & { definition: Definition; undo: AbortSignal },
 ) {
   const { id, progress, signal } = options
   const service = getService(deps.db, id)
@@ -32,7 +32,7 @@ export async function changeService(
     if (why.errorCode === 'internal') report('a service was not changed', error, { service: id })
     keep(deps, before)
     if (getService(deps.db, id)?.deletingAt) return // it was cancelled to be removed
-    await startService(deps, { ...options, signal: new AbortController().signal })
+    await startService(deps, { ...options, signal: signal.aborted ? undo : signal })
     const again = getService(deps.db, id)
     if (again?.status !== 'running') return
     const errorMessage = `The change was undone. ${why.errorMessage}`

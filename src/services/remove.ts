@@ -13,7 +13,7 @@ export async function removeService(
   deps: ServiceDeps & Pick<Deps, 'runner' | 'logDb'>,
   { service, volumes }: { service: Service; volumes: boolean },
 ) {
-  await deps.runner.cancel(service.id)
+  await deps.runner.end(service.id)
   const removed = await removeFromEngine({ ...deps, service }, { volumes })
   deleteOutput(deps.logDb, service.id)
   deleteService(deps.db, service.id)

@@ -6,9 +6,19 @@ import { PullProgress } from './progress.ts'
 export const cancelled = Symbol('cancelled')
 export const stopping = Symbol('stopping')
 
-export type Job = (of: { progress: PullProgress; signal: AbortSignal }) => Promise<void>
+/** `undo` is aborted when what `signal` has ended need not be put back either. */
+export type Job = (of: {
+  progress: PullProgress
+  signal: AbortSignal
+  undo: AbortSignal
+}) => Promise<void>
 
-type Running = { abort: AbortController; progress: PullProgress; done: Promise<void> }
+type Running = {
+  abort: AbortController
+  undo: AbortController
+  progress: PullProgress
+  done: Promise<void>
+}
 
 /** Runs what changes instances: one job at a time for each. The rows say what to do after a crash. */
 export class ServiceRunner {
@@ -27,11 +37,12 @@ export class ServiceRunner {
       throw new AppError('conflict', 'This service is being changed. Wait until that has ended.')
     if (this.#stopped) return Promise.resolve()
     const abort = new AbortController()
+    const undo = new AbortController()
     const progress = new PullProgress(() => this.#changed(id))
-    const done = job({ progress, signal: abort.signal })
+    const done = job({ progress, signal: abort.signal, undo: undo.signal })
       .catch((error) => report('a job of a service broke', error, { service: id }))
       .finally(() => this.#running.delete(id))
-    this.#running.set(id, { abort, progress, done })
+    this.#running.set(id, { abort, undo, progress, done })
     return done
   }
 
@@ -51,11 +62,20 @@ export class ServiceRunner {
     await job?.done
   }
 
+  /** The same for one that is to be gone: nothing is put back as it was. */
+  async end(id: string) {
+    this.#running.get(id)?.undo.abort(cancelled)
+    await this.cancel(id)
+  }
+
   /** Aborts all jobs and waits for them; what they were at is taken up by the next process. */
   async stop() {
     this.#stopped = true
     const jobs = [...this.#running.values()]
-    for (const { abort } of jobs) abort.abort(stopping)
+    for (const { abort, undo } of jobs) {
+      undo.abort(stopping)
+      abort.abort(stopping)
+    }
     await Promise.all(jobs.map(({ done }) => done))
   }
 

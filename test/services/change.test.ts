@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { getService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
 
@@ -141,4 +142,35 @@ services:
   await ada.post(`/services/${service.id}/restart`)
   await t.runner.idle()
   expect(await secretOf()).toBe(first)
+})
+
+test('a service is deleted while a change of it is undone, and its start goes on and on', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const stack = (command: string) => `
+services:
+  a:
+    image: busybox
+    command: ${command}
+    init: true
+    stop_grace_period: 1s
+    volumes: ['data:/data']
+    healthcheck: { test: [CMD, test, -e, /tmp/well], interval: 200ms, retries: 9999 }
+volumes: { data: {} }
+`
+  const compose = stack(
+    "[sh, -c, 'test -e /data/once || touch /tmp/well /data/once; exec sleep 999']",
+  )
+  const service = await made(t, ada, compose)
+  expect(service.status).toBe('running')
+  await ada.htmx('PUT', `/services/${service.id}`, { name: 'thing', compose: stack('["false"]') })
+  const undone = new AbortController()
+  for await (const _ of t.serviceEvents.subscribe(service.id, undone.signal)) {
+    const { status, compose: current } = getService(t.db, service.id)!
+    if (status === 'starting' && current === compose) break
+  }
+  undone.abort()
+  const deleted = await ada.delete(`/services/${service.id}?volumes=1`)
+  expect(deleted.status).toBe(200)
+  expect(await leftOf(t, service)).toEqual({ containers: [], networks: [], volumes: [] })
 })
