@@ -8,7 +8,8 @@ import { Failure } from '../errors.ts'
 import { parseAddress } from './address.ts'
 import { readCertificates } from './certificates.ts'
 import { startDeadline } from './deadline.ts'
-import { EngineError, hangUp, unanswered, unreachable } from './failures.ts'
+import { EngineError, hangUp, refusal, unanswered, unreachable } from './failures.ts'
+import { socketStream } from './socket-stream.ts'
 import { sshLogin } from './ssh.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -29,6 +30,8 @@ export type StreamOptions = {
   /** What a registry is told of who pulls; it travels in a header. */
   auth?: RegistryAuth | undefined
   signal?: AbortSignal | undefined
+  /** Many small pieces will come: worth a way that costs less for each. */
+  isBusy?: boolean
 }
 
 export type RegistryAuth = { username: string; password: string; serveraddress: string }
@@ -78,10 +81,13 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       }
     },
 
-    async *stream(method, path, { query, upload, auth, signal } = {}) {
+    async *stream(method, path, { query, upload, auth, signal, isBusy = false } = {}) {
       try {
         const prefix = `/v${await negotiate(signal)}`
-        yield* together(await dial({ method, path: prefix + path, query, upload, auth }, signal))
+        const call = { method, path: prefix + path, query, upload, auth }
+        if (isBusy && method === 'GET' && address.kind === 'socket')
+          yield* socketStream({ socketPath: address.path, target: targetOf(call) }, signal)
+        else yield* together(await dial(call, signal))
         signal?.throwIfAborted()
       } catch (error) {
         throw explain(error, { signal, call: `${method} ${path}` })
@@ -141,7 +147,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       },
     )
     const answer = await promise
-    if (answer.statusCode! >= 400) throw await readRefusal(answer)
+    if (answer.statusCode! >= 400) throw refusal(answer.statusCode!, await readText(answer))
     return answer
   }
 
@@ -203,21 +209,17 @@ async function* together(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function readRefusal(answer: IncomingMessage) {
-  const text = await readText(answer)
-  let message = text.trim()
-  try {
-    message = JSON.parse(text).message ?? message
-  } catch {
-    // A proxy in between answers in words of its own.
-  }
-  return new EngineError(answer.statusCode!, message || `HTTP status ${answer.statusCode}`)
-}
-
 async function readText(answer: IncomingMessage) {
   const chunks: Uint8Array[] = []
   for await (const chunk of answer) chunks.push(chunk)
   return Buffer.concat(chunks).toString()
+}
+
+function targetOf({ path, query = {} }: { path: string; query?: object | undefined }) {
+  const texts = Object.entries(defined(query)).map(
+    ([name, value]) => [name, String(value)] as const,
+  )
+  return `${path}?${new URLSearchParams(Object.fromEntries(texts))}`
 }
 
 const defined = (query: object) =>

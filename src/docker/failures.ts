@@ -11,6 +11,17 @@ export class EngineError extends Error {
   }
 }
 
+/** What the engine says in the body of a refusal. */
+export function refusal(status: number, body: string) {
+  let message = body.trim()
+  try {
+    message = JSON.parse(body).message ?? message
+  } catch {
+    // A proxy in between answers in words of its own.
+  }
+  return new EngineError(status, message || `HTTP status ${status}`)
+}
+
 const causes: Record<string, { what: string; hint: string }> = {
   ENOENT: {
     what: 'there is no such socket',

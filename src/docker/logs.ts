@@ -37,7 +37,7 @@ export async function* containerLogs(
   const path = `/containers/${encodeURIComponent(id)}/logs`
   const reader = container.tty ? new TerminalReader(timestamps) : new OutputReader(timestamps)
   try {
-    for await (const chunk of engine.stream('GET', path, { query, signal })) {
+    for await (const chunk of engine.stream('GET', path, { query, signal, isBusy: true })) {
       const lines = reader.read(chunk)
       if (lines.length > 0) yield lines
     }
