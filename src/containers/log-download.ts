@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { Deps } from '../deps.ts'
+import { textFile } from '../web/text-file.ts'
 import { noContainer } from './find.ts'
 import { logFilter } from './log-filter.ts'
 import type { ContainerLogQuery } from './log-forms.ts'
@@ -7,7 +8,7 @@ import type { Line } from './log-line.ts'
 import { isGone, readLog } from './log-read.ts'
 import type { LogSource } from './log-read.ts'
 
-/** What the engine has as plain text with times, read as the client takes it. */
+/** What the engine has as plain text with times. */
 export async function downloadLog(
   c: Context,
   { docker }: Pick<Deps, 'docker'>,
@@ -21,28 +22,18 @@ export async function downloadLog(
   let next = await batches.next().catch((error) => {
     throw isGone(error) ? noContainer() : error // while an answer can still say so
   })
-  const encoder = new TextEncoder()
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        for (; !next.done; next = await batches.next()) {
-          const text = textOf(passes ? next.value.filter(passes) : next.value)
-          if (text === '') continue
-          controller.enqueue(encoder.encode(text))
-          next = await batches.next()
-          return
-        }
-        controller.close()
-      },
-      cancel: () => stopped.abort(),
-    },
-    { highWaterMark: 1 },
-  )
-  return c.body(body, 200, {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Disposition': `attachment; filename="container-${source.id.slice(0, 12)}.log"`,
-    'X-Accel-Buffering': 'no',
+  return textFile(c, {
+    name: `container-${source.id.slice(0, 12)}.log`,
+    pieces: texts(),
+    stop: () => stopped.abort(),
   })
+
+  async function* texts() {
+    for (; !next.done; next = await batches.next()) {
+      const text = textOf(passes ? next.value.filter(passes) : next.value)
+      if (text !== '') yield text
+    }
+  }
 }
 
 const textOf = (lines: Line[]) =>

@@ -9,6 +9,7 @@ import { factory } from '../web/factory.ts'
 import { lastEventId } from '../web/last-event-id.ts'
 import { query } from '../web/query.ts'
 import { sse, sseEvent } from '../web/sse.ts'
+import { datedText, textFile } from '../web/text-file.ts'
 import { followLog } from './follow-log.ts'
 import { logQuery } from './forms.ts'
 import type { LogQuery } from './forms.ts'
@@ -30,7 +31,8 @@ export const logRoutes = (deps: Deps) =>
       const id = c.req.param('deploymentId')
       const deployment = findDeployment(deps.db, { id, projectId: project.id })
       const wanted = c.req.valid('query')
-      if (wanted.download !== undefined) return download(c, deps, deployment)
+      if (wanted.download !== undefined)
+        return textFile(c, { name: `deployment-${id}.log`, pieces: wholeLog(deps, deployment) })
       if (wantsStream(c, wanted)) return stream(c, deps, { deployment, query: wanted })
       return page(c, deps, { deployment, query: wanted })
     })
@@ -83,23 +85,13 @@ function page(
   return c.json({ items: items.map(logLineJson), nextCursor, ...found })
 }
 
-/** The whole log as plain text, read in chunks as the client takes it. */
-function download(c: Context, { logDb }: Deps, { id: deploymentId }: Deployment) {
+/** The whole log as plain text. */
+function* wholeLog({ logDb }: Deps, { id: deploymentId }: Deployment) {
   let after = 0
-  const body = new ReadableStream<Uint8Array>(
-    {
-      pull(controller) {
-        const lines = listLines(logDb, { deploymentId, after, limit: chunkSize })
-        if (lines.length === 0) return controller.close()
-        after = lines.at(-1)!.sequence
-        const text = lines.map((line) => `${new Date(line.time).toISOString()} ${line.text}\n`)
-        controller.enqueue(new TextEncoder().encode(text.join('')))
-      },
-    },
-    { highWaterMark: 1 },
-  )
-  return c.body(body, 200, {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Disposition': `attachment; filename="deployment-${deploymentId}.log"`,
-  })
+  while (true) {
+    const lines = listLines(logDb, { deploymentId, after, limit: chunkSize })
+    if (lines.length === 0) return
+    after = lines.at(-1)!.sequence
+    yield lines.map(datedText).join('')
+  }
 }

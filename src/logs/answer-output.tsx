@@ -8,6 +8,7 @@ import type { Env } from '../web/factory.ts'
 import { lastEventId } from '../web/last-event-id.ts'
 import { show } from '../web/respond.tsx'
 import { sse } from '../web/sse.ts'
+import { datedText, textFile } from '../web/text-file.ts'
 import { followOutput } from './follow-output.ts'
 import type { OutputQuery, OutputStreamQuery } from './forms.ts'
 import { outputLineHtml, outputLineJson } from './output-batch.ts'
@@ -42,7 +43,11 @@ export async function answerOutput(
   },
 ) {
   const sourceId = source.id
-  if (asked.download !== undefined) return download(c, { logDb }, { source, asked })
+  if (asked.download !== undefined)
+    return textFile(c, {
+      name: `${source.name}.log`,
+      pieces: wholeOutput({ logDb }, { sourceId, asked }),
+    })
   const extent = getExtent(logDb, sourceId)
   if (clientOf(c) === 'browser') {
     const before = extent.last + 1
@@ -98,36 +103,18 @@ async function linesFor(
   return { lines: listOutputBefore(logDb, { sourceId, before, limit }), next: null }
 }
 
-/** As plain text, read in chunks as the client takes it. */
-function download(
-  c: Context,
+/** As plain text. */
+async function* wholeOutput(
   { logDb }: Reading,
   {
-    source: { id: sourceId, name },
+    sourceId,
     asked: { after, cursor = after, limit: _, ...filter },
-  }: { source: OutputSource; asked: OutputQuery },
+  }: { sourceId: string; asked: OutputQuery },
 ) {
   let next: number | null = cursor
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        while (next !== null) {
-          const asked = { ...filter, sourceId, after: next, limit: chunkSize }
-          const found = await findOutput(logDb, asked)
-          next = found.next
-          if (found.lines.length === 0) continue
-          const text = found.lines.map(
-            ({ time, text }) => `${new Date(time).toISOString()} ${text}\n`,
-          )
-          return controller.enqueue(new TextEncoder().encode(text.join('')))
-        }
-        controller.close()
-      },
-    },
-    { highWaterMark: 1 },
-  )
-  return c.body(body, 200, {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Disposition': `attachment; filename="${name.replace(/[^\w.-]+/g, '-')}.log"`,
-  })
+  while (next !== null) {
+    const found = await findOutput(logDb, { ...filter, sourceId, after: next, limit: chunkSize })
+    next = found.next
+    if (found.lines.length > 0) yield found.lines.map(datedText).join('')
+  }
 }

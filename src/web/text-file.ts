@@ -1,0 +1,38 @@
+import type { Context } from 'hono'
+
+/** A line of a file; the time is in milliseconds since 1970. */
+export const datedText = ({ time, text }: { time: number; text: string }) =>
+  `${new Date(time).toISOString()} ${text}\n`
+
+/** Answers with a text file, made in pieces as the client takes it. */
+export function textFile(
+  c: Context,
+  {
+    name,
+    pieces,
+    stop = () => {},
+  }: {
+    name: string
+    pieces: AsyncGenerator<string> | Generator<string>
+    /** Called when the client leaves before the end. */
+    stop?: () => void
+  },
+) {
+  const encoder = new TextEncoder()
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await pieces.next()
+        if (done) controller.close()
+        else controller.enqueue(encoder.encode(value))
+      },
+      cancel: stop,
+    },
+    { highWaterMark: 1 },
+  )
+  return c.body(body, 200, {
+    'Content-Type': 'text/plain; charset=utf-8',
+    'Content-Disposition': `attachment; filename="${name.replace(/[^\w.-]+/g, '-')}"`,
+    'X-Accel-Buffering': 'no',
+  })
+}
