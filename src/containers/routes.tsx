@@ -6,7 +6,7 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { patience, within } from '../web/within.ts'
+import { endsWithin, patience } from '../web/within.ts'
 import { restart, stop } from './act.ts'
 import { ContainerPage } from './container-page.tsx'
 import { ContainerRow, rowId } from './container-row.tsx'
@@ -52,10 +52,7 @@ export const containerRoutes = (deps: Deps) => {
   ) {
     const found = await find(c)
     const { id, name } = found.container
-    const done = await within(
-      patience,
-      perform(deps, found).then(() => true),
-    )
+    const done = await endsWithin(patience, perform(deps, found))
     audit(c, action, { object: { kind: 'container', id, name } })
     if (clientOf(c) === 'browser') return c.redirect(containerPath({ id }), 303)
     if (!done) c.header('Location', containerPath({ id }))

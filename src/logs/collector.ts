@@ -4,7 +4,7 @@ import { lookAgain } from '../docker/index.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
 import { journal, report } from '../journal.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
-import { within } from '../web/within.ts'
+import { endsWithin } from '../web/within.ts'
 import type { News } from './life.ts'
 import { dropOldOutput } from './retention.ts'
 import { deleteCursors, getCursor, listCursors } from './output-store.ts'
@@ -69,13 +69,7 @@ export class Collector {
     try {
       const container = await this.#deps().docker.inspectContainer(containerId)
       const reader = container && this.#read(container, { kind: 'look' })
-      if (
-        reader &&
-        !(await within(
-          patience,
-          reader.catchUp().then(() => true),
-        ))
-      )
+      if (reader && !(await endsWithin(patience, reader.catchUp())))
         journal.warn('the last lines of a container were not read in time', fields)
     } catch (error) {
       report('the last lines of a container were not read', error, fields)

@@ -10,7 +10,7 @@ import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { patience, within } from '../web/within.ts'
+import { endsWithin, patience } from '../web/within.ts'
 import { busyStatuses } from './bring-up.ts'
 import { changeService } from './change.ts'
 import { templateOf } from './definition.ts'
@@ -93,11 +93,7 @@ export const changeRoutes = (deps: Deps) => {
   async function answer(c: Context, service: Service, work: Promise<void> = Promise.resolve()) {
     const to = servicePath(service)
     if (clientOf(c) !== 'program') return moveOn(c, { to, json: () => ({}) })
-    const done = await within(
-      patience,
-      work.then(() => true),
-    )
-    if (!done) {
+    if (!(await endsWithin(patience, work))) {
       c.status(202)
       c.header('Location', to)
     }
