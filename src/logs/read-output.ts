@@ -7,6 +7,9 @@ import type { Block } from './output-store.ts'
 /** Milliseconds after which a search answers with what it has; its cursor says where it goes on. */
 const patience = 2000
 
+/** Characters after which an answer ends; 500 lines, as the viewer asks for, are less in any case. */
+const enough = 16 * 1024 * 1024
+
 type After = { sourceId: string; after: number; limit: number }
 
 /** The lines after that sequence, oldest first. */
@@ -20,19 +23,22 @@ export function listOutput(logDb: LogDb, { sourceId, after, limit }: After): Out
   return lines
 }
 
-/** The last lines before that sequence, oldest first. */
+/** The last lines before that sequence, oldest first; fewer when they are very long. */
 export function listOutputBefore(
   logDb: LogDb,
   { sourceId, before, limit }: { sourceId: string; before: number; limit: number },
 ): OutputLine[] {
-  let lines: OutputLine[] = []
-  while (lines.length < limit) {
-    const block = getBlockBefore(logDb, { sourceId, before: lines[0]?.sequence ?? before })
+  const lines: OutputLine[] = []
+  for (let size = 0; lines.length < limit && size < enough;) {
+    const block = getBlockBefore(logDb, { sourceId, before: lines.at(-1)?.sequence ?? before })
     if (!block) break
-    const earlier = readBlock(block).filter(({ sequence }) => sequence < before)
-    lines = [...earlier.slice(lines.length - limit), ...lines]
+    for (const line of readBlock(block).toReversed()) {
+      if (line.sequence >= before || lines.length === limit || size >= enough) continue
+      lines.push(line)
+      size += line.text.length
+    }
   }
-  return lines
+  return lines.reverse()
 }
 
 export type OutputFilter = {
@@ -46,7 +52,8 @@ export type OutputFilter = {
 
 /**
  * The lines after that sequence that pass the filter. It gives way to other work between blocks, and
- * stops after two seconds: `next` is the sequence to go on after, null when all was looked at.
+ * stops after two seconds, or when the lines are very long: `next` is the sequence to go on after, null
+ * when all was looked at.
  */
 export async function findOutput(
   logDb: LogDb,
@@ -58,12 +65,14 @@ export async function findOutput(
   const passes = passing(filter)
   const end = performance.now() + patience
   const lines: OutputLine[] = []
+  let size = 0
   for (const block of blocksAfter(logDb, { sourceId, after: Math.max(after, start) })) {
     if (block.firstTime > until) break
     for (const line of mayContain(block, filter.search) ? readBlock(block) : [])
       if (line.sequence > after && passes(line)) {
-        if (lines.length === limit) return { lines, next: lines.at(-1)!.sequence }
+        if (lines.length === limit || size >= enough) return { lines, next: lines.at(-1)!.sequence }
         lines.push(line)
+        size += line.text.length
       }
     if (performance.now() > end) return { lines, next: block.last }
     await new Promise(setImmediate)

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { testApp } from '../support/app.ts'
+import { allLines, anEnvironment } from './collecting.ts'
+
+test('ten thousand lines of 16 KiB are answered in parts', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id, output } = await anEnvironment(t, ada)
+  const writer = new OutputWriter(t.deps)
+  const cursor = {
+    containerId: 'c',
+    sourceId: id,
+    deploymentId: '',
+    name: 'app',
+    timestamp: null,
+    ordinal: 0,
+    stream: null,
+    endedAt: null,
+  }
+  const text = 'x'.repeat(16_384)
+  for (let batch = 0; batch < 15; batch++)
+    writer.write(
+      cursor,
+      Array.from({ length: 100 }, () => ({ time: 0, stream: 'stdout' as const, text })),
+    )
+  const part = await ada.get(`${output}?limit=10000`)
+  expect(part.json.items).toHaveLength(1024)
+  expect(part.json.nextCursor).toBe('1024')
+  const last = await ada.get(`${output}?limit=10000&before=1501`)
+  expect(last.json.items.map(({ seq }: { seq: number }) => seq)).toEqual(
+    Array.from({ length: 1024 }, (_, n) => 477 + n),
+  )
+  expect(await allLines(ada, output)).toHaveLength(1500)
+  const response = await ada.send(`${output}?download=1`)
+  expect((await response.text()).split('\n')).toHaveLength(1501)
+})
