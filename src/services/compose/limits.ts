@@ -88,7 +88,7 @@ export function logsOf(field: Field): Service['logs'] {
   const options = field.get('options').only(['max-size', 'max-file'])
   const size = options.get('max-size')
   const bytes = size.or(10 * 1024 * 1024, bytesOf)
-  if (bytes < 1024 || bytes > 2 ** 30) throw size.refuse('wants a size from 1k to 1g.')
-  const maxFiles = options.get('max-file').or(3, (files) => files.number({ min: 1, max: 100 }))
+  if (bytes < 1024 || bytes > 100 * 1024 * 1024) throw size.refuse('wants a size from 1k to 100m.')
+  const maxFiles = options.get('max-file').or(3, (files) => files.number({ min: 1, max: 10 }))
   return { maxSize: size.or('10m', () => `${Math.ceil(bytes / 1024)}k`), maxFiles }
 }

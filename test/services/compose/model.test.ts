@@ -371,6 +371,8 @@ describe('D1: any other key is refused by its path and place', () => {
     ['command: "a \'b"', 'services.web.command'],
     ['init: maybe', 'services.web.init'],
     ['tmpfs: ["/run:suid"]', 'services.web.tmpfs'],
+    ['logging: {options: {max-size: 1g}}', 'services.web.logging.options.max-size'],
+    ['logging: {options: {max-file: 99}}', 'services.web.logging.options.max-file'],
     ['devices: ["/etc/passwd"]', 'services.web.devices[0]'],
     ['devices: ["/dev/../etc"]', 'services.web.devices[0]'],
   ])('%s names %s', (line, key) => {
