@@ -6,10 +6,11 @@ import { factory } from '../web/factory.ts'
 import { check } from '../web/input.ts'
 import { show } from '../web/respond.tsx'
 import { patience, within } from '../web/within.ts'
-import { DeleteProjectModal, RemovalReport } from './delete-project.tsx'
+import { DeleteProjectModal } from './delete-project.tsx'
 import { removalForm } from './forms.ts'
 import { labelFilter } from './labels.ts'
 import { ownKey } from './own-project.ts'
+import { RemovalReport } from './removal-report.tsx'
 import { removeProject } from './remove.ts'
 import { findProject, updateProject } from './store.ts'
 
@@ -51,7 +52,9 @@ export const removalRoutes = (deps: Deps) => {
       }
       const view = {
         title: `Delete ${project.name}`,
-        page: () => <RemovalReport name={project.name} removed={removed ?? []} done={done} />,
+        page: () => (
+          <RemovalReport of="project" name={project.name} removed={removed ?? []} done={done} />
+        ),
         json: () => ({ removed: removed ?? [] }),
       }
       return show(c, view, done ? 200 : 202)

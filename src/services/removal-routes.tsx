@@ -3,12 +3,13 @@ import type { Deps } from '../deps.ts'
 import { report } from '../journal.ts'
 import { removalForm } from '../projects/forms.ts'
 import { labelFilter } from '../projects/labels.ts'
+import { RemovalReport } from '../projects/removal-report.tsx'
 import { readBody } from '../web/body.ts'
 import { factory } from '../web/factory.ts'
 import { check } from '../web/input.ts'
 import { show } from '../web/respond.tsx'
 import { patience, within } from '../web/within.ts'
-import { DeleteServiceModal, RemovalReport } from './delete-service.tsx'
+import { DeleteServiceModal } from './delete-service.tsx'
 import { ownService, servicePath, servicePattern } from './own-service.ts'
 import { removeService } from './remove.ts'
 import { updateService } from './store.ts'
@@ -54,7 +55,7 @@ export const removalRoutes = (deps: Deps) => {
       }
       const view = {
         title: `Delete ${name}`,
-        page: () => <RemovalReport name={name} removed={removed ?? []} done={done} />,
+        page: () => <RemovalReport of="service" name={name} removed={removed ?? []} done={done} />,
         json: () => ({ removed: removed ?? [] }),
       }
       return show(c, view, done ? 200 : 202)
