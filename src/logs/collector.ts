@@ -167,11 +167,14 @@ export class Collector {
   }
 }
 
+/** Containers of a build have the labels that a Dockerfile gives them, whatever those are. */
+const isId = /^[0-9a-f-]{36}$/
+
 /** Where the reading of a container begins; null for one of neither an environment nor a service. */
 function newCursor({ id, name, labels }: Target): Cursor | null {
   const { kind, environmentId, serviceId, deploymentId } = readLabels(labels)
   const sourceId = kind === 'app' ? environmentId : kind === 'service' ? serviceId : ''
-  if (!sourceId) return null
+  if (!isId.test(sourceId) || (deploymentId && !isId.test(deploymentId))) return null
   const unread = { timestamp: null, ordinal: 0, stream: null, endedAt: null }
   return { containerId: id, sourceId, deploymentId, name, ...unread }
 }

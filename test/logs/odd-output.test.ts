@@ -53,3 +53,16 @@ test('the output of a container with a terminal is kept too', async () => {
   expect(rest.slice(0, -1).join('')).toBe('x'.repeat(40_000))
   expect(marks(lines)).toEqual(['It started.', 'It ended: exit code 0.'])
 })
+
+test('a container whose labels name no deployment as Davit does is not read', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  const random = Bun.randomUUIDv7().slice(-12)
+  const deploymentId = `"><b>x</b>\no1 forged ${random}`
+  await t.docker.waitForExit(await environment.run('echo odd', { deploymentId }))
+  await environment.run('echo right')
+  const lines = await linesUntil(ada, environment.output, hasEnded)
+  expect(written(lines)).toEqual(['right'])
+})
