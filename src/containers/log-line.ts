@@ -52,8 +52,7 @@ export const systemLineHtml = (timestamp: string, text: string) =>
 const rowHtml = (classes: string, timestamp: string | null, text: string) =>
   `<div class="${classes}">${timestamp === null ? '' : `<time>${shownTime(timestamp)}</time>`}<span>${ansiHtml(text)}</span></div>`
 
-export const shownTime = (timestamp: string) =>
-  `${timestamp.slice(0, 10)} ${timestamp.slice(11, 23)}`
+const shownTime = (timestamp: string) => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 23)}`
 
 /** A line as programs see it. */
 export const lineJson = ({ id, stream, timestamp, text }: Line) => ({

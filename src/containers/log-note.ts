@@ -4,8 +4,8 @@ import type { LineFormat } from './log-batch.ts'
 import { systemLineHtml } from './log-line.ts'
 
 /** The container's, or `away` while the engine can't be asked; why the stream is over. */
-export type LogState = Container['state'] | 'away'
-export type LogEnd = 'removed' | 'unreadable' | 'until'
+type LogState = Container['state'] | 'away'
+type LogEnd = 'removed' | 'unreadable' | 'until'
 
 /** Something that happened to the log, in between its lines. */
 export class LogNote {

@@ -9,7 +9,7 @@ export type ContainerLine = {
   text: string
 }
 
-export type LogReader = {
+type LogReader = {
   read(chunk: Uint8Array): ContainerLine[]
   /** What is left when nothing more will come. */
   end(): ContainerLine[]

@@ -14,7 +14,7 @@ export type LayerProgress = {
   total: number
 }
 
-export type PullOptions = {
+type PullOptions = {
   auth?: RegistryAuth
   /** `linux/arm64`; the engine's own otherwise. */
   platform?: string

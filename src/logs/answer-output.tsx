@@ -23,7 +23,7 @@ const tailLength = 200
 const chunkSize = 5000
 
 /** An environment or service whose containers' output is kept. */
-export type OutputSource = { id: string; name: string }
+type OutputSource = { id: string; name: string }
 
 /** What is kept of its output: a page, rows for the viewer, JSON, or all of it as text. */
 export async function answerOutput(

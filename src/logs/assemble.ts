@@ -3,7 +3,7 @@ import { lastDrawn, splitLine } from './split-line.ts'
 import type { Placed, Position } from './position.ts'
 
 /** A line as the container wrote it, with the time of its beginning. */
-export type WrittenLine = Pick<LogEntry, 'stream' | 'timestamp' | 'text'>
+type WrittenLine = Pick<LogEntry, 'stream' | 'timestamp' | 'text'>
 
 /** Characters after which a line without an end is taken as it is; so it is when so many wait behind it. */
 const maxLine = 1024 * 1024

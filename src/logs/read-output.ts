@@ -41,7 +41,7 @@ export function listOutputBefore(
   return lines.reverse()
 }
 
-export type OutputFilter = {
+type OutputFilter = {
   /** A text, whatever the case of its letters. */
   search?: string | undefined
   stream?: OutputLine['stream'] | undefined

@@ -18,7 +18,7 @@ import { insertService } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 import { sealValues } from './values.ts'
 
-export type MakeDeps = ServiceDeps & Pick<Deps, 'runner'>
+type MakeDeps = ServiceDeps & Pick<Deps, 'runner'>
 
 /** A template as it was read, and what a user fills in. */
 export type Wanted = {

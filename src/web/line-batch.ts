@@ -1,7 +1,7 @@
 import { sseEvent } from './sse.ts'
 
 /** How a line is shown: as HTML to people, as JSON to programs. */
-export type Rendering<Line> = { html: (line: Line) => string; json: (line: Line) => unknown }
+type Rendering<Line> = { html: (line: Line) => string; json: (line: Line) => unknown }
 
 /** Lines in order, rendered once for all who watch. */
 export class LineBatch<Line extends { sequence: number }> {

@@ -3,7 +3,7 @@ import { ago } from '../../web/times.tsx'
 import type { Verdict } from './kinds.ts'
 
 /** Milliseconds without use after which the clean-up that runs by itself takes an entry. */
-export const idleAfter = 24 * 3_600_000
+const idleAfter = 24 * 3_600_000
 
 export const isIdle = ({ lastUsedAt }: CacheEntry, now: Date) =>
   lastUsedAt === null || now.getTime() - lastUsedAt.getTime() > idleAfter

@@ -17,7 +17,7 @@ export function judgeImage(image: UsedImage, facts: Facts): Verdict {
 }
 
 /** One that somebody named anew, or built from ours, has our labels but is theirs. */
-export const isDavits = ({ labels, tags }: UsedImage, facts: Facts) =>
+const isDavits = ({ labels, tags }: UsedImage, facts: Facts) =>
   isOurs(facts, labels) && tags.every((tag) => tag.startsWith('davit/'))
 
 function needOf({ id, tags, labels }: UsedImage, facts: Facts) {

@@ -16,7 +16,7 @@ export type Thing = {
  * Whose it is: made by this installation, or by someone else. The build cache is the builder's, which
  * keeps it for all who build; nothing is lost by its end but time.
  */
-export type Owner = 'davit' | 'builder' | 'other'
+type Owner = 'davit' | 'builder' | 'other'
 
 /** Whether a thing may go, and why or why not. */
 export type Verdict = { may: boolean; owner: Owner; reason: string }
@@ -29,7 +29,7 @@ const singular = {
   build_cache: 'build_cache',
 } as const satisfies Record<PruneKind, string>
 
-export type ThingKind = (typeof singular)[PruneKind]
+type ThingKind = (typeof singular)[PruneKind]
 
 export const thingKind = (kind: PruneKind): ThingKind => singular[kind]
 

@@ -16,7 +16,7 @@ import type { PruneRun } from './runs.ts'
 
 export const prunePath = '/settings/prune'
 
-export type PruneOverview = {
+type PruneOverview = {
   shares: DiskShares
   space: DiskSpace | null
   schedule: Schedule

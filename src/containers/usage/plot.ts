@@ -9,7 +9,7 @@ const bridged = 1
 
 type Point = { x: number; y: number }
 
-export type Plot = { line: string; area: string }
+type Plot = { line: string; area: string }
 
 /** Draws one value of a history, as the data of SVG paths; nothing where nothing was measured. */
 export function plot(
