@@ -6,7 +6,7 @@ import { hangUp, refusal } from './failures.ts'
 const busy = 4096
 
 /** Milliseconds to let more of them come together. */
-const rest = 2
+const rest = 1
 
 /**
  * The body of an answer over the engine's own socket. The engine sends every line of a log in a piece
@@ -22,7 +22,7 @@ export async function* socketStream(
     connection.send(`GET ${target} HTTP/1.1\r\nHost: docker\r\nConnection: close\r\n\r\n`)
     const { status, first } = await readHead(connection)
     const body = readBody(connection, first)
-    if (status >= 400) throw refusal(status, await readText(body))
+    if (!(status < 300)) throw refusal(status, await readText(body))
     yield* body
   } finally {
     connection.close()
