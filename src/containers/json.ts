@@ -1,3 +1,4 @@
+import { publishedOnce } from '../docker/index.ts'
 import type { Page } from '../web/paging.ts'
 import type { ContainerView } from './container-view.ts'
 import { stopReasonOf } from './row.ts'
@@ -14,7 +15,7 @@ export const containerJson = ({ container, place, condition, looping }: Row) => 
     status: container.status,
     health: container.health,
     createdAt: container.createdAt,
-    ports: portsJson(container.ports),
+    ports: publishedOnce(container.ports),
     project: own?.project?.id ?? null,
     environment: own?.environment?.id ?? null,
     deployment: own?.deployment?.id ?? null,
@@ -63,13 +64,3 @@ export const containerDetailsJson = (view: ContainerView) => ({
   labels: view.container.labels,
   stopReason: stopReasonOf(view)?.message ?? null,
 })
-
-type Port = Row['container']['ports'][number]
-
-/** One entry for IPv4 and IPv6 together. */
-function portsJson(ports: Port[]) {
-  const seen = new Map(
-    ports.map((port) => [`${port.host} ${port.container}/${port.protocol}`, port]),
-  )
-  return [...seen.values()].map(({ host, container, protocol }) => ({ host, container, protocol }))
-}

@@ -5,6 +5,14 @@ export type Health = 'starting' | 'healthy' | 'unhealthy'
 
 export type PublishedPort = { container: number; protocol: string; host: number; address: string }
 
+/** A port is published for IPv4 and for IPv6: one entry for both. */
+export function publishedOnce(ports: PublishedPort[]) {
+  const seen = new Map(
+    ports.map((port) => [`${port.host} ${port.container}/${port.protocol}`, port]),
+  )
+  return [...seen.values()].map(({ host, container, protocol }) => ({ host, container, protocol }))
+}
+
 /** The engine's own form of the networks of a container, in its list and for one alone. */
 export type SentNetworks = Record<string, { IPAddress?: string }> | null
 

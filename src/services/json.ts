@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { publishedOnce } from '../docker/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { addressOf } from './address.ts'
 import type { Entry } from './catalogue.ts'
@@ -54,9 +55,7 @@ const containerJson = (container: ContainerSummary, { id }: Service) => ({
   status: container.status,
   health: container.health,
   createdAt: container.createdAt,
-  ports: [...new Map(container.ports.map((port) => [port.host, port])).values()].map(
-    ({ host, container: port, protocol }) => ({ host, container: port, protocol }),
-  ),
+  ports: publishedOnce(container.ports),
   project: null,
   environment: null,
   deployment: null,
