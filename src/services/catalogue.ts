@@ -4,13 +4,12 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { journal } from '../journal.ts'
+import { maxFileBytes } from './compose/read.ts'
 import { readTemplate } from './compose/template.ts'
 import type { About, Template } from './compose/template.ts'
 
 /** The folder beside this file; embedded, it stands beside the code too. */
 const ownDirectory = join(import.meta.dir, 'templates')
-
-const maxBytes = 1024 * 1024
 
 /** A template as the catalogue lists it. */
 export type Entry = { template: string; about: About }
@@ -117,7 +116,7 @@ async function lookAt(file: File, stamp: string): Promise<Listed> {
 
 async function textOf({ path, file }: File) {
   const { size } = await stat(path)
-  if (size > maxBytes) throw new AppError('invalid', `${file} is over 1 MiB.`)
+  if (size > maxFileBytes) throw new AppError('invalid', `${file} is over 1 MiB.`)
   return Bun.file(path).text()
 }
 

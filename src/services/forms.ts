@@ -5,6 +5,7 @@ import type { FieldError } from '../errors.ts'
 import { camelCase } from '../web/body.ts'
 import { block, flag, line, lines } from '../web/fields.ts'
 import { pageQuery } from '../web/paging.ts'
+import { maxFileBytes } from './compose/read.ts'
 import type { Variables } from './compose/values.ts'
 import { askedFor } from './compose/values.ts'
 
@@ -17,8 +18,7 @@ const version = line('a tag of its image', { max: 128 }).regex(
 
 const danger = line('what an admin allows', { max: 5000 })
 
-/** Much longer than any Compose file, and less than what a body may be. */
-const compose = block('the text of a Compose file', { max: 1024 * 1024 })
+const compose = block('the text of a Compose file', { max: maxFileBytes })
 const env = block('the text of a .env file', { max: 500_000 })
 
 const settings = {

@@ -1,8 +1,7 @@
 import type { Context } from 'hono'
 import { AppError, invalidField } from '../errors.ts'
 import { isJson } from '../web/body.ts'
-
-const maxBytes = 1024 * 1024
+import { maxFileBytes } from './compose/read.ts'
 
 /** The text of a Compose file: as it was typed, else as it was uploaded. */
 export async function composeText(c: Context, typed: string | null | undefined): Promise<string> {
@@ -16,7 +15,7 @@ export async function uploadedText(c: Context): Promise<string | null> {
   if (isJson(c)) return null
   const { compose_file: file } = await c.req.parseBody()
   if (!(file instanceof File) || file.size === 0) return null
-  if (file.size > maxBytes)
+  if (file.size > maxFileBytes)
     throw new AppError('too_large', 'The uploaded file is over 1 MiB. Shorten it.')
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())

@@ -4,7 +4,7 @@ import { dokployText, dokployVariables } from './dokploy-values.ts'
 import { bindsToVolumes } from './host-binds.ts'
 import { normalPath } from './mounts.ts'
 import type { Origin } from './read.ts'
-import { readYaml } from './read.ts'
+import { maxFileBytes, readYaml } from './read.ts'
 import type { Tree } from './source.ts'
 import type { About, FileContent, Template } from './template.ts'
 import { mentionedIn, refuseUnreadable, unknownAbout } from './template.ts'
@@ -13,7 +13,6 @@ import { looksSecret, variable } from './variables.ts'
 
 export type DokployFiles = { compose: string; config: string; meta?: string }
 
-const maxBytes = 1024 * 1024
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
 const shape = z.object({
@@ -47,7 +46,7 @@ const metaShape = z.object({
 /** Dokploy's import text: base64 of JSON with the Compose file and the template.toml. */
 export function unpackDokploy(blob: string): DokployFiles | null {
   const text = blob.replace(/\s+/g, '')
-  if (text.length > 2 * maxBytes || !/^[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return null
+  if (text.length > 2 * maxFileBytes || !/^[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) return null
   try {
     const parsed = z
       .object({ compose: z.string(), config: z.string() })
@@ -104,7 +103,7 @@ function tomlOf(text: string, { field }: Origin) {
     const message = `template.toml: ${complaint}`
     return new AppError('invalid', message, { cause, fields: field ? [{ field, message }] : [] })
   }
-  if (text.length > maxBytes) throw refuse('This is over 1 MiB. Shorten it.')
+  if (text.length > maxFileBytes) throw refuse('This is over 1 MiB. Shorten it.')
   let parsed: unknown
   try {
     parsed = Bun.TOML.parse(text)

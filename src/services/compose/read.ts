@@ -3,7 +3,8 @@ import { Composer, isAlias, isMap, isScalar, isSeq, Lexer, LineCounter, Parser }
 import type { Path, Place, Source as SourceType, Tree } from './source.ts'
 import { refuseAt, Source } from './source.ts'
 
-const maxBytes = 1024 * 1024
+/** Much longer than any Compose file, and less than what a body may be. */
+export const maxFileBytes = 1024 * 1024
 /** Some 3,000 lines; the parser takes up to 100 ms for as many. */
 const maxLexemes = 25_000
 const maxDepth = 100
@@ -26,7 +27,7 @@ export function readYaml(text: string, { file, field }: Origin): { tree: Tree; s
   const refuse = (offset: number | null, complaint: string) =>
     refuseAt(origin, offset === null ? null : placeAt(lines, offset), complaint)
 
-  if (text.length > maxBytes || Buffer.byteLength(text) > maxBytes)
+  if (text.length > maxFileBytes || Buffer.byteLength(text) > maxFileBytes)
     throw refuse(null, 'is over 1 MiB. Put large files into an image or a volume instead.')
   if (countLexemes(text) > maxLexemes)
     throw refuse(null, `has more than ${maxLexemes} words and signs. Split it.`)
