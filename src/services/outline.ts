@@ -1,6 +1,6 @@
-import type { Danger } from './compose/dangers.ts'
-import { volumeNameOf } from './compose/containers.ts'
 import { AppError } from '../errors.ts'
+import { volumeNameOf } from './compose/containers.ts'
+import type { Danger } from './compose/dangers.ts'
 import type { Stack } from './compose/model.ts'
 import { samplesOf, stackOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'

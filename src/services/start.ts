@@ -5,10 +5,10 @@ import type { ServiceDeps } from './bring-up.ts'
 import type { Definition } from './definition.ts'
 import { explainStart, noError } from './explain.ts'
 import type { PullProgress } from './progress.ts'
-import { removeFromEngine } from './take-down.ts'
 import { stopping } from './runner.ts'
 import { getService, listPorts } from './store.ts'
 import type { Service } from './store.ts'
+import { removeFromEngine } from './take-down.ts'
 import { openValues } from './values.ts'
 
 export type StartOptions = { id: string; progress: PullProgress; signal: AbortSignal }

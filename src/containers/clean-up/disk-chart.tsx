@@ -1,6 +1,6 @@
+import { bytes } from '../../web/units.ts'
 import type { DiskShares } from './disk-shares.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { bytes } from '../../web/units.ts'
 
 type Disk = { shares: DiskShares; space: DiskSpace | null }
 

@@ -1,13 +1,13 @@
-import type { Schedule } from './schedule-store.ts'
 import type { DiskShares } from './disk-shares.ts'
 import type { DiskSpace } from './disk-space.ts'
-import { bytesOf } from './prune.ts'
-import type { Skipped } from './prune.ts'
 import { itemOf, thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import { goesByDefault } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
+import { bytesOf } from './prune.ts'
+import type { Skipped } from './prune.ts'
 import type { PruneRun } from './runs.ts'
+import type { Schedule } from './schedule-store.ts'
 
 const thingJson = ({ kind, id, name, bytes }: Thing) => ({ kind: thingKind(kind), id, name, bytes })
 

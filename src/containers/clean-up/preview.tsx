@@ -1,13 +1,13 @@
 import { EmptyState } from '../../web/components.tsx'
 import { PostForm } from '../../web/form.tsx'
-import { bytesOf } from './prune.ts'
+import { bytes } from '../../web/units.ts'
 import { kindLabels } from './kind-choice.tsx'
 import { itemOf, pruneKinds } from './kinds.ts'
 import type { PruneKind } from './kinds.ts'
 import { prunePath } from './page.tsx'
 import { goesByDefault } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
-import { bytes } from '../../web/units.ts'
+import { bytesOf } from './prune.ts'
 
 /** Names each thing that may go, ticked where it goes by default, and what stays. */
 export const PrunePreview = ({ plan, what }: { plan: Plan; what: readonly PruneKind[] }) => (

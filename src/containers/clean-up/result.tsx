@@ -1,12 +1,12 @@
 import { EmptyState } from '../../web/components.tsx'
 import { Ago } from '../../web/times.tsx'
-import { bytesOf } from './prune.ts'
-import { prunePath } from './page.tsx'
-import { countByKind } from './runs.ts'
-import type { PruneRun } from './runs.ts'
+import { bytes } from '../../web/units.ts'
 import { thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
-import { bytes } from '../../web/units.ts'
+import { prunePath } from './page.tsx'
+import { bytesOf } from './prune.ts'
+import { countByKind } from './runs.ts'
+import type { PruneRun } from './runs.ts'
 
 /** What went and what did not; asks again every two seconds while it is at work. */
 export const PruneResult = ({ run }: { run: PruneRun | null }) =>

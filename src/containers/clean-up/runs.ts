@@ -2,13 +2,13 @@ import { recordEvent } from '../../audit/record.ts'
 import type { Occurrence } from '../../audit/record.ts'
 import { AppError } from '../../errors.ts'
 import { report } from '../../journal.ts'
-import { bytesOf, emptyOutcome, prune } from './prune.ts'
-import type { Asked, Outcome } from './prune.ts'
+import { bytes } from '../../web/units.ts'
 import type { PruneDeps } from './facts.ts'
 import { pruneKinds } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import type { Judged } from './plan.ts'
-import { bytes } from '../../web/units.ts'
+import { bytesOf, emptyOutcome, prune } from './prune.ts'
+import type { Asked, Outcome } from './prune.ts'
 
 /** One clean-up, in work or over. */
 export type PruneRun = {

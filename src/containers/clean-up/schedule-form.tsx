@@ -2,9 +2,9 @@ import { Checkbox, FormError, SelectField, TextField } from '../../web/fields-vi
 import type { Draft } from '../../web/input.ts'
 import { SaveRow } from '../../web/save-row.tsx'
 import { Ago } from '../../web/times.tsx'
-import type { Schedule } from './schedule-store.ts'
 import { scheduledKinds } from './forms.ts'
 import { KindChoice } from './kind-choice.tsx'
+import type { Schedule } from './schedule-store.ts'
 
 type Props = { schedule: Schedule; draft?: Draft; saved?: boolean }
 

@@ -1,7 +1,7 @@
+import { height, plot } from './plot.ts'
 import type { History, Range } from './sample-history.ts'
 import { ranges } from './sample-history.ts'
 import type { Sample } from './sample-store.ts'
-import { height, plot } from './plot.ts'
 
 type Line = { name?: string; valueOf: (sample: Sample) => number }
 

@@ -1,8 +1,8 @@
+import { bytes, percent, rate } from '../../web/units.ts'
+import { StatsChart } from './chart.tsx'
 import type { History, Range } from './sample-history.ts'
 import type { Sample } from './sample-store.ts'
-import { StatsChart } from './chart.tsx'
 import { decimalTop, memoryTop } from './scale.ts'
-import { bytes, percent, rate } from '../../web/units.ts'
 
 /** Where the charts of a range stand on a page. */
 export const chartsId = (range: Range) => `usage-charts-${range}`

@@ -1,8 +1,8 @@
 import { sseEvent } from '../../web/sse.ts'
-import type { History } from './sample-history.ts'
 import { chartsId, StatsCharts } from './charts.tsx'
 import { StatsFigures } from './figures.tsx'
 import { usageJson } from './json.ts'
+import type { History } from './sample-history.ts'
 import type { Shown } from './shown.ts'
 
 /** What one look at a container brought, rendered once for all who watch. */

@@ -1,10 +1,10 @@
 import type { Deps } from '../../deps.ts'
 import type { Container } from '../../docker/index.ts'
 import { containerPath } from '../row.ts'
-import { readHistory } from './sample-history.ts'
-import type { History, Range } from './sample-history.ts'
 import { chartsId, StatsCharts } from './charts.tsx'
 import { StatsFigures } from './figures.tsx'
+import { readHistory } from './sample-history.ts'
+import type { History, Range } from './sample-history.ts'
 import { restingState } from './shown.ts'
 import type { Measurement, Shown } from './shown.ts'
 

@@ -3,10 +3,10 @@ import type { Deps } from '../../deps.ts'
 import type { StatsReading } from '../../docker/index.ts'
 import { usageBetween } from '../../docker/index.ts'
 import { report } from '../../journal.ts'
+import type { Measured } from './poller.ts'
 import { ClockTrust } from './sample-clock.ts'
 import { averageSamples, deleteOldSamples, insertSamples, spans } from './sample-store.ts'
 import type { ContainerSample } from './sample-store.ts'
-import type { Measured } from './poller.ts'
 
 /** Containers that are measured in one moment. */
 const width = 4
