@@ -1,4 +1,4 @@
-import type { Child } from 'hono/jsx'
+import { LogTool } from '../web/log-tool.tsx'
 
 /** What can be done with the log of a container. All but the download wakes up with container-log.js. */
 export const LogTools = ({ download }: { download: string }) => (
@@ -37,19 +37,17 @@ export const LogTools = ({ download }: { download: string }) => (
         aria-label="From this time"
         hidden
       />
-      <Toggle name="stdout" pressed>
-        stdout
-      </Toggle>
-      <Toggle name="stderr" pressed>
-        stderr
-      </Toggle>
-      <Toggle name="times" pressed>
-        Times
-      </Toggle>
+      <Toggle name="stdout">stdout</Toggle>
+      <Toggle name="stderr">stderr</Toggle>
+      <Toggle name="times">Times</Toggle>
     </div>
     <div class="log-buttons">
-      <Tool name="follow">Pause</Tool>
-      <Tool name="copy">Copy</Tool>
+      <LogTool name="follow" data-scripted hidden>
+        Pause
+      </LogTool>
+      <LogTool name="copy" data-scripted hidden>
+        Copy
+      </LogTool>
       <a class="btn" data-variant="outline" data-size="sm" href={download} data-log-download>
         Download
       </a>
@@ -58,37 +56,8 @@ export const LogTools = ({ download }: { download: string }) => (
   </div>
 )
 
-const Tool = ({ name, children }: { name: string; children: Child }) => (
-  <button
-    type="button"
-    class="btn"
-    data-variant="outline"
-    data-size="sm"
-    data-scripted
-    hidden
-    {...{ [`data-log-${name}`]: true }}
-  >
+const Toggle = ({ name, children }: { name: string; children: string }) => (
+  <LogTool name={name} class="btn log-toggle" aria-pressed="true">
     {children}
-  </button>
-)
-
-const Toggle = ({
-  name,
-  pressed,
-  children,
-}: {
-  name: string
-  pressed: boolean
-  children: Child
-}) => (
-  <button
-    type="button"
-    class="btn log-toggle"
-    data-variant="outline"
-    data-size="sm"
-    aria-pressed={pressed ? 'true' : 'false'}
-    {...{ [`data-log-${name}`]: true }}
-  >
-    {children}
-  </button>
+  </LogTool>
 )

@@ -1,3 +1,5 @@
+import { LogTool } from './log-tool.tsx'
+
 /** What can be done with the log. All but the download wakes up with log-view.js. */
 export const LogToolbar = ({ download }: { download: string }) => (
   <div class="log-toolbar">
@@ -17,65 +19,24 @@ export const LogToolbar = ({ download }: { download: string }) => (
         aria-keyshortcuts="/"
       />
       <output id="log-matches" class="log-matches" for="log-query" />
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
-        data-log-previous
-        aria-label="Previous match"
-        disabled
-      >
+      <LogTool name="previous" aria-label="Previous match" disabled>
         ↑
-      </button>
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
-        data-log-next
-        aria-label="Next match"
-        disabled
-      >
+      </LogTool>
+      <LogTool name="next" aria-label="Next match" disabled>
         ↓
-      </button>
+      </LogTool>
     </div>
     <p class="log-state" data-log-state />
     <div class="log-buttons">
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
-        data-scripted
-        data-log-follow
-        hidden
-      >
+      <LogTool name="follow" data-scripted hidden>
         Follow
-      </button>
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
-        data-scripted
-        data-log-error
-        hidden
-      >
+      </LogTool>
+      <LogTool name="error" data-scripted hidden>
         First error
-      </button>
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
-        data-scripted
-        data-log-copy
-        hidden
-        disabled
-      >
+      </LogTool>
+      <LogTool name="copy" data-scripted hidden disabled>
         Copy link
-      </button>
+      </LogTool>
       <a class="btn" data-variant="outline" data-size="sm" href={download} download>
         Download
       </a>

@@ -29,7 +29,7 @@ export const PrunePreview = ({ plan, what }: { plan: Plan; what: readonly PruneK
 const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly PruneKind[] }) => (
   <PostForm
     action={prunePath}
-    class="form prune-choice"
+    class="form"
     hx-post={prunePath}
     hx-target="#clean-up"
     hx-swap="outerHTML show:window:top"
