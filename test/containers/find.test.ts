@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { services } from '../../src/db/schema.ts'
 import { labelsFor } from '../../src/projects/labels.ts'
+import { ownFile } from '../../src/services/definition.ts'
+import { sealValues } from '../../src/services/values.ts'
 import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { admin, anOwn, aRunning, aStranger } from './engine.ts'
@@ -101,15 +103,17 @@ test('labels prove nothing: what they name must be there and agree', async () =>
 test('a container of a service belongs to who has the service', async () => {
   const t = testApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
+  const serviceId = Bun.randomUUIDv7()
   const service = t.db
     .insert(services)
     .values({
+      id: serviceId,
       ownerId: ada.user.id,
       name: 'cache',
-      template: 'redis',
-      version: '7',
-      compose: '',
-      values: '',
+      template: ownFile,
+      version: '',
+      compose: 'services: { cache: { image: busybox } }',
+      values: sealValues(t, { id: serviceId, values: new Map() }),
     })
     .returning()
     .get()
@@ -117,7 +121,7 @@ test('a container of a service belongs to who has the service', async () => {
     instanceId: t.instanceId,
     kind: 'service',
     ownerId: ada.user.id,
-    serviceId: service.id,
+    serviceId,
   })
   const id = await aStranger(t, 'sleep 999', { labels })
   expect((await ada.get(`/containers/${id}`)).json).toMatchObject({
