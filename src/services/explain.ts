@@ -1,7 +1,10 @@
+import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { AppError, Failure } from '../errors.ts'
+import { masking } from '../logs/mask.ts'
 import { cancelled } from './runner.ts'
-import type { Service } from './store.ts'
+import { secretsOfService } from './secrets-of-service.ts'
+import { getService } from './store.ts'
 
 type Rule = { seen: RegExp; code: string; message: string; hint: string }
 
@@ -45,13 +48,26 @@ const rules: Rule[] = [
 ]
 
 /** For the row: at which step a start ended, and why, in words and with a next step. */
-export function explainStart(service: Service | undefined, error: unknown, signal: AbortSignal) {
+export function explainStart(
+  deps: Pick<Deps, 'db' | 'secrets'>,
+  { id, error, signal }: { id: string; error: unknown; signal: AbortSignal },
+) {
   const { code, message, hint } = explain(error, signal)
+  const mask = maskOf(deps, id)
   return {
-    errorStep: service?.status ?? null,
+    errorStep: getService(deps.db, id)?.status ?? null,
     errorCode: code,
-    errorMessage: message,
-    errorHint: hint,
+    errorMessage: mask(message),
+    errorHint: mask(hint),
+  }
+}
+
+/** An engine repeats what it was asked for, secrets too. */
+function maskOf(deps: Pick<Deps, 'db' | 'secrets'>, id: string) {
+  try {
+    return masking(secretsOfService(deps, id, []))
+  } catch {
+    return (text: string) => text // values that can't be read were sent to no engine
   }
 }
 

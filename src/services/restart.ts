@@ -33,7 +33,7 @@ export async function restartService(deps: ServiceDeps, options: StartOptions) {
     tell(deps, service, 'running', noError)
   } catch (error) {
     if (signal.aborted && signal.reason === stopping) return
-    const why = explainStart(getService(deps.db, id), error, signal)
+    const why = explainStart(deps, { id, error, signal })
     if (why.errorCode === 'internal') report('a service did not restart', error, { service: id })
     tell(deps, service, 'unhealthy', why)
   }

@@ -32,7 +32,7 @@ export async function startService(deps: ServiceDeps, { id, progress, signal }: 
     await removeFromEngine(undo, { volumes: false })
       .then(() => before && removeNewVolumes(undo, before))
       .catch((fault) => report('a failed start left something behind', fault, { service: id }))
-    const why = explainStart(getService(deps.db, id), error, signal)
+    const why = explainStart(deps, { id, error, signal })
     if (why.errorCode === 'internal') report('a service did not start', error, { service: id })
     tell(deps, service, 'failed', why)
   }

@@ -162,3 +162,17 @@ async function untilStatus(t: ReturnType<typeof testApp>, id: string, wanted: st
     if (typeof event === 'object' && 'status' in event && event.status === wanted) break
   ended.abort()
 }
+
+test('an engine that repeats a secret in its refusal does not bring it to the page', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(
+    t,
+    ada,
+    'services: { app: { image: busybox, user: "${LOGIN_SECRET}", command: [sleep, "9"] } }',
+    { LOGIN_SECRET: 'nobody-knows-me' },
+  )
+  expect(service.status).toBe('failed')
+  expect(service.error.message).toContain('***')
+  expect(JSON.stringify(service)).not.toContain('nobody-knows-me')
+})

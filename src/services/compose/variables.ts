@@ -64,4 +64,6 @@ export const variable = (name: string, more: Partial<Variable> = {}): Variable =
 })
 
 export const looksSecret = (name: string) =>
-  /PASS(WORD|WD|PHRASE)?(_|$)|SECRET|TOKEN|(API|PRIVATE|ENCRYPTION|ACCESS)_?KEY/i.test(name)
+  /PASS(WORD|WD|PHRASE)?\d*(_|$)|PWD|SECRET|TOKEN|CREDENTIAL|(API|APP|PRIVATE|ENCRYPTION|ACCESS|SIGNING|MASTER)_?KEY|DSN(_|$)|(DATABASE|DB|REDIS|MONGO|AMQP)_UR[IL]/i.test(
+    name,
+  )
