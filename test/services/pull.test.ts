@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { connectEngine } from '../../src/docker/engine.ts'
 import type { RegistryAuth } from '../../src/docker/index.ts'
-import { collect, sandbox } from '../docker/sandbox.ts'
+import { sandbox } from '../docker/sandbox.ts'
 import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
+import { pushImage } from '../support/push-image.ts'
 import { startRegistry } from '../support/registry.ts'
 import type { ImageRegistry } from '../support/registry.ts'
 import { leftOf, settled } from './instances.ts'
 
-const { docker, name, run } = sandbox()
+const corner = sandbox()
 const user = { username: 'puller', password: 'a password that opens it' }
 const pushed: string[] = []
 let registry: ImageRegistry
@@ -21,7 +21,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await registry.stop()
-  for (const ref of pushed) await docker.removeImage(ref, { force: true })
+  for (const ref of pushed) await corner.docker.removeImage(ref, { force: true })
 })
 
 const stack = (image: string) =>
@@ -64,16 +64,9 @@ test('an image that does not exist ends the start with its name', async () => {
 
 /** An image with a layer of its own, in the registry only. */
 async function push() {
-  const engine = connectEngine(undefined)
-  const repo = `${registry.host}/app-${name()}`
-  const id = await run('head -c 3000000 /dev/urandom > /layer')
-  await docker.waitForExit(id)
-  await engine.request('POST', '/commit', { query: { container: id, repo, tag: '1' } })
-  const path = `/images/${repo}/push`
-  await collect(engine.stream('POST', path, { query: { tag: '1' }, auth }))
-  await docker.removeImage(`${repo}:1`)
-  pushed.push(`${repo}:1`)
-  return `${repo}:1`
+  const image = await pushImage(corner, { auth, line: 'head -c 3000000 /dev/urandom > /layer' })
+  pushed.push(image)
+  return image
 }
 
 type Layer = { id: string; status: string; current: number; total: number }
