@@ -42,7 +42,7 @@ export const buildRules: Rule[] = [
       const why = input.trim().split(': ').at(-1)!.replace(/\.$/, '')
       return `Building: the image ${named} can not be had (${why}).`
     },
-    hint: 'Check the names after FROM and --from, and that the server reaches the registry and may read from it.',
+    hint: 'Check the names after FROM and --from, and that the server reaches the registry and may read from it. A private registry wants a login under Settings, Registries.',
   },
   {
     seen: /(?:failed to compute cache key|failed to calculate checksum|COPY failed|ADD failed)[^\n]*?(?:"([^"\n]+)"|stat ([^\s:]+)|$)/i,
