@@ -25,6 +25,7 @@ export async function* followJson(deps: FollowDeps, viewer: Viewer) {
     if (data !== sent) yield sseEvent({ data })
     sent = data
   }
+  yield gone
 }
 
 /** The same as the status of its page, which it takes the place of. */
@@ -44,7 +45,11 @@ export async function* followHtml(
     if (data !== sent) yield sseEvent({ data })
     sent = data
   }
+  yield gone
 }
+
+/** It was deleted: a client that came again would find nothing. */
+const gone = sseEvent({ event: 'done', data: 'deleted' })
 
 async function* follow(deps: FollowDeps, { id, signal }: Viewer): AsyncGenerator<StatusProps> {
   for await (const _ of bell(deps, { id, signal })) {

@@ -17,5 +17,6 @@ export async function removeService(
   const removed = await removeFromEngine({ ...deps, service }, { volumes })
   deleteOutput(deps.logDb, service.id)
   deleteService(deps.db, service.id)
+  deps.serviceEvents.publish(service.id, { deleted: true })
   return [...removed, { kind: 'service', name: service.name }]
 }

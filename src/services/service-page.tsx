@@ -26,6 +26,7 @@ export const ServicePage = ({ about, after, connection, ...status }: Props) => {
       <div
         hidden
         hx-sse:connect={`${servicePath(service)}/events`}
+        hx-sse:close="done"
         hx-trigger="load"
         hx-swap="none"
       />
