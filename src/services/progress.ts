@@ -17,8 +17,12 @@ export class PullProgress {
     this.#changed()
   }
 
+  /** What is not told again of a layer stays as it was: its size comes with its first bytes only. */
   layer(image: string, layer: Layer) {
-    this.#images.get(image)!.layers.set(layer.id, layer)
+    const { layers } = this.#images.get(image)!
+    const total = layer.total || (layers.get(layer.id)?.total ?? 0)
+    const isHere = /complete|exists/i.test(layer.status)
+    layers.set(layer.id, { ...layer, total, current: isHere ? total : layer.current })
     this.#changed()
   }
 

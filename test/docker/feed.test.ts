@@ -57,14 +57,16 @@ test('after a broken connection nothing is missed, and nothing is told twice', a
 })
 
 test('what happened before the engine answered is heard', async () => {
+  let id = ''
   const slow: typeof docker.events = async function* (options) {
-    await docker.waitForExit(await run('true'))
+    id = await run('true')
+    await docker.waitForExit(id)
     yield* docker.events(options)
   }
   await withFeed({ events: slow }, async (heard) => {
     const seen: string[] = []
-    while (!seen.some((event) => event.endsWith(' die'))) seen.push(await next(heard))
-    expect(seen.some((event) => event.endsWith(' start'))).toBe(true)
+    while (!seen.includes(`${id} die`)) seen.push(await next(heard))
+    expect(seen).toContain(`${id} start`)
   })
 })
 
