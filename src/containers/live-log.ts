@@ -102,7 +102,7 @@ export class LiveLog {
       try {
         const container = await this.#look()
         if (!container) return this.#end(endNote('removed'))
-        if (isOver(container)) await this.#stirring()
+        if (isOver(container)) await this.#stirring(longestWait(container))
         else if (await this.#follow()) pause = pauses.first
         else await this.#stirring((pause = Math.min(pause * 2, pauses.longest)))
       } catch (error) {
@@ -197,6 +197,9 @@ export class LiveLog {
     await sleep(milliseconds ?? 2 ** 31 - 1, undefined, { signal }).catch(() => {})
   }
 }
+
+/** One that is about to start again is looked at even when nothing is heard of it. */
+const longestWait = ({ state }: Container) => (state === 'restarting' ? 1000 : undefined)
 
 /** Nothing more is written until something happens to it. */
 const isOver = ({ state }: Container) =>
