@@ -70,17 +70,17 @@ export function listen(t: TestApp) {
   })
 }
 
-/** Waits until a look after some change finds it so, for at most 10 s. */
+/** Waits until a look after some change finds it so, for at most 30 s. */
 export async function sooner<Value>(
   t: TestApp,
   look: () => Promise<Value | null | undefined | false> | Value | null | undefined | false,
 ): Promise<Value> {
-  const signal = AbortSignal.timeout(10_000)
+  const signal = AbortSignal.timeout(30_000)
   for await (const _ of t.conditions.changes.listen(signal, { interval: 20 })) {
     const found = await look()
     if (found) return found
   }
-  throw new Error('It did not come to pass within 10 s.')
+  throw new Error('It did not come to pass within 30 s.')
 }
 
 export function admin(t: TestApp, email = 'root@example.com') {

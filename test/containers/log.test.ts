@@ -49,7 +49,7 @@ test('viewers who come while it writes fast miss nothing, and one follow serves 
   const { id } = await aRunning(
     t,
     ada,
-    'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo $i; done; sleep 99',
+    'i=0; while [ ! -e /end ]; do i=$((i+1)); echo $i; [ $((i%100)) = 0 ] && usleep 5000; done; echo end; sleep 99',
   )
   let follows = 0
   const { containerLogs } = t.docker
@@ -60,13 +60,16 @@ test('viewers who come while it writes fast miss nothing, and one follow serves 
       containerLogs(id, options)
     ),
   }
-  const viewers = await Promise.all(
-    Array.from({ length: 8 }, async (_, i) => {
-      await Bun.sleep(i * 30)
-      const stream = await followLog(ada, id, { tail: '0' })
-      return textsOf(await stream.until(isLine('20000')))
-    }),
-  )
-  for (const texts of viewers) expect(texts).toEqual(sequence(Number(texts[0]), 20000))
+  const viewers: Promise<string[]>[] = []
+  for (let i = 0; i < 8; i++) {
+    const stream = await followLog(ada, id, { tail: '0' })
+    const first = await stream.until(({ event }) => event === null)
+    viewers.push(stream.until(isLine('end')).then((rest) => textsOf([...first, ...rest])))
+  }
+  await t.docker.putArchive(id, { path: '/', files: [{ path: 'end', content: '', mode: 0o644 }] })
+  for (const texts of await Promise.all(viewers)) {
+    expect(texts.pop()).toBe('end')
+    expect(texts).toEqual(sequence(Number(texts[0]), Number(texts.at(-1))))
+  }
   expect(follows).toBe(1)
 })

@@ -17,21 +17,29 @@ async function startAgain(t: TestApp) {
 const slow = `services: {a: {${idle}, volumes: ["data:/data"], healthcheck: {test: [CMD, test, -f, /data/well], interval: 200ms, retries: 9999}}}
 volumes: {data: {}}`
 
-test.each(['pulling', 'creating', 'starting'] as const)(
+/** Davit stands still for good when it asks the engine for this. */
+function standStillAt(t: TestApp, call: 'inspectImage' | 'createContainer' | 'startContainer') {
+  const reached = Promise.withResolvers<void>()
+  const docker = t.deps.docker
+  t.deps.docker = { ...docker, [call]: () => (reached.resolve(), new Promise(() => {})) }
+  return { reached: reached.promise, goOn: () => void (t.deps.docker = docker) }
+}
+
+test.each([
+  ['pulling', 'inspectImage'],
+  ['creating', 'createContainer'],
+  ['starting', 'startContainer'],
+] as const)(
   'a start that Davit’s end interrupts while %s is taken up again',
-  async (state) => {
+  async (state, call) => {
     const t = testApp()
     const ada = t.logIn('ada@example.com')
+    const { reached, goOn } = standStillAt(t, call)
     const { json } = await ada.post('/services/compose', { name: 'slow', compose: site })
-    const ended = new AbortController()
-    if (state !== 'pulling')
-      for await (const event of t.serviceEvents.subscribe(json.id, ended.signal))
-        if (typeof event === 'object' && 'status' in event && event.status === state) break
-    ended.abort()
-    await t.runner.stop()
-    const { status } = (await ada.get(`/services/${json.id}`)).json
-    expect(['pulling', 'creating', 'starting']).toContain(status)
+    await reached
+    expect((await ada.get(`/services/${json.id}`)).json.status).toBe(state)
 
+    goOn()
     await startAgain(t)
     expect(await settled(t, ada, json)).toMatchObject({ status: 'running', error: null })
     expect((await leftOf(t, json)).containers).toHaveLength(1)
