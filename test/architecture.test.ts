@@ -84,14 +84,44 @@ describe('only one file knows', () => {
   })
 
   test('how to start a process', () => {
-    expect(except(filesWith(/\bspawn(Sync)?\(/), /^git\/run\.ts$/)).toEqual([])
+    expect(except(filesWith(/\bspawn(Sync)?\b/), /^git\/run\.ts$/)).toEqual([])
   })
 })
 
-test('no shell runs anything', () => {
-  const shell = /\$`|\bshell: true|["'](\/bin\/)?(ba)?sh["'],\s*["']-c["']/
-  expect(filesWith(shell)).toEqual([])
-  expect(filesThatImport(/^(node:)?child_process$/)).toEqual([])
+describe('no text becomes a program:', () => {
+  /** What would hand text to a shell or to the engine of JavaScript, by what would do so. */
+  const doors: [string, RegExp, string[]][] = [
+    ['a shell by its template', /\$`/, ['await $`ls ${path}`', 'Bun.$`ls`']],
+    ['the shell as an object', /\bBun\.\$|\{[^{}]*\$[^{}]*\}\s*=\s*Bun\b/, ['Bun.$.cwd("/")']],
+    ['a shell asked for', /\bshell:/, ['{ shell: true }', '{ shell: "/bin/bash" }']],
+    ['a shell by its name', /["'`](\/(usr\/)?bin\/)?(ba|da|z|k)?sh["'`]/, ['["sh", "-c", x]']],
+    ['exec of Node', /\b(exec|execFile|spawn|fork)Sync\(|\b(execFile|fork)\(/, ['execSync(x)']],
+    [
+      'child_process',
+      /child_process/,
+      ['require("node:child_process")', 'import("child_process")'],
+    ],
+    ['eval', /\beval\s*\(|\beval\b(?=[,)\]])/, ['eval(text)', '(0, eval)(text)']],
+    [
+      'Function of a text',
+      /\bFunction\s*\(|\bFunction\.prototype|\.constructor\(/,
+      ['new Function("x")'],
+    ],
+    ['node:vm', /["'`](node:)?vm["'`]/, ['import vm from "node:vm"']],
+    ['a timer of a text', /\bset(Timeout|Interval)\(\s*["'`]/, ['setTimeout("x()", 1)']],
+    ['markup that is not escaped', /dangerouslySetInnerHTML/, ['{ dangerouslySetInnerHTML: x }']],
+  ]
+
+  test.each(doors)('%s', (_, door, examples) => {
+    for (const example of examples) expect(example).toMatch(door)
+    expect(filesWith(door)).toEqual([])
+  })
+
+  test('the one program that is started is git, by a list of arguments', () => {
+    const { code } = files.find(({ path }) => path === 'git/run.ts')!
+    expect(code.match(/\bBun\.spawn\w*\(\w+/g)).toEqual(['Bun.spawn(argv'])
+    expect(code).toMatch(/\bargv = \[\s*"git",/)
+  })
 })
 
 test('queries stand in store files', () => {
