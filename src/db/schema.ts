@@ -70,6 +70,8 @@ export const environments = sqliteTable(
     autoDeploy: flag(),
     /** Entries `name:/path`. */
     volumes: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** Set while its containers and images are being removed; its volumes stay. */
+    deletingAt: time(),
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('environment_name_per_project').on(t.projectId, t.name)],
@@ -170,6 +172,8 @@ export const deployments = sqliteTable(
     /** How often the pipeline has been started for it; a crash of Davit makes it 2. */
     attempt: integer().notNull().default(0),
     cancelRequested: flag().notNull().default(false),
+    /** What its commit's provider was told last; null: nothing, or it would not hear it. */
+    toldProvider: text({ enum: ['pending', 'success', 'failure'] }),
     errorStep: text(),
     errorCode: text(),
     errorMessage: text(),

@@ -8,11 +8,11 @@ import type { Page } from '../web/paging.ts'
 export { serviceStatuses } from '../db/schema.ts'
 
 /** An instance without the values of its variables: those are opened on their own. */
-export type Service = Omit<typeof services.$inferSelect, 'values'>
+export type Service = Omit<typeof services.$inferSelect, 'values' | 'before'>
 export type ServiceStatus = Service['status']
 export type ServicePort = Omit<typeof servicePorts.$inferSelect, 'serviceId' | 'position'>
 
-const { values: sealed, ...shown } = getTableColumns(services)
+const { values: sealed, before, ...shown } = getTableColumns(services)
 
 /** Someone else's instance and a missing one look the same from outside. */
 export function findService(db: Db, { id, ownerId }: { id: string; ownerId: string }): Service {
@@ -64,6 +64,10 @@ export const listBeingDeleted = (db: Db): Service[] =>
 
 export const getSealedValues = (db: Db, id: string) =>
   db.select({ sealed }).from(services).where(eq(services.id, id)).get()?.sealed
+
+/** What it was made of before the change that is under way; null while there is none. */
+export const getSealedBefore = (db: Db, id: string) =>
+  db.select({ before }).from(services).where(eq(services.id, id)).get()?.before ?? null
 
 /** The instance and its ports, or a refusal of what is taken. */
 export const insertService = (

@@ -145,6 +145,7 @@ const deployment = (values: Partial<Deployment>): Deployment => ({
   steps: [],
   attempt: 1,
   cancelRequested: false,
+  toldProvider: null,
   errorStep: null,
   errorCode: null,
   errorMessage: null,
