@@ -91,6 +91,10 @@ const settings = z.object({
   DAVIT_TEMPLATES_DIR: z.string().optional(),
   /** Builds that may run at once over all projects. */
   DAVIT_BUILD_CONCURRENCY: whole('a count', { min: 1, max: 64 }).default(1),
+  /** What the engine builds with; auto is BuildKit where it has that. BuildKit clips long output. */
+  DAVIT_BUILDER: z
+    .enum(['auto', 'buildkit', 'classic'], 'wants auto, buildkit or classic')
+    .default('auto'),
   /** Days for which the output of containers is kept beyond their life. */
   DAVIT_LOG_DAYS: whole('days', { min: 1, max: 3650 }).default(14),
   /** MiB on disk, compressed, that the kept output of one environment or service may take. */
@@ -142,6 +146,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     publishAddress: set.DAVIT_PUBLISH_ADDRESS,
     templatesDir: set.DAVIT_TEMPLATES_DIR ? resolve(set.DAVIT_TEMPLATES_DIR) : null,
     buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
+    builder: set.DAVIT_BUILDER,
     logDays: set.DAVIT_LOG_DAYS,
     logSize: set.DAVIT_LOG_SIZE * 1024 * 1024,
     dockerHost: set.DOCKER_HOST,

@@ -31,6 +31,7 @@ test('without settings Davit is for this machine only', () => {
     publishAddress: '127.0.0.1',
     templatesDir: null,
     buildConcurrency: 1,
+    builder: 'auto',
     logDays: 14,
     logSize: 64 * 1024 * 1024,
     dockerHost: undefined,
@@ -56,6 +57,7 @@ test('every setting is taken', () => {
     DAVIT_ALLOW_LOCAL_REPOS: '1',
     DAVIT_PUBLISH_ADDRESS: '::1',
     DAVIT_BUILD_CONCURRENCY: '2',
+    DAVIT_BUILDER: 'classic',
     DAVIT_OAUTH_PROVIDER: 'gitea',
     DAVIT_OAUTH_CLIENT_ID: 'davit',
     DAVIT_OAUTH_CLIENT_SECRET: 'hush',
@@ -78,6 +80,7 @@ test('every setting is taken', () => {
     allowLocalRepos: true,
     publishAddress: '::1',
     buildConcurrency: 2,
+    builder: 'classic',
     dockerHost: 'ssh://root@build.lan',
     oauth: {
       provider: 'gitea',

@@ -5,7 +5,7 @@ import { pullBases } from './pull-bases.ts'
 
 /** Builds the commit's Dockerfile into an image of the deployment's own; returns its reference. */
 export async function build(run: Run, snapshot: Snapshot): Promise<string> {
-  const { project, deployment, docker, git, keys, log, signal } = run
+  const { project, deployment, docker, git, keys, config, log, signal } = run
   const { contextDir, dockerfilePath } = project
   const context = await git.context(snapshot, {
     ...keys,
@@ -31,6 +31,7 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
       deploymentId: deployment.id,
     }),
     buildArgs,
+    builder: config.builder,
     signal,
   })
   for await (const part of output) if (part.kind === 'line') log(part.text, part.stream)
