@@ -122,6 +122,7 @@ const environment: typeof environments.$inferSelect = {
   cpus: 1,
   autoDeploy: null,
   volumes: [],
+  deletingAt: null,
   createdAt: new Date(),
 }
 
