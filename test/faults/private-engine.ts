@@ -1,0 +1,141 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { lastLine, requireRoot, run, which } from '../support/machine/command.ts'
+import { askEngine } from '../support/machine/engine.ts'
+import { aHost } from './private-host.ts'
+
+export type PrivateEngine = Awaited<ReturnType<typeof startPrivateEngine>>
+
+type Options = {
+  /** Gives its data a disk of this many MiB; without one they lie on the machine's. */
+  diskMb?: number
+  /** More of `daemon.json`, over what is there. */
+  config?: Record<string, unknown>
+}
+
+const patience = 30_000 // ms
+
+/**
+ * An engine that a test may stop, freeze and fill: with a network, processes and a disk of its own,
+ * which all go when it is disposed of, or when we die. It has `busybox:latest`, and runs.
+ */
+export async function startPrivateEngine({ diskMb, config = {} }: Options = {}) {
+  checkMachine()
+  await using undo = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'davit-private-'))
+  undo.defer(() => rm(directory, { recursive: true, force: true }))
+  const dataRoot = join(directory, 'data')
+  await mkdir(dataRoot)
+  if (diskMb) undo.use(await aDisk(dataRoot, diskMb))
+  undo.defer(() => removeGroups(directory))
+  const host = undo.use(await aHost())
+  const socket = join(directory, 'docker.sock')
+  const pidFile = join(directory, 'docker.pid')
+  const log = join(directory, 'dockerd.log')
+  const configFile = join(directory, 'daemon.json')
+  await Bun.write(configFile, JSON.stringify({ ...ownPlace(directory), ...config }))
+
+  let process: Bun.Subprocess | undefined
+  const signal = async (name: string) => {
+    const pid = (await Bun.file(pidFile).text()).trim()
+    await must([...host.inside, 'kill', '-s', name, pid], 'signal the engine')
+  }
+  const answers = async () => {
+    const asked = { unix: socket, signal: AbortSignal.timeout(2000) }
+    return (await fetch('http://localhost/_ping', asked).catch(() => null))?.ok ?? false
+  }
+
+  const engine = {
+    host: `unix://${socket}`,
+    socket,
+    dataRoot,
+    log,
+    /** Where its containers' published ports are reached: a `DAVIT_PUBLISH_ADDRESS`. */
+    address: host.address,
+    /** Runs the argv that follows among its processes and networks. */
+    inside: host.inside,
+
+    /** Starts it; resolves when it answers. */
+    async start() {
+      const parts = ['--data-root', dataRoot, '--exec-root', join(directory, 'exec')]
+      const files = ['--pidfile', pidFile, '--config-file', configFile, '-H', engine.host]
+      const output = Bun.file(log)
+      process = Bun.spawn([...host.inside, 'dockerd', ...parts, ...files], {
+        stdin: 'ignore',
+        stdout: output,
+        stderr: output,
+        env: host.env,
+      })
+      const end = performance.now() + patience
+      while (!(await answers())) {
+        if (process.exitCode !== null || performance.now() > end)
+          throw new Error(`The private engine does not start: ${lastLine(await output.text())}`)
+        await Promise.race([process.exited, Bun.sleep(50)])
+      }
+    },
+
+    /** Ends it, in good order or not; resolves when it is gone. */
+    async stop(name: 'SIGTERM' | 'SIGKILL' = 'SIGTERM') {
+      await signal(name.slice(3))
+      await process!.exited
+    },
+
+    /** It takes connections from then on, and answers none. */
+    freeze: () => signal('STOP'),
+
+    async thaw() {
+      await signal('CONT')
+      process!.kill('SIGCONT') // the one that waits for it stopped with it
+    },
+
+    async [Symbol.asyncDispose]() {
+      await host[Symbol.asyncDispose]()
+      await process?.exited
+      await owned.disposeAsync()
+    },
+  }
+  await engine.start()
+  await loadBusybox(socket)
+  const owned = undo.move()
+  return engine
+}
+
+/** Nothing that it makes lies among what the machine's own engine has. */
+const ownPlace = (directory: string) => ({
+  'cgroup-parent': `/${directory.split('/').at(-1)}`,
+  'shutdown-timeout': 1,
+  'storage-driver': 'overlay2',
+})
+
+function checkMachine() {
+  requireRoot('an engine of a test')
+  for (const program of ['dockerd', 'ip', 'unshare', 'nsenter'])
+    if (!which(program)) throw new Error(`An engine of a test needs ${program}: install it.`)
+}
+
+/** The engine leaves the control groups of what it ran; with nothing in them they can go. */
+async function removeGroups(directory: string) {
+  const ours = ['-depth', '-type', 'd', '-path', `*/${directory.split('/').at(-1)}*`]
+  await run(['find', '/sys/fs/cgroup', ...ours, '-delete'])
+}
+
+async function aDisk(path: string, megabytes: number) {
+  const options = `size=${megabytes}m,mode=0700`
+  await must(['mount', '-t', 'tmpfs', '-o', options, 'davit-private', path], 'mount a disk')
+  return { [Symbol.asyncDispose]: () => must(['umount', path], 'take the disk away') }
+}
+
+async function loadBusybox(socket: string) {
+  const saved = await askEngine('/images/busybox:latest/get')
+  if (!saved.ok) throw new Error(`The machine's engine has no busybox: ${await saved.text()}`)
+  const body = await saved.blob()
+  const answer = await fetch('http://localhost/images/load', { unix: socket, method: 'POST', body })
+  if (!answer.ok) throw new Error(`The private engine takes no busybox: ${await answer.text()}`)
+  await answer.text()
+}
+
+async function must(command: string[], doing: string) {
+  const { exitCode, output } = await run(command)
+  if (exitCode !== 0) throw new Error(`The test can't ${doing}: ${lastLine(output)}`)
+}
