@@ -4,6 +4,7 @@ import { gitProviders, gitSources, owner } from './account-schema.ts'
 import { createdAt, flag, id, time } from './columns.ts'
 
 export * from './account-schema.ts'
+export * from './restore-schema.ts'
 export * from './service-schema.ts'
 
 export const projects = sqliteTable(
