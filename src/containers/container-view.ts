@@ -28,7 +28,7 @@ export function containerView(
     place,
     container: {
       ...shown,
-      command: container.command.map(mask),
+      command: container.command.map((word) => mask(word)),
       labels: Object.fromEntries(
         Object.entries(container.labels).map(([key, value]) => [key, mask(value)]),
       ),

@@ -1,4 +1,6 @@
 import type { ContainerLine } from '../docker/index.ts'
+import type { Mask } from '../logs/mask.ts'
+import { PieceMask } from '../logs/mask-pieces.ts'
 import { ansiHtml } from '../web/ansi.ts'
 
 /** A line of a container, as the engine keeps it. */
@@ -19,7 +21,9 @@ export const timestampOf = (id: string) => id.slice(0, 30)
 export class Numbering {
   readonly #last = { stdout: { timestamp: '', count: 0 }, stderr: { timestamp: '', count: 0 } }
 
-  number({ stream, timestamp, text }: ContainerLine, mask: (text: string) => string): Line {
+  readonly #pieces = new PieceMask<'stdout' | 'stderr'>()
+
+  number({ stream, timestamp, text }: ContainerLine, mask: Mask): Line {
     const time = inUtc(timestamp!)
     const { [stream]: own, [stream === 'stdout' ? 'stderr' : 'stdout']: other } = this.#last
     let count = own.timestamp === time ? own.count + 1 : 1
@@ -30,7 +34,7 @@ export class Numbering {
       id: count === 1 ? time : `${time}/${count}`,
       stream,
       timestamp: time,
-      text: mask(text),
+      text: this.#pieces.apply(mask, { stream, text }),
     }
   }
 }

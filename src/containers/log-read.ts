@@ -1,12 +1,13 @@
 import type { ContainerLogsOptions, Docker } from '../docker/index.ts'
 import { EngineError } from '../docker/index.ts'
 import { Failure } from '../errors.ts'
+import type { Mask } from '../logs/mask.ts'
 import { Numbering } from './log-line.ts'
 import type { Line } from './log-line.ts'
 import type { LogPlace } from './log-place.ts'
 
 /** A container, and what hides its secrets. */
-export type LogSource = { id: string; mask: (text: string) => string }
+export type LogSource = { id: string; mask: Mask }
 
 export type LogWanted = {
   tail?: number | undefined

@@ -1,5 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { journal } from '../journal.ts'
+import type { Mask } from '../logs/mask.ts'
+import { PieceMask } from '../logs/mask-pieces.ts'
 import { splitLine } from '../logs/split-line.ts'
 import { LogBatch } from './log-batch.ts'
 import { getLastSequence, prepareInsert } from './log-store.ts'
@@ -19,7 +21,8 @@ export class LogWriter {
   readonly #logs: Deps['logs']
   readonly #insert: (lines: LogLine[]) => void
   /** Hides what no log may show. */
-  mask = (text: string) => text
+  mask: Mask = (text) => text
+  readonly #pieces = new PieceMask<Stream>()
   #sequence: number
   #waiting: LogLine[] = []
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -33,7 +36,7 @@ export class LogWriter {
 
   write(text: string, stream: Stream = 'system') {
     const time = Date.now()
-    for (const piece of splitLine(this.mask(text)))
+    for (const piece of splitLine(this.#pieces.apply(this.mask, { stream, text })))
       this.#waiting.push({ sequence: ++this.#sequence, time, stream, text: piece })
     if (this.#waiting.length >= maxLines) this.flush()
     else this.#timer ??= setTimeout(() => this.flush(), maxDelay)

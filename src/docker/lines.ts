@@ -1,3 +1,9 @@
+/** Characters after which a line is cut, where nobody says otherwise. */
+const usualLength = 16_384
+
+/** Whether a line may go on in the next one: it was cut where it has so many characters. */
+export const isCut = (line: string) => line.length >= usualLength - 1 // or within a character
+
 /**
  * Cuts bytes that arrive in pieces into lines; what has no end yet is kept for the next piece.
  * A line past the limit is cut there, so that one without an end cannot fill the memory.
@@ -8,7 +14,7 @@ export class LineSplitter {
   #rest = ''
   #atStart = true
 
-  constructor(maxLength = 16_384) {
+  constructor(maxLength = usualLength) {
     this.#maxLength = maxLength
   }
 

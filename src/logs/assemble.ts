@@ -1,9 +1,11 @@
 import type { LogEntry } from '../docker/index.ts'
+import type { Mask } from './mask.ts'
+import type { Cuts } from './mask-cuts.ts'
 import { lastDrawn, splitLine } from './split-line.ts'
 import type { Placed, Position } from './position.ts'
 
 /** A line as the container wrote it, with the time of its beginning. */
-type WrittenLine = Pick<LogEntry, 'stream' | 'timestamp' | 'text'>
+type WrittenLine = Pick<LogEntry, 'stream' | 'timestamp' | 'text'> & { cuts: Cuts }
 
 /** Characters after which a line without an end is taken as it is; so it is when so many wait behind it. */
 const maxLine = 1024 * 1024
@@ -27,6 +29,7 @@ export class LineAssembler {
     const { stream, text, ended } = entry
     const line = this.#open[stream] ?? this.#begin(entry)
     line.text += text
+    line.cuts.after = !ended
     this.#last = entry.position
     this.#endless[stream] = ended ? null : entry.timestamp
     this.#open[stream] = ended || line.text.length > maxLine ? null : line
@@ -68,7 +71,8 @@ export class LineAssembler {
   }
 
   #begin({ stream, timestamp }: Placed) {
-    const line = { stream, timestamp, text: '' }
+    const cuts = { before: this.#endless[stream] !== null, after: false }
+    const line: WrittenLine = { stream, timestamp, text: '', cuts }
     this.#lines.push(line)
     return line
   }
@@ -81,7 +85,7 @@ export class LineAssembler {
 }
 
 /** What is kept of a line: what a terminal would show of it, without secrets, in pieces. */
-export const keptTexts = ({ text }: WrittenLine, mask: (text: string) => string) => {
-  if (!text.includes('\r')) return splitLine(mask(text))
-  return splitLine(mask(lastDrawn(text.replace(/\r+$/, ''))))
+export const keptTexts = ({ text, cuts }: WrittenLine, mask: Mask) => {
+  if (!text.includes('\r')) return splitLine(mask(text, cuts))
+  return splitLine(mask(lastDrawn(text.replace(/\r+$/, '')), cuts))
 }

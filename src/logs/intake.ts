@@ -2,6 +2,7 @@ import { keptTexts, LineAssembler } from './assemble.ts'
 import type { NewLine } from './block.ts'
 import { gapMark, lateMark } from './marks.ts'
 import type { Mark } from './marks.ts'
+import type { Mask } from './mask.ts'
 import type { Cursor } from './output-store.ts'
 import type { OutputWriter } from './output-writer.ts'
 import { timeOf } from './position.ts'
@@ -26,7 +27,7 @@ export class SourceGone extends Error {}
 
 /** Takes in what is pulled from one container: makes lines of it, puts marks between, and has them stored. */
 export class Intake {
-  mask = (text: string) => text
+  mask: Mask = (text) => text
   /** Lines per second, of the last pull that brought any. */
   rate = 0
   /** Whether the last pull came too late for some lines. */

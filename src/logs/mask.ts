@@ -1,13 +1,26 @@
+import { atCuts, hide } from './mask-cuts.ts'
+import type { Cuts, Range } from './mask-cuts.ts'
+
+/** Hides what is secret in a text, also what of it lies at the places where the text was cut. */
+export type Mask = (text: string, cuts?: Cuts) => string
+
 /** Shorter texts are too common to be masked, and too short to be secrets. */
 const minLength = 4
 
 /** Returns a function that replaces each secret, and its base64, URL and JSON forms, by `***`. */
-export function masking(secrets: string[]): (text: string) => string {
+export function masking(secrets: string[]): Mask {
   const forms = new Set(secrets.flatMap(formsOf).filter((form) => form.length >= minLength))
   if (forms.size === 0) return (text) => text
   const longestFirst = [...forms].sort((a, b) => b.length - a.length)
   const pattern = new RegExp(longestFirst.map((form) => RegExp.escape(form)).join('|'), 'g')
-  return (text) => text.replace(pattern, '***')
+  return function mask(text, cuts) {
+    if (!cuts?.before && !cuts?.after) return text.replace(pattern, '***')
+    const whole = [...text.matchAll(pattern)].map(({ index, 0: found }): Range => [
+      index,
+      index + found.length,
+    ])
+    return hide(text, [...whole, ...atCuts(text, { forms: longestFirst, minLength, cuts })])
+  }
 }
 
 const formsOf = (secret: string) => [

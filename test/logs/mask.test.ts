@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { keptTexts, LineAssembler } from '../../src/logs/assemble.ts'
 import { masking } from '../../src/logs/mask.ts'
+import { PieceMask } from '../../src/logs/mask-pieces.ts'
 
 const secret = 'p@ss w/rd+ü"\\x'
 const long = 'k'.repeat(20) + crypto.randomUUID().repeat(4)
@@ -49,4 +51,70 @@ test('what means something in a pattern is taken as it is', () => {
 
 test('what is too short to be a secret stays readable', () => {
   expect(masking(['yes', ''])('yes, indeed')).toBe('yes, indeed')
+})
+
+describe('of a line that was cut', () => {
+  const [secret, other] = ['correct-horse-battery', 'horse-riding']
+  const [before, after] = [
+    { before: true, after: false },
+    { before: false, after: true },
+  ]
+
+  test('neither piece shows a part of the secret that lies across', () => {
+    const mask = masking([secret, other])
+    for (let at = 4; at <= secret.length - 4; at++) {
+      expect(mask(`x ${secret.slice(0, at)}`, after)).toBe('x ***')
+      expect(mask(`${secret.slice(at)} x`, before)).toBe('*** x')
+    }
+    const encoded = Buffer.from(secret).toString('base64')
+    expect(mask(`x ${encoded.slice(0, 15)}`, after)).toBe('x ***')
+  })
+
+  test('a piece is hidden that is nothing but a part of a secret', () => {
+    const long = crypto.randomUUID().repeat(10)
+    expect(masking([long])(long.slice(50, 250), { before: true, after: true })).toBe('***')
+  })
+
+  test('a secret that is whole stays hidden, whatever else ends there', () => {
+    const mask = masking(['token', 'token-and-more', 'more-or-less'])
+    expect(mask('a token-and-more', after)).toBe('a ***')
+    expect(mask('a token-and-mo', after)).toBe('a ***')
+    expect(mask('and-more token, b', before)).toBe('*** ***, b')
+  })
+
+  test('what only looks alike elsewhere stays readable', () => {
+    const mask = masking([secret])
+    expect(mask('correct me', after)).toBe('correct me')
+    expect(mask('a battery', before)).toBe('a battery')
+    expect(mask('correct-horse', before)).toBe('correct-horse')
+    expect(mask('', { before: true, after: true })).toBe('')
+  })
+})
+
+test('the pieces of a long line show nothing of a secret between them, of each stream by itself', () => {
+  const secret = 'correct-horse-battery'
+  const mask = masking([secret])
+  const pieces = new PieceMask<'stdout' | 'stderr'>()
+  const first = `${'x'.repeat(16_374)}${secret.slice(0, 10)}`
+  expect(pieces.apply(mask, { stream: 'stdout', text: first })).toEndWith('x***')
+  expect(pieces.apply(mask, { stream: 'stderr', text: 'rse-battery' })).toBe('rse-battery')
+  expect(pieces.apply(mask, { stream: 'stdout', text: secret.slice(10) })).toBe('***')
+  expect(pieces.apply(mask, { stream: 'stdout', text: secret.slice(10) })).toBe(secret.slice(10))
+})
+
+test('of a line that is taken without its end no secret shows at the cut', () => {
+  const secret = 'correct-horse-battery'
+  const lines = new LineAssembler()
+  const push = (text: string, ended = false) =>
+    lines.push({
+      stream: 'stdout',
+      timestamp: '2026-11-21T10:00:00.000000000Z',
+      text,
+      ended,
+      position: { timestamp: '2026-11-21T10:00:00.000000000Z', stream: 'stdout', ordinal: 1 },
+    })
+  push(`${'x'.repeat(1024 * 1024)}${secret.slice(0, 10)}`)
+  push(`${secret.slice(10)} end`, true)
+  const texts = lines.take().lines.flatMap((line) => keptTexts(line, masking([secret])))
+  expect(texts.join('')).toBe(`${'x'.repeat(1024 * 1024)}****** end`)
 })
