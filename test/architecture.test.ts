@@ -22,7 +22,7 @@ const lines = [
   'docker edge',
   'live db',
   'config.ts pinned-fetch.ts',
-  'hosts.ts secrets.ts',
+  'hosts.ts limits.ts secrets.ts',
   'errors.ts journal.ts root.ts version.ts',
 ].map((line) => line.split(' '))
 

@@ -1,8 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { refuseMore } from '../limits.ts'
 import { hashToken, randomToken } from '../secrets.ts'
 import type { User } from '../web/factory.ts'
-import { insertInvite } from './store.ts'
+import { countOpenInvites, insertInvite } from './store.ts'
 
 /** Milliseconds in which an invitation can be taken up. */
 const lifetime = 7 * 24 * 3_600_000
@@ -13,6 +14,7 @@ type InviteDeps = Pick<Deps, 'db' | 'config'>
 export function makeInvite({ db, config }: InviteDeps, { id: createdBy }: User) {
   const off = whyNoInvites(config)
   if (off) throw new AppError('conflict', off)
+  refuseMore('invites', countOpenInvites(db, createdBy))
   const token = randomToken()
   const expiresAt = new Date(Date.now() + lifetime)
   return { token, invite: insertInvite(db, { tokenHash: hashToken(token), createdBy, expiresAt }) }

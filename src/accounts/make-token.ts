@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import type { Db } from '../db/index.ts'
+import { refuseMore } from '../limits.ts'
 import { hashToken, randomToken } from '../secrets.ts'
 import type { tokenForm } from './forms.ts'
-import { insertToken } from './token-store.ts'
+import { countTokens, insertToken } from './token-store.ts'
 
 const day = 24 * 3_600_000
 
@@ -11,6 +12,7 @@ export function makeToken(
   db: Db,
   { userId, name, scopes, expiresInDays }: z.infer<typeof tokenForm> & { userId: string },
 ) {
+  refuseMore('tokens', countTokens(db, userId))
   const token = `dvt_${randomToken()}`
   const expiresAt = expiresInDays ? new Date(Date.now() + expiresInDays * day) : null
   const row = insertToken(db, { userId, name, scopes, expiresAt, tokenHash: hashToken(token) })

@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { limits } from '../limits.ts'
 import { hashToken, randomToken } from '../secrets.ts'
 import { cookieOptions } from '../web/cookies.ts'
 import { giveCsrfToken } from '../web/csrf.ts'
@@ -11,6 +12,7 @@ import { readBearer } from './bearer.ts'
 import {
   deleteExpiredSessions,
   deleteSession,
+  deleteStaleSessions,
   getSession,
   insertSession,
   setSessionSeen,
@@ -55,6 +57,7 @@ export function startSession(c: Context, deps: SessionDeps, user: UserRow) {
   const { session: replaced, address } = (c as Context<Env>).var
   deleteExpiredSessions(deps.db)
   if (replaced) deleteSession(deps.db, replaced.id)
+  deleteStaleSessions(deps.db, { userId: user.id, keep: limits.sessions - 1 })
   const token = randomToken()
   const now = Date.now()
   const session = insertSession(deps.db, {

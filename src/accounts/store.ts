@@ -1,4 +1,5 @@
-import { and, desc, eq, gt, isNull, lte, ne } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, lte, ne, notInArray } from 'drizzle-orm'
+import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
 import { invites, sessions, users } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
@@ -80,6 +81,19 @@ export const deleteSessionsOf = (db: Store, userId: string) =>
 export const deleteExpiredSessions = (db: Store) =>
   db.delete(sessions).where(lte(sessions.expiresAt, new Date())).run()
 
+/** Ends those of the user that were seen longest ago, but for so many of the newest. */
+export function deleteStaleSessions(db: Store, { userId, keep }: { userId: string; keep: number }) {
+  const newest = db
+    .select({ id: sessions.id })
+    .from(sessions)
+    .where(eq(sessions.userId, userId))
+    .orderBy(desc(sessions.lastSeenAt), desc(sessions.id))
+    .limit(keep)
+  db.delete(sessions)
+    .where(and(eq(sessions.userId, userId), notInArray(sessions.id, newest)))
+    .run()
+}
+
 const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
 
 export const insertInvite = (db: Store, values: typeof invites.$inferInsert) =>
@@ -92,6 +106,9 @@ export const getOpenInvite = (db: Store, tokenHash: string) =>
     .from(invites)
     .where(and(eq(invites.tokenHash, tokenHash), isOpen()))
     .get()
+
+export const countOpenInvites = (db: Store, createdBy: string) =>
+  countRows(db, invites, and(eq(invites.createdBy, createdBy), isOpen()))
 
 export const listOpenInvites = (db: Store) =>
   db.select().from(invites).where(isOpen()).orderBy(desc(invites.id)).all()

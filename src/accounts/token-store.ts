@@ -1,4 +1,5 @@
 import { and, desc, eq, gt, isNull, lt, or } from 'drizzle-orm'
+import { countRows } from '../db/count.ts'
 import { apiTokens, users } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
 import type { Page } from '../web/paging.ts'
@@ -9,6 +10,9 @@ export type TokenRow = typeof apiTokens.$inferSelect
 
 export const insertToken = (db: Store, values: typeof apiTokens.$inferInsert) =>
   db.insert(apiTokens).values(values).returning().get()
+
+export const countTokens = (db: Store, userId: string) =>
+  countRows(db, apiTokens, eq(apiTokens.userId, userId))
 
 /** A page of the user's tokens with one row too many, newest first; what has expired is still shown. */
 export const listTokens = (db: Store, { userId, cursor, limit }: { userId: string } & Page) =>

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNotNull, lt, ne, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, lt, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
@@ -107,6 +107,15 @@ export const cancelWaiting = (
     )
     .returning()
     .all()
+
+/** Those of all projects of an owner that wait for their turn. */
+export const countWaiting = (db: Db, ownerId: string) =>
+  db
+    .select({ rows: count() })
+    .from(deployments)
+    .innerJoin(projects, eq(projects.id, deployments.projectId))
+    .where(and(eq(deployments.status, 'pending'), eq(projects.ownerId, ownerId)))
+    .get()!.rows
 
 export const countAttempt = (db: Db, id: string) =>
   db

@@ -2,8 +2,9 @@ import type { Deps } from '../deps.ts'
 import { AppError, invalidField } from '../errors.ts'
 import { branchOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import { refuseMore } from '../limits.ts'
 import type { Project } from '../projects/store.ts'
-import { insertDeployment } from './store.ts'
+import { countWaiting, insertDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder } from './supersede.ts'
 
@@ -33,6 +34,7 @@ export function triggerDeployment(
     listEnvironments(deps.db, project.id),
     rollbackTo?.environmentId ?? asked.environmentId,
   )
+  if (trigger !== 'webhook') refuseMore('deployments', countWaiting(deps.db, project.ownerId))
   const deployment = insertDeployment(deps.db, {
     projectId: project.id,
     environmentId: environment.id,
@@ -58,9 +60,16 @@ function refuseElsewhere({ sourceId, repositoryUrl }: Project, asked: string | n
 }
 
 function chooseEnvironment(environments: Environment[], id: string | null | undefined) {
-  const chosen = id ? environments.find((environment) => environment.id === id) : environments[0]
+  const chosen = environments.find((environment) =>
+    id ? environment.id === id : environment.deletingAt === null,
+  )
   if (!chosen)
     throw invalidField('environment_id', 'names an environment that this project does not have.')
+  if (chosen.deletingAt)
+    throw new AppError(
+      'conflict',
+      `Environment ${chosen.name} is being deleted. Nothing is deployed there.`,
+    )
   return chosen
 }
 

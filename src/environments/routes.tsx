@@ -2,11 +2,10 @@ import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { report } from '../journal.ts'
+import { refuseMore } from '../limits.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
-import { removeFromEngine, removeLogs } from '../projects/remove.ts'
-import type { Removed } from '../projects/remove.ts'
-import { findLiveProject, findProject } from '../projects/store.ts'
+import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
@@ -16,10 +15,11 @@ import { moveOn, show } from '../web/respond.tsx'
 import { patience, within } from '../web/within.ts'
 import { environmentForm, environmentUpdateForm } from './forms.ts'
 import { environmentJson, urlOf } from './json.ts'
+import { removeEnvironment } from './remove.ts'
 import {
   countVariables,
-  deleteEnvironment,
   findEnvironment,
+  findLiveEnvironment,
   insertEnvironment,
   listEnvironments,
   pageOfEnvironments,
@@ -60,6 +60,7 @@ export const environmentRoutes = (deps: Deps) => {
     .get('/projects/:id/envs/new', (c) => show(c, newEnvironment(c, emptyDraft)))
     .post('/projects/:id/envs', own, input(environmentForm, newEnvironment), (c) => {
       const project = findLiveProject(db, ownKey(c))
+      refuseMore('environments', countEnvironments(db, project.ownerId))
       const { hostPort, ...values } = c.var.input
       if (hostPort) refuseUsedPort(deps, hostPort)
       const environment = insertEnvironment(db, {
@@ -80,7 +81,7 @@ export const environmentRoutes = (deps: Deps) => {
     .get('/projects/:id/envs/:envId', (c) => show(c, oneEnvironment(c, emptyDraft)))
     .put('/projects/:id/envs/:envId', own, input(environmentUpdateForm, oneEnvironment), (c) => {
       const project = findLiveProject(db, ownKey(c))
-      const current = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
+      const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
       const { hostPort, ...changes } = c.var.input
       if (hostPort) refuseUsedPort(deps, hostPort)
       const environment = updateEnvironment(db, current, {
@@ -97,9 +98,14 @@ export const environmentRoutes = (deps: Deps) => {
       const project = findLiveProject(db, ownKey(c))
       const environment = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
       refuseLast(db, environment)
-      await deps.docker.info() // nothing is touched while the engine can't be asked what there is
-      audit(c, 'environment.deleted', about(environment, project))
-      const work = removeEnvironment(environment)
+      await deps.docker.info() // refused as a whole while the engine can't be asked
+      db.transaction(() => {
+        refuseLast(db, environment) // another one may have gone meanwhile
+        const deletingAt = environment.deletingAt ?? new Date()
+        updateEnvironment(db, environment, { deletingAt })
+        audit(c, 'environment.deleted', about(environment, project))
+      })
+      const work = removeEnvironment(deps, environment)
       const removed = await within(patience, work)
       if (!removed) {
         const fields = { environment: environment.id }
@@ -110,17 +116,6 @@ export const environmentRoutes = (deps: Deps) => {
       const json = () => ({ removed: removed ?? [] })
       return moveOn(c, { to: `/projects/${project.id}/envs`, json })
     })
-
-  async function removeEnvironment({ id, projectId, name }: Environment): Promise<Removed[]> {
-    const of = { projectId, environmentId: id }
-    const removed: Removed[] = []
-    do {
-      await deps.queue.cancelEnvironment(id)
-      removed.push(...(await removeFromEngine(deps, { ...of, volumes: false })))
-    } while (deps.queue.isBusy(id)) // someone deployed to it meanwhile
-    deleteEnvironment(db, { id, projectId }, { before: () => removeLogs(deps, of) })
-    return [...removed, { kind: 'environment', name }]
-  }
 
   function newEnvironment(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))

@@ -1,9 +1,11 @@
 import { and, asc, desc, eq, lt } from 'drizzle-orm'
+import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
 import { variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import type { Duplicates } from '../db/unique.ts'
 import { AppError, notFound } from '../errors.ts'
+import { refuseMore } from '../limits.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -61,6 +63,8 @@ export function insertVariable(
   secrets: Secrets,
   { environmentId, ...values }: Values & { environmentId: string },
 ): Variable {
+  const ofSame = eq(variables.environmentId, environmentId)
+  refuseMore('variables', countRows(db, variables, ofSame))
   const id = Bun.randomUUIDv7()
   const value = values.secret ? secrets.seal(values.value, contextOf(id)) : values.value
   return refuseDuplicate(

@@ -1,11 +1,12 @@
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { invalidField } from '../errors.ts'
+import { refuseMore } from '../limits.ts'
 import type { sourceForm } from './forms.ts'
 import type { Access, Provider, TokenOwner } from './providers/provider.ts'
 import { ProviderError } from './providers/provider-error.ts'
 import { providers } from './providers/registry.ts'
-import { insertSource } from './store.ts'
+import { countSources, insertSource } from './store.ts'
 import type { Source } from './store.ts'
 
 type Wanted = {
@@ -24,6 +25,7 @@ export async function addSource(
   const owner = await askOwner(provider, { baseUrl, token, allow: config.allowHosts, signal })
   const { login, missing } = owner
   if (missing.length > 0 || login === null) throw tooWeak(provider, owner)
+  refuseMore('sources', countSources(db, ownerId))
   const source = insertSource(db, secrets, { ownerId, provider: kind, name, baseUrl, login, token })
   return { source, owner }
 }

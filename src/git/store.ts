@@ -1,4 +1,5 @@
 import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
 import { gitSources, projects } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
@@ -31,6 +32,9 @@ export const listSources = (db: Db, { ownerId, cursor, limit }: { ownerId: strin
     .orderBy(desc(gitSources.id))
     .limit(limit + 1)
     .all()
+
+export const countSources = (db: Db, ownerId: string) =>
+  countRows(db, gitSources, eq(gitSources.ownerId, ownerId))
 
 type NewSource = Pick<Source, 'ownerId' | 'provider' | 'name' | 'baseUrl' | 'login'> & {
   token: string

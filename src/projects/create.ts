@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
+import { refuseMore } from '../limits.ts'
 import { randomToken } from '../secrets.ts'
 import type { projectForm } from './forms.ts'
 import { freeHostPort } from './host-ports.ts'
 import { chooseRepository, deployKeyFor } from './repository-choice.ts'
-import { insertProject } from './store.ts'
+import { countEnvironments, countProjects, insertProject } from './store.ts'
 import type { Project } from './store.ts'
 
 type Wanted = { ownerId: string; input: z.output<ReturnType<typeof projectForm>> }
@@ -14,6 +15,8 @@ export function createProject(
   { db, secrets, config }: Pick<Deps, 'db' | 'secrets' | 'config'>,
   { ownerId, input }: Wanted,
 ): { project: Project; webhookSecret: string } {
+  refuseMore('projects', countProjects(db, ownerId))
+  refuseMore('environments', countEnvironments(db, ownerId))
   const id = Bun.randomUUIDv7()
   const chosen = chooseRepository({ db }, { ownerId, asked: input })!
   const webhookSecret = randomToken()

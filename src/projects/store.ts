@@ -1,5 +1,6 @@
-import { and, desc, eq, isNotNull, lt, ne } from 'drizzle-orm'
+import { and, count, desc, eq, isNotNull, lt, ne } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
+import { countRows } from '../db/count.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { deploymentLogs, outputBlocks, outputCursors } from '../db/log-schema.ts'
 import { deployments, environments, projects, servicePorts } from '../db/schema.ts'
@@ -40,6 +41,18 @@ export const listProjects = (db: Db, { ownerId, cursor, limit }: { ownerId: stri
     .orderBy(desc(projects.id))
     .limit(limit + 1)
     .all()
+
+export const countProjects = (db: Db, ownerId: string) =>
+  countRows(db, projects, eq(projects.ownerId, ownerId))
+
+/** Over all projects of the owner. */
+export const countEnvironments = (db: Db, ownerId: string) =>
+  db
+    .select({ rows: count() })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(eq(projects.ownerId, ownerId))
+    .get()!.rows
 
 export const listProjectsBeingDeleted = (db: Db) =>
   db.select().from(projects).where(isNotNull(projects.deletingAt)).all()

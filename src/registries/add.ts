@@ -2,9 +2,10 @@ import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { invalidField } from '../errors.ts'
+import { refuseMore } from '../limits.ts'
 import { sealedAs, serverAddress } from './auth.ts'
 import type { registryForm } from './forms.ts'
-import { insertRegistry } from './store.ts'
+import { countRegistries, insertRegistry } from './store.ts'
 
 /** Has the engine log in there, and keeps what it was let in with. */
 export async function addRegistry(
@@ -25,6 +26,7 @@ export async function addRegistry(
       `The engine does not reach a registry at ${host}. Check the address.`,
     )
   })
+  refuseMore('registries', countRegistries(db, ownerId))
   const id = Bun.randomUUIDv7()
   const sealed = secrets.seal(password, sealedAs(id))
   return insertRegistry(db, { id, ownerId, host, username, password: sealed })

@@ -1,4 +1,5 @@
 import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
+import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
 import { registries } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
@@ -29,6 +30,9 @@ export const listRegistries = (db: Db, { ownerId, cursor, limit }: { ownerId: st
     .orderBy(desc(registries.id))
     .limit(limit + 1)
     .all()
+
+export const countRegistries = (db: Db, ownerId: string) =>
+  countRows(db, registries, eq(registries.ownerId, ownerId))
 
 /** The password is sealed already, for the id given. */
 export const insertRegistry = (db: Db, values: typeof registries.$inferInsert): Registry =>

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { AppError, invalidField } from '../errors.ts'
 import { refusedHost } from '../hosts.ts'
+import { refuseMore } from '../limits.ts'
 import { dockerHub, registryOf } from '../registries/image-registry.ts'
 import type { User } from '../web/factory.ts'
 import type { ServiceDeps } from './bring-up.ts'
@@ -14,7 +15,7 @@ import type { Definition } from './definition.ts'
 import { givenValues, refuseClashes } from './forms.ts'
 import { choosePorts, portsWanted, refuseOtherPorts } from './ports.ts'
 import { startService } from './start.ts'
-import { insertService } from './store.ts'
+import { countServices, insertService } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 import { sealValues } from './values.ts'
 
@@ -41,6 +42,7 @@ export type Wanted = {
 /** Makes an instance and begins its start. All that can be refused is, before anything is stored. */
 export function makeService(deps: MakeDeps, wanted: Wanted): Service {
   const { owner, name, text, env = null, template, input } = wanted
+  refuseMore('services', countServices(deps.db, owner.id))
   refuseClashes(template.variables)
   const id = Bun.randomUUIDv7()
   const definition = define(deps, {

@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
+import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
 import { servicePorts, services } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
@@ -49,6 +50,9 @@ export const listNames = (db: Db, ownerId: string) =>
     .where(eq(services.ownerId, ownerId))
     .all()
     .map(({ name }) => name)
+
+export const countServices = (db: Db, ownerId: string) =>
+  countRows(db, services, eq(services.ownerId, ownerId))
 
 /** Over all owners, oldest first, without those being deleted. */
 export const listInStatus = (db: Db, statuses: readonly ServiceStatus[]): Service[] =>

@@ -1,0 +1,46 @@
+import { AppError } from './errors.ts'
+
+/**
+ * How many of each one user may have: more than honest work needs, and few enough that one user fills
+ * neither the disk nor the ports and networks that all share. The README's table repeats these lines.
+ */
+export const limits = {
+  projects: 500,
+  /** Over all projects: each holds a port of the host. */
+  environments: 1000,
+  /** Of one environment; an engine takes no more of them than fit into 2 MB. */
+  variables: 500,
+  services: 200,
+  tokens: 100,
+  sources: 50,
+  registries: 50,
+  /** Open invitations that one admin has made. */
+  invites: 100,
+  /** Waiting deployments that people and programs asked for; what a push asks for is never turned away. */
+  deployments: 100,
+  /** One more login ends the session that was seen longest ago. */
+  sessions: 100,
+} as const
+
+type Limited = Exclude<keyof typeof limits, 'sessions'>
+
+const said: Record<Limited, string> = {
+  projects: 'You have % projects, which is the most. Delete one first.',
+  environments: 'Your projects have % environments, which is the most. Delete one first.',
+  variables: 'This environment has % variables, which is the most. Delete some first.',
+  services: 'You have % services, which is the most. Delete one first.',
+  tokens: 'You have % API tokens, which is the most. Revoke one first.',
+  sources: 'You have % git sources, which is the most. Remove one first.',
+  registries: 'You have % registries, which is the most. Remove one first.',
+  invites: 'You have made % open invitations, which is the most. Withdraw one first.',
+  deployments: 'You have % deployments waiting, which is the most. Wait until some are done.',
+}
+
+/** Refuses one more of what there are `count` already, where that is the most. */
+export function refuseMore(what: Limited, count: number) {
+  if (count < limits[what]) return
+  const message = said[what].replace('%', String(limits[what]))
+  throw what === 'deployments'
+    ? new AppError('too_many', message, { retryAfter: 60 })
+    : new AppError('conflict', message)
+}
