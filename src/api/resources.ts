@@ -50,6 +50,7 @@ export const environment = z.object({
   cpus: z.number(),
   autoDeploy: z.boolean().nullable(),
   volumes: z.array(z.string()),
+  deleting: z.boolean(),
   createdAt: time,
 })
 

@@ -1,4 +1,6 @@
 import type { Deps } from '../deps.ts'
+import { removeEnvironment } from '../environments/remove.ts'
+import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
 import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
@@ -35,6 +37,11 @@ export async function recover(deps: RecoverDeps, { signal }: { signal: AbortSign
   for (const waiting of listInStatus(deps.db, ['pending'])) supersedeOlder(deps, waiting)
   deps.queue.wake()
 
+  for (const environment of listEnvironmentsBeingDeleted(deps.db)) {
+    const fields = { environment: environment.id }
+    const options = { signal, failed: 'environment removal failed', fields }
+    await withEngine(deps.docker, options, () => removeEnvironment(deps, environment))
+  }
   for (const project of listProjectsBeingDeleted(deps.db)) {
     const options = { signal, failed: 'project removal failed', fields: { project: project.id } }
     await withEngine(deps.docker, options, () =>

@@ -30,6 +30,7 @@ export const environmentJson = (environment: Environment, config: Config) => ({
   cpus: environment.cpus,
   autoDeploy: environment.autoDeploy,
   volumes: environment.volumes,
+  deleting: environment.deletingAt !== null,
   createdAt: environment.createdAt,
 })
 

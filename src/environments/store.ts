@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, lt } from 'drizzle-orm'
+import { and, asc, count, desc, eq, isNotNull, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
@@ -23,6 +23,17 @@ export function findEnvironment(db: Db, { id, projectId }: { id: string; project
   return environment
 }
 
+/** The environment, for a change: one that is being deleted takes none. */
+export function findLiveEnvironment(db: Db, key: { id: string; projectId: string }) {
+  const environment = findEnvironment(db, key)
+  if (environment.deletingAt)
+    throw new AppError(
+      'conflict',
+      `Environment ${environment.name} is being deleted. It takes no changes.`,
+    )
+  return environment
+}
+
 /** The environment and its project, found through the owner. */
 export function findOwnEnvironment(db: Db, { id, ownerId }: { id: string; ownerId: string }) {
   const found = db
@@ -43,6 +54,10 @@ export const listEnvironments = (db: Db, projectId: string): Environment[] =>
     .where(eq(environments.projectId, projectId))
     .orderBy(asc(environments.id))
     .all()
+
+/** Over all projects. */
+export const listEnvironmentsBeingDeleted = (db: Db): Environment[] =>
+  db.select().from(environments).where(isNotNull(environments.deletingAt)).all()
 
 /** A page of them with one row too many, newest first. */
 export const pageOfEnvironments = (
@@ -101,29 +116,18 @@ const duplicates: Duplicates = {
   ],
 }
 
-type EnvironmentKey = Pick<Environment, 'id' | 'projectId'>
-
-/** A project keeps at least one environment: throws where this is its last. */
-export function refuseLast(db: Db, { id, projectId }: EnvironmentKey) {
-  const all = listEnvironments(db, projectId)
-  if (all.length > 1 || all[0]?.id !== id) return
+/** A project keeps at least one environment: throws where this is the last that is to stay. */
+export function refuseLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'projectId'>) {
+  const others = listEnvironments(db, projectId).filter((other) => other.id !== id)
+  if (others.some(({ deletingAt }) => deletingAt === null)) return
   throw new AppError(
     'conflict',
     'A project keeps at least one environment. Add another one first, or delete the project.',
   )
 }
 
-/** Deletes it unless it is the project's last; `before` is done in the same moment, or not at all. */
-export const deleteEnvironment = (
-  db: Db,
-  key: EnvironmentKey,
-  { before }: { before: () => void },
-) =>
-  db.transaction(() => {
-    refuseLast(db, key) // another one may have gone since the request was checked
-    before()
-    db.delete(environments).where(eq(environments.id, key.id)).run()
-  })
+export const deleteEnvironment = (db: Db, id: string) =>
+  db.delete(environments).where(eq(environments.id, id)).run()
 
 /** The branch it follows: its own, or the project's; null is the remote's HEAD. */
 export const branchOf = (environment: Environment, project: Project) =>

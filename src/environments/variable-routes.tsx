@@ -108,6 +108,8 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
     const found = findOwnEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
     if (forChange && found.project.deletingAt)
       throw new AppError('conflict', `Project ${found.project.name} is being deleted.`)
+    if (forChange && found.environment.deletingAt)
+      throw new AppError('conflict', `Environment ${found.environment.name} is being deleted.`)
     return found
   }
 

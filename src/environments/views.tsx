@@ -15,44 +15,49 @@ export const EnvironmentsPage = ({
 }: {
   project: Project
   environments: { environment: Environment; variables: number; url: string | null }[]
-}) => (
-  <ProjectFrame
-    project={project}
-    tab="environments"
-    environments={environments.map(({ environment }) => environment)}
-  >
-    <div class="section-head">
-      <p class="muted">Changes take effect at the next deployment.</p>
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        hx-get={`/projects/${project.id}/envs/new`}
-        hx-target="#modal"
-      >
-        New environment
-      </button>
-    </div>
-    <ul class="rows">
-      {environments.map((row) => (
-        <EnvironmentRow project={project} isOnly={environments.length === 1} {...row} />
-      ))}
-    </ul>
-  </ProjectFrame>
-)
+}) => {
+  const live = environments.flatMap(({ environment }) =>
+    environment.deletingAt ? [] : [environment],
+  )
+  return (
+    <ProjectFrame project={project} tab="environments" environments={live}>
+      <div class="section-head">
+        <p class="muted">Changes take effect at the next deployment.</p>
+        <button
+          type="button"
+          class="btn"
+          data-variant="outline"
+          hx-get={`/projects/${project.id}/envs/new`}
+          hx-target="#modal"
+        >
+          New environment
+        </button>
+      </div>
+      <ul class="rows">
+        {environments.map((row) => (
+          <EnvironmentRow
+            project={project}
+            isLast={live.length === 1 && live[0] === row.environment}
+            {...row}
+          />
+        ))}
+      </ul>
+    </ProjectFrame>
+  )
+}
 
 const EnvironmentRow = ({
   project,
   environment,
   variables,
   url,
-  isOnly,
+  isLast,
 }: {
   project: Project
   environment: Environment
   variables: number
   url: string | null
-  isOnly: boolean
+  isLast: boolean
 }) => (
   <li class="row">
     <div class="row-main">
@@ -65,7 +70,11 @@ const EnvironmentRow = ({
         <span>
           {environment.memoryMb} MB, {environment.cpus} CPU
         </span>
-        <span>{deploysWhen(environment.autoDeploy ?? project.autoDeploy)}</span>
+        <span>
+          {environment.deletingAt
+            ? 'being deleted'
+            : deploysWhen(environment.autoDeploy ?? project.autoDeploy)}
+        </span>
       </p>
     </div>
     <div class="row-actions">
@@ -87,19 +96,23 @@ const EnvironmentRow = ({
       >
         Variables <span class="count">{variables}</span>
       </a>
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
-        hx-get={environmentPath(environment)}
-        hx-target="#modal"
-        aria-label={`Edit ${environment.name}`}
-      >
-        Edit
-      </button>
-      <DeployEnvironmentButton project={project} environment={environment} />
-      {!isOnly && (
+      {!environment.deletingAt && (
+        <>
+          <button
+            type="button"
+            class="btn"
+            data-variant="outline"
+            data-size="sm"
+            hx-get={environmentPath(environment)}
+            hx-target="#modal"
+            aria-label={`Edit ${environment.name}`}
+          >
+            Edit
+          </button>
+          <DeployEnvironmentButton project={project} environment={environment} />
+        </>
+      )}
+      {!isLast && (
         <button
           type="button"
           class="btn quiet-danger"

@@ -27,6 +27,7 @@ export function decide(
   if (isZero(push.after)) return nothing(`The branch ${branch} was deleted.`)
 
   const following = environments.filter((environment) => {
+    if (environment.deletingAt) return false
     const followed = followedBranch(environment, project)
     return followed === null ? isDefault(branch, push) : followed === branch
   })

@@ -1,0 +1,22 @@
+import type { Deps } from '../deps.ts'
+import { removeFromEngine, removeLogs } from '../projects/remove.ts'
+import type { Removed } from '../projects/remove.ts'
+import { deleteEnvironment } from './store.ts'
+import type { Environment } from './store.ts'
+
+/**
+ * Deletes an environment and what Davit made for it; its volumes stay. Who calls it has stored the
+ * intent, after which nothing deploys to it, and every step can be repeated: what a crash leaves is
+ * taken up at the next start.
+ */
+export async function removeEnvironment(
+  deps: Pick<Deps, 'db' | 'logDb' | 'docker' | 'queue' | 'instanceId'>,
+  { id, projectId, name }: Environment,
+): Promise<Removed[]> {
+  const of = { projectId, environmentId: id }
+  await deps.queue.cancelEnvironment(id)
+  const removed = await removeFromEngine(deps, { ...of, volumes: false })
+  removeLogs(deps, of)
+  deleteEnvironment(deps.db, id)
+  return [...removed, { kind: 'environment', name }]
+}
