@@ -19,7 +19,10 @@ services:
 `
 
 /** One that goes on and on, and ends when it is told to. */
-export const idle = 'image: busybox, init: true, command: [sleep, "999"], stop_grace_period: 1s'
+export const endless = 'image: busybox, init: true, command: [sleep, "999"], stop_grace_period: 1s'
+
+/** The same, and well at once: without a check it would have to stay up for a while. */
+export const idle = `${endless}, healthcheck: {test: [CMD, "true"], interval: 100ms}`
 
 type Fields = Record<string, unknown>
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
-import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
+import { answerOf, endless, idle, leftOf, made, settled, site } from './instances.ts'
 
 test('a service starts, answers at its address, and is the owner’s alone', async () => {
   const t = testApp()
@@ -120,7 +120,7 @@ test('the last words of a failed start hide what is secret', async () => {
 test('a start can be cancelled, and begun again', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const compose = `services: {a: {${idle}, healthcheck: {test: ["CMD", "test", "-f", "/tmp/well"], interval: 200ms, retries: 9999}}}`
+  const compose = `services: {a: {${endless}, healthcheck: {test: ["CMD", "test", "-f", "/tmp/well"], interval: 200ms, retries: 9999}}}`
   const { json } = await ada.post('/services/compose', { name: 'slow', compose })
   await untilStatus(t, json.id, 'starting')
   expect((await ada.post(`/services/${json.id}/restart`)).status).toBe(409)
