@@ -44,7 +44,7 @@ async function removeImages(
 }
 
 /** A container that someone ran by hand may use it; the next clean-up takes it then. */
-async function removeUnlessUsed(docker: Deps['docker'], image: string) {
+export async function removeUnlessUsed(docker: Deps['docker'], image: string) {
   try {
     await docker.removeImage(image)
     return true

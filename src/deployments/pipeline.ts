@@ -5,7 +5,6 @@ import { openKeys, secretsOf } from '../projects/keys.ts'
 import { authFor } from '../registries/auth.ts'
 import { hasRegistries } from '../registries/store.ts'
 import { cleanUp } from './clean-up.ts'
-import { commitStatuses } from './commit-status.ts'
 import { explain } from './explain.ts'
 import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
@@ -18,6 +17,7 @@ import { deploy } from './steps/deploy.ts'
 import { discard } from './steps/discard.ts'
 import { countAttempt, getCurrent, getJob } from './store.ts'
 import type { Job } from './store.ts'
+import { commitStatuses } from './tell-provider.ts'
 
 type Options = {
   signal: AbortSignal

@@ -1,32 +1,42 @@
 import type { Deps } from '../deps.ts'
+import { withEngine } from '../docker/with-engine.ts'
 import { removeEnvironment } from '../environments/remove.ts'
 import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
-import { labelFilter, readLabels } from '../projects/labels.ts'
 import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
+import { removeContainersLeftOver, removeImagesLeftOver } from './left-overs.ts'
 import { LogWriter } from './log-writer.ts'
 import { observe } from './observe.ts'
-import { activeStatuses, getCurrent, getJob, listInStatus, moveDeployment } from './store.ts'
+import {
+  activeStatuses,
+  getCurrent,
+  getJob,
+  listInStatus,
+  listUntold,
+  moveDeployment,
+} from './store.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder } from './supersede.ts'
-import { withEngine } from '../docker/with-engine.ts'
+import { tellEnds } from './tell-provider.ts'
 
 /** A deployment that was in work at two deaths of Davit may be what kills it. */
 const maxAttempts = 2
 
 type RecoverDeps = Omit<Deps, 'streams' | 'setupCode'>
+type UntilStopped = { signal: AbortSignal }
 
 /**
  * Takes up what the last process left in the middle: what served is started again, deployments go
  * back into the queue or end as failed with the reason, deletions go on. Waits for the engine.
  */
-export async function recover(deps: RecoverDeps, { signal }: { signal: AbortSignal }) {
+export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
+  const untold = listUntold(deps.db)
   const interrupted = listInStatus(deps.db, activeStatuses)
   const switching = interrupted.filter(({ status }) => status === 'deploying')
   for (const deployment of interrupted)
     if (!switching.includes(deployment)) takeUp(deps, deployment)
 
-  await removeOrphans(deps, { signal })
+  await removeContainersLeftOver(deps, { signal })
   for (const deployment of switching) {
     await startPrevious(deps, deployment, { signal })
     if (signal.aborted) return // the next process takes up what is left
@@ -37,26 +47,22 @@ export async function recover(deps: RecoverDeps, { signal }: { signal: AbortSign
   for (const waiting of listInStatus(deps.db, ['pending'])) supersedeOlder(deps, waiting)
   deps.queue.wake()
 
-  for (const environment of listEnvironmentsBeingDeleted(deps.db)) {
-    const fields = { environment: environment.id }
-    const options = { signal, failed: 'environment removal failed', fields }
-    await withEngine(deps.docker, options, () => removeEnvironment(deps, environment))
-  }
-  for (const project of listProjectsBeingDeleted(deps.db)) {
-    const options = { signal, failed: 'project removal failed', fields: { project: project.id } }
-    await withEngine(deps.docker, options, () =>
-      removeProject(deps, { project, volumes: project.deletingVolumes }),
-    )
-  }
+  await Promise.all([
+    tellEnds(deps, { deployments: untold, signal }),
+    removeImagesLeftOver(deps, { signal }),
+    goOnDeleting(deps, { signal }),
+  ])
 }
 
 /** Back into the queue, or to its end when it was cancelled or was in work once too often. */
-function takeUp(deps: RecoverDeps, deployment: Deployment) {
-  const { id, status, attempt, cancelRequested } = deployment
+function takeUp(deps: RecoverDeps, { id }: Deployment) {
+  const deployment = getJob(deps.db, id)?.deployment
+  if (!deployment) return // deleted while the engine was waited for
+  const { status, attempt, cancelRequested } = deployment
   const log = new LogWriter(deps, id)
   if (cancelRequested) {
     log.write('Cancelled.')
-    return move('cancelled')
+    return move('cancelled', nothingMade)
   }
   if (attempt < maxAttempts) {
     log.write(`Davit ended while ${status}. The deployment is taken up again.`)
@@ -65,6 +71,7 @@ function takeUp(deps: RecoverDeps, deployment: Deployment) {
   const message = `Davit ended ${attempt} times while ${status}.`
   log.write(`Failed: ${message}`)
   move('failed', {
+    ...nothingMade,
     errorStep: status,
     errorCode: 'interrupted',
     errorMessage: message,
@@ -79,32 +86,14 @@ function takeUp(deps: RecoverDeps, deployment: Deployment) {
   }
 }
 
-/** Containers of deployments that serve nothing, unless one is at work there by now. */
-async function removeOrphans(
-  { db, docker, queue, instanceId }: RecoverDeps,
-  { signal }: { signal: AbortSignal },
-) {
-  const labels = labelFilter(instanceId, { kind: 'app' })
-  const listing = { signal, failed: 'the containers left over could not be listed' }
-  const found = await withEngine(docker, listing, () =>
-    docker.listContainers({ labels, all: true }),
-  )
-  for (const { id, labels } of found ?? []) {
-    const removal = { signal, failed: 'a container left over stays', fields: { container: id } }
-    await withEngine(docker, removal, async () => {
-      const job = getJob(db, readLabels(labels).deploymentId)
-      if (!job || queue.isBusy(job.environment.id)) return
-      if (getCurrent(db, job.environment.id)?.containerId === id) return
-      await docker.removeContainer(id, { force: true })
-    })
-  }
-}
+/** Its container and its image are left over, and go as such. */
+const nothingMade = { containerId: null, image: null }
 
 /** It may have been stopped to make room. */
 async function startPrevious(
   { db, docker }: RecoverDeps,
   { id, environmentId }: Deployment,
-  { signal }: { signal: AbortSignal },
+  { signal }: UntilStopped,
 ) {
   const failed = 'the previous container did not start'
   await withEngine(docker, { signal, failed, fields: { deployment: id } }, async () => {
@@ -117,10 +106,24 @@ async function startPrevious(
 const observeAgain = (
   deps: RecoverDeps,
   { id, environmentId }: Deployment,
-  { signal }: { signal: AbortSignal },
+  { signal }: UntilStopped,
 ) =>
   withEngine(
     deps.docker,
     { signal, failed: 'the state of an app is not known', fields: { deployment: id } },
     () => observe(deps, environmentId),
   )
+
+async function goOnDeleting(deps: RecoverDeps, { signal }: UntilStopped) {
+  for (const environment of listEnvironmentsBeingDeleted(deps.db)) {
+    const fields = { environment: environment.id }
+    const options = { signal, failed: 'environment removal failed', fields }
+    await withEngine(deps.docker, options, () => removeEnvironment(deps, environment))
+  }
+  for (const project of listProjectsBeingDeleted(deps.db)) {
+    const options = { signal, failed: 'project removal failed', fields: { project: project.id } }
+    await withEngine(deps.docker, options, () =>
+      removeProject(deps, { project, volumes: project.deletingVolumes }),
+    )
+  }
+}

@@ -141,6 +141,10 @@ export const listInStatus = (db: Db, statuses: readonly Status[]) =>
     .orderBy(asc(deployments.id))
     .all()
 
+/** Those whose provider may not have been told of their end. */
+export const listUntold = (db: Db) =>
+  db.select().from(deployments).where(eq(deployments.toldProvider, 'pending')).all()
+
 /** The one whose container serves the environment, or did until it was stopped. */
 export const getCurrent = (db: Db, environmentId: string) =>
   db
@@ -166,6 +170,15 @@ export const listImages = (db: Db, environmentId: string) =>
     .orderBy(desc(sql`max(${deployments.id})`))
     .all()
     .map(({ image }) => image!)
+
+/** Whether a deployment runs from it, or can be rolled back to it. */
+export const isImageKept = (db: Db, image: string) =>
+  db
+    .select({ id: deployments.id })
+    .from(deployments)
+    .where(eq(deployments.image, image))
+    .limit(1)
+    .get() !== undefined
 
 /** The image is gone: no deployment can be rolled back to it. */
 export const forgetImage = (db: Db, image: string) =>

@@ -1,0 +1,50 @@
+import type { Deps } from '../deps.ts'
+import { withEngine } from '../docker/with-engine.ts'
+import { retire } from '../logs/retire.ts'
+import { labelFilter, readLabels } from '../projects/labels.ts'
+import { removeUnlessUsed } from './clean-up.ts'
+import { getCurrent, getJob, isEnded, isImageKept } from './store.ts'
+
+type LeftOverDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'queue' | 'instanceId'>
+
+/** Removes containers of deployments that serve nothing, unless one is at work there by now. */
+export async function removeContainersLeftOver(
+  deps: LeftOverDeps,
+  { signal }: { signal: AbortSignal },
+) {
+  const { db, docker, queue, instanceId } = deps
+  const labels = labelFilter(instanceId, { kind: 'app' })
+  const listing = { signal, failed: 'the containers left over could not be listed' }
+  const found = await withEngine(docker, listing, () =>
+    docker.listContainers({ labels, all: true }),
+  )
+  for (const { id, labels } of found ?? []) {
+    const removal = { signal, failed: 'a container left over stays', fields: { container: id } }
+    await withEngine(docker, removal, async () => {
+      const job = getJob(db, readLabels(labels).deploymentId)
+      if (!job || queue.isBusy(job.environment.id)) return
+      if (getCurrent(db, job.environment.id)?.containerId === id) return
+      await retire(deps, id, { timeoutSeconds: 0 })
+    })
+  }
+}
+
+/** Removes images that were built for deployments which have come to their end without them. */
+export async function removeImagesLeftOver(
+  { db, docker, queue, instanceId }: LeftOverDeps,
+  { signal }: { signal: AbortSignal },
+) {
+  const listing = { signal, failed: 'the images left over could not be listed' }
+  const found = await withEngine(docker, listing, () =>
+    docker.listImages({ labels: labelFilter(instanceId, { kind: 'build' }) }),
+  )
+  for (const { id, labels, tags } of found ?? []) {
+    const removal = { signal, failed: 'an image left over stays', fields: { image: id } }
+    await withEngine(docker, removal, async () => {
+      const job = getJob(db, readLabels(labels).deploymentId)
+      if (!job || queue.isBusy(job.environment.id) || !isEnded(job.deployment.status)) return
+      for (const image of tags.length > 0 ? tags : [id])
+        if (!isImageKept(db, image)) await removeUnlessUsed(docker, image)
+    })
+  }
+}

@@ -1,0 +1,96 @@
+import type { Deps } from '../deps.ts'
+import { AppError, Failure } from '../errors.ts'
+import type { CommitStatus } from '../git/providers/provider.ts'
+import { providers } from '../git/providers/registry.ts'
+import { accessTo } from '../git/source-access.ts'
+import { findSource } from '../git/store.ts'
+import { journal } from '../journal.ts'
+import { statusOf } from './commit-status.ts'
+import { getJob, isEnded, updateDeployment } from './store.ts'
+import type { Deployment, Job } from './store.ts'
+
+/** Milliseconds for one status. */
+const patience = 10_000
+
+type TellDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
+
+/**
+ * Tells the provider of a project's source how its commit fares: call it whenever the deployment has
+ * moved. The statuses go out one after the other in the background, and what becomes of them changes
+ * nothing about the deployment; the first one that the provider refuses is said in its log.
+ */
+export function commitStatuses(
+  deps: TellDeps,
+  { job, log }: { job: Job; log: (text: string) => void },
+): () => void {
+  const { id } = job.deployment
+  let before = Promise.resolve()
+  let isSaid = false
+  let isOver = false
+  return function tell() {
+    const now = getJob(deps.db, id)
+    isOver = !now || isEnded(now.deployment.status)
+    const status = now && statusOf(now, deps.config)
+    if (!status) return
+    // first: a status that the end of Davit breaks off is told by the next process
+    updateDeployment(deps.db, id, { toldProvider: 'pending' })
+    before = before
+      .then(() => send(deps, now, status, AbortSignal.timeout(patience)))
+      .catch(say)
+      .then(() => keepEnd(deps, id, status))
+  }
+
+  function say(error: unknown) {
+    if (isSaid) return
+    isSaid = true
+    if (isOver) warn(id, error)
+    else log(`The provider shows no status of this commit. ${reasonOf(error)}`)
+  }
+}
+
+/** For the start of Davit: tells the ends of deployments that the last process could not tell. */
+export async function tellEnds(
+  deps: TellDeps,
+  { deployments, signal }: { deployments: Deployment[]; signal: AbortSignal },
+) {
+  for (const { id } of deployments) {
+    const job = getJob(deps.db, id)
+    if (!job || !isEnded(job.deployment.status) || job.deployment.toldProvider !== 'pending')
+      continue
+    const status = statusOf(job, deps.config)
+    if (!status) continue
+    const timeout = AbortSignal.timeout(patience)
+    await send(deps, job, status, AbortSignal.any([signal, timeout])).catch((error) => {
+      if (!signal.aborted) warn(id, error)
+    })
+    if (signal.aborted) return // the next process tells it
+    keepEnd(deps, id, status)
+  }
+}
+
+/** One that was not taken counts as told too: asking again would change nothing. */
+function keepEnd({ db }: TellDeps, id: string, { state }: CommitStatus) {
+  if (state !== 'pending') updateDeployment(db, id, { toldProvider: state })
+}
+
+async function send(
+  deps: TellDeps,
+  { project: { sourceId, ownerId, repository } }: Job,
+  status: CommitStatus,
+  signal: AbortSignal,
+) {
+  if (!sourceId || !repository) return
+  const source = findSource(deps.db, { id: sourceId, ownerId })
+  const access = accessTo(deps, { source, signal })
+  await providers[source.provider].setCommitStatus(access, { repository, ...status })
+}
+
+const warn = (id: string, error: unknown) =>
+  journal.warn('a commit status was not taken', { deployment: id, reason: reasonOf(error) })
+
+function reasonOf(error: unknown) {
+  if (error instanceof AppError || error instanceof Failure) return error.message
+  if (error instanceof DOMException) return 'It did not answer in ten seconds.'
+  journal.error('a commit status was not sent', error)
+  return 'Something went wrong inside Davit.'
+}
