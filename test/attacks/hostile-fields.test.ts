@@ -1,0 +1,189 @@
+import { afterAll, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { schemaOf } from '../../src/api/document.ts'
+import { operations } from '../../src/api/operations.ts'
+import { everything, fill } from '../support/everything.ts'
+import type { Ids } from '../support/everything.ts'
+import { startProviderServer } from '../support/provider-server.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import type { Answer } from '../support/client.ts'
+import { token } from '../git/source.ts'
+import { injectionsOf } from './injections.ts'
+
+const dir = mkdtempSync(join(tmpdir(), 'davit-fields-'))
+const marker = join(dir, 'marker')
+const injections = injectionsOf(marker)
+const aFew = injections.filter((_, index) => index % 5 === 0)
+const provider = startProviderServer('github')
+provider.tokens.set(token, { login: 'ada', id: 42, scopes: ['repo'] })
+afterAll(() => {
+  provider.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+type Body = Record<string, unknown>
+
+type Form = {
+  /** A body that is taken; a new one each time where names are not to be taken twice. */
+  valid: () => Body
+  id?: keyof Ids
+  /** What is typed into a field and never told again. */
+  untold?: string[]
+  /** Each answer takes long, or another call has the same form: a few texts are enough. */
+  brief?: boolean
+  /** Fields of no schema: variables of a template. */
+  more?: Record<string, string>
+}
+
+const repositoryUrl = 'https://git.example.com/team/site.git'
+const unique = () => Bun.randomUUIDv7()
+const compose = 'services: {a: {image: busybox, environment: {GREETING: "${GREETING:-hello}"}}}'
+const ownService = () => ({ name: unique(), compose })
+const untoldOfServices = ['allowed', 'env', 'preview']
+const password = 'correct horse battery staple'
+
+/** Every call that takes a body. One that is missing here fails the first test. */
+const forms: Record<string, Form> = {
+  'post /projects': { valid: () => ({ name: unique(), repositoryUrl }) },
+  'put /projects/:id': { valid: () => ({}) },
+  'put /projects/:id/settings': { valid: () => ({}) },
+  'post /projects/:id/envs': { valid: () => ({ name: unique() }) },
+  'put /projects/:id/envs/:envId': { valid: () => ({}) },
+  'post /envs/:envId/variables': {
+    valid: () => ({ key: `K_${unique().replaceAll('-', '_')}`, value: 'x' }),
+    untold: ['dotenv'],
+  },
+  'put /envs/:envId/variables/:id': { id: 'variable', valid: () => ({}) },
+  'post /projects/:id/deployments': { valid: () => ({}) },
+  'post /projects/:id/deploy': { brief: true, valid: () => ({}) },
+  'post /services/:template': {
+    valid: () => ({ name: unique() }),
+    more: { REDIS_PASSWORD: 'string' },
+    untold: untoldOfServices,
+  },
+  'post /services': {
+    brief: true,
+    valid: () => ({ name: unique(), template: 'redis' }),
+    untold: untoldOfServices,
+  },
+  'post /services/deploy': {
+    brief: true,
+    valid: () => ({ name: unique(), template: 'redis' }),
+    untold: untoldOfServices,
+  },
+  'post /services/compose': {
+    valid: ownService,
+    more: { GREETING: 'string' },
+    untold: ['GREETING', ...untoldOfServices],
+  },
+  'post /services/compose/configure': {
+    valid: () => ({ compose }),
+    untold: ['name', 'compose', ...untoldOfServices],
+  },
+  'put /services/:id': { id: 'service', valid: () => ({}), untold: untoldOfServices },
+  'post /settings/registries': {
+    valid: () => ({ host: `${unique()}.example.com`, username: 'ada', password: 'x' }),
+    untold: ['password'],
+  },
+  'post /settings/prune': { valid: () => ({ what: ['images'], dryRun: true }) },
+  'put /settings/prune/schedule': { valid: () => ({}) },
+  'post /settings/git': {
+    valid: () => ({
+      provider: 'github',
+      name: unique(),
+      baseUrl: provider.baseUrl,
+      accessToken: token,
+    }),
+    untold: ['accessToken'],
+  },
+  'post /auth/register': {
+    brief: true,
+    valid: () => ({ email: `${unique()}@example.com`, password }),
+    untold: ['password', 'invite', 'setupCode'],
+  },
+  'post /auth/login': { brief: true, valid: () => ({ email: 'ada@example.com', password }) },
+  'put /settings/profile': { valid: () => ({}), untold: ['currentPassword'] },
+  'put /settings/password': { brief: true, valid: () => ({ password, currentPassword: 'x' }) },
+  'post /settings/tokens': { valid: () => ({ name: 'ci', scopes: ['read'] }) },
+  'put /settings/users/:id': { id: 'user', valid: () => ({}) },
+}
+
+const withBody = (t: TestApp) => operations(t.config).filter(({ body }) => body)
+const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
+
+test('the attack below knows every call that takes a body', () => {
+  expect(Object.keys(forms).toSorted()).toEqual(withBody(testApp()).map(nameOf).toSorted())
+})
+
+test('no field of any form runs what it is given: it is refused, or kept as it is', async () => {
+  const t = testApp({ DAVIT_REGISTRATION: 'open', DAVIT_ALLOW_LOCAL_REPOS: '0' })
+  t.queue.wake = () => {}
+  t.runner.run = () => Promise.resolve()
+  t.docker.checkRegistry = () => Promise.resolve()
+  const ada = t.logIn('ada@example.com')
+  t.db.$client.run("UPDATE users SET role = 'admin'")
+  const ids = await everything(t, ada)
+  const seen = { refused: 0, kept: 0 }
+
+  for (const operation of withBody(t)) {
+    const { method, path, body } = operation
+    const { valid, id, untold = [], brief = false, more = {} } = forms[nameOf(operation)]!
+    const send = method === 'post' ? ada.post : ada.put
+    const types = { ...typesOf(schemaOf(body!)), ...more }
+    for (const [field, type] of Object.entries(types))
+      for (const text of hasText(type) && !brief && !untold.includes(field) ? injections : aFew)
+        for (const value of shapesOf(type, text)) {
+          const answer = await send(fill(path, ids, id), { ...valid(), [field]: value })
+          const sent = `${nameOf(operation)} with ${field} = ${JSON.stringify(value)}`
+          if (answer.status >= 300) {
+            expect([401, 403, 404, 409, 422, 429], `${sent}: ${answer.text}`).toContain(
+              answer.status,
+            )
+            expect(answer.headers.get('Content-Type'), sent).toBe('application/problem+json')
+            seen.refused++
+          } else if (!untold.includes(field)) {
+            expect(toldOf(answer, field), sent).toEqual(trimmed(value))
+            seen.kept++
+          }
+        }
+  }
+  expect(seen.refused).toBeGreaterThan(1000)
+  expect(seen.kept).toBeGreaterThan(50)
+  expect(existsSync(marker)).toBe(false)
+  expect(existsSync(join(process.cwd(), 'marker'))).toBe(false)
+})
+
+/** The fields of a form, with what each takes; `any` where the schema does not say. */
+function typesOf(schema: Record<string, any>): Record<string, string> {
+  const variants = [schema, ...(schema.anyOf ?? []), ...(schema.allOf ?? [])]
+  const properties = variants.flatMap(({ properties = {} }) => Object.entries<any>(properties))
+  return Object.fromEntries(
+    properties.map(([name, field]) => {
+      const kinds = [field, ...(field.anyOf ?? [])]
+      if (kinds.some((kind) => kind.enum)) return [name, 'choice']
+      return [name, kinds.map(({ type }) => type).find((type) => type && type !== 'null') ?? 'any']
+    }),
+  )
+}
+
+const hasText = (type: string) => ['string', 'array', 'object', 'any'].includes(type)
+
+function shapesOf(type: string, text: string): unknown[] {
+  const list = [[text], [`data:/${text}`]]
+  const pairs = [{ A: text }, { [text]: 'x' }]
+  if (type === 'array') return list
+  if (type === 'object') return pairs
+  return type === 'any' ? [text, ...list, ...pairs] : [text]
+}
+
+const trimmed = (value: unknown): unknown =>
+  typeof value === 'string' ? value.trim() : Array.isArray(value) ? value.map(trimmed) : value
+
+/** What the answer says of a field, wherever in it that stands. */
+function toldOf({ json }: Answer, field: string) {
+  const places = [json, json.variable, json.user, json.project]
+  return places.find((place) => place && field in place)?.[field]
+}
