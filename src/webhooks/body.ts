@@ -10,13 +10,14 @@ const maxHeld = 64 * 1024 * 1024
 /** Reads bodies as the bytes they are, within bounds for each and for all that come at the same time. */
 export class BodyReader {
   #held = 0
+  #expected = 0
 
   /** The body, or 413 as soon as it is too large, whatever length was announced. */
   async read(c: Context, { signal }: { signal: AbortSignal }): Promise<Buffer> {
-    const announced = Number(c.req.header('Content-Length') ?? 0)
+    const announced = lengthOf(c)
     if (announced > maxBody) throw tooLarge()
-    const chunks: Uint8Array[] = []
-    let size = 0
+    const body = new Bytes(announced + this.#expected > maxHeld ? 0 : announced)
+    this.#expected += body.expected
     const reader = c.req.raw.body?.getReader()
     const stop = () => void reader?.cancel().catch(() => {})
     signal.addEventListener('abort', stop, { once: true })
@@ -25,19 +26,49 @@ export class BodyReader {
         const { done, value } = await reader.read()
         if (signal.aborted) throw tooSlow()
         if (done) break
-        size += value.length
         this.#held += value.length
-        if (size > maxBody) throw tooLarge()
+        body.add(value)
+        if (body.size > maxBody) throw tooLarge()
         if (this.#held > maxHeld) throw tooBusy()
-        chunks.push(value)
       }
-      return Buffer.concat(chunks)
+      return body.whole()
     } finally {
-      this.#held -= size
+      this.#held -= body.size
+      this.#expected -= body.expected
       signal.removeEventListener('abort', stop)
       stop()
     }
   }
+}
+
+/** Puts what arrives where it will be needed: pieces that are joined in the end take twice the memory. */
+class Bytes {
+  size = 0
+  readonly expected: number
+  readonly #place: Buffer
+  readonly #more: Uint8Array[] = []
+
+  constructor(expected: number) {
+    this.expected = expected
+    this.#place = Buffer.allocUnsafeSlow(expected) // costs nothing until it is written to
+  }
+
+  add(bytes: Uint8Array) {
+    if (this.size + bytes.length <= this.expected) this.#place.set(bytes, this.size)
+    else this.#more.push(bytes)
+    this.size += bytes.length
+  }
+
+  whole() {
+    if (this.#more.length === 0) return this.#place.subarray(0, this.size)
+    const rest = this.#more.reduce((sum, { length }) => sum + length, 0)
+    return Buffer.concat([this.#place.subarray(0, this.size - rest), ...this.#more])
+  }
+}
+
+function lengthOf(c: Context) {
+  const length = c.req.header('Content-Length') ?? ''
+  return /^\d+$/.test(length) ? Number(length) : 0
 }
 
 const tooLarge = () => new AppError('too_large', 'The body is larger than 25 MiB.')
