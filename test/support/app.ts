@@ -42,12 +42,13 @@ export function testApp(env: Record<string, string> = {}) {
   })
   const secrets = new Secrets('a secret of the tests, 32 bytes long')
   const db = openDatabase(':memory:')
+  const { docker, hasMade } = noticing(connectDocker({ host: process.env.DOCKER_HOST }))
   const deps: Deps = {
     config,
     db,
     logDb: openLogDatabase(':memory:'),
     secrets,
-    docker: connectDocker({ host: process.env.DOCKER_HOST }),
+    docker,
     feed: new EngineFeed(),
     conditions: new Conditions(),
     pruneRuns: new PruneRuns(() => deps),
@@ -69,7 +70,7 @@ export function testApp(env: Record<string, string> = {}) {
     await deps.queue.stop()
     await deps.runner.stop()
     await deps.pruneRuns.stop()
-    await removeFromEngine(deps)
+    if (deps.docker !== docker || hasMade()) await removeFromEngine({ ...deps, docker })
     rmSync(dataDir, { recursive: true, force: true })
   })
   return { ...deps, deps, app, dataDir, logIn: (email: string) => logIn(deps, app, email) }
@@ -79,6 +80,19 @@ export function testApp(env: Record<string, string> = {}) {
 function logIn(deps: Deps, app: TestApp['app'], email: string) {
   const user = insertUser(deps.db, { email, name: null, passwordHash: '', role: 'member' })
   return new TestClient(deps, app, user)
+}
+
+const making = ['buildImage', 'createContainer', 'createNetwork', 'createVolume'] as const
+
+/** Most tests make nothing on the engine, and need not ask it what is to be removed. */
+function noticing(docker: Deps['docker']) {
+  let made = false
+  const noticed = { ...docker }
+  for (const name of making) {
+    const call = docker[name] as (...args: unknown[]) => unknown
+    Object.assign(noticed, { [name]: (...args: unknown[]) => ((made = true), call(...args)) })
+  }
+  return { docker: noticed, hasMade: () => made }
 }
 
 /** Everything of this installation, and of no other. */
