@@ -5,7 +5,7 @@ import { plansOf, secretsOf } from './definition.ts'
 import type { PullProgress } from './progress.ts'
 import type { ServiceRun } from './run.ts'
 import { moveService } from './store.ts'
-import type { Service, ServiceStatus } from './store.ts'
+import type { Changes, Service, ServiceStatus } from './store.ts'
 import { createContainers } from './steps/create.ts'
 import { pullImages } from './steps/pull.ts'
 import { keepUp, startContainers } from './steps/start.ts'
@@ -68,7 +68,7 @@ export function tell(
   { db, serviceEvents }: Pick<ServiceDeps, 'db' | 'serviceEvents'>,
   { id }: Pick<Service, 'id'>,
   status: ServiceStatus,
-  changes: Partial<Service> = {},
+  changes: Omit<Changes, 'id' | 'status'> = {},
 ) {
   const from = [...busyStatuses, 'running', 'unhealthy', 'stopped', 'failed'] as const
   if (moveService(db, { id, from, status, ...changes })) serviceEvents.publish(id, { status })

@@ -1,4 +1,5 @@
 import { report } from '../journal.ts'
+import { openBefore, sealBefore } from './before.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import type { Definition } from './definition.ts'
@@ -7,12 +8,13 @@ import { stopping } from './runner.ts'
 import { definitionOf, startService } from './start.ts'
 import type { StartOptions } from './start.ts'
 import { getService, updateService } from './store.ts'
-import type { Service } from './store.ts'
+import type { Changes, Service } from './store.ts'
 import { sealValues } from './values.ts'
 
 /**
  * Makes an instance anew from another definition, its volumes kept. Where that does not come up, the
- * one before is brought up again, and the row says that the change was undone, and why. Never throws.
+ * one before is brought up again, and the row says that the change was undone, and why. A process that
+ * finds the change interrupted calls it with what the row says. Never throws.
  */
 export async function changeService(
   deps: ServiceDeps,
@@ -21,16 +23,16 @@ export async function changeService(
   const { id, progress, signal } = options
   const service = getService(deps.db, id)
   if (!service) return
-  const before = definitionOf(deps, service)
+  const before = openBefore(deps, service) ?? definitionOf(deps, service)
   try {
-    const changed = keep(deps, definition)
+    const changed = keep(deps, definition, { status: 'pulling', before: sealBefore(deps, before) })
     await bringUp(deps, runOf(deps, { service: changed, definition, progress, signal }))
-    tell(deps, service, 'running', noError)
+    tell(deps, service, 'running', { ...noError, before: null })
   } catch (error) {
     if (signal.aborted && signal.reason === stopping) return // the next process goes on with it
     const why = explainStart(deps, { id, error, signal })
     if (why.errorCode === 'internal') report('a service was not changed', error, { service: id })
-    keep(deps, before)
+    keep(deps, before, { before: null })
     if (getService(deps.db, id)?.deletingAt) return // it was cancelled to be removed
     await startService(deps, { ...options, signal: signal.aborted ? undo : signal })
     const again = getService(deps.db, id)
@@ -41,8 +43,8 @@ export async function changeService(
 }
 
 /** What the row says from now on: a process that takes it up again goes on with this. */
-function keep(deps: ServiceDeps, definition: Definition): Service {
-  const { id, name, version, compose, allowed, values, ports } = definition
-  const sealed = sealValues(deps, { id, values })
-  return updateService(deps.db, id, { name, version, compose, allowed, values: sealed }, ports)
+function keep(deps: ServiceDeps, definition: Definition, changes: Changes): Service {
+  const { id, name, version, compose, allowed, ports } = definition
+  const values = sealValues(deps, definition)
+  return updateService(deps.db, id, { ...changes, name, version, compose, allowed, values }, ports)
 }

@@ -2,11 +2,14 @@ import type { Deps } from '../deps.ts'
 import { withEngine } from '../docker/with-engine.ts'
 import { busyStatuses } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
+import { changeService } from './change.ts'
 import { removeService } from './remove.ts'
-import { startService } from './start.ts'
-import { listBeingDeleted, listInStatus } from './store.ts'
+import type { Job } from './runner.ts'
+import { definitionOf, startService } from './start.ts'
+import { getSealedBefore, listBeingDeleted, listInStatus } from './store.ts'
+import type { Service } from './store.ts'
 
-/** Takes up what the last process left in the middle: starts begin anew, deletions go on. */
+/** Takes up what the last process left in the middle: starts and changes begin anew, deletions go on. */
 export async function recoverServices(
   deps: ServiceDeps & Pick<Deps, 'runner' | 'logDb'>,
   { signal }: { signal: AbortSignal },
@@ -17,9 +20,15 @@ export async function recoverServices(
       removeService(deps, { service, volumes: service.deletingVolumes }),
     )
   }
-  for (const { id } of listInStatus(deps.db, busyStatuses)) {
+  for (const service of listInStatus(deps.db, busyStatuses)) {
     if (signal.aborted) return
-    if (!deps.runner.isBusy(id))
-      void deps.runner.run(id, (job) => startService(deps, { id, ...job }))
+    if (!deps.runner.isBusy(service.id))
+      void deps.runner.run(service.id, (job) => goOn(deps, service, job))
   }
+}
+
+async function goOn(deps: ServiceDeps, service: Service, job: Parameters<Job>[0]) {
+  const { id } = service
+  if (getSealedBefore(deps.db, id) === null) return startService(deps, { id, ...job })
+  return changeService(deps, { id, definition: definitionOf(deps, service), ...job })
 }

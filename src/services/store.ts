@@ -11,6 +11,7 @@ export { serviceStatuses } from '../db/schema.ts'
 /** An instance without the values of its variables: those are opened on their own. */
 export type Service = Omit<typeof services.$inferSelect, 'values' | 'before'>
 export type ServiceStatus = Service['status']
+export type Changes = Partial<typeof services.$inferInsert>
 export type ServicePort = Omit<typeof servicePorts.$inferSelect, 'serviceId' | 'position'>
 
 const { values: sealed, before, ...shown } = getTableColumns(services)
@@ -93,7 +94,7 @@ export const insertService = (
 export const updateService = (
   db: Db,
   id: string,
-  changes: Partial<typeof services.$inferInsert>,
+  changes: Changes,
   ports?: ServicePort[],
 ): Service =>
   refuseDuplicate(
@@ -130,7 +131,7 @@ export const moveService = (
     id,
     from,
     ...changes
-  }: { id: string; from: readonly ServiceStatus[]; status: ServiceStatus } & Partial<Service>,
+  }: { id: string; from: readonly ServiceStatus[]; status: ServiceStatus } & Changes,
 ) =>
   db
     .update(services)

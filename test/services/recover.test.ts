@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { recoverServices } from '../../src/services/recover.ts'
 import { ServiceRunner } from '../../src/services/runner.ts'
-import { updateService } from '../../src/services/store.ts'
+import { getService, updateService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { endless, idle, leftOf, made, settled, site } from './instances.ts'
@@ -68,3 +68,29 @@ test('a start that was interrupted can be cancelled by the next process', async 
   expect(cancelled.json).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
   expect((await leftOf(t, json)).containers).toEqual([])
 })
+
+test('a change that Davit’s end interrupts goes on, and is undone when it does not come up', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const compose = `services: {a: {${idle}}}`
+  const service = await made(t, ada, compose)
+  const pulling = hears(t, service, 'pulling')
+  const changing = ada.put(`/services/${service.id}`, {
+    compose: compose.replace('[sleep, "999"]', '["false"]'),
+  })
+  await pulling
+  await t.runner.stop()
+  await changing
+
+  await startAgain(t)
+  const after = await settled(t, ada, service)
+  expect(after.error.message).toStartWith('The change was undone.')
+  expect(getService(t.db, service.id)).toMatchObject({ compose, status: 'running' })
+})
+
+async function hears(t: TestApp, { id }: { id: string }, status: string) {
+  const heard = new AbortController()
+  for await (const event of t.serviceEvents.subscribe(id, heard.signal))
+    if (typeof event === 'object' && 'status' in event && event.status === status) break
+  heard.abort()
+}
