@@ -1,0 +1,87 @@
+import { rmSync, statSync } from 'node:fs'
+import { open, rm, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { journal, report } from '../journal.ts'
+
+/** Bytes; enough for many a clean-up and login, and little on any disk. */
+const most = 32 * 2 ** 20
+
+/** It takes at most this part of a disk, and only where so many times as much is free. */
+const share = 16
+const roomy = 3
+
+/** Bytes under which it would help nobody. */
+const least = 2 ** 18
+
+/** Milliseconds between two looks for room. */
+const interval = 60_000
+
+/**
+ * A file that does nothing but take room, and goes when the disk is full: SQLite needs some to
+ * delete anything, so that without it nothing could be cleaned up.
+ */
+export class Ballast {
+  /** The disk was found full, and has had no room since. */
+  isGone = false
+  readonly #dataDir: string | null
+  readonly #path: string
+
+  /** Null for databases in memory. */
+  constructor(dataDir: string | null) {
+    this.#dataDir = dataDir
+    this.#path = join(dataDir ?? '', 'ballast')
+  }
+
+  /** Takes the room again whenever there is enough, until the signal. */
+  async keep({ signal }: { signal: AbortSignal }) {
+    while (!signal.aborted) {
+      await this.hold().catch((error) =>
+        report('the room kept on the disk was not looked at', error),
+      )
+      await sleep(interval, undefined, { signal, ref: false }).catch(() => {})
+    }
+  }
+
+  async hold() {
+    if (this.#dataDir === null || this.#bytes() > 0) return
+    const { bsize, blocks, bavail } = await statfs(this.#dataDir)
+    const size = Math.min(most, Math.floor(blocks / share) * bsize)
+    if (bavail * bsize < roomy * Math.max(size, least)) return
+    if (this.isGone) journal.info('the disk with the data of Davit has room again')
+    this.isGone = false
+    if (size >= least) await fill(this.#path, size)
+  }
+
+  /** A write found the disk full. Makes room; false when there is none to make. */
+  giveUp() {
+    const madeRoom = this.#bytes()
+    if (!this.isGone || madeRoom > 0)
+      journal.warn('the disk with the data of Davit is full', { hint, madeRoom })
+    this.isGone = true
+    rmSync(this.#path, { force: true })
+    return madeRoom > 0
+  }
+
+  #bytes() {
+    if (this.#dataDir === null) return 0
+    return statSync(this.#path, { throwIfNoEntry: false })?.size ?? 0
+  }
+}
+
+const hint = 'Free some space on it. Until then no output of containers is kept.'
+
+/** With noise, which no file system packs. */
+async function fill(path: string, size: number) {
+  const noise = crypto.getRandomValues(Buffer.alloc(65_536))
+  const file = await open(path, 'w', 0o600)
+  try {
+    for (let left = size; left > 0; left -= noise.length)
+      await file.write(noise, 0, Math.min(left, noise.length))
+    await file.sync()
+  } catch {
+    await rm(path, { force: true }) // the room went meanwhile
+  } finally {
+    await file.close()
+  }
+}

@@ -1,0 +1,53 @@
+import { Database } from 'bun:sqlite'
+import type { Statement } from 'bun:sqlite'
+import { Ballast } from './ballast.ts'
+import { isDiskFull } from './full.ts'
+
+const writes = /^\s*(insert|update|delete)\b/i
+
+/**
+ * A database that gives up the ballast when a write finds the disk full, and tries that once more.
+ * The work of a transaction must be fit to be done twice: all it has done was undone.
+ */
+export class RoomyDatabase extends Database {
+  /** Of its disk; none for one in memory. */
+  ballast = new Ballast(null)
+
+  override prepare: Database['prepare'] = (sql: string, ...parameters: unknown[]) => {
+    const statement = super.prepare(sql, ...(parameters as []))
+    if (writes.test(sql)) this.#watch(statement)
+    return statement as never
+  }
+
+  override transaction: Database['transaction'] = (work) => {
+    const whole = super.transaction(work)
+    const again = (run: typeof work) =>
+      ((...input: Parameters<typeof work>) => this.#withRoom(() => run(...input))) as typeof work
+    const { deferred, immediate, exclusive } = whole
+    return Object.assign(again(whole), {
+      deferred: again(deferred),
+      immediate: again(immediate),
+      exclusive: again(exclusive),
+    }) as never
+  }
+
+  /** In a transaction the whole of that is tried again. */
+  #withRoom<Result>(write: () => Result): Result {
+    const isPart = this.inTransaction
+    try {
+      return write()
+    } catch (error) {
+      if (isPart || !isDiskFull(error) || !this.ballast.giveUp()) throw error
+      return write()
+    }
+  }
+
+  #watch(statement: Statement) {
+    for (const name of ['run', 'all', 'get', 'values'] as const) {
+      const run = statement[name].bind(statement) as (...input: unknown[]) => unknown
+      Object.assign(statement, {
+        [name]: (...input: unknown[]) => this.#withRoom(() => run(...input)),
+      })
+    }
+  }
+}
