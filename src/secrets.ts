@@ -3,17 +3,10 @@ import { SHA256, sha256 } from '@oslojs/crypto/sha2'
 import { constantTimeEqual } from '@oslojs/crypto/subtle'
 import { encodeBase32UpperCaseNoPadding, encodeHexLowerCase } from '@oslojs/encoding'
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeSync,
-} from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from './errors.ts'
+import { writeWholeFile } from './whole-file.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
@@ -86,8 +79,11 @@ export class Secrets {
 export function openSecrets({ dataDir, secretKey }: { dataDir: string; secretKey: string | null }) {
   if (secretKey) return new Secrets(secretKey)
   const path = join(dataDir, 'secret.key')
-  if (!existsSync(path)) writeKeyFile(path)
-  const key = readFileSync(path, 'utf8').trim()
+  if (!existsSync(path)) {
+    refuseNewKey(dataDir, path)
+    writeWholeFile(path, `${randomToken()}\n`)
+  }
+  const key = readKeyFile(path)
   if (key.length < 32)
     throw new Failure(
       'key_cut_short',
@@ -97,12 +93,25 @@ export function openSecrets({ dataDir, secretKey }: { dataDir: string; secretKey
   return new Secrets(key)
 }
 
-/** Whole or not at all, also when the disk is full or the power fails. */
-function writeKeyFile(path: string) {
-  const draft = `${path}.new`
-  const file = openSync(draft, 'w', 0o600)
-  writeSync(file, `${randomToken()}\n`)
-  fsyncSync(file)
-  closeSync(file)
-  renameSync(draft, path)
+/** A new key beside an old database would open nothing in it. */
+function refuseNewKey(dataDir: string, path: string) {
+  if (!existsSync(join(dataDir, 'davit.db'))) return
+  throw new Failure(
+    'key_missing',
+    `The key file ${path} is missing, and the secrets in the database can not be read without it.`,
+    'Put it back from a backup, or set the DAVIT_SECRET_KEY that was set before.',
+  )
+}
+
+export function readKeyFile(path: string) {
+  try {
+    return readFileSync(path, 'utf8').trim()
+  } catch (cause) {
+    throw new Failure(
+      'key_unreadable',
+      `The key file ${path} can not be read (${(cause as NodeJS.ErrnoException).code}).`,
+      'The user who runs Davit must own it.',
+      { cause },
+    )
+  }
 }

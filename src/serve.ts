@@ -16,6 +16,7 @@ import { LiveLogs } from './containers/live-logs.ts'
 import { holdDataDir } from './db/hold.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
+import { markInUse, markWhole, refuseLostTail } from './db/unclean.ts'
 import type { Deps } from './deps.ts'
 import { DeploymentQueue } from './deployments/queue.ts'
 import { recover } from './deployments/recover.ts'
@@ -36,6 +37,8 @@ import { Streams } from './web/streams.ts'
 
 /** Milliseconds after which the process ends whatever is left to do. */
 const shutdownLimit = 9000
+
+const databases = ['davit.db', 'logs.db']
 
 /** Builds everything that has a lifetime, from the settings alone. */
 export function assemble(config: Config): Deps {
@@ -86,7 +89,9 @@ export async function serve(config: Config) {
   const signalled = firstSignal() // heard from the start: one that comes early must not kill
   openDataDir(config)
   const hold = holdDataDir(config.dataDir)
+  for (const name of databases) refuseLostTail(join(config.dataDir, name))
   const deps = assemble(config)
+  for (const name of databases) markInUse(join(config.dataDir, name))
   dropOldEvents(deps.db)
   const stop = new AbortController()
   const app = createApp(deps)
@@ -119,6 +124,7 @@ export async function serve(config: Config) {
   ])
   for (const { $client } of [deps.db, deps.logDb]) {
     $client.run('PRAGMA wal_checkpoint(TRUNCATE)') // so that a copy of the file alone is whole
+    markWhole($client.filename)
     $client.close()
   }
   hold.close()

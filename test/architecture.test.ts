@@ -7,7 +7,9 @@ const source = join(import.meta.dir, '../src')
 const lines = [
   'main.ts',
   'cli.ts',
+  'cli',
   'serve.ts',
+  'backup doctor',
   'app.tsx',
   'api',
   'webhooks home',
@@ -22,8 +24,9 @@ const lines = [
   'docker edge',
   'live db',
   'config.ts pinned-fetch.ts',
+  'sealed-stream.ts',
   'hosts.ts limits.ts secrets.ts',
-  'errors.ts journal.ts root.ts version.ts',
+  'errors.ts journal.ts root.ts version.ts whole-file.ts',
 ].map((line) => line.split(' '))
 
 const placeOf = (path: string) => path.split('/')[0]!

@@ -1,9 +1,10 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../src/db/index.ts'
 import { openInstallation } from '../src/db/installation.ts'
+import { markInUse } from '../src/db/unclean.ts'
 import { Secrets } from '../src/secrets.ts'
 import { bareEnvironment, startDavit } from './support/davit.ts'
 
@@ -40,9 +41,20 @@ test('what keeps it from starting is one line, and a status other than 0', async
   await Bun.write(join(sealed, 'secret.key'), 'x'.repeat(43))
   const db = openDatabase(join(sealed, 'davit.db'))
   openInstallation(db, new Secrets('y'.repeat(43)))
+  db.$client.run('PRAGMA wal_checkpoint(TRUNCATE)')
   db.$client.close()
 
   await Bun.write(join(inside('damaged'), 'davit.db'), 'this is no database')
+  await Bun.write(join(inside('damaged'), 'secret.key'), 'x'.repeat(43))
+
+  const keyless = inside('keyless')
+  cpSync(sealed, keyless, { recursive: true })
+  rmSync(join(keyless, 'secret.key'))
+
+  const lost = inside('lost')
+  cpSync(sealed, lost, { recursive: true })
+  rmSync(join(lost, 'davit.db-wal'), { force: true })
+  markInUse(join(lost, 'davit.db'))
 
   const newer = inside('newer')
   await Bun.write(join(newer, 'secret.key'), 'x'.repeat(43))
@@ -55,6 +67,8 @@ test('what keeps it from starting is one line, and a status other than 0', async
     [{ DAVIT_DATA_DIR: inside('file/below') }, /data directory .* can not be used/, 1],
     [{ DAVIT_DATA_DIR: sealed }, /sealed under another key/, 1],
     [{ DAVIT_DATA_DIR: inside('damaged') }, /davit\.db is damaged/, 1],
+    [{ DAVIT_DATA_DIR: keyless }, /secret\.key is missing/, 1],
+    [{ DAVIT_DATA_DIR: lost }, /davit\.db-wal, which holds what was written last, is missing/, 1],
     [{ DAVIT_DATA_DIR: newer }, /newer version/, 1],
     [
       { DAVIT_DATA_DIR: inside('a'), DAVIT_PORT: String(listener.port) },

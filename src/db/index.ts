@@ -1,4 +1,4 @@
-import { Database } from 'bun:sqlite'
+import { constants, Database } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { migrate } from 'drizzle-orm/bun-sqlite/migrator'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
@@ -6,6 +6,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../errors.ts'
 import { root } from '../root.ts'
+import { writeWholeFile } from '../whole-file.ts'
 import { damaged, explained } from './unusable.ts'
 import * as logSchema from './log-schema.ts'
 import * as schema from './schema.ts'
@@ -13,24 +14,74 @@ import * as schema from './schema.ts'
 export type Db = ReturnType<typeof openDatabase>
 export type LogDb = ReturnType<typeof openLogDatabase>
 
+const migrations = join(root, 'drizzle')
+
 /** Opens the state: users, projects, deployments. Creates and upgrades it as needed. */
-export const openDatabase = (path: string, migrationsFolder = join(root, 'drizzle')) =>
-  explained(path, () =>
-    upgrade(drizzle(checked(openFile(path)), { schema, casing: 'snake_case' }), migrationsFolder),
+export const openDatabase = (path: string, migrationsFolder = migrations) =>
+  openWhole(path, (at) =>
+    upgrade(drizzle(checked(openFile(at)), { schema, casing: 'snake_case' }), migrationsFolder),
   )
 
 /** Opens the log rows, a file of their own that can be pruned, or left out of a backup. */
 export const openLogDatabase = (path: string, migrationsFolder = join(root, 'drizzle/logs')) =>
-  explained(path, () =>
-    upgrade(drizzle(openFile(path), { schema: logSchema, casing: 'snake_case' }), migrationsFolder),
+  openWhole(path, (at) =>
+    upgrade(drizzle(openFile(at), { schema: logSchema, casing: 'snake_case' }), migrationsFolder),
   )
 
+/** Opens the state beside the server that may run: it is neither made nor upgraded. */
+export const openExisting = (path: string): Db =>
+  explained(path, () => {
+    refuseEmpty(path)
+    const sqlite = openFile(path)
+    refuseNewer(sqlite, migrations)
+    if (newestApplied(sqlite) !== newestKnown(migrations))
+      throw new Failure(
+        'database_older',
+        `The database ${path} was last used by an older version of Davit.`,
+        'Start this version once, so that it is upgraded, then try again.',
+      )
+    sqlite.run('PRAGMA foreign_keys = ON')
+    sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1) // what this closes is another's to tidy up
+    return drizzle(sqlite, { schema, casing: 'snake_case' })
+  })
+
+/**
+ * A new database appears whole, so that one without its tables is known to have lost them, and is never
+ * taken for a new one.
+ */
+function openWhole<Opened extends Migrator & { $client: Database }>(
+  path: string,
+  open: (path: string) => Opened,
+): Opened {
+  return explained(path, () => {
+    if (path === ':memory:') return open(path)
+    if (existsSync(path)) refuseEmpty(path)
+    else make()
+    return open(path)
+  })
+
+  function make() {
+    if (existsSync(`${path}-wal`))
+      throw damaged(path, 'it is missing, but for what was written last')
+    writeWholeFile(path, open(':memory:').$client.serialize())
+  }
+}
+
+function refuseEmpty(path: string) {
+  if (statSync(path).size === 0) throw damaged(path, 'it is empty')
+  using sqlite = new Database(path, { readonly: true })
+  if (!isMigrated(sqlite)) throw damaged(path, 'its tables are missing')
+}
+
+const isMigrated = (sqlite: Database) =>
+  sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get() !== null
+
 function openFile(path: string) {
-  if (existsSync(path) && statSync(path).size === 0) throw damaged(path, 'it is empty')
   const sqlite = new Database(path, { create: true, strict: true })
   sqlite.run('PRAGMA busy_timeout = 5000') // first: switching to WAL needs a lock another process may hold
   sqlite.run('PRAGMA journal_mode = WAL')
   sqlite.run('PRAGMA synchronous = NORMAL')
+  sqlite.transaction(() => {}).immediate() // a file that is only for reading is found out here
   sqlite.run('PRAGMA journal_size_limit = 67108864') // 64 MiB: a burst of log rows leaves no huge WAL behind
   return sqlite
 }
@@ -65,15 +116,18 @@ function upgrade<Opened extends Migrator & { $client: Database }>(
 
 /** Migrations know no way back, and an older Davit would write what a newer one does not expect. */
 function refuseNewer(sqlite: Database, migrationsFolder: string) {
-  const known = readMigrationFiles({ migrationsFolder }).at(-1)?.folderMillis ?? 0
-  if (!sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get()) return
-  const applied = sqlite
-    .query<{ at: number }, []>('SELECT max(created_at) AS at FROM __drizzle_migrations')
-    .get()
-  if ((applied?.at ?? 0) > known)
+  if (isMigrated(sqlite) && newestApplied(sqlite) > newestKnown(migrationsFolder))
     throw new Failure(
       'database_newer',
       `The database ${sqlite.filename} was written by a newer version of Davit.`,
       'Start that version, or put back a backup from before its upgrade.',
     )
 }
+
+const newestKnown = (migrationsFolder: string) =>
+  readMigrationFiles({ migrationsFolder }).at(-1)?.folderMillis ?? 0
+
+const newestApplied = (sqlite: Database) =>
+  sqlite
+    .query<{ at: number | null }, []>('SELECT max(created_at) AS at FROM __drizzle_migrations')
+    .get()?.at ?? 0

@@ -14,10 +14,12 @@ export function explained<Opened>(path: string, open: () => Opened): Opened {
 export function explain(path: string, error: unknown) {
   const known = sqliteErrorOf(error)
   if (/CORRUPT|NOTADB/.test(known?.code ?? '')) return damaged(path, known!.message, error)
-  if (!known || !/CANTOPEN|READONLY|PERM|FULL|IOERR|BUSY/.test(known.code ?? '')) return error
+  const isUnusable = known && /CANTOPEN|READONLY|PERM|FULL|IOERR|BUSY/.test(known.code ?? '')
+  const why = isUnusable ? known.message : systemErrorOf(error)
+  if (!why) return error
   return new Failure(
     'database_unusable',
-    `The database ${path} can not be opened: ${known.message}.`,
+    `The database ${path} can not be opened: ${why}.`,
     'Davit must own the file and its directory, and their disk must have room.',
     { cause: error },
   )
@@ -35,4 +37,9 @@ export const damaged = (path: string, why: string, cause?: unknown) =>
 function sqliteErrorOf(error: unknown): SQLiteError | null {
   if (error instanceof SQLiteError) return error
   return error instanceof Error && error.cause ? sqliteErrorOf(error.cause) : null
+}
+
+function systemErrorOf(error: unknown) {
+  const { syscall, code } = error as NodeJS.ErrnoException
+  return syscall && code
 }

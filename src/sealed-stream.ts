@@ -1,0 +1,113 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto'
+import { Failure } from './errors.ts'
+import { sameSecret } from './secrets.ts'
+
+/** Bytes of plain text in a chunk; the last one may be shorter. */
+const chunkSize = 64 * 1024
+const tagSize = 16
+
+/** 128 MiB and about half a second for each guess. */
+const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 192 * 2 ** 20 }
+
+/** The line that a stream begins with, and the key of its chunks, which no other stream has. */
+export type Seal = { header: string; key: Buffer }
+
+/**
+ * A new seal. With a passphrase the header holds the salt, and by what the key is known. Without one
+ * it holds the key itself: the stream is proof against damage, and hides nothing.
+ */
+export async function newSeal(passphrase: string | null): Promise<Seal> {
+  const random = randomBytes(32)
+  if (passphrase === null) return { header: `open ${random.toString('base64url')}`, key: random }
+  const key = await keyOf(passphrase, random)
+  return { header: `sealed ${random.toString('base64url')} ${checkOf(key)}`, key }
+}
+
+export const wantsPassphrase = (header: string) => header.startsWith('sealed ')
+
+/** The seal of a stream that begins with that line; null when the passphrase is another one. */
+export async function openSeal(header: string, passphrase: string | null): Promise<Seal | null> {
+  const [, random = '', check = ''] = header.split(' ')
+  const bytes = Buffer.from(random, 'base64url')
+  if (!wantsPassphrase(header)) return { header, key: keyInClear(bytes) }
+  const key = await keyOf(passphrase ?? '', bytes)
+  return sameSecret(checkOf(key), check) ? { header, key } : null
+}
+
+function keyInClear(bytes: Buffer) {
+  if (bytes.length !== 32) throw damaged()
+  return bytes
+}
+
+const keyOf = (passphrase: string, salt: Buffer) =>
+  new Promise<Buffer>((resolve, reject) =>
+    scrypt(passphrase.normalize('NFC'), salt, 32, cost, (error, key) =>
+      error ? reject(error) : resolve(key),
+    ),
+  )
+
+const checkOf = (key: Buffer) =>
+  Buffer.from(hkdfSync('sha256', key, '', 'davit passphrase', 16)).toString('base64url')
+
+/**
+ * AES-256-GCM in chunks: each is bound to the header, to its place and to whether it is the last, so
+ * that none can be changed, moved, left out or cut off unnoticed. Little of it is in memory at once.
+ */
+export async function* sealChunks(content: AsyncIterable<Uint8Array>, { header, key }: Seal) {
+  let place = 0
+  for await (const { chunk, last } of chunksOf(content, chunkSize)) {
+    const cipher = createCipheriv('aes-256-gcm', key, nonceOf(place++, last))
+    cipher.setAAD(Buffer.from(header))
+    yield Buffer.concat([cipher.update(chunk), cipher.final(), cipher.getAuthTag()])
+  }
+}
+
+/** The content again; throws at the first byte that is not as it was written. */
+export async function* openChunks(sealed: AsyncIterable<Uint8Array>, { header, key }: Seal) {
+  let place = 0
+  for await (const { chunk, last } of chunksOf(sealed, chunkSize + tagSize)) {
+    if (chunk.length < tagSize) throw damaged()
+    const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(place++, last))
+    decipher.setAAD(Buffer.from(header)).setAuthTag(chunk.subarray(-tagSize))
+    const text = decipher.update(chunk.subarray(0, -tagSize))
+    try {
+      decipher.final()
+    } catch {
+      throw damaged()
+    }
+    yield text
+  }
+}
+
+function nonceOf(place: number, last: boolean) {
+  const nonce = Buffer.alloc(12)
+  nonce.writeBigUInt64BE(BigInt(place), 3)
+  nonce[11] = last ? 1 : 0
+  return nonce
+}
+
+/** Cuts bytes into pieces of that size; at least one, and the last one is marked. */
+async function* chunksOf(bytes: AsyncIterable<Uint8Array>, size: number) {
+  let held: Uint8Array[] = []
+  let length = 0
+  for await (const part of bytes) {
+    held.push(part)
+    length += part.length
+    if (length <= size) continue
+    const all = Buffer.concat(held)
+    let at = 0
+    // what fills a chunk exactly is kept: it may be the last
+    for (; all.length - at > size; at += size)
+      yield { chunk: all.subarray(at, at + size), last: false }
+    held = [all.subarray(at)]
+    length = all.length - at
+  }
+  yield { chunk: Buffer.concat(held), last: true }
+}
+
+const damaged = () =>
+  new Failure(
+    'backup_damaged',
+    'The backup is damaged: it was cut short, or changed after it was made.',
+    'Nothing of it was used. Take another copy, or an earlier backup.',
+  )

@@ -1,0 +1,68 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { Database } from 'bun:sqlite'
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openDatabase } from '../../src/db/index.ts'
+import { markInUse, markWhole, refuseLostTail } from '../../src/db/unclean.ts'
+
+function aDatabase() {
+  const directory = mkdtempSync(join(tmpdir(), 'davit-unclean-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  const path = join(directory, 'davit.db')
+  const { $client } = openDatabase(path)
+  $client.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  $client.close()
+  for (const end of ['-wal', '-shm']) rmSync(path + end, { force: true })
+  return path
+}
+
+test('a database whose newest part was deleted is refused, until that is said to be meant', () => {
+  const path = aDatabase()
+  markInUse(path)
+  writeFileSync(`${path}-wal`, '')
+  refuseLostTail(path) // it crashed, and all is there
+
+  rmSync(`${path}-wal`)
+  expect(() => refuseLostTail(path)).toThrow('davit.db-wal, which holds what was written last')
+  rmSync(`${path}-in-use`)
+  refuseLostTail(path)
+})
+
+test('after an end in good order, and with another file in its place, nothing is missed', () => {
+  const path = aDatabase()
+  markInUse(path)
+  markWhole(path)
+  refuseLostTail(path)
+
+  markInUse(path)
+  copyFileSync(path, `${path}.copy`)
+  rmSync(path)
+  copyFileSync(`${path}.copy`, path)
+  refuseLostTail(path)
+})
+
+test('a database that lost its tables is not taken for a new one', () => {
+  const path = aDatabase()
+  rmSync(path)
+  new Database(path, { create: true }).run('PRAGMA user_version = 1')
+  const before = readFileSync(path)
+  expect(() => openDatabase(path)).toThrow('its tables are missing')
+  expect(readFileSync(path).equals(before)).toBe(true)
+})
+
+test('nothing new is made beside what is left of a database', () => {
+  const path = aDatabase()
+  rmSync(path)
+  writeFileSync(`${path}-wal`, 'what was written last')
+  expect(() => openDatabase(path)).toThrow('it is missing')
+  expect(existsSync(path)).toBe(false)
+})
+
+test('a first start that was killed is begun anew', () => {
+  const path = aDatabase()
+  rmSync(path)
+  writeFileSync(`${path}.new`, 'half of a database')
+  openDatabase(path).$client.close()
+  expect(existsSync(`${path}.new`)).toBe(false)
+})
