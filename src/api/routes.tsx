@@ -1,26 +1,31 @@
 import type { Deps } from '../deps.ts'
 import { factory } from '../web/factory.ts'
 import { show } from '../web/respond.tsx'
-import { openApiDocument } from './document.ts'
-import { operations } from './operations.ts'
-import { ApiPage } from './page.tsx'
 
 /** What programs can do, for programs and for the people who write them. */
 export const apiRoutes = ({ config }: Pick<Deps, 'config'>) => {
-  const known = operations(config)
+  const serverOf = (url: string) => (config.url ?? new URL(url)).origin
 
   return factory
     .createApp()
-    .get('/api', (c) =>
-      show(c, {
+    .get('/api', async (c) => {
+      const { ApiPage, operations, openApiDocument } = await description()
+      const known = operations(config)
+      return show(c, {
         title: 'API',
         page: () => <ApiPage operations={known} />,
-        json: () => document(new URL(c.req.url).origin),
-      }),
-    )
-    .get('/api/openapi.json', (c) => c.json(document(new URL(c.req.url).origin)))
-
-  function document(origin: string) {
-    return openApiDocument(known, { server: config.url?.origin ?? origin })
-  }
+        json: () => openApiDocument(known, { server: serverOf(c.req.url) }),
+      })
+    })
+    .get('/api/openapi.json', async (c) => {
+      const { operations, openApiDocument } = await description()
+      return c.json(openApiDocument(operations(config), { server: serverOf(c.req.url) }))
+    })
 }
+
+/** Loaded when it is first asked for: the schemas of all that Davit does take memory, and few read them. */
+const description = async () => ({
+  ...(await import('./operations.ts')),
+  ...(await import('./document.ts')),
+  ...(await import('./page.tsx')),
+})

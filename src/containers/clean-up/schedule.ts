@@ -49,10 +49,11 @@ export function isDue(
   { enabled, hour, lastRunAt }: Pick<Schedule, 'enabled' | 'hour' | 'lastRunAt'>,
   { now, setAt }: { now: Date; setAt: Date | null },
 ) {
+  if (!enabled) return false
   const due = new Date(now)
   due.setHours(hour, 0, 0, 0)
   const isSince = (time: Date | null) => time !== null && time >= due
-  return enabled && now >= due && !isSince(lastRunAt) && !isSince(setAt)
+  return now >= due && !isSince(lastRunAt) && !isSince(setAt)
 }
 
 async function run(deps: CleanUpDeps, { what, threshold }: Schedule): Promise<string> {
