@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { unlessFull } from '../db/full.ts'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../errors.ts'
 import { hashToken } from '../secrets.ts'
@@ -28,6 +29,6 @@ export function readBearer(c: Context, db: Db) {
 
 function noteUse(db: Db, { id, lastUsedAt }: { id: string; lastUsedAt: Date | null }) {
   const now = Date.now()
-  if (lastUsedAt && now - lastUsedAt.getTime() < usedEvery) return
-  setTokenUsed(db, { id, at: new Date(now) })
+  if (lastUsedAt && Math.abs(now - lastUsedAt.getTime()) < usedEvery) return
+  unlessFull(() => setTokenUsed(db, { id, at: new Date(now) }))
 }

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { unlessFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { limits } from '../limits.ts'
@@ -90,11 +91,13 @@ function keepAlive(
   { session, token }: { session: SessionRow; token: string },
 ) {
   const now = Date.now()
-  if (now - session.lastSeenAt.getTime() < seenEvery) return
+  if (Math.abs(now - session.lastSeenAt.getTime()) < seenEvery) return
   const isHalfGone = session.expiresAt.getTime() - now < lifetime / 2
   const expiresAt = isHalfGone ? new Date(now + lifetime) : session.expiresAt
-  setSessionSeen(deps.db, { id: session.id, lastSeenAt: new Date(now), expiresAt })
-  if (isHalfGone) giveSessionCookie(c, deps, token)
+  unlessFull(() => {
+    setSessionSeen(deps.db, { id: session.id, lastSeenAt: new Date(now), expiresAt })
+    if (isHalfGone) giveSessionCookie(c, deps, token)
+  })
 }
 
 const giveSessionCookie = (c: Context, deps: SessionDeps, token: string) =>

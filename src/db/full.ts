@@ -1,4 +1,8 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../errors.ts'
+
+/** Milliseconds between looks whether the disk has room. */
+const retryDelay = 1000
 
 /** Whether a write found no room on the disk; drizzle wraps what SQLite throws. */
 export const isDiskFull = (error: unknown): boolean =>
@@ -8,6 +12,30 @@ export const isDiskFull = (error: unknown): boolean =>
 // the second is said where the memory that a database shares can't grow, the others by files beside it
 const fullCodes = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'])
 
+/** Runs a write that can be left out: nobody who only looks is refused because the disk is full. */
+export function unlessFull(write: () => void) {
+  try {
+    write()
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
+  }
+}
+
+/** Runs a write that must not be left out: again and again while the disk is full, until the signal. */
+export async function untilStored<Result>(
+  write: () => Result,
+  { signal }: { signal: AbortSignal },
+): Promise<Result> {
+  for (;;)
+    try {
+      return write()
+    } catch (error) {
+      if (!isDiskFull(error) || signal.aborted) throw error
+      await sleep(retryDelay, undefined, { signal }).catch(() => {})
+    }
+}
+
+/** As a user reads it. */
 export const diskFull = (cause?: unknown) =>
   new Failure(
     'disk_full',

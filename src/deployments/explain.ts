@@ -1,8 +1,10 @@
-import { EngineError } from '../docker/index.ts'
+import { diskFull as noRoom, isDiskFull } from '../db/full.ts'
+import { BuildError, EngineError } from '../docker/index.ts'
 import { AppError, Failure } from '../errors.ts'
 import { buildRules } from './build-rules.ts'
 import type { StepName } from './progress.ts'
 import { startRules } from './start-rules.ts'
+import { roomHint } from './steps/room.ts'
 
 /** From what an engine says to words and a next step; of several that fit the first counts. */
 export type Rule = {
@@ -14,10 +16,10 @@ export type Rule = {
 }
 
 const diskFull: Rule = {
-  seen: /no space left on device/i,
+  seen: /no space left on device|disk quota exceeded/i,
   code: 'disk_full',
   message: () => 'The disk of the server is full.',
-  hint: 'Free some space (docker system df shows what takes it), then deploy again.',
+  hint: roomHint,
 }
 
 const names: Record<StepName, string> = {
@@ -29,6 +31,7 @@ const names: Record<StepName, string> = {
 /** Turns whatever a step threw into a code, a sentence and a next step. */
 export function explain(error: unknown, step: StepName | null): Failure {
   if (error instanceof Failure) return error
+  if (isDiskFull(error)) return noRoom(error)
   const name = step ? names[step] : 'Preparing'
   if (error instanceof AppError)
     return new Failure(
@@ -43,7 +46,7 @@ export function explain(error: unknown, step: StepName | null): Failure {
       'Its own log has the details. Trying again can help.',
     )
   for (const rule of [diskFull, ...(step === 'building' ? buildRules : startRules)]) {
-    const match = rule.seen.exec(error.message)
+    const match = rule.seen.exec(said(error))
     if (match) return new Failure(rule.code, rule.message(match, error), rule.hint)
   }
   return new Failure(
@@ -52,6 +55,10 @@ export function explain(error: unknown, step: StepName | null): Failure {
     'The lines above in the log may say more.',
   )
 }
+
+/** The engine's words, and the line of a command that says more than its exit code. */
+const said = (error: EngineError) =>
+  error instanceof BuildError && error.clue ? `${error.message}\n${error.clue}` : error.message
 
 /** Without the layers of software that it came through. */
 const lastLine = (text: string) =>

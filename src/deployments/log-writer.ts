@@ -1,5 +1,6 @@
+import { diskFull, isDiskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
-import { journal } from '../journal.ts'
+import { report } from '../journal.ts'
 import type { Mask } from '../logs/mask.ts'
 import { PieceMask } from '../logs/mask-pieces.ts'
 import { splitLine } from '../logs/split-line.ts'
@@ -14,7 +15,7 @@ const maxLines = 500
 /**
  * Writes the log of one deployment: masks, numbers, stores, then publishes, in batches. Whoever
  * hears of a line can also find it. Call `flush` before every change of state; it never throws,
- * because a log that cannot be stored must not hold up what it tells of.
+ * because a log that cannot be stored must not hold up what it tells of: it says what it lacks.
  */
 export class LogWriter {
   readonly #deploymentId: string
@@ -25,6 +26,8 @@ export class LogWriter {
   readonly #pieces = new PieceMask<Stream>()
   #sequence: number
   #waiting: LogLine[] = []
+  /** Lines that could not be stored, which the log says as soon as it can. */
+  #lost = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   constructor({ logDb, logs }: Pick<Deps, 'logDb' | 'logs'>, deploymentId: string) {
@@ -35,9 +38,8 @@ export class LogWriter {
   }
 
   write(text: string, stream: Stream = 'system') {
-    const time = Date.now()
     for (const piece of splitLine(this.#pieces.apply(this.mask, { stream, text })))
-      this.#waiting.push({ sequence: ++this.#sequence, time, stream, text: piece })
+      this.#waiting.push(unnumbered(piece, stream))
     if (this.#waiting.length >= maxLines) this.flush()
     else this.#timer ??= setTimeout(() => this.flush(), maxDelay)
   }
@@ -45,16 +47,36 @@ export class LogWriter {
   flush() {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    if (this.#waiting.length === 0) return
+    if (this.#waiting.length === 0 && this.#lost === 0) return
     const lines = this.#waiting
     this.#waiting = []
+    if (this.#lost > 0)
+      lines.unshift(unnumbered(`Here lines are missing: ${this.#lost} could not be stored.`))
+    let sequence = this.#sequence
+    for (const line of lines) line.sequence = ++sequence
     try {
       this.#insert(lines)
     } catch (error) {
-      journal.error('log lines were not stored', error, { deployment: this.#deploymentId })
-      this.#sequence = lines[0]!.sequence - 1
+      this.#lose(lines, error)
       return
     }
+    this.#sequence = sequence
+    this.#lost = 0
     this.#logs.publish(this.#deploymentId, new LogBatch(lines))
   }
+
+  #lose(lines: LogLine[], error: unknown) {
+    const fields = { deployment: this.#deploymentId }
+    if (this.#lost === 0)
+      report('log lines were not stored', isDiskFull(error) ? diskFull(error) : error, fields)
+    this.#lost += lines.length - (this.#lost > 0 ? 1 : 0)
+  }
 }
+
+/** A line gets its number when it is stored. */
+const unnumbered = (text: string, stream: Stream = 'system'): LogLine => ({
+  sequence: 0,
+  time: Date.now(),
+  stream,
+  text,
+})

@@ -1,3 +1,4 @@
+import { untilStored } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { journal, report } from '../journal.ts'
@@ -27,7 +28,8 @@ type Options = {
 
 /** Runs one deployment to its end: its outcome is its state and its log. */
 export async function runPipeline(deps: Deps, { id, ...options }: Options & { id: string }) {
-  countAttempt(deps.db, id)
+  const patience = { signal: deps.streams.shutdown }
+  await untilStored(() => countAttempt(deps.db, id), patience)
   const job = getJob(deps.db, id)
   if (!job) return
   const progress = new Progress(deps, job.deployment)
@@ -68,7 +70,7 @@ async function takeSteps(deps: Deps, work: Work) {
     return deploy(run, { image, previous })
   })
   progress.log(url ? `Running at ${url}` : 'Running')
-  progress.succeed({ url })
+  await untilStored(() => progress.succeed({ url }), { signal })
 
   async function buildFromSource() {
     const snapshot = await stage('cloning', () => clone(run))
@@ -94,6 +96,7 @@ async function takeSteps(deps: Deps, work: Work) {
 
 async function end(deps: Deps, { job, progress, signal, error }: Work & { error: unknown }) {
   const { id } = job.deployment
+  const patience = { signal: deps.streams.shutdown }
   const left = await discard(deps, { job, stops: signal.reason === stopping }).catch((failed) => {
     report('discarding a deployment failed', failed, { deployment: id })
     return {}
@@ -104,13 +107,13 @@ async function end(deps: Deps, { job, progress, signal, error }: Work & { error:
   }
   if (signal.aborted) {
     progress.log('Cancelled.')
-    return progress.cancel(left)
+    return untilStored(() => progress.cancel(left), patience)
   }
   const failure = explain(error, progress.step)
   if (failure.code === 'internal')
     journal.error('deployment failed', error, { deployment: id, step: progress.step })
   progress.log(`Failed: ${failure.message} ${failure.hint}`)
-  progress.fail(failure, left)
+  await untilStored(() => progress.fail(failure, left), patience)
 }
 
 /** What a change of containers leaves behind, and whether the state still says what the container does. */

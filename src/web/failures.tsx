@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { diskFull, isDiskFull } from '../db/full.ts'
 import { AppError, Failure, statusOf } from '../errors.ts'
 import { journal } from '../journal.ts'
 import { fieldName } from './body.ts'
@@ -76,6 +77,7 @@ function problemOf(error: Error): Problem {
       detail: `${error.message} ${error.hint}`,
       code: error.code,
     }
+  if (isDiskFull(error)) return problemOf(diskFull(error))
   if (error instanceof HTTPException && error.status in titles) {
     const status = error.status as Status
     return { status, title: titles[status], detail: error.message || titles[status] }

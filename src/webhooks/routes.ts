@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { STATUS_CODES } from 'node:http'
+import { isDiskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { deploymentJson } from '../deployments/json.ts'
 import { AppError, statusOf } from '../errors.ts'
@@ -75,7 +76,7 @@ function refusalOf(error: Error): { status: ContentfulStatusCode; detail: string
   if (error instanceof HTTPException)
     return { status: error.status as ContentfulStatusCode, detail: error.message }
   // senders try again after a 503, which a full disk or a busy database deserves
-  return 'code' in error && /^SQLITE_(BUSY|FULL|IOERR)/.test(String(error.code))
+  return isDiskFull(error) || ('code' in error && /^SQLITE_(BUSY|IOERR)/.test(String(error.code)))
     ? { status: 503, detail: 'This can not be stored now. Send it again later.' }
     : { status: 500, detail: 'Something went wrong inside Davit. Its log has the details.' }
 }

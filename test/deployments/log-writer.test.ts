@@ -80,18 +80,21 @@ test('an empty line is a line, NUL is replaced, colours stay', () => {
   expect(stored().map(({ text }) => text)).toEqual(['', 'a\uFFFDb', '\x1b[31mred\x1b[0m'])
 })
 
-test('a log that can not be stored stops nothing, and has no gap when it can again', () => {
+test('a log that can not be stored stops nothing, and says what it lacks when it can again', () => {
   const { logDb, stored, writer } = aLog()
   writer.write('kept')
   writer.flush()
   logDb.$client.run('ALTER TABLE deployment_logs RENAME TO away')
-  writer.write('lost')
-  expect(() => writer.flush()).not.toThrow()
+  for (const text of ['lost', 'lost too']) {
+    writer.write(text)
+    expect(() => writer.flush()).not.toThrow()
+  }
   logDb.$client.run('ALTER TABLE away RENAME TO deployment_logs')
   writer.write('kept too')
   writer.flush()
   expect(stored().map(({ sequence, text }) => [sequence, text])).toEqual([
     [1, 'kept'],
-    [2, 'kept too'],
+    [2, 'Here lines are missing: 2 could not be stored.'],
+    [3, 'kept too'],
   ])
 })
