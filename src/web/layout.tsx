@@ -31,7 +31,7 @@ const Head = ({ title }: { title: string }) => (
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <meta name="color-scheme" content="light dark" />
     <meta name="htmx-config" content={'extensions:"sse" history:false includeIndicatorCSS:false'} />
-    <title>{title === 'Davit' ? title : `${title} · Davit`}</title>
+    <title>{title === 'Davit' ? title : `${plainOrder(title)} · Davit`}</title>
     <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
     {stylesheets.map((name) => (
       <link rel="stylesheet" href={assetPath(name)} />
@@ -42,6 +42,9 @@ const Head = ({ title }: { title: string }) => (
     <script src={assetPath('app.js')} type="module" />
   </head>
 )
+
+/** Nothing isolates a name in a title, so it keeps no character that turns round what follows. */
+const plainOrder = (title: string) => title.replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
 
 const stylesheets = [
   'vendor/basecoat.min.css',
