@@ -13,6 +13,7 @@ import { PruneRuns } from './containers/clean-up/runs.ts'
 import { sampleUsage } from './containers/usage/sampler.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
 import { LiveLogs } from './containers/live-logs.ts'
+import { Ballast } from './db/ballast.ts'
 import { holdDataDir } from './db/hold.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
@@ -89,10 +90,13 @@ export async function serve(config: Config) {
   const signalled = firstSignal() // heard from the start: one that comes early must not kill
   openDataDir(config)
   const hold = holdDataDir(config.dataDir)
+  const ballast = new Ballast(config.dataDir)
+  await ballast.makeRoomToStart()
   for (const name of databases) refuseLostTail(join(config.dataDir, name))
   const deps = assemble(config)
   for (const name of databases) markInUse(join(config.dataDir, name))
   dropOldEvents(deps.db)
+  for (const { $client } of [deps.db, deps.logDb]) $client.ballast = ballast
   const stop = new AbortController()
   const app = createApp(deps)
   const server = listen(config, (request, server) => app.fetch(request, { server }))
@@ -107,6 +111,7 @@ export async function serve(config: Config) {
     sampleUsage(deps, { signal: stop.signal }),
     deps.collector.run({ signal: stop.signal }),
     deps.feed.run(deps.docker, { signal: stop.signal }),
+    ballast.keep({ signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))
   announce(deps, server.url)
 

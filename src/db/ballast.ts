@@ -45,12 +45,17 @@ export class Ballast {
 
   async hold() {
     if (this.#dataDir === null || this.#bytes() > 0) return
-    const { bsize, blocks, bavail } = await statfs(this.#dataDir)
-    const size = Math.min(most, Math.floor(blocks / share) * bsize)
-    if (bavail * bsize < roomy * Math.max(size, least)) return
+    const { all, free } = await this.#space()
+    const size = Math.min(most, Math.floor(all / share))
+    if (free < roomy * Math.max(size, least)) return
     if (this.isGone) journal.info('the disk with the data of Davit has room again')
     this.isGone = false
     if (size >= least) await fill(this.#path, size)
+  }
+
+  /** Whoever starts on a full disk may have no other room: SQLite opens nothing without some. */
+  async makeRoomToStart() {
+    if (this.#bytes() > 0 && (await this.#space()).free < least) this.giveUp()
   }
 
   /** A write found the disk full. Makes room; false when there is none to make. */
@@ -61,6 +66,11 @@ export class Ballast {
     this.isGone = true
     rmSync(this.#path, { force: true })
     return madeRoom > 0
+  }
+
+  async #space() {
+    const { bsize, blocks, bavail } = await statfs(this.#dataDir!)
+    return { all: blocks * bsize, free: bavail * bsize }
   }
 
   #bytes() {

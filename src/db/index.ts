@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Failure } from '../errors.ts'
 import { root } from '../root.ts'
 import { writeWholeFile } from '../whole-file.ts'
+import { RoomyDatabase } from './roomy.ts'
 import { damaged, explained } from './unusable.ts'
 import * as logSchema from './log-schema.ts'
 import * as schema from './schema.ts'
@@ -77,7 +78,7 @@ const isMigrated = (sqlite: Database) =>
   sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get() !== null
 
 function openFile(path: string) {
-  const sqlite = new Database(path, { create: true, strict: true })
+  const sqlite = new RoomyDatabase(path, { create: true, strict: true })
   sqlite.run('PRAGMA busy_timeout = 5000') // first: switching to WAL needs a lock another process may hold
   sqlite.run('PRAGMA journal_mode = WAL')
   sqlite.run('PRAGMA synchronous = NORMAL')
@@ -87,7 +88,7 @@ function openFile(path: string) {
 }
 
 /** SQLite finds a damaged page only when it reads it; the state is small enough to be read at the start. */
-function checked(sqlite: Database) {
+function checked(sqlite: RoomyDatabase) {
   const { quick_check: found } = sqlite
     .query<{ quick_check: string }, []>('PRAGMA quick_check(1)')
     .get()!

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { diskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { report } from '../journal.ts'
@@ -120,6 +121,7 @@ export class Reader {
   }
 
   async #round() {
+    if (this.#deps.logDb.$client.ballast.isGone) throw diskFull() // the engine keeps it for later
     if (this.#news.length > 0) await this.#hear()
     if (this.closed) return
     const count = await this.#pull()

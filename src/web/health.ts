@@ -1,7 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { factory } from './factory.ts'
 
-/** Liveness, and readiness: both databases answer and no stop is under way. The engine may be away. */
+/**
+ * Liveness, and readiness: both databases answer and no stop is under way. The engine may be away, and
+ * a full disk is told, but does not count: all can be read, and a restart makes no room.
+ */
 export const healthRoutes = ({ db, logDb, streams }: Pick<Deps, 'db' | 'logDb' | 'streams'>) =>
   factory
     .createApp()
@@ -10,7 +13,7 @@ export const healthRoutes = ({ db, logDb, streams }: Pick<Deps, 'db' | 'logDb' |
       if (streams.shutdown.aborted) return c.json({ status: 'stopping' }, 503)
       try {
         for (const { $client } of [db, logDb]) $client.run('SELECT 1 FROM sqlite_schema')
-        return c.json({ status: 'ready' })
+        return c.json({ status: 'ready', ...(db.$client.ballast.isGone && { disk: 'full' }) })
       } catch {
         return c.json({ status: 'the database does not answer' }, 503)
       }
