@@ -1,0 +1,86 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+import { everything } from '../support/everything.ts'
+import type { Ids } from '../support/everything.ts'
+import { contentsOf } from '../support/refusals.ts'
+import { addressOf, anAdmin, routesOf } from './walk.ts'
+
+const clients = {
+  browser: { Accept: 'text/html' },
+  partial: { Accept: 'text/html', 'HX-Request': 'true' },
+  program: { Accept: 'application/json' },
+}
+
+/** What a client, or a proxy that passes on too much, says of where Davit is and of itself. */
+const lies = {
+  Host: 'evil.example',
+  Origin: 'https://evil.example',
+  Forwarded: 'host=evil.example;proto=https',
+  'X-Forwarded-Host': 'evil.example',
+  'X-Forwarded-Server': 'evil.example',
+  'X-Original-URL': 'https://evil.example/',
+  'X-Rewrite-URL': '/settings/users',
+}
+
+/** Every GET there is, by every kind of client. */
+async function* readings(t: TestApp, client: TestClient, ids: Ids) {
+  for (const route of routesOf(t).filter(({ method }) => method === 'GET'))
+    for (const [kind, headers] of Object.entries(clients)) {
+      const url = `http://evil.example${addressOf(route, ids)}`
+      const answer = await client.send(url, { headers: { ...lies, ...headers } })
+      yield { route: route.route, what: `${route.route} for a ${kind}`, answer }
+    }
+}
+
+const rowsOf = ({ db, logDb }: TestApp) => [
+  contentsOf({ db }),
+  db.$client.query('SELECT id, user_id, token_hash, expires_at FROM sessions').all(),
+  logDb.$client.query('SELECT * FROM deployment_logs').all(),
+]
+
+/** Where the reading itself is what has to be written down. */
+const noted = ['GET /services/:id{[a-f0-9-]{36}}/secrets']
+
+test('to read changes nothing, whatever is read', async () => {
+  const t = testApp()
+  const ada = anAdmin(t)
+  const ids = await everything(t, ada)
+  let before = rowsOf(t)
+  for await (const { route, what, answer } of readings(t, ada, ids)) {
+    await answer.body?.cancel()
+    if (noted.includes(route)) before = rowsOf(t)
+    else expect(rowsOf(t), what).toEqual(before)
+  }
+})
+
+test('every answer keeps others out, and takes no word of a request for where Davit is', async () => {
+  const t = testApp({ DAVIT_URL: 'https://davit.example.com' })
+  const ada = anAdmin(t)
+  const ids = await everything(t, ada)
+  let pages = 0
+  for await (const { what, answer } of readings(t, ada, ids)) {
+    const { headers } = answer
+    const all = [...headers].join('\n')
+    expect(all, what).not.toContain('evil.example')
+    expect(all, what).not.toContain('access-control')
+    expect(headers.get('X-Content-Type-Options'), what).toBe('nosniff')
+    expect(headers.get('Strict-Transport-Security'), what).toBe('max-age=31536000')
+    const type = headers.get('Content-Type') ?? ''
+    if (type.includes('event-stream') || !/html|json/.test(type)) {
+      await answer.body?.cancel() // a stream would not end
+      continue
+    }
+    expect(await answer.text(), what).not.toContain('evil.example')
+    expect(headers.get('Cache-Control'), what).toContain('no-store')
+    if (!type.includes('html')) continue
+    pages++
+    const policy = headers.get('Content-Security-Policy')!
+    expect(policy, what).toContain("default-src 'self'")
+    expect(policy, what).toContain("frame-ancestors 'none'")
+    expect(policy, what).not.toContain('unsafe')
+    expect(headers.get('Referrer-Policy'), what).toBe('same-origin')
+  }
+  expect(pages).toBeGreaterThan(100)
+})
