@@ -178,3 +178,16 @@ export const originOf = ({ url, host, port }: Pick<Config, 'url' | 'host' | 'por
 /** Names that begin like a setting but are none: most often a typing mistake. */
 export const unknownSettings = (env: Record<string, string | undefined>) =>
   Object.keys(env).filter((name) => name.startsWith('DAVIT_') && !(name in settings.shape))
+
+/** Settings whose values nobody may read. */
+const secretSettings = ['DAVIT_SECRET_KEY', 'DAVIT_OAUTH_CLIENT_SECRET', 'DAVIT_BACKUP_PASSPHRASE']
+
+/** The settings that are set, apart from each other: those that may be told, and secrets. */
+export function settingsIn(env: Record<string, string | undefined>) {
+  const set = Object.entries(env).filter(([name, value]) => name in settings.shape && value)
+  const isSecret = ([name]: [string, unknown]) => secretSettings.includes(name)
+  return {
+    plain: Object.fromEntries(set.filter((one) => !isSecret(one))) as Record<string, string>,
+    secret: Object.fromEntries(set.filter(isSecret)) as Record<string, string>,
+  }
+}

@@ -1,5 +1,4 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes, scrypt } from 'node:crypto'
-import { Failure } from './errors.ts'
 import { sameSecret } from './secrets.ts'
 
 /** Bytes of plain text in a chunk; the last one may be shorter. */
@@ -11,6 +10,9 @@ const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 192 * 2 ** 20 }
 
 /** The line that a stream begins with, and the key of its chunks, which no other stream has. */
 export type Seal = { header: string; key: Buffer }
+
+/** What was read is not what was written: it was cut short, or changed. */
+export class DamagedStream extends Error {}
 
 /**
  * A new seal. With a passphrase the header holds the salt, and by what the key is known. Without one
@@ -35,7 +37,7 @@ export async function openSeal(header: string, passphrase: string | null): Promi
 }
 
 function keyInClear(bytes: Buffer) {
-  if (bytes.length !== 32) throw damaged()
+  if (bytes.length !== 32) throw new DamagedStream()
   return bytes
 }
 
@@ -66,14 +68,14 @@ export async function* sealChunks(content: AsyncIterable<Uint8Array>, { header, 
 export async function* openChunks(sealed: AsyncIterable<Uint8Array>, { header, key }: Seal) {
   let place = 0
   for await (const { chunk, last } of chunksOf(sealed, chunkSize + tagSize)) {
-    if (chunk.length < tagSize) throw damaged()
+    if (chunk.length < tagSize) throw new DamagedStream()
     const decipher = createDecipheriv('aes-256-gcm', key, nonceOf(place++, last))
     decipher.setAAD(Buffer.from(header)).setAuthTag(chunk.subarray(-tagSize))
     const text = decipher.update(chunk.subarray(0, -tagSize))
     try {
       decipher.final()
     } catch {
-      throw damaged()
+      throw new DamagedStream()
     }
     yield text
   }
@@ -104,10 +106,3 @@ async function* chunksOf(bytes: AsyncIterable<Uint8Array>, size: number) {
   }
   yield { chunk: Buffer.concat(held), last: true }
 }
-
-const damaged = () =>
-  new Failure(
-    'backup_damaged',
-    'The backup is damaged: it was cut short, or changed after it was made.',
-    'Nothing of it was used. Take another copy, or an earlier backup.',
-  )

@@ -18,8 +18,14 @@ export function openInstallation(db: Db, secrets: Secrets): string {
       .values({ keyCheck: secrets.seal(checkText, checkContext) })
       .returning()
       .get()
+  checkKey(row, secrets)
+  return row.id
+}
+
+/** Throws when the secrets are not those that the installation was sealed with. */
+export function checkKey({ keyCheck }: { keyCheck: string }, secrets: Secrets) {
   try {
-    secrets.open(row.keyCheck, checkContext)
+    secrets.open(keyCheck, checkContext)
   } catch (cause) {
     throw new Failure(
       'wrong_key',
@@ -28,5 +34,4 @@ export function openInstallation(db: Db, secrets: Secrets): string {
       { cause },
     )
   }
-  return row.id
 }

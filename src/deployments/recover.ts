@@ -4,6 +4,7 @@ import { removeEnvironment } from '../environments/remove.ts'
 import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
 import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
+import { bringBack } from './bring-back.ts'
 import { removeContainersLeftOver, removeImagesLeftOver } from './left-overs.ts'
 import { LogWriter } from './log-writer.ts'
 import { observe } from './observe.ts'
@@ -27,7 +28,8 @@ type UntilStopped = { signal: AbortSignal }
 
 /**
  * Takes up what the last process left in the middle: what served is started again, deployments go
- * back into the queue or end as failed with the reason, deletions go on. Waits for the engine.
+ * back into the queue or end as failed with the reason, deletions go on, and what a backup brought
+ * back is looked for. Waits for the engine.
  */
 export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   const untold = listUntold(deps.db)
@@ -36,6 +38,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   for (const deployment of interrupted)
     if (!switching.includes(deployment)) takeUp(deps, deployment)
 
+  await bringBack(deps, { signal })
   await removeContainersLeftOver(deps, { signal })
   for (const deployment of switching) {
     await startPrevious(deps, deployment, { signal })

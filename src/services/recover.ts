@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { withEngine } from '../docker/with-engine.ts'
+import { bringBackServices } from './bring-back.ts'
 import { busyStatuses } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { changeService } from './change.ts'
@@ -20,6 +21,7 @@ export async function recoverServices(
       removeService(deps, { service, volumes: service.deletingVolumes }),
     )
   }
+  await bringBackServices(deps, { signal })
   for (const service of listInStatus(deps.db, busyStatuses)) {
     if (signal.aborted) return
     if (!deps.runner.isBusy(service.id))

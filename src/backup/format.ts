@@ -1,0 +1,74 @@
+import { open, stat } from 'node:fs/promises'
+import { z } from 'zod'
+import { Failure } from '../errors.ts'
+import type { ByteReader } from './byte-reader.ts'
+
+/** The first line of a backup; the second one is the header of its seal, and chunks follow. */
+export const firstLine = 'davit backup 1'
+
+/** What a backup may hold: a name is a place in the data directory, and comes from nowhere else. */
+const fileNames = ['secret.key', 'davit.db', 'logs.db'] as const
+
+const manifest = z.object({
+  /** The version of Davit that made it. */
+  davit: z.string(),
+  createdAt: z.string(),
+  instanceId: z.string(),
+  /** Where the key is: in the backup, or in the operator's hands as DAVIT_SECRET_KEY. */
+  key: z.enum(['file', 'setting']),
+  settings: z.record(z.string(), z.string()),
+  files: z.array(
+    z.object({
+      name: z.enum(fileNames),
+      /** Bytes. */
+      size: z.number().int().nonnegative(),
+      /** Rows of each table of a database. */
+      rows: z.record(z.string(), z.number()).nullable(),
+    }),
+  ),
+})
+
+export type Manifest = z.infer<typeof manifest>
+export type FileName = (typeof fileNames)[number]
+
+/** What is sealed: the manifest behind its length, then the files in its order. */
+export async function* contentOf(directory: string, about: Manifest) {
+  const text = Buffer.from(JSON.stringify(about))
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(text.length)
+  yield Buffer.concat([length, text])
+  for (const { name, size } of about.files) {
+    const file = `${directory}/${name}`
+    if ((await stat(file)).size !== size) throw new Error(`${file} changed while it was read`)
+    yield* Bun.file(file).stream()
+  }
+}
+
+/** The longest that a manifest can be: a length beyond it is none of ours. */
+const mostManifest = 1024 * 1024
+
+export async function readManifest(reader: ByteReader): Promise<Manifest> {
+  const length = (await reader.take(4)).readUInt32BE()
+  const text = length <= mostManifest ? await reader.take(length) : Buffer.from('null')
+  const read = manifest.safeParse(JSON.parse(text.toString('utf8')))
+  if (read.success) return read.data
+  throw new Failure(
+    'backup_newer',
+    'The backup was made by another version of Davit, in a way that this one does not know.',
+    'Restore it with the version that made it.',
+  )
+}
+
+/** Puts the files of a backup into a directory, for the owner only, and on the disk. */
+export async function writeFiles(reader: ByteReader, { files }: Manifest, directory: string) {
+  for (const { name, size } of files) {
+    const file = await open(`${directory}/${name}`, 'wx', 0o600)
+    try {
+      for await (const part of reader.parts(size)) await file.writeFile(part)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+  }
+  await reader.end()
+}

@@ -1,0 +1,110 @@
+import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { copyDatabase, installationIn, proveDatabase } from '../db/copy.ts'
+import { Failure } from '../errors.ts'
+import { randomToken, readKeyFile } from '../secrets.ts'
+import { newSeal, sealChunks } from '../sealed-stream.ts'
+import { version } from '../version.ts'
+import { writeWholeFile } from '../whole-file.ts'
+import { contentOf, firstLine } from './format.ts'
+import type { FileName, Manifest } from './format.ts'
+import { prove } from './prove.ts'
+import { extract } from './read.ts'
+import { refuseFullDisk, refuseMissing, refuseTaken, removeLeftOvers, workPrefix } from './room.ts'
+
+export type BackupOptions = {
+  config: Pick<Config, 'dataDir' | 'secretKey'>
+  file: string
+  /** Null: whoever has the file can read all of it. */
+  passphrase: string | null
+  withLogs: boolean
+  /** Whether it may take the place of a file that is there. */
+  force: boolean
+  settings: Record<string, string>
+}
+
+/**
+ * Writes all that this Davit knows into one file while the server runs, and opens it again before it
+ * says so. The file appears whole or not at all.
+ */
+export async function makeBackup({ config, file, force, ...options }: BackupOptions) {
+  const { dataDir, secretKey } = config
+  const target = resolve(file)
+  refuseMissing(dataDir)
+  if (!force) refuseTaken(target)
+  removeLeftOvers(dataDir)
+  await refuseFullDisk(dataDir, options)
+  const work = mkdtempSync(join(dataDir, workPrefix))
+  const draft = join(dirname(target), `.${basename(target)}-${randomToken().slice(0, 8)}`)
+  try {
+    const manifest = copyAll(work, { ...options, config })
+    await write(draft, { work, manifest, passphrase: options.passphrase })
+    for (const { name } of manifest.files) rmSync(join(work, name))
+    prove(work, await extract(draft, { ...options, directory: work }), { secretKey })
+    if (!force) refuseTaken(target)
+    renameSync(draft, target)
+    return { manifest, size: statSync(target).size }
+  } finally {
+    rmSync(draft, { force: true })
+    rmSync(work, { recursive: true, force: true })
+  }
+}
+
+/** The state first: of a deployment that it knows, all lines until then are in the logs. */
+function copyAll(
+  work: string,
+  { config, withLogs, settings }: Omit<BackupOptions, 'file' | 'force' | 'passphrase'>,
+): Manifest {
+  const { dataDir, secretKey } = config
+  if (!secretKey)
+    writeWholeFile(join(work, 'secret.key'), `${readKeyFile(join(dataDir, 'secret.key'))}\n`)
+  for (const name of withLogs ? ['davit.db', 'logs.db'] : ['davit.db'])
+    copyDatabase(join(dataDir, name), join(work, name))
+  const names: FileName[] = [
+    ...(secretKey ? [] : ['secret.key' as const]),
+    'davit.db',
+    ...(withLogs ? ['logs.db' as const] : []),
+  ]
+  return {
+    davit: version,
+    createdAt: new Date().toISOString(),
+    instanceId: installationIn(join(work, 'davit.db'))?.id ?? '',
+    key: secretKey ? 'setting' : 'file',
+    settings,
+    files: names.map((name) => ({
+      name,
+      size: statSync(join(work, name)).size,
+      rows: name === 'secret.key' ? null : proveDatabase(join(work, name)),
+    })),
+  }
+}
+
+async function write(
+  draft: string,
+  { work, manifest, passphrase }: { work: string; manifest: Manifest; passphrase: string | null },
+) {
+  const seal = await newSeal(passphrase)
+  const file = await open(draft, 'wx', 0o600).catch((cause) => {
+    throw unwritable(draft, cause)
+  })
+  try {
+    await file.writeFile(`${firstLine}\n${seal.header}\n`)
+    for await (const chunk of sealChunks(contentOf(work, manifest), seal))
+      await file.writeFile(chunk)
+    await file.sync()
+  } catch (cause) {
+    throw (cause as NodeJS.ErrnoException).syscall ? unwritable(draft, cause) : cause
+  } finally {
+    await file.close()
+  }
+}
+
+const unwritable = (draft: string, cause: unknown) =>
+  new Failure(
+    'backup_unwritable',
+    `The backup can not be written to ${dirname(draft)} (${(cause as NodeJS.ErrnoException).code}).`,
+    'Choose a directory that you may write to, on a disk with room.',
+    { cause },
+  )

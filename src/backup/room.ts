@@ -1,0 +1,47 @@
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Failure } from '../errors.ts'
+
+/** Copies of databases are made in the data directory, where nobody reads them who could not before. */
+export const workPrefix = 'backup-'
+
+export function refuseMissing(dataDir: string) {
+  if (existsSync(join(dataDir, 'davit.db'))) return
+  throw new Failure(
+    'nothing_to_back_up',
+    `There is no Davit in ${dataDir}.`,
+    'Set DAVIT_DATA_DIR to where it keeps its data.',
+  )
+}
+
+export function refuseTaken(target: string) {
+  if (!existsSync(target)) return
+  throw new Failure(
+    'backup_exists',
+    `There is a file ${target} already.`,
+    'Choose another name, or replace it with --force.',
+  )
+}
+
+/** Of backups that were killed: a younger one may be at work. */
+export function removeLeftOvers(dataDir: string) {
+  const dayAgo = Date.now() - 24 * 3600 * 1000
+  for (const name of readdirSync(dataDir).filter((name) => name.startsWith(workPrefix)))
+    if (statSync(join(dataDir, name)).mtimeMs < dayAgo)
+      rmSync(join(dataDir, name), { recursive: true, force: true })
+}
+
+/** A copy must not take the room that the server needs. */
+export async function refuseFullDisk(dataDir: string, { withLogs }: { withLogs: boolean }) {
+  const names = ['davit.db', 'davit.db-wal', ...(withLogs ? ['logs.db', 'logs.db-wal'] : [])]
+  const sizes = names.map((name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size)
+  const wanted = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 64 * 2 ** 20)
+  const { bavail, bsize } = await statfs(dataDir)
+  if (bavail * bsize >= wanted) return
+  throw new Failure(
+    'disk_full',
+    `A backup needs ${Math.ceil(wanted / 2 ** 20)} MiB of room in ${dataDir} for a while, and there are ${Math.floor((bavail * bsize) / 2 ** 20)}.`,
+    'Make room, or leave out --with-logs.',
+  )
+}

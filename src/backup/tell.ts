@@ -1,0 +1,33 @@
+import type { Manifest } from './format.ts'
+
+const shown = {
+  users: 'users',
+  projects: 'projects',
+  environments: 'environments',
+  variables: 'variables',
+  services: 'services',
+  deployments: 'deployments',
+}
+
+/** What is in a backup, in lines; no value of it. */
+export function tellContents({ davit, createdAt, key, settings, files }: Manifest) {
+  const rows = files.find(({ name }) => name === 'davit.db')?.rows ?? {}
+  const names = Object.keys(settings)
+  return [
+    `  made      ${createdAt} by Davit ${davit}`,
+    `  state     ${Object.entries(shown).map(([table, name]) => `${rows[table] ?? 0} ${name}`).join(', ')}`,
+    `  key       ${key === 'file' ? 'the key file' : tellKey(names)}`,
+    `  settings  ${names.length > 0 ? names.join(', ') : 'none were set'}`,
+    `  logs      ${tellLogs(files)}`,
+  ]
+}
+
+const tellKey = (settings: string[]) =>
+  settings.includes('DAVIT_SECRET_KEY') ? 'the setting DAVIT_SECRET_KEY' : 'not here: it is set as DAVIT_SECRET_KEY'
+
+function tellLogs(files: Manifest['files']) {
+  const logs = files.find(({ name }) => name === 'logs.db')
+  return logs
+    ? `${logs.rows?.deployment_logs ?? 0} lines of deployments, ${(logs.size / 2 ** 20).toFixed(1)} MiB in all`
+    : 'left out'
+}

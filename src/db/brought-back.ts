@@ -1,0 +1,23 @@
+import { eq, inArray } from 'drizzle-orm'
+import type { Db } from './index.ts'
+import { broughtBack, deployments, services } from './schema.ts'
+
+export type BroughtBack = typeof broughtBack.$inferSelect
+
+/** Notes all that runs by what a database from a backup says, for the next server to look for. */
+export const noteWhatRan = (db: Db) =>
+  db.transaction((tx) => {
+    const running = inArray(deployments.status, ['running'])
+    const up = inArray(services.status, ['running', 'unhealthy'])
+    for (const { id } of tx.select({ id: deployments.id }).from(deployments).where(running).all())
+      tx.insert(broughtBack).values({ kind: 'deployment', objectId: id }).run()
+    for (const { id } of tx.select({ id: services.id }).from(services).where(up).all())
+      tx.insert(broughtBack).values({ kind: 'service', objectId: id }).run()
+  })
+
+export const listBroughtBack = (db: Db, kind: BroughtBack['kind']) =>
+  db.select().from(broughtBack).where(eq(broughtBack.kind, kind)).all()
+
+/** It was found, or is on its way again. */
+export const forgetBroughtBack = (db: Pick<Db, 'delete'>, id: string) =>
+  db.delete(broughtBack).where(eq(broughtBack.id, id)).run()

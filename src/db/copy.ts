@@ -1,0 +1,44 @@
+import { Database } from 'bun:sqlite'
+import { damaged, explained } from './unusable.ts'
+
+/** Rows of each table. */
+export type Counts = Record<string, number>
+
+/**
+ * Copies a database that may be in use into one file: as it is at one moment, with what its `-wal`
+ * holds. Nothing that writes waits for it.
+ */
+export const copyDatabase = (from: string, to: string) =>
+  explained(from, () => {
+    using sqlite = new Database(from, { readonly: true })
+    sqlite.run('PRAGMA busy_timeout = 30000')
+    sqlite.query('VACUUM INTO ?').run(to)
+  })
+
+/** Reads all of a database that nobody has open, and counts its rows; throws when it is not sound. */
+export const proveDatabase = (path: string): Counts =>
+  explained(path, () => {
+    using sqlite = new Database(path, { readonly: true })
+    const found = sqlite.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()!
+    if (found.integrity_check !== 'ok')
+      throw damaged(path, found.integrity_check.replaceAll('\n', ' '))
+    const tables = sqlite
+      .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
+      .all()
+      .filter(({ name }) => !name.startsWith('sqlite_'))
+    return Object.fromEntries(tables.map(({ name }) => [name, countOf(sqlite, name)]))
+  })
+
+const countOf = (sqlite: Database, table: string) =>
+  sqlite.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM "${table}"`).get()!.rows
+
+/** The installation of a database of whatever version; null when it never started. */
+export const installationIn = (path: string) =>
+  explained(path, () => {
+    using sqlite = new Database(path, { readonly: true })
+    return sqlite
+      .query<{ id: string; keyCheck: string }, []>(
+        'SELECT id, key_check AS keyCheck FROM installation',
+      )
+      .get()
+  })

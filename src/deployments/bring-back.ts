@@ -1,0 +1,105 @@
+import { forgetBroughtBack, listBroughtBack } from '../db/brought-back.ts'
+import type { Deps } from '../deps.ts'
+import type { ContainerSummary } from '../docker/index.ts'
+import { withEngine } from '../docker/with-engine.ts'
+import { urlOf } from '../environments/json.ts'
+import { readLabels } from '../projects/labels.ts'
+import { forgetImagesBut } from './bring-back-store.ts'
+import { lookForDeployments } from './brought-back.ts'
+import type { Seen } from './brought-back.ts'
+import { LogWriter } from './log-writer.ts'
+import { insertDeployment, moveDeployment, setRunning } from './store.ts'
+import type { Job } from './store.ts'
+
+type BringBackDeps = Pick<
+  Deps,
+  'config' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs' | 'queue'
+>
+
+/** Who caused a deployment that nobody asked for. */
+const triggeredBy = 'a restore from a backup'
+
+/**
+ * After a restore: apps are found by the labels of their containers, and what is not there any more is
+ * deployed again. What is to be done is in the database until it is done or in the queue.
+ */
+export async function bringBack(deps: BringBackDeps, { signal }: { signal: AbortSignal }) {
+  if (listBroughtBack(deps.db, 'deployment').length === 0) return
+  const failed = 'what a backup brought back was not looked for'
+  await withEngine(deps.docker, { signal, failed }, async () => {
+    const { seen, images } = await lookForDeployments(deps)
+    for (const one of seen) settle(deps, one)
+    forgetImagesBut(deps.db, images)
+  })
+}
+
+function settle(deps: BringBackDeps, { row, found }: Seen) {
+  const told = deps.db.transaction((tx) => {
+    forgetBroughtBack(tx, row.id)
+    if (found?.outlook.kind === 'newer') return adopt(deps, found.job, found.outlook.container)
+    if (found?.outlook.kind === 'again') return deployAgain(deps, found.job, found.outlook)
+    return null
+  })
+  if (!told) return
+  const log = new LogWriter(deps, told.id)
+  log.write(told.line)
+  log.flush()
+}
+
+/** Nothing but its container is known of it. */
+function adopt(
+  { config, db }: BringBackDeps,
+  { deployment, environment }: Job,
+  container: ContainerSummary,
+) {
+  const running = insertDeployment(db, {
+    id: readLabels(container.labels).deploymentId,
+    projectId: deployment.projectId,
+    environmentId: environment.id,
+    status: 'stopped',
+    trigger: 'manual',
+    triggeredBy,
+    repositoryUrl: deployment.repositoryUrl,
+    branch: deployment.branch,
+    image: container.image,
+    containerId: container.id,
+    url: deployment.url && urlOf(environment, config),
+    createdAt: container.createdAt,
+    finishedAt: container.createdAt,
+  })
+  setRunning(db, running, {})
+  return {
+    id: running.id,
+    line: 'Found running after a restore. It was deployed when the backup had been made, so that its commit is not known.',
+  }
+}
+
+function deployAgain(
+  { db }: BringBackDeps,
+  { deployment }: Job,
+  { fromImage }: { fromImage: boolean },
+) {
+  moveDeployment(db, { id: deployment.id, from: ['running'], status: 'stopped' })
+  const again = insertDeployment(db, {
+    projectId: deployment.projectId,
+    environmentId: deployment.environmentId,
+    trigger: 'manual',
+    triggeredBy,
+    repositoryUrl: deployment.repositoryUrl,
+    branch: deployment.branch,
+    requestedCommit: deployment.commitHash ?? deployment.requestedCommit,
+    ...(fromImage && {
+      image: deployment.image,
+      rollbackOf: deployment.id,
+      commitHash: deployment.commitHash,
+      commitAuthor: deployment.commitAuthor,
+      commitMessage: deployment.commitMessage,
+    }),
+  })
+  return {
+    id: again.id,
+    line: fromImage
+      ? 'After a restore: the engine has the image of what ran here, but no container of it.'
+      : 'After a restore: the engine has neither container nor image of what ran here. It is built anew.',
+  }
+}

@@ -1,0 +1,42 @@
+import { forgetBroughtBack, listBroughtBack } from '../db/brought-back.ts'
+import type { Deps } from '../deps.ts'
+import { withEngine } from '../docker/with-engine.ts'
+import { labelFilter, readLabels } from '../projects/labels.ts'
+import { getService, moveService } from './store.ts'
+import type { Service } from './store.ts'
+
+type LookDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+
+/** What ran when the backup was made, and whether the engine has containers of it. */
+export async function lookForServices({ db, docker, instanceId }: LookDeps) {
+  const rows = listBroughtBack(db, 'service')
+  const containers = await docker.listContainers({
+    labels: labelFilter(instanceId, { kind: 'service' }),
+    all: true,
+  })
+  const there = new Set(containers.map(({ labels }) => readLabels(labels).serviceId))
+  return rows.map((row) => ({
+    row,
+    service: getService(db, row.objectId) ?? null,
+    isThere: there.has(row.objectId),
+  }))
+}
+
+/**
+ * After a restore: services are found by the labels of their containers; of what is not there any more
+ * the state says that it is to be started.
+ */
+export async function bringBackServices(deps: LookDeps, { signal }: { signal: AbortSignal }) {
+  if (listBroughtBack(deps.db, 'service').length === 0) return
+  const failed = 'what a backup brought back was not looked for'
+  await withEngine(deps.docker, { signal, failed }, async () => {
+    for (const { row, service, isThere } of await lookForServices(deps))
+      deps.db.transaction((tx) => {
+        forgetBroughtBack(tx, row.id)
+        if (service && !isThere) startLater(deps, service)
+      })
+  })
+}
+
+const startLater = ({ db }: Pick<Deps, 'db'>, { id }: Service) =>
+  moveService(db, { id, from: ['running', 'unhealthy', 'stopped'], status: 'pulling' })
