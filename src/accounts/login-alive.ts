@@ -15,8 +15,9 @@ const maxAnswers = 1000
  * every open stream, and so answered from memory until the database changes.
  */
 export function isLoginAlive(db: Db, c: Context) {
-  const { session, token } = (c as Context<Env>).var
-  const id = token?.id ?? session?.id
+  // not `c.var`, which is made anew at every look
+  const token = (c as Context<Env>).get('token')
+  const id = token?.id ?? (c as Context<Env>).get('session')?.id
   if (id === undefined) return false
   const changes = countChanges(db)
   const now = Date.now()

@@ -1,5 +1,4 @@
 import type { Deps } from '../deps.ts'
-import { catchUp } from '../live/catch-up.ts'
 import { lagged } from '../live/hub.ts'
 import { LogBatch } from './log-batch.ts'
 import { listLines } from './log-store.ts'
@@ -18,9 +17,8 @@ export async function* followLog(
   { db, logDb, logs }: Pick<Deps, 'db' | 'logDb' | 'logs'>,
   { deploymentId, after, signal }: { deploymentId: string; after: number; signal: AbortSignal },
 ): AsyncGenerator<LogBatch | { status: Status }> {
-  const live = logs.subscribe(deploymentId, signal)
   let status: Status | null = null
-  for await (const event of catchUp(live)) {
+  for await (const event of logs.follow(deploymentId, signal)) {
     if (event === lagged) {
       // read after subscribing, and before the lines: a state that ended has all its lines stored
       const now = getStatus(db, deploymentId)

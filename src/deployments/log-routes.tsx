@@ -17,7 +17,7 @@ import type { LogQuery } from './forms.ts'
 import { LogBatch, logLineJson } from './log-batch.ts'
 import { countMatches, getLastSequence, listLines, searchLines } from './log-store.ts'
 import { findDeployment, isEnded } from './store.ts'
-import type { Deployment } from './store.ts'
+import type { Deployment, Status } from './store.ts'
 
 /** Lines that a download reads at a time. */
 const chunkSize = 5000
@@ -57,16 +57,17 @@ function stream(
   return sse(c, {
     streams: deps.streams,
     isAllowed: () => isLoginAlive(deps.db, c),
-    events: async function* (signal) {
-      for await (const event of followLog(deps, { deploymentId, after, signal })) {
-        if (event instanceof LogBatch) yield query.format === 'json' ? event.json : event.html
-        else
-          yield sseEvent({ event: 'status', data: event.status }) +
-            (isEnded(event.status) ? sseEvent({ event: 'done', data: event.status }) : '')
-      }
+    events: (signal) => followLog(deps, { deploymentId, after, signal }),
+    render(event) {
+      if (event instanceof LogBatch) return query.format === 'json' ? event.json : event.html
+      return statusEvents(event.status)
     },
   })
 }
+
+const statusEvents = (status: Status) =>
+  sseEvent({ event: 'status', data: status }) +
+  (isEnded(status) ? sseEvent({ event: 'done', data: status }) : '')
 
 function page(
   c: Context,

@@ -82,10 +82,8 @@ export function streamOutput(
   return sse(c, {
     streams,
     isAllowed: () => isLoginAlive(db, c),
-    events: async function* (signal) {
-      for await (const batch of followOutput({ live, logDb }, { sourceId, after, signal }))
-        yield asked.format === 'json' ? batch.json : batch.html
-    },
+    events: (signal) => followOutput({ live, logDb }, { sourceId, after, signal }),
+    render: (batch) => (asked.format === 'json' ? batch.json : batch.html),
   })
 }
 

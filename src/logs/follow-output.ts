@@ -1,5 +1,4 @@
 import type { LogDb } from '../db/index.ts'
-import { catchUp } from '../live/catch-up.ts'
 import { lagged } from '../live/hub.ts'
 import type { Hub } from '../live/hub.ts'
 import { OutputBatch } from './output-batch.ts'
@@ -16,7 +15,7 @@ export async function* followOutput(
   { live, logDb }: { live: Hub<OutputBatch>; logDb: LogDb },
   { sourceId, after, signal }: { sourceId: string; after: number; signal: AbortSignal },
 ): AsyncGenerator<OutputBatch> {
-  for await (const event of catchUp(live.subscribe(sourceId, signal))) {
+  for await (const event of live.follow(sourceId, signal)) {
     for (const batch of event === lagged ? storedBatches() : [event.after(after)]) {
       if (batch.lines.length === 0) continue
       after = batch.last

@@ -30,20 +30,23 @@ export function sseEvent({
 }
 
 /**
- * Streams events, already in the wire format, until they end, the client leaves, its session ends or
+ * Streams events until they end, the client leaves, its session ends or
  * Davit stops. The client's socket pulls: one that does not read costs a single chunk of memory.
  */
-export function sse(
+export function sse<Event = string | Uint8Array>(
   c: Context<Env>,
   {
     streams,
     isAllowed,
     events,
+    render = (event) => event as string | Uint8Array,
   }: {
     streams: Streams
     /** Asked while the stream is open; false ends it. */
     isAllowed: () => boolean
-    events: (signal: AbortSignal) => AsyncIterable<string | Uint8Array>
+    events: (signal: AbortSignal) => AsyncIterable<Event>
+    /** The wire format, where the events are not in it yet. */
+    render?: (event: Event) => string | Uint8Array
   },
 ) {
   if (c.req.method === 'HEAD') return c.body(null, 200, headers)
@@ -71,7 +74,8 @@ export function sse(
           if (ended.signal.aborted) return
           if (done || !isAllowed()) return end(controller)
           quiet = 0
-          controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value)
+          const bytes = render(value)
+          controller.enqueue(typeof bytes === 'string' ? encoder.encode(bytes) : bytes)
         } catch (error) {
           if (ended.signal.aborted) return
           journal.error('stream failed', error, { requestId: c.var.requestId, path: c.req.path })
