@@ -95,6 +95,8 @@ const settings = z.object({
   DAVIT_BUILDER: z
     .enum(['auto', 'buildkit', 'classic'], 'wants auto, buildkit or classic')
     .default('auto'),
+  /** Seconds that what was started must stay up before it counts as running. */
+  DAVIT_SETTLE_TIME: whole('seconds', { min: 1, max: 600 }).default(3),
   /** Days for which the output of containers is kept beyond their life. */
   DAVIT_LOG_DAYS: whole('days', { min: 1, max: 3650 }).default(14),
   /** MiB on disk, compressed, that the kept output of one environment or service may take. */
@@ -147,6 +149,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     templatesDir: set.DAVIT_TEMPLATES_DIR ? resolve(set.DAVIT_TEMPLATES_DIR) : null,
     buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
     builder: set.DAVIT_BUILDER,
+    settleTime: set.DAVIT_SETTLE_TIME * 1000,
     logDays: set.DAVIT_LOG_DAYS,
     logSize: set.DAVIT_LOG_SIZE * 1024 * 1024,
     dockerHost: set.DOCKER_HOST,

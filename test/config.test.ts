@@ -32,6 +32,7 @@ test('without settings Davit is for this machine only', () => {
     templatesDir: null,
     buildConcurrency: 1,
     builder: 'auto',
+    settleTime: 3000,
     logDays: 14,
     logSize: 64 * 1024 * 1024,
     dockerHost: undefined,
@@ -58,6 +59,7 @@ test('every setting is taken', () => {
     DAVIT_PUBLISH_ADDRESS: '::1',
     DAVIT_BUILD_CONCURRENCY: '2',
     DAVIT_BUILDER: 'classic',
+    DAVIT_SETTLE_TIME: '5',
     DAVIT_OAUTH_PROVIDER: 'gitea',
     DAVIT_OAUTH_CLIENT_ID: 'davit',
     DAVIT_OAUTH_CLIENT_SECRET: 'hush',
@@ -81,6 +83,7 @@ test('every setting is taken', () => {
     publishAddress: '::1',
     buildConcurrency: 2,
     builder: 'classic',
+    settleTime: 5000,
     dockerHost: 'ssh://root@build.lan',
     oauth: {
       provider: 'gitea',

@@ -7,8 +7,13 @@ import { aBuild, aCommand, anApp, aProject, answerOf, logOf } from './apps.ts'
 type Error = { step: string; code: string; message: string; hint: string }
 
 /** Deploys the files once and returns why it failed, and its log. */
-async function failureOf(files: Files, settings: Parameters<typeof aProject>[3] = {}, asked = {}) {
-  const t = testApp()
+async function failureOf(
+  files: Files,
+  settings: Parameters<typeof aProject>[3] = {},
+  asked = {},
+  env: Record<string, string> = {},
+) {
+  const t = testApp(env)
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, files, { healthTimeout: 2, ...settings })
   const deployment = await project.deploy(asked)
@@ -180,8 +185,9 @@ describe('starting fails in words', () => {
     expect(error.message).toContain(String(port))
   })
 
-  test('when the app ends a second after it first answered', async () => {
-    const { code, message } = await failureOf(aCommand('httpd -p 8080; sleep 1; exit 7'))
+  test('when the app ends soon after it first answered', async () => {
+    const app = aCommand('httpd -p 8080; usleep 500000; exit 7')
+    const { code, message } = await failureOf(app, {}, {}, { DAVIT_SETTLE_TIME: '3' })
     expect(code).toBe('exited')
     expect(message).toContain('exit code 7')
   })

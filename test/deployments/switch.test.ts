@@ -46,7 +46,7 @@ test('where the new one does not pass the gate the old one starts again, and the
 })
 
 test('a worker starts beside the old one, which goes only when it stays up', async () => {
-  const t = testApp()
+  const t = testApp({ DAVIT_SETTLE_TIME: '3' })
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, aCommand('exec sleep 999'), { port: 0 })
   const first = await project.deploy()
@@ -61,7 +61,7 @@ test('a worker starts beside the old one, which goes only when it stays up', asy
   const before = await t.docker.inspectContainer(second.containerId)
   expect(before).toMatchObject({ state: 'running', ports: [] })
 
-  project.repository.commit(aCommand('sleep 1; exit 5'))
+  project.repository.commit(aCommand('usleep 300000; exit 5'))
   const third = await project.deploy()
 
   expect(third.error).toMatchObject({ code: 'exited', step: 'deploying' })

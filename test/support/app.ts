@@ -38,6 +38,7 @@ export function testApp(env: Record<string, string> = {}) {
     DAVIT_ALLOW_HOSTS: '127.0.0.1',
     DAVIT_RATE_LIMIT: '100000',
     DAVIT_RATE_BURST: '100000',
+    DAVIT_SETTLE_TIME: '1',
     ...env,
   })
   const secrets = new Secrets('a secret of the tests, 32 bytes long')

@@ -6,9 +6,6 @@ import type { Run } from '../run.ts'
 import { exitFailure, silenceFailure } from './gate-failures.ts'
 import { followOutput } from './output.ts'
 
-/** A container must still be up so many milliseconds after it first answered. */
-const settleTime = 3000
-
 type Candidate = { id: string; port: number; network: string; image: Image }
 
 /**
@@ -25,7 +22,8 @@ export async function gate(run: Run, candidate: Candidate): Promise<{ answeredAt
   exit.catch(() => {}) // it rejects when the gate is over, and nobody waits for it then
   try {
     const answeredAt = await orExit(answer({ ...run, signal }, candidate), exit)
-    await orExit(sleep(settleTime, undefined, { signal }), exit)
+    await orExit(sleep(run.config.settleTime, undefined, { signal }), exit)
+    await orExit(unlessEnded(run, candidate), exit)
     return { answeredAt }
   } catch (error) {
     if (!run.signal.aborted) await output.tellLast().catch(() => {}) // the error in hand says more
@@ -34,6 +32,12 @@ export async function gate(run: Run, candidate: Candidate): Promise<{ answeredAt
     over.abort()
     await output.ended
   }
+}
+
+/** Resolves for a container that runs: of one that has ended a busy engine may be late to tell. */
+async function unlessEnded({ docker, signal }: Run, { id }: Candidate) {
+  const container = await docker.inspectContainer(id, { signal })
+  if (!container || container.state === 'exited') await new Promise<never>(() => {})
 }
 
 async function orExit<Value>(work: Promise<Value>, exit: Promise<Failure>): Promise<Value> {

@@ -8,9 +8,6 @@ import { endedFailure, unhealthyFailure } from './failures.ts'
 /** Milliseconds between looks at a container that is waited for. */
 const interval = 200
 
-/** Milliseconds that a container without a health check must stay up. */
-const settleTime = 3000
-
 /** Milliseconds after which a container that is neither healthy nor unhealthy is given up. */
 const patience = 15 * 60_000
 
@@ -18,12 +15,14 @@ const patience = 15 * 60_000
 export const untilHealthy = (run: ServiceRun, made: Made) =>
   until(run, made, async (container) => {
     if (container.health === 'unhealthy') throw await unhealthyFailure(run, made)
-    return container.health === 'healthy' || (container.health === null && isUpFor(container))
+    return (
+      container.health === 'healthy' || (container.health === null && hasSettled(run, container))
+    )
   })
 
 /** Resolves when it has stayed up for a while: all that can be asked without a health check. */
 export const untilUp = (run: ServiceRun, made: Made) =>
-  until(run, made, async (container) => isUpFor(container))
+  until(run, made, async (container) => hasSettled(run, container))
 
 /** Resolves when it has ended with success. */
 export async function untilExited(run: ServiceRun, made: Made) {
@@ -49,8 +48,8 @@ async function until(
   throw await unhealthyFailure(run, made)
 }
 
-const isUpFor = ({ startedAt }: Container) =>
-  startedAt !== null && Date.now() - startedAt.getTime() >= settleTime
+const hasSettled = ({ config }: ServiceRun, { startedAt }: Container) =>
+  startedAt !== null && Date.now() - startedAt.getTime() >= config.settleTime
 
 const removed = ({ plan }: Made) =>
   new Failure(
