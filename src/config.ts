@@ -91,6 +91,24 @@ const settings = z.object({
   DAVIT_TEMPLATES_DIR: z.string().optional(),
   /** Builds that may run at once over all projects. */
   DAVIT_BUILD_CONCURRENCY: whole('a count', { min: 1, max: 64 }).default(1),
+  /**
+   * MiB of memory that one build may use. Default: what the machine can spare, which is all but a
+   * third of its memory (but at least 1 GiB of it, or half where that is less), shared by the builds
+   * that may run at once.
+   */
+  DAVIT_BUILD_MEMORY: whole('MiB', { min: 32, max: 16_777_216 }).optional(),
+  /**
+   * Processors that one build may use, such as 1.5. Default: all but half a processor (of a single
+   * one a quarter), shared by the builds that may run at once.
+   */
+  DAVIT_BUILD_CPUS: z
+    .string()
+    .regex(/^\d{1,3}(\.\d{1,2})?$/, 'wants processors, such as 2 or 0.5')
+    .transform(Number)
+    .refine((cpus) => cpus >= 0.1 && cpus <= 512, 'wants processors, from 0.1 to 512')
+    .optional(),
+  /** MiB that a repository may take on disk, and the files of a build. */
+  DAVIT_REPOSITORY_SIZE: whole('MiB', { min: 1, max: 1_048_576 }).default(2048),
   /** What the engine builds with; auto is BuildKit where it has that. BuildKit clips long output. */
   DAVIT_BUILDER: z
     .enum(['auto', 'buildkit', 'classic'], 'wants auto, buildkit or classic')
@@ -150,6 +168,9 @@ export function parseConfig(env: Record<string, string | undefined>) {
     buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
     builder: set.DAVIT_BUILDER,
     settleTime: set.DAVIT_SETTLE_TIME * 1000,
+    buildMemory: set.DAVIT_BUILD_MEMORY ? set.DAVIT_BUILD_MEMORY * 1024 * 1024 : null,
+    buildCpus: set.DAVIT_BUILD_CPUS ?? null,
+    repositorySize: set.DAVIT_REPOSITORY_SIZE * 1024 * 1024,
     logDays: set.DAVIT_LOG_DAYS,
     logSize: set.DAVIT_LOG_SIZE * 1024 * 1024,
     dockerHost: set.DOCKER_HOST,

@@ -1,13 +1,15 @@
 import { BuildError } from '../docker/index.ts'
+import { bytes } from '../web/units.ts'
 import type { Rule } from './explain.ts'
 
 /** What BuildKit and the classic builder say when a build fails. */
 export const buildRules: Rule[] = [
   {
-    seen: /exit code: 137|non-zero code: 137|signal: killed|OOMKilled/i,
+    seen: /exit code: 137|non-zero code: 137|\bkilled$|killed signal|signal: killed|SIGKILL|Error 137$|OOMKilled/i,
     code: 'out_of_memory',
-    message: (_, error) => `Building: ${stepOf(error)} was killed, most likely out of memory.`,
-    hint: 'Let the build need less memory, or give the server more (or swap).',
+    message: (_, error) =>
+      `Building: ${stepOf(error)} was killed, most likely out of memory${capOf(error)}.`,
+    hint: 'Let the build need less memory. Who runs Davit can allow builds more with DAVIT_BUILD_MEMORY, as far as the server has it.',
   },
   {
     seen: /(?:exit code|non-zero code): 127/,
@@ -68,3 +70,8 @@ export const buildRules: Rule[] = [
 
 const stepOf = (error: Error) =>
   error instanceof BuildError && error.step ? `the step “${error.step}”` : 'a step'
+
+const capOf = (error: Error) =>
+  error instanceof BuildError && error.memoryCap !== null
+    ? `: a build may use ${bytes(error.memoryCap)}`
+    : ''

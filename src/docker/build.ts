@@ -1,6 +1,10 @@
 import { Readable } from 'node:stream'
 import type { Engine } from './engine.ts'
+import type { BuildCaps } from './build-caps.ts'
+import { classicCaps } from './build-caps.ts'
 import { BuildError } from './build-error.ts'
+import type { BuildKitCaps } from './buildkit-caps.ts'
+import { capBuildKit } from './buildkit-caps.ts'
 import { readBuildKit } from './buildkit.ts'
 import { readClassic } from './classic.ts'
 import { EngineError } from './failures.ts'
@@ -17,12 +21,16 @@ export type BuildOptions = {
   buildArgs?: Record<string, string>
   /** `auto` is BuildKit where the engine has it. */
   builder?: 'auto' | 'buildkit' | 'classic'
+  /** What it may use; a build that wants more ends. */
+  caps?: BuildCaps | undefined
   signal?: AbortSignal | undefined
 }
 
 export type BuildOutput =
   | { kind: 'line'; stream: 'system' | 'stdout' | 'stderr'; text: string }
   | { kind: 'image'; id: string }
+  /** The caps do not hold, and why; told once. */
+  | { kind: 'uncapped'; why: string }
 
 /**
  * Builds an image and yields its output as it happens, then the image's id. Aborting, or leaving
@@ -31,21 +39,21 @@ export type BuildOutput =
  */
 export async function* buildImage(
   engine: Engine,
-  { context, builder = 'auto', signal, ...options }: BuildOptions,
+  { context, builder = 'auto', caps, signal, ...options }: BuildOptions,
 ): AsyncGenerator<BuildOutput> {
   const upload = new Upload(context)
   try {
     const buildKit =
       builder === 'buildkit' || (builder === 'auto' && (await speaksBuildKit(engine, { signal })))
-    const query = { ...buildQuery(options), version: buildKit ? '2' : undefined }
+    using holding = buildKit && caps ? await capBuildKit(engine, caps, { signal }) : null
+    const query = {
+      ...buildQuery(options),
+      ...(buildKit ? { version: '2' } : caps && classicCaps(caps)),
+    }
     const bytes = engine.stream('POST', '/build', { query, upload: upload.readable, signal })
     const messages = readJsonLines<never>(bytes)
-    let complete = false
-    for await (const item of buildKit ? readBuildKit(messages) : readClassic(messages)) {
-      complete = item.kind === 'image'
-      yield item
-    }
-    if (!complete) throw engine.hungUp()
+    const output = buildKit ? readBuildKit(messages) : readClassic(messages)
+    yield* wholly(engine, caps ? underCaps(output, { caps, holding }) : output)
   } catch (error) {
     signal?.throwIfAborted()
     throw upload.failure ?? asBuildError(error)
@@ -54,7 +62,34 @@ export async function* buildImage(
   }
 }
 
-function buildQuery(options: Omit<BuildOptions, 'context' | 'builder' | 'signal'>) {
+/** Ends with the image, or throws. */
+async function* wholly(engine: Engine, output: AsyncIterable<BuildOutput>) {
+  let complete = false
+  for await (const item of output) {
+    complete = item.kind === 'image'
+    yield item
+  }
+  if (!complete) throw engine.hungUp()
+}
+
+async function* underCaps(
+  output: AsyncIterable<BuildOutput>,
+  { caps, holding }: { caps: BuildCaps; holding: BuildKitCaps | null },
+): AsyncGenerator<BuildOutput> {
+  let told = false
+  try {
+    for await (const item of output) {
+      if (holding?.failure && !told) yield { kind: 'uncapped', why: holding.failure }
+      told ||= !!holding?.failure
+      yield item
+    }
+  } catch (error) {
+    if (error instanceof BuildError && !holding?.failure) error.memoryCap = caps.memoryBytes
+    throw error
+  }
+}
+
+function buildQuery(options: Omit<BuildOptions, 'context' | 'builder' | 'caps' | 'signal'>) {
   const { dockerfile, tag, labels = {}, buildArgs = {} } = options
   return {
     dockerfile,

@@ -1,4 +1,5 @@
 import type { BuildOutput } from './build.ts'
+import { isClue } from './build-error.ts'
 import type { Trace, Vertex, VertexLog, VertexStatus, VertexWarning } from './buildkit-trace.ts'
 import { LineSplitter } from './lines.ts'
 
@@ -11,6 +12,9 @@ type Step = {
   outputs: Record<'stdout' | 'stderr', LineSplitter>
   /** When progress was last told, in seconds. */
   toldAt: number
+  /** The last line that tells why the step may fail. */
+  clue: string | null
+  isClipped: boolean
 }
 
 /** Seconds between two lines about a pull that goes on. */
@@ -21,11 +25,16 @@ export class BuildKitProgress {
   readonly #names = new Map<string, string>()
   readonly #steps = new Map<string, Step>()
   readonly #told = new Set<string>()
-  #failedStep: string | null = null
+  #failed: string | null = null
 
   /** The name of the step that failed first. */
   get failedStep() {
-    return this.#failedStep
+    return this.#failed === null ? null : (this.#names.get(this.#failed) ?? null)
+  }
+
+  /** What that step printed of the cause. */
+  get clue() {
+    return this.#failed === null ? null : (this.#steps.get(this.#failed)?.clue ?? null)
   }
 
   *read({ vertexes, statuses, logs, warnings }: Trace): Generator<Line> {
@@ -50,6 +59,8 @@ export class BuildKitProgress {
       ended: false,
       outputs: { stdout: new LineSplitter(), stderr: new LineSplitter() },
       toldAt: 0,
+      clue: null,
+      isClipped: false,
     }
     this.#steps.set(digest, step)
     yield line(step, step.name)
@@ -57,13 +68,13 @@ export class BuildKitProgress {
   }
 
   *#end({ digest, completed, started, cached, error }: Vertex): Generator<Line> {
-    if (error) this.#failedStep ??= this.#names.get(digest) ?? null
+    if (error) this.#failed ??= digest
     if (completed === null && !error) return
     const step = yield* this.#begin(digest)
     if (step.ended && !error) return
     step.ended = true
     for (const stream of ['stdout', 'stderr'] as const) {
-      for (const text of step.outputs[stream].end()) yield line(step, text, stream)
+      for (const text of step.outputs[stream].end()) yield* this.#tellOutput(step, text, stream)
     }
     if (/context canceled$/.test(error)) yield line(step, 'CANCELED')
     else if (error) yield line(step, `ERROR: ${error}`)
@@ -74,7 +85,16 @@ export class BuildKitProgress {
   *#tellLog({ vertex, stream, bytes }: VertexLog): Generator<Line> {
     const step = yield* this.#begin(vertex)
     const name = stream === 2 ? 'stderr' : 'stdout'
-    for (const text of step.outputs[name].push(bytes)) yield line(step, text, name)
+    for (const text of step.outputs[name].push(bytes)) yield* this.#tellOutput(step, text, name)
+  }
+
+  *#tellOutput(step: Step, text: string, stream: 'stdout' | 'stderr'): Generator<Line> {
+    if (isClue(text)) step.clue = text
+    yield line(step, text, stream)
+    const limit = clipped.exec(text)?.[1]
+    if (!limit || step.isClipped) return
+    step.isClipped = true
+    yield line(step, `Output is missing here: BuildKit keeps ${limit} of a step, no more.`)
   }
 
   *#tellStatus(status: VertexStatus): Generator<Line> {
@@ -99,6 +119,9 @@ export class BuildKitProgress {
     yield line(step, `WARN: ${short}${url ? ` (${url})` : ''}`)
   }
 }
+
+/** BuildKit's words where it leaves out what a step writes too much of, or too fast. */
+const clipped = /^\[output clipped, log limit (\S+) reached\]$/
 
 const line = (step: Step, text: string, stream: Line['stream'] = 'system'): Line => ({
   kind: 'line',

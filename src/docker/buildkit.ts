@@ -16,7 +16,10 @@ export async function* readBuildKit(
   const progress = new BuildKitProgress()
   let image: string | undefined
   for await (const { id, aux, errorDetail } of messages) {
-    if (errorDetail) throw new BuildError(errorDetail.message, { step: progress.failedStep })
+    if (errorDetail) {
+      const { failedStep: step, clue } = progress
+      throw new BuildError(errorDetail.message, { step, clue })
+    }
     if (id === 'moby.buildkit.trace') {
       yield* progress.read(readTrace(Buffer.from(aux as string, 'base64')))
     }

@@ -1,5 +1,5 @@
 import type { BuildOutput } from './build.ts'
-import { BuildError } from './build-error.ts'
+import { BuildError, isClue } from './build-error.ts'
 import { LineSplitter } from './lines.ts'
 
 export type ClassicMessage = {
@@ -19,11 +19,14 @@ export async function* readClassic(
   const splitter = new LineSplitter()
   let image: string | undefined
   let step: string | null = null
+  let clue: string | null = null
   for await (const { stream, status, id, progressDetail, aux, errorDetail } of messages) {
     if (stream) {
       for (const text of splitter.push(Buffer.from(stream))) {
-        if (/^Step \d+\/\d+ : /.test(text)) step = text
-        if (text !== '') yield toLine(text)
+        const line = toLine(text)
+        if (/^Step \d+\/\d+ : /.test(text)) [step, clue] = [text, null]
+        else if (isClue(line.text)) clue = line.text
+        if (text !== '') yield line
       }
     }
     const moving = progressDetail && Object.keys(progressDetail).length > 0
@@ -33,7 +36,7 @@ export async function* readClassic(
     image = aux?.ID ?? image
     if (errorDetail) {
       for (const text of splitter.end()) yield toLine(text)
-      throw new BuildError(errorDetail.message, { step })
+      throw new BuildError(errorDetail.message, { step, clue })
     }
   }
   for (const text of splitter.end()) yield toLine(text)
@@ -49,7 +52,7 @@ const ownLine =
 // The builder draws what a step writes to stderr in red, which is all that tells it apart.
 const red = /^\x1b\[91m(.*?)(\x1b\[0m)?$/
 
-function toLine(line: string): BuildOutput {
+function toLine(line: string): Extract<BuildOutput, { kind: 'line' }> {
   // The end of the red stands at the beginning of the line that follows.
   const text = line.replace(/^(\x1b\[0m)+/, '')
   if (ownLine.test(text)) return { kind: 'line', stream: 'system', text }

@@ -1,5 +1,6 @@
 import type { Engine } from './engine.ts'
 import { buildImage } from './build.ts'
+import { whyUncapped } from './buildkit-caps.ts'
 import { inspectContainer } from './container-inspect.ts'
 import { listContainers } from './container-list.ts'
 import {
@@ -16,6 +17,7 @@ import { connectEngine } from './engine.ts'
 import { engineEvents } from './events.ts'
 import { inspectImage, listImages, removeImage } from './images.ts'
 import { engineInfo } from './info.ts'
+import { engineMachine } from './machine.ts'
 import { logBell, logSnapshot } from './log-snapshot.ts'
 import { containerLogs } from './logs.ts'
 import {
@@ -46,9 +48,11 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     /** Container addresses can't be reached from here. */
     remote: engine.address.kind !== 'socket',
     info: on(engineInfo),
+    machine: on(engineMachine),
     events: on(engineEvents),
 
     buildImage: on(buildImage),
+    whyUncapped: on(whyUncapped),
     pullImage: on(pullImage),
     inspectImage: on(inspectImage),
     listImages: on(listImages),
@@ -89,6 +93,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
 }
 
 export type { BuildOptions, BuildOutput } from './build.ts'
+export type { BuildCaps } from './build-caps.ts'
 export type { ContainerOptions, Granted, HealthCheck, RestartPolicy } from './container-config.ts'
 export type { Container, JoinedNetwork, Mount } from './container-inspect.ts'
 export type { ContainerSummary } from './container-list.ts'
@@ -108,6 +113,7 @@ export type { LayerProgress } from './pull.ts'
 export type { ContainerUsage, StatsReading } from './stats.ts'
 export type { ArchivedFile } from './tar.ts'
 export type { Volume } from './volumes.ts'
+export { buildCaps } from './build-caps.ts'
 export { BuildError } from './build-error.ts'
 export { compatCapabilities } from './container-config.ts'
 export { publishedOnce } from './container-state.ts'

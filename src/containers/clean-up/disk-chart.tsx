@@ -1,14 +1,21 @@
+import { ErrorAlert } from '../../web/error-page.tsx'
 import { bytes } from '../../web/units.ts'
 import type { DiskShares } from './disk-shares.ts'
-import type { DiskSpace } from './disk-space.ts'
+import type { DiskSpace } from '../../docker/disk-space.ts'
 
-type Disk = { shares: DiskShares; space: DiskSpace | null }
+type Disk = {
+  shares: DiskShares
+  space: DiskSpace | null
+  /** Davit itself has found no room any more. */
+  isFull: boolean
+}
 
 /** What takes how much, as bars against the largest of them, and what the disk has left. */
-export const DiskChart = ({ shares, space }: Disk) => {
+export const DiskChart = ({ shares, space, isFull }: Disk) => {
   const largest = Math.max(1, ...Object.values(shares))
   return (
     <div class="disk">
+      {isFull && <ErrorAlert title={full.title} detail={full.detail} />}
       <ul class="disk-bars">
         {labels.map(([share, label]) => (
           <li>
@@ -21,6 +28,12 @@ export const DiskChart = ({ shares, space }: Disk) => {
       <p class="muted">{space ? <SpaceLeft space={space} /> : elsewhere}</p>
     </div>
   )
+}
+
+const full = {
+  title: 'The disk with the data of Davit is full',
+  detail:
+    'Davit has given up the room that it kept for cleaning up. Until the disk has some again, it keeps no output of containers and no history of what they use.',
 }
 
 const labels: [keyof DiskShares, string][] = [

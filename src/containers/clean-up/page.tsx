@@ -7,7 +7,7 @@ import { SettingsFrame } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
 import { DiskChart } from './disk-chart.tsx'
 import type { DiskShares } from './disk-shares.ts'
-import type { DiskSpace } from './disk-space.ts'
+import type { DiskSpace } from '../../docker/disk-space.ts'
 import { KindChoice } from './kind-choice.tsx'
 import { pruneKinds } from './kinds.ts'
 import type { PruneRun } from './runs.ts'
@@ -19,6 +19,7 @@ export const prunePath = '/settings/prune'
 type PruneOverview = {
   shares: DiskShares
   space: DiskSpace | null
+  isFull: boolean
   schedule: Schedule
   latest: PruneRun | null
   draft: Draft

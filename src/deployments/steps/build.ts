@@ -1,12 +1,16 @@
+import { buildCaps } from '../../docker/index.ts'
 import type { Snapshot } from '../../git/git.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
 import { pullBases } from './pull-bases.ts'
+import { checkRoom } from './room.ts'
 
 /** Builds the commit's Dockerfile into an image of the deployment's own; returns its reference. */
 export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   const { project, deployment, docker, git, keys, config, log, signal } = run
   const { contextDir, dockerfilePath } = project
+  const machine = await docker.machine({ signal })
+  if (!docker.remote) await checkRoom(machine.folder, 'the engine')
   const context = await git.context(snapshot, {
     ...keys,
     contextDir,
@@ -32,9 +36,14 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
     }),
     buildArgs,
     builder: config.builder,
+    caps: buildCaps(config, machine),
     signal,
   })
-  for await (const part of output) if (part.kind === 'line') log(part.text, part.stream)
+  for await (const part of output) {
+    if (part.kind === 'line') log(part.text, part.stream)
+    if (part.kind === 'uncapped')
+      log(`This build may use all memory and processors of the server, because ${part.why}.`)
+  }
   return image
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { diskSpace, spaceOf } from '../../../src/containers/clean-up/disk-space.ts'
+import { diskSpace } from '../../../src/containers/clean-up/disk-space.ts'
+import { spaceOf } from '../../../src/docker/disk-space.ts'
 import { testApp } from '../../support/app.ts'
 
 test('tells what a disk has left', async () => {

@@ -1,0 +1,35 @@
+import type { Config } from '../config.ts'
+import type { Caps } from './control-groups.ts'
+import type { Machine } from './machine.ts'
+
+/** What one build may use, of so many that may run at once. */
+export type BuildCaps = Caps & { builds: number }
+
+type Settings = Pick<Config, 'buildMemory' | 'buildCpus' | 'buildConcurrency'>
+
+/** What is set, else what the machine can spare beside Davit, the engine and the apps. */
+export function buildCaps(
+  { buildMemory, buildCpus, buildConcurrency: builds }: Settings,
+  { memoryBytes, cpus }: Pick<Machine, 'memoryBytes' | 'cpus'>,
+): BuildCaps {
+  return {
+    memoryBytes: Math.floor(buildMemory ?? spareMemory(memoryBytes) / builds),
+    cpus: Math.min(cpus, buildCpus ?? Math.max(0.1, spareCpus(cpus) / builds)),
+    builds,
+  }
+}
+
+const spareMemory = (bytes: number) => Math.max(bytes / 2, bytes - Math.max(2 ** 30, bytes / 3))
+
+const spareCpus = (cpus: number) => (cpus > 1 ? cpus - 0.5 : 0.75 * cpus)
+
+/** As the classic builder takes them; no swap on top, or the machine would be slowed down with it. */
+export const classicCaps = ({ memoryBytes, cpus }: Caps) => ({
+  memory: memoryBytes,
+  memswap: memoryBytes,
+  cpuperiod: period,
+  cpuquota: Math.round(cpus * period),
+})
+
+/** Microseconds. */
+const period = 100_000

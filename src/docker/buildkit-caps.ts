@@ -1,0 +1,83 @@
+import { basename, dirname } from 'node:path'
+import type { BuildContainer } from './buildkit-containers.ts'
+import type { BuildCaps } from './build-caps.ts'
+import type { Engine } from './engine.ts'
+import { containersFolder, watchBuildContainers, whyUnseen } from './buildkit-containers.ts'
+import { findControlGroups, findGroup, isGroup, limitGroup, makeGroup } from './control-groups.ts'
+import type { ControlGroups } from './control-groups.ts'
+import { engineMachine } from './machine.ts'
+
+type Abortable = { signal?: AbortSignal | undefined }
+
+/** The containers of a build under caps, from now until it is disposed of. */
+export type BuildKitCaps = Disposable & {
+  /** Why the caps do not hold; null as long as they do. */
+  readonly failure: string | null
+}
+
+/** Why BuildKit's builds can't be held to caps on this engine; null when they can. */
+export async function whyUncapped(engine: Engine, options: Abortable = {}): Promise<string | null> {
+  const found = await findMeans(engine, options)
+  return typeof found === 'string' ? found : null
+}
+
+/**
+ * Holds what BuildKit runs to the caps. The engine has no option for it: it ignores those of the
+ * classic builder. But it writes down the control group of each container before it starts it.
+ */
+export async function capBuildKit(
+  engine: Engine,
+  caps: BuildCaps,
+  options: Abortable = {},
+): Promise<BuildKitCaps> {
+  const means = await findMeans(engine, options)
+  if (typeof means === 'string') return { failure: means, [Symbol.dispose]() {} }
+  const { folder, groups } = means
+  let failure: string | null = null
+  const watcher = watchBuildContainers(folder, (container) =>
+    capContainer(groups, container, caps).catch(async (error) => {
+      if (await container.lives()) failure ??= `the kernel refuses them (${error.code})`
+    }),
+  )
+  return {
+    get failure() {
+      return failure
+    },
+    [Symbol.dispose]: () => watcher[Symbol.dispose](),
+  }
+}
+
+async function findMeans(engine: Engine, { signal }: Abortable) {
+  if (engine.address.kind !== 'socket') return 'the engine is on another machine'
+  const folder = containersFolder((await engineMachine(engine, { signal })).folder)
+  const unseen = await whyUnseen(folder)
+  if (unseen) return unseen
+  const groups = await findControlGroups()
+  if (!groups) return 'Davit may not write to control groups for memory and processors'
+  return { folder, groups }
+}
+
+/**
+ * All builds together are held by the group that their containers share, which stays and so counts
+ * from a container's first moment. One build of several is held by its container's own group, and so
+ * it is where the containers share none: below systemd's groups they have no parent of their own.
+ */
+async function capContainer(groups: ControlGroups, container: BuildContainer, caps: BuildCaps) {
+  const { memoryBytes, cpus, builds } = caps
+  const shared = sharedGroup(container.group)
+  const all = { memoryBytes: memoryBytes * builds, cpus: cpus * builds }
+  if (shared) {
+    await makeGroup(groups, shared)
+    await limitGroup(groups, shared, all)
+    if (builds === 1) return
+  }
+  const name = basename(container.group)
+  while (await container.lives()) {
+    const path = shared ? container.group : await findGroup(groups.memory, name)
+    if (path && isGroup(groups, path)) return limitGroup(groups, path, caps)
+    await Bun.sleep(5)
+  }
+}
+
+const sharedGroup = (group: string) =>
+  group.startsWith('/') && basename(dirname(group)) === 'buildkit' ? dirname(group) : null

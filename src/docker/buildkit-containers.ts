@@ -1,0 +1,61 @@
+import { watch } from 'node:fs'
+import { access, constants, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+
+/** A container in which BuildKit runs a step. */
+export type BuildContainer = {
+  /** The control group that BuildKit asks for it: a path from the root, or a name. */
+  group: string
+  /** Whether the step has not ended yet. */
+  lives: () => Promise<boolean>
+}
+
+/** Below the engine's data: a folder for each container, as long as it is there. */
+export const containersFolder = (engineFolder: string) => join(engineFolder, 'buildkit', 'executor')
+
+/** What keeps us from seeing the containers; null when nothing does. */
+export const whyUnseen = (folder: string): Promise<string | null> =>
+  access(folder, constants.R_OK | constants.X_OK).then(
+    () => null,
+    ({ code }) =>
+      code === 'ENOENT'
+        ? 'Davit does not see the folder in which the engine keeps them'
+        : 'Davit does not run as root',
+  )
+
+/** Tells of each container that BuildKit makes from now on, just before it starts. */
+export function watchBuildContainers(
+  folder: string,
+  onContainer: (container: BuildContainer) => Promise<void>,
+): Disposable {
+  const known = new Set<string>()
+  const watcher = watch(folder, (_, name) => {
+    if (!name || !/^[a-z0-9]{25}$/.test(name) || known.has(name)) return
+    known.add(name)
+    void readContainer(join(folder, name)).then((container) => container && onContainer(container))
+  })
+  return { [Symbol.dispose]: () => watcher.close() }
+}
+
+/** BuildKit writes its configuration a moment after its folder; null when it went before that. */
+async function readContainer(folder: string): Promise<BuildContainer | null> {
+  const lives = () =>
+    access(folder).then(
+      () => true,
+      () => false,
+    )
+  while (await lives()) {
+    const group = await readGroup(join(folder, 'config.json'))
+    if (group) return { group, lives }
+    await Bun.sleep(2)
+  }
+  return null
+}
+
+async function readGroup(file: string): Promise<string | null> {
+  try {
+    return JSON.parse(await readFile(file, 'utf8')).linux?.cgroupsPath || null
+  } catch {
+    return null // not there, or not whole yet
+  }
+}

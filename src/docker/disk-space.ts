@@ -1,0 +1,30 @@
+import { statfs } from 'node:fs/promises'
+
+export type DiskSpace = {
+  /** A folder on that disk. */
+  folder: string
+  /** Bytes, as `df` counts: what only root may use is neither free nor used. */
+  size: number
+  free: number
+  /** Per cent. */
+  used: number
+}
+
+/** Null when the folder is not there for us. */
+export async function spaceOf(folder: string): Promise<DiskSpace | null> {
+  try {
+    const { bsize, blocks, bfree, bavail } = await statfs(folder)
+    const taken = blocks - bfree
+    return {
+      folder,
+      size: (taken + bavail) * bsize,
+      free: bavail * bsize,
+      used: Math.round((taken / Math.max(1, taken + bavail)) * 100),
+    }
+  } catch {
+    return null
+  }
+}
+
+/** Bytes that must be free for a build to begin: it may need as much at once, and so may the apps. */
+export const leastFree = ({ size }: Pick<DiskSpace, 'size'>) => Math.min(2 * 2 ** 30, size / 10)
