@@ -4,11 +4,7 @@ import { testApp } from '../support/app.ts'
 import { aCommand, anApp, answerOf, aProject } from './apps.ts'
 import { reaches } from './events.ts'
 
-type Inspected = {
-  HostConfig: Record<string, unknown>
-  Config: { Env: string[]; Labels: Record<string, string>; StopTimeout: number }
-  NetworkSettings: { Networks: Record<string, unknown> }
-}
+type Inspected = { HostConfig: Record<string, unknown> }
 
 /** In the engine's own words: what Davit's reading of them leaves out is looked at too. */
 async function inspect(container: string) {
@@ -16,66 +12,6 @@ async function inspect(container: string) {
   const answer = await fetch(`http://engine/containers/${container}/json`, { unix })
   return (await answer.json()) as Inspected
 }
-
-/** Whatever of a container's settings is not what an engine gives of itself. */
-const notable = (config: Record<string, unknown>) =>
-  Object.fromEntries(
-    Object.entries(config).filter(
-      ([, value]) =>
-        !(value === null || value === 0 || value === '' || value === false) &&
-        !(Array.isArray(value) && value.length === 0) &&
-        !(typeof value === 'object' && value !== null && Object.keys(value).length === 0),
-    ),
-  )
-
-test('a container has the rights and limits of the profile, and no others', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const project = await aProject(t, ada, anApp('x'), {
-    memoryMb: 64,
-    cpus: 0.5,
-    volumes: ['store:/data'],
-  })
-  const deployment = await project.deploy()
-
-  const { HostConfig, Config, NetworkSettings } = await inspect(deployment.containerId)
-
-  const network = `davit-${project.id}`
-  const volume = `davit-${project.environmentId}-store`
-  const { MaskedPaths, ReadonlyPaths, ConsoleSize, ...rest } = notable(HostConfig)
-  expect(rest).toEqual({
-    CapDrop: ['ALL'],
-    CapAdd: ['CHOWN', 'DAC_OVERRIDE', 'FOWNER', 'SETGID', 'SETUID', 'NET_BIND_SERVICE'],
-    SecurityOpt: ['no-new-privileges:true'],
-    Memory: 64 * 1024 * 1024,
-    MemorySwap: 64 * 1024 * 1024,
-    NanoCpus: 500_000_000,
-    PidsLimit: 256,
-    OomScoreAdj: 500,
-    Init: true,
-    LogConfig: { Type: 'json-file', Config: { 'max-size': '10m', 'max-file': '3' } },
-    RestartPolicy: { Name: 'unless-stopped', MaximumRetryCount: 0 },
-    PortBindings: { '8080/tcp': [{ HostIp: '127.0.0.1', HostPort: String(project.hostPort) }] },
-    Mounts: [{ Type: 'volume', Source: volume, Target: '/data' }],
-    NetworkMode: network,
-    IpcMode: 'private',
-    CgroupnsMode: expect.stringMatching(/^(host|private)$/), // the engine's default
-    Isolation: undefined,
-    Runtime: 'runc',
-    ShmSize: 64 * 1024 * 1024,
-  })
-  expect(Object.keys(NetworkSettings.Networks)).toEqual([network])
-  expect(Config.StopTimeout).toBe(10)
-  expect(Config.Labels).toEqual({
-    'davit.instance': t.instanceId,
-    'davit.kind': 'app',
-    'davit.owner': ada.user.id,
-    'davit.project': project.id,
-    'davit.environment': project.environmentId,
-    'davit.deployment': deployment.id,
-    'davit.service': '',
-  })
-})
 
 test('an app has its restart policy only once it is through the gate', async () => {
   const t = testApp()
