@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { choosePort } from '../../src/deployments/steps/container.ts'
 import { testApp } from '../support/app.ts'
-import { aCommand, anApp, answerOf, aProject } from './apps.ts'
+import { aCommand, answerOf, aProject } from './apps.ts'
 import { reaches } from './events.ts'
 
 type Inspected = { HostConfig: Record<string, unknown> }
