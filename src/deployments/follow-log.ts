@@ -5,8 +5,8 @@ import { listLines } from './log-store.ts'
 import { getStatus, isEnded } from './store.ts'
 import type { Status } from './store.ts'
 
-/** Lines read from the database at a time; what a reader that lags costs in memory. */
-const pageSize = 1000
+/** Lines, and characters, read from the database at a time; what a reader that lags costs in memory. */
+const page = { limit: 1000, maxLength: 128 * 1024 }
 
 /**
  * The lines after `after`, stored ones first, then live ones, without a gap or a repeat, and every
@@ -41,9 +41,9 @@ export async function* followLog(
 
   function* storedBatches() {
     while (true) {
-      const lines = listLines(logDb, { deploymentId, after, limit: pageSize })
-      if (lines.length > 0) yield new LogBatch(lines)
-      if (lines.length < pageSize) return
+      const lines = listLines(logDb, { deploymentId, after, ...page })
+      if (lines.length === 0) return
+      yield new LogBatch(lines)
     }
   }
 }

@@ -16,8 +16,12 @@ import { logQuery } from './forms.ts'
 import type { LogQuery } from './forms.ts'
 import { LogBatch, logLineJson } from './log-batch.ts'
 import { countMatches, getLastSequence, listLines, searchLines } from './log-store.ts'
+import type { LogLine } from './log-store.ts'
 import { findDeployment, isEnded } from './store.ts'
 import type { Deployment, Status } from './store.ts'
+
+/** Characters after which a page of lines ends early: 500 lines, as the viewer asks for, always fit. */
+const maxLength = 8 * 2 ** 20
 
 /** Lines that a download reads at a time. */
 const chunkSize = 5000
@@ -76,21 +80,23 @@ function page(
 ) {
   const { limit, search, after, cursor = after } = query
   const key = { deploymentId: deployment.id, after: cursor }
-  const lines = search
-    ? searchLines(logDb, { ...key, search, limit })
-    : listLines(logDb, { ...key, limit: limit + 1 })
+  const wanted = { ...key, limit: limit + 1, maxLength }
+  const lines = search ? searchLines(logDb, { ...wanted, search }) : listLines(logDb, wanted)
   const items = lines.slice(0, limit)
   if (clientOf(c) === 'partial') return c.html(raw(items.map(logLineHtml).join('')))
-  const nextCursor = lines.length > limit ? String(items.at(-1)!.sequence) : null
+  const isMore = lines.length > limit || lengthOf(lines) >= maxLength
+  const nextCursor = isMore ? String(items.at(-1)!.sequence) : null
   const found = search ? { found: countMatches(logDb, { ...key, search }) } : {}
   return c.json({ items: items.map(logLineJson), nextCursor, ...found })
 }
+
+const lengthOf = (lines: LogLine[]) => lines.reduce((sum, { text }) => sum + text.length, 0)
 
 /** The whole log as plain text. */
 function* wholeLog({ logDb }: Deps, { id: deploymentId }: Deployment) {
   let after = 0
   while (true) {
-    const lines = listLines(logDb, { deploymentId, after, limit: chunkSize })
+    const lines = listLines(logDb, { deploymentId, after, limit: chunkSize, maxLength })
     if (lines.length === 0) return
     after = lines.at(-1)!.sequence
     yield lines.map(datedText).join('')

@@ -34,17 +34,34 @@ export const getLastSequence = (logDb: LogDb, deploymentId: string) =>
     .where(eq(deploymentLogs.deploymentId, deploymentId))
     .get()?.last ?? 0
 
-export const listLines = (
-  logDb: LogDb,
-  { deploymentId, after, limit }: { deploymentId: string; after: number; limit: number },
-): LogLine[] =>
+/** What a log takes. */
+export type LogUse = { lines: number; bytes: number }
+
+/** Reads all of it: for a log that is written on after a restart. */
+export const getLogUse = (logDb: LogDb, deploymentId: string): LogUse =>
   logDb
-    .select(columns)
+    .select({
+      lines: count(),
+      bytes: sql<number>`coalesce(sum(octet_length(${deploymentLogs.text})), 0)`,
+    })
     .from(deploymentLogs)
-    .where(and(eq(deploymentLogs.deploymentId, deploymentId), gt(deploymentLogs.sequence, after)))
-    .orderBy(asc(deploymentLogs.sequence))
-    .limit(limit)
-    .all()
+    .where(eq(deploymentLogs.deploymentId, deploymentId))
+    .get()!
+
+/** Lines wanted: so many at most, and none that begins after so many characters. */
+type Wanted = { deploymentId: string; after: number; limit: number; maxLength?: number }
+
+export const listLines = (logDb: LogDb, { deploymentId, after, limit, maxLength }: Wanted) =>
+  upTo(
+    logDb,
+    maxLength,
+    logDb
+      .select(columns)
+      .from(deploymentLogs)
+      .where(and(eq(deploymentLogs.deploymentId, deploymentId), gt(deploymentLogs.sequence, after)))
+      .orderBy(asc(deploymentLogs.sequence))
+      .limit(limit),
+  )
 
 /** The end of the log, in order. */
 export const listLastLines = (
@@ -60,18 +77,18 @@ export const listLastLines = (
     .all()
     .reverse()
 
-/** Lines that contain the text, whatever the case of its ASCII letters; one more than the limit. */
-export const searchLines = (
-  logDb: LogDb,
-  options: { deploymentId: string; search: string; after: number; limit: number },
-): LogLine[] =>
-  logDb
-    .select(columns)
-    .from(deploymentLogs)
-    .where(and(matching(options), gt(deploymentLogs.sequence, options.after)))
-    .orderBy(asc(deploymentLogs.sequence))
-    .limit(options.limit + 1)
-    .all()
+/** Lines that contain the text, whatever the case of its ASCII letters. */
+export const searchLines = (logDb: LogDb, options: Wanted & { search: string }) =>
+  upTo(
+    logDb,
+    options.maxLength,
+    logDb
+      .select(columns)
+      .from(deploymentLogs)
+      .where(and(matching(options), gt(deploymentLogs.sequence, options.after)))
+      .orderBy(asc(deploymentLogs.sequence))
+      .limit(options.limit),
+  )
 
 export const countMatches = (logDb: LogDb, options: { deploymentId: string; search: string }) =>
   logDb.select({ found: count() }).from(deploymentLogs).where(matching(options)).get()!.found
@@ -81,3 +98,20 @@ const matching = ({ deploymentId, search }: { deploymentId: string; search: stri
     eq(deploymentLogs.deploymentId, deploymentId),
     sql`${like(deploymentLogs.text, `%${search.replace(/[\\%_]/g, '\\$&')}%`)} ESCAPE '\\'`,
   )
+
+/** Row by row, so that lines of 16 KiB fill the memory no more than short ones. */
+function upTo(
+  logDb: LogDb,
+  maxLength = Infinity,
+  query: { toSQL: () => { sql: string; params: unknown[] } },
+) {
+  const { sql, params } = query.toSQL()
+  const lines: LogLine[] = []
+  let length = 0
+  for (const line of logDb.$client.query<LogLine, never[]>(sql).iterate(...(params as never[]))) {
+    lines.push(line)
+    length += line.text.length
+    if (length >= maxLength) break
+  }
+  return lines
+}

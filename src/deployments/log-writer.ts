@@ -5,12 +5,14 @@ import type { Mask } from '../logs/mask.ts'
 import { PieceMask } from '../logs/mask-pieces.ts'
 import { splitLine } from '../logs/split-line.ts'
 import { LogBatch } from './log-batch.ts'
-import { getLastSequence, prepareInsert } from './log-store.ts'
-import type { LogLine, Stream } from './log-store.ts'
+import { LogBounds } from './log-bounds.ts'
+import { getLastSequence, getLogUse, prepareInsert } from './log-store.ts'
+import type { LogLine, LogUse, Stream } from './log-store.ts'
 
-/** A batch is stored after so many milliseconds or lines, whichever comes first. */
+/** A batch is stored after so many milliseconds, lines or characters, whichever comes first. */
 const maxDelay = 50
 const maxLines = 500
+const maxLength = 128 * 1024
 
 /**
  * Writes the log of one deployment: masks, numbers, stores, then publishes, in batches. Whoever
@@ -26,21 +28,33 @@ export class LogWriter {
   readonly #pieces = new PieceMask<Stream>()
   #sequence: number
   #waiting: LogLine[] = []
+  #waitingLength = 0
+  readonly #bounds: LogBounds
   /** Lines that could not be stored, which the log says as soon as it can. */
   #lost = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor({ logDb, logs }: Pick<Deps, 'logDb' | 'logs'>, deploymentId: string) {
+  constructor(
+    { logDb, logs }: Pick<Deps, 'logDb' | 'logs'>,
+    deploymentId: string,
+    bounds?: LogUse,
+  ) {
     this.#deploymentId = deploymentId
     this.#logs = logs
     this.#insert = prepareInsert(logDb, deploymentId)
     this.#sequence = getLastSequence(logDb, deploymentId)
+    this.#bounds = new LogBounds(getLogUse(logDb, deploymentId), bounds)
   }
 
   write(text: string, stream: Stream = 'system') {
-    for (const piece of splitLine(this.#pieces.apply(this.mask, { stream, text })))
-      this.#waiting.push(unnumbered(piece, stream))
-    if (this.#waiting.length >= maxLines) this.flush()
+    if (this.#bounds.isClosedTo(stream)) return
+    for (const piece of splitLine(this.#pieces.apply(this.mask, { stream, text }))) {
+      const kept = this.#bounds.admit({ stream, text: piece })
+      if (!kept) break
+      this.#waiting.push(unnumbered(kept.text, kept.stream))
+      this.#waitingLength += kept.text.length
+    }
+    if (this.#waiting.length >= maxLines || this.#waitingLength >= maxLength) this.flush()
     else this.#timer ??= setTimeout(() => this.flush(), maxDelay)
   }
 
@@ -50,6 +64,7 @@ export class LogWriter {
     if (this.#waiting.length === 0 && this.#lost === 0) return
     const lines = this.#waiting
     this.#waiting = []
+    this.#waitingLength = 0
     if (this.#lost > 0)
       lines.unshift(unnumbered(`Here lines are missing: ${this.#lost} could not be stored.`))
     let sequence = this.#sequence

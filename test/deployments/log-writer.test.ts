@@ -98,3 +98,50 @@ test('a log that can not be stored stops nothing, and says what it lacks when it
     [3, 'kept too'],
   ])
 })
+
+test('a log that is full says so once, keeps what Davit itself says, and stays full', () => {
+  const { logDb, logs, stored } = aLog()
+  const bounds = { lines: 10, bytes: 10_000 }
+  const writer = new LogWriter({ logDb, logs }, 'd', bounds)
+  for (let line = 1; line <= 50; line++) writer.write(`line ${line}`, 'stdout')
+  writer.write('Failed: it printed too much')
+  writer.flush()
+  const again = new LogWriter({ logDb, logs }, 'd', bounds)
+  again.write('line 51', 'stderr')
+  again.write('Cancelled.')
+  again.flush()
+  const texts = stored().map(({ text }) => text)
+  expect(texts.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, at) => `line ${at + 1}`))
+  expect(texts[10]).toMatch(/^This log is full: 10 lines /)
+  expect(texts.slice(11)).toEqual(['Failed: it printed too much', 'Cancelled.'])
+})
+
+test('a log has its bound in bytes too, and so have the lines that a build makes look like Davit’s', () => {
+  const { logDb, logs, stored } = aLog()
+  const writer = new LogWriter({ logDb, logs }, 'd', { lines: 1e6, bytes: 100_000 })
+  for (let line = 0; line < 100; line++) writer.write('é'.repeat(1000), 'stdout')
+  for (let line = 0; line < 10_000; line++) writer.write('x'.repeat(1000))
+  writer.flush()
+  const bytes = stored().reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
+  expect(stored().filter(({ stream }) => stream === 'stdout')).toHaveLength(50)
+  expect(bytes).toBeGreaterThan(1_000_000)
+  expect(bytes).toBeLessThan(1_200_000)
+})
+
+test('long lines are published and read back in small batches', async () => {
+  const { logDb, logs, stored, writer } = aLog()
+  const abort = new AbortController()
+  const heard = Array.fromAsync(logs.subscribe('d', abort.signal))
+  for (let line = 0; line < 40; line++) {
+    writer.write('x'.repeat(16_000), 'stdout')
+    await Bun.sleep(0)
+  }
+  writer.flush()
+  await Bun.sleep(0)
+  abort.abort()
+  const batches = (await heard).filter((event) => event instanceof LogBatch)
+  for (const { lines } of batches) expect(lines.length).toBeLessThan(10)
+  expect(stored()).toHaveLength(40)
+  const read = listLines(logDb, { deploymentId: 'd', after: 3, limit: 1000, maxLength: 50_000 })
+  expect(read.map(({ sequence }) => sequence)).toEqual([4, 5, 6, 7])
+})

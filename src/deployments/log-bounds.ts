@@ -1,0 +1,47 @@
+import type { LogUse, Stream } from './log-store.ts'
+
+/** What the log of one deployment may take. Lines of Davit itself find some room beyond it. */
+export const logBounds = { lines: 1_000_000, bytes: 100 * 2 ** 20 }
+const reserve = { lines: 10_000, bytes: 2 ** 20 }
+
+type Written = { stream: Stream; text: string }
+
+/** Keeps a build that prints without end from filling the disk: its log ends with a line that says so. */
+export class LogBounds {
+  readonly #use: LogUse
+  readonly #bounds: LogUse
+  #isFull: boolean
+
+  constructor(use: LogUse, bounds: LogUse = logBounds) {
+    this.#use = { ...use }
+    this.#bounds = bounds
+    this.#isFull = use.lines > bounds.lines
+  }
+
+  /** Whether nothing of that stream is kept any more. */
+  isClosedTo(stream: Stream) {
+    return this.#isFull && stream !== 'system'
+  }
+
+  /** The line, or in the place of the first that finds no room the one that says so; else null. */
+  admit(line: Written): Written | null {
+    if (this.isClosedTo(line.stream)) return null
+    const { lines, bytes } = this.#use
+    const size = Buffer.byteLength(line.text)
+    const more = line.stream === 'system' ? reserve : { lines: 0, bytes: 0 }
+    const fits =
+      lines < this.#bounds.lines + more.lines && bytes + size <= this.#bounds.bytes + more.bytes
+    if (!fits && line.stream === 'system') return null
+    this.#use.lines++
+    this.#use.bytes += size
+    if (fits) return line
+    this.#isFull = true
+    return { stream: 'system', text: this.#notice }
+  }
+
+  get #notice() {
+    const { lines, bytes } = this.#bounds
+    const most = `${lines.toLocaleString('en')} lines or ${Math.round(bytes / 2 ** 20)} MiB`
+    return `This log is full: ${most} are kept. The build goes on, but what else it prints is not here.`
+  }
+}
