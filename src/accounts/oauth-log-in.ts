@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { admit } from './admission.ts'
+import { registerForm } from './forms.ts'
 import { getUserByIdentity, insertIdentity, updateIdentity } from './identity-store.ts'
 import type { Identity } from './identity-store.ts'
 import { findOAuthSettings } from './oauth.ts'
@@ -42,24 +43,27 @@ export function linkProfile(deps: OAuthDeps, userId: string, arrival: Arrival) {
   return known.identity
 }
 
+const fields = registerForm.shape
+
 function registerWithProfile(deps: OAuthDeps, arrival: Arrival) {
-  const name = providerNames[findOAuthSettings(deps).provider]
-  const { email } = arrival.profile
+  const provider = providerNames[findOAuthSettings(deps).provider]
+  // what a provider tells is held to what a person may type
+  const email = fields.email.safeParse(arrival.profile.email).data
   if (!email)
     throw new AppError(
       'forbidden',
-      `${name} names no verified e-mail address of yours. Verify one there, or register with a password.`,
+      `${provider} names no verified e-mail address of yours. Verify one there, or register with a password.`,
     )
-  if (getUserByEmail(deps.db, email.toLowerCase()))
+  if (getUserByEmail(deps.db, email))
     throw new AppError(
       'conflict',
-      `Your e-mail address has an account here already. Log in with its password, then link ${name} on your profile.`,
+      `Your e-mail address has an account here already. Log in with its password, then link ${provider} on your profile.`,
     )
   return deps.db.transaction(
     () => {
-      const { role } = admit(deps, { email: email.toLowerCase() })
-      const values = { email: email.toLowerCase(), name: arrival.profile.name, role }
-      const user = insertUser(deps.db, { ...values, passwordHash: null })
+      const { role } = admit(deps, { email })
+      const name = fields.name.safeParse(arrival.profile.name).data ?? null
+      const user = insertUser(deps.db, { email, name, role, passwordHash: null })
       addIdentity(deps, user.id, arrival)
       return user
     },
