@@ -1,7 +1,13 @@
-import { ConfigError, parseConfig, unknownSettings } from './config.ts'
-import { Failure } from './errors.ts'
+import { backup } from './cli/backup.ts'
+import { UsageError, print, warn } from './cli/command.ts'
+import type { Command, Environment } from './cli/command.ts'
+import { doctor } from './cli/doctor.ts'
+import { restore } from './cli/restore.ts'
+import { serve } from './cli/serve.ts'
+import { user } from './cli/user.ts'
+import { ConfigError } from './config.ts'
+import { AppError, Failure } from './errors.ts'
 import { journal } from './journal.ts'
-import { serve } from './serve.ts'
 import { version } from './version.ts'
 
 const usage = `Davit ${version}: builds, runs and watches your apps from git.
@@ -9,46 +15,50 @@ const usage = `Davit ${version}: builds, runs and watches your apps from git.
 Usage: davit [command]
 
 Commands:
-  serve        Start the server (the default). Settings come from DAVIT_* variables.
+  serve                       Start the server (the default). Settings come from DAVIT_* variables.
+  backup FILE                 Write all that Davit knows into one file, also while it runs.
+                              --with-logs takes the logs too, --force replaces a file.
+  restore FILE                Bring it back, into a data directory that is empty.
+  user reset-password EMAIL   Give a user a new password: typed, piped in, or made up.
+  doctor                      Look at engine, git, disk, clock and data: what is well, and what to do.
 
 Options:
-  --help       Show this text.
-  --version    Show the version.
+  --passphrase-file FILE      What seals a backup, or opens it; else DAVIT_BACKUP_PASSPHRASE, or asked for.
+  --help                      Show this text.
+  --version                   Show the version.
 
 Settings are described in the README; DAVIT_DATA_DIR, DAVIT_HOST, DAVIT_PORT and DAVIT_URL are the
 ones most installations need.
 `
 
+const commands: Record<string, Command> = { serve, backup, restore, user, doctor }
+
 /** Runs a subcommand; resolves with the exit status: 2 for a wrong call or setting, 1 for what else stops it. */
-export async function runCommand(
-  args: string[],
-  env: Record<string, string | undefined>,
-): Promise<number> {
-  const [command = 'serve', ...rest] = args
-  if (['--help', '-h', 'help'].includes(command)) return print(usage)
-  if (['--version', '-v', 'version'].includes(command)) return print(`${version}\n`)
-  if (command !== 'serve' || rest.length > 0)
-    return refuse(2, `there is no command ${args.join(' ')}. See davit --help.`)
+export async function runCommand(args: string[], env: Environment): Promise<number> {
+  const [name = 'serve', ...rest] = args
+  if (['--help', '-h', 'help'].includes(name) || rest.includes('--help'))
+    return tell(usage.trimEnd())
+  if (['--version', '-v', 'version'].includes(name)) return tell(version)
+  const command = Object.hasOwn(commands, name) ? commands[name] : null
+  if (!command) return refuse(2, `there is no command ${args.join(' ')}. See davit --help.`)
   try {
-    const config = parseConfig(env)
-    for (const name of unknownSettings(env))
-      journal.warn(`${name} is not a setting of this version of Davit`)
-    await serve(config)
-    return 0
+    return await command(rest, env)
   } catch (error) {
     if (error instanceof ConfigError) return refuse(2, error.message)
+    if (error instanceof UsageError) return refuse(2, `${error.message} See davit --help.`)
     if (error instanceof Failure) return refuse(1, `${error.message} ${error.hint}`)
+    if (error instanceof AppError) return refuse(1, error.message)
     journal.error('unexpected error', error)
     return refuse(1, `it ended by an error of its own: ${(error as Error).message}`)
   }
 }
 
-function print(text: string) {
-  process.stdout.write(text)
+function tell(text: string) {
+  print(text)
   return 0
 }
 
 function refuse(status: number, sentence: string) {
-  process.stderr.write(`davit: ${sentence}\n`)
+  warn(sentence)
   return status
 }

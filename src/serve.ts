@@ -5,6 +5,7 @@ import { hasUsers } from './accounts/store.ts'
 import { setupCodeFor } from './accounts/setup-code.ts'
 import { createApp } from './app.tsx'
 import { dropOldEvents } from './audit/retention.ts'
+import { refuseHalfRestored } from './backup/target.ts'
 import type { Config } from './config.ts'
 import { Conditions } from './containers/conditions.ts'
 import { keepSchedule } from './containers/clean-up/schedule.ts'
@@ -89,6 +90,7 @@ export async function serve(config: Config) {
   process.umask(0o077) // databases, mirrors and keys are nobody else's to read
   const signalled = firstSignal() // heard from the start: one that comes early must not kill
   openDataDir(config)
+  refuseHalfRestored(config.dataDir)
   const hold = holdDataDir(config.dataDir)
   const ballast = new Ballast(config.dataDir)
   await ballast.makeRoomToStart()

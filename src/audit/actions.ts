@@ -15,6 +15,7 @@ export const actions = {
   'profile.changed': 'changed the name to',
   'email.changed': 'changed the e-mail address to',
   'password.changed': 'changed the password',
+  'password.reset': 'reset the password of',
   'identity.linked': 'linked the account',
   'identity.unlinked': 'unlinked the account',
   'invite.created': 'made an invitation',

@@ -15,7 +15,9 @@ export function tellContents({ davit, createdAt, key, settings, files }: Manifes
   const names = Object.keys(settings)
   return [
     `  made      ${createdAt} by Davit ${davit}`,
-    `  state     ${Object.entries(shown).map(([table, name]) => `${rows[table] ?? 0} ${name}`).join(', ')}`,
+    `  state     ${Object.entries(shown)
+      .map(([table, name]) => `${rows[table] ?? 0} ${name}`)
+      .join(', ')}`,
     `  key       ${key === 'file' ? 'the key file' : tellKey(names)}`,
     `  settings  ${names.length > 0 ? names.join(', ') : 'none were set'}`,
     `  logs      ${tellLogs(files)}`,
@@ -23,7 +25,9 @@ export function tellContents({ davit, createdAt, key, settings, files }: Manifes
 }
 
 const tellKey = (settings: string[]) =>
-  settings.includes('DAVIT_SECRET_KEY') ? 'the setting DAVIT_SECRET_KEY' : 'not here: it is set as DAVIT_SECRET_KEY'
+  settings.includes('DAVIT_SECRET_KEY')
+    ? 'the setting DAVIT_SECRET_KEY'
+    : 'not here: it is set as DAVIT_SECRET_KEY'
 
 function tellLogs(files: Manifest['files']) {
   const logs = files.find(({ name }) => name === 'logs.db')

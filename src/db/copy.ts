@@ -19,15 +19,25 @@ export const copyDatabase = (from: string, to: string) =>
 export const proveDatabase = (path: string): Counts =>
   explained(path, () => {
     using sqlite = new Database(path, { readonly: true })
-    const found = sqlite.query<{ integrity_check: string }, []>('PRAGMA integrity_check(1)').get()!
-    if (found.integrity_check !== 'ok')
-      throw damaged(path, found.integrity_check.replaceAll('\n', ' '))
+    refuseUnsound(sqlite, 'integrity_check')
     const tables = sqlite
       .query<{ name: string }, []>("SELECT name FROM sqlite_schema WHERE type = 'table'")
       .all()
       .filter(({ name }) => !name.startsWith('sqlite_'))
     return Object.fromEntries(tables.map(({ name }) => [name, countOf(sqlite, name)]))
   })
+
+/** Reads the pages of a database that may be in use; throws when one is not sound. */
+export const checkDatabase = (path: string) =>
+  explained(path, () => {
+    using sqlite = new Database(path, { readonly: true })
+    refuseUnsound(sqlite, 'quick_check')
+  })
+
+function refuseUnsound(sqlite: Database, check: 'integrity_check' | 'quick_check') {
+  const [found] = sqlite.query(`PRAGMA ${check}(1)`).values() as [[string]]
+  if (found[0] !== 'ok') throw damaged(sqlite.filename, found[0].replaceAll('\n', ' '))
+}
 
 const countOf = (sqlite: Database, table: string) =>
   sqlite.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM "${table}"`).get()!.rows

@@ -23,3 +23,14 @@ export function holdDataDir(dataDir: string) {
     )
   }
 }
+
+/** Whether a Davit runs on it. Takes nothing. */
+export function isHeld(dataDir: string) {
+  try {
+    using lock = new Database(join(dataDir, 'davit.lock'), { readonly: true })
+    lock.query('SELECT 1 FROM sqlite_schema').all()
+    return false
+  } catch (error) {
+    return error instanceof SQLiteError && error.code === 'SQLITE_BUSY'
+  }
+}

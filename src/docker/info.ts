@@ -14,6 +14,10 @@ export type EngineInfo = {
   driver: string
   /** Such as `name=seccomp,profile=default` and `name=apparmor`. */
   securityOptions: string[]
+  /** Version of the control groups, such as `2`. */
+  cgroups: string
+  /** Its clock. */
+  time: Date
 }
 
 type Version = { Version: string; Os: string; Arch: string; Components?: { Name: string }[] }
@@ -23,6 +27,8 @@ type Info = {
   MemTotal: number
   Driver: string
   SecurityOptions: string[] | null
+  CgroupVersion?: string
+  SystemTime: string
 }
 
 export async function engineInfo(
@@ -44,6 +50,8 @@ export async function engineInfo(
     memoryBytes: info.MemTotal,
     driver: info.Driver,
     securityOptions: info.SecurityOptions ?? [],
+    cgroups: info.CgroupVersion ?? '1',
+    time: new Date(info.SystemTime),
   }
 }
 

@@ -1,0 +1,53 @@
+import { recordEvent } from '../audit/record.ts'
+import type { Db } from '../db/index.ts'
+import { AppError } from '../errors.ts'
+import { deleteFailuresOf } from './failure-store.ts'
+import { passwordForm } from './forms.ts'
+import { hashPassword } from './passwords.ts'
+import { deleteSessionsOf, getUserByEmail } from './store.ts'
+import { listUsers, updateUser } from './user-store.ts'
+
+/** Users that a refusal names, before it only counts. */
+const mostNamed = 10
+
+/** The account of that address; a refusal says which ones there are. */
+export function userForReset(db: Db, email: string) {
+  const user = getUserByEmail(db, email.trim().toLowerCase())
+  if (user) return user
+  const found = listUsers(db, { limit: mostNamed }).map(({ user }) => user.email)
+  const named = found.slice(0, mostNamed).join(', ')
+  const there = found.length > mostNamed ? `${named} and more` : named
+  throw new AppError(
+    'not_found',
+    `There is no user ${email}. ${found.length > 0 ? `There are: ${there}.` : 'There is none at all yet: the first one registers on the page.'}`,
+  )
+}
+
+/** Refuses a password that nobody may have. */
+export function checkNewPassword(password: string) {
+  const result = passwordForm.shape.password.safeParse(password)
+  if (!result.success)
+    throw new AppError('invalid', `The password ${result.error.issues[0]!.message}`)
+}
+
+/** For the operator of the server: sets a password, ends all sessions and forgives failed logins. */
+export async function resetPassword(
+  db: Db,
+  { user, password, by }: { user: { id: string; email: string }; password: string; by: string },
+) {
+  checkNewPassword(password)
+  const passwordHash = await hashPassword(password)
+  db.transaction(
+    (tx) => {
+      deleteSessionsOf(tx, user.id)
+      deleteFailuresOf(tx, user.email)
+      updateUser(tx, user.id, { passwordHash })
+      recordEvent(tx, {
+        actor: { id: null, email: by },
+        action: 'password.reset',
+        object: { kind: 'user', id: user.id, name: user.email },
+      })
+    },
+    { behavior: 'immediate' },
+  )
+}

@@ -1,0 +1,55 @@
+import { readFileSync } from 'node:fs'
+import { UsageError } from './command.ts'
+
+export const isTerminal = () => process.stdin.isTTY && process.stderr.isTTY
+
+/** Asks a person at the terminal for what nobody is to see: nothing of it is shown. */
+export async function askHidden(question: string): Promise<string> {
+  process.stderr.write(question)
+  process.stdin.setRawMode(true)
+  try {
+    return await lineTyped()
+  } finally {
+    process.stdin.setRawMode(false)
+    process.stdin.pause()
+    process.stderr.write('\n')
+  }
+}
+
+/** Asks twice, since nobody sees what they type. An empty answer is one too. */
+export async function askNew(what: string, hint: string): Promise<string> {
+  const first = await askHidden(`${what} (${hint}): `)
+  if (first !== '' && (await askHidden('Once more: ')) !== first)
+    throw new UsageError('the two are not the same. Nothing was done; try again.')
+  return first
+}
+
+/** The first line of a file or of what is piped in. */
+export function firstLineOf(file: string | 0) {
+  try {
+    return readFileSync(file, 'utf8').split(/\r?\n/)[0]!
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    if (file === 0) return '' // nothing is piped in
+    throw new UsageError(`the file ${file} can not be read (${code}).`, { cause })
+  }
+}
+
+function lineTyped() {
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  let typed = ''
+  const hear = (bytes: Buffer) => {
+    for (const key of bytes.toString('utf8')) {
+      if (key === '\r' || key === '\n') return done(() => resolve(typed))
+      if (key === '\x03' || key === '\x04')
+        return done(() => reject(new UsageError('nothing was done.')))
+      typed = key === '\x7f' || key === '\b' ? [...typed].slice(0, -1).join('') : typed + key
+    }
+  }
+  const done = (settle: () => void) => {
+    process.stdin.off('data', hear)
+    settle()
+  }
+  process.stdin.on('data', hear)
+  return promise
+}

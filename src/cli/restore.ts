@@ -1,0 +1,32 @@
+import { join } from 'node:path'
+import { tellOutlook } from '../backup/outlook.ts'
+import { isSealed } from '../backup/read.ts'
+import { restoreBackup, settingsFile } from '../backup/restore.ts'
+import { tellContents } from '../backup/tell.ts'
+import { parseConfig } from '../config.ts'
+import { print, readArguments, warn } from './command.ts'
+import type { Command } from './command.ts'
+import { knownPassphrase, passphraseOption } from './passphrase.ts'
+
+const usage = 'davit restore FILE [--passphrase-file FILE]'
+
+export const restore: Command = async (args, env) => {
+  const asked = readArguments(args, { usage, names: ['file'] as const, options: passphraseOption })
+  const config = parseConfig(env)
+  const passphrase = (await isSealed(asked.file)) ? await knownPassphrase(asked, env) : null
+  const manifest = await restoreBackup({ config, file: asked.file, passphrase })
+  print(
+    `Restored into ${config.dataDir}`,
+    ...tellContents(manifest),
+    ...(await tellOutlook(config)),
+    '  not here  what volumes held, which is the engine’s; git mirrors, which are fetched again',
+  )
+  if (Object.keys(manifest.settings).length > 0)
+    print(
+      `The settings of that time are in ${join(config.dataDir, settingsFile)}: set those that hold here.`,
+    )
+  if (manifest.key === 'setting' && !config.secretKey)
+    warn('DAVIT_SECRET_KEY is one of them, and Davit does not start without it.')
+  print('Stop the Davit that this is a copy of, if it still runs, then start this one: davit serve')
+  return 0
+}

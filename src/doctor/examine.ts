@@ -1,0 +1,44 @@
+import { unknownSettings } from '../config.ts'
+import type { Config } from '../config.ts'
+import { connectDocker } from '../docker/index.ts'
+import { lookAtData } from './data.ts'
+import { lookAtEngine } from './engine.ts'
+import { look, ok, wrong } from './finding.ts'
+import type { Finding } from './finding.ts'
+import { lookAtDisk, lookAtMemory, lookAtTools, lookAtVersions } from './machine.ts'
+import { lookAtPort } from './port.ts'
+
+/** Looks at all that Davit needs, and changes none of it. */
+export async function examine(
+  config: Config,
+  env: Record<string, string | undefined>,
+): Promise<Finding[]> {
+  const docker = connectDocker({ host: config.dockerHost })
+  const findings = await Promise.all([
+    look('davit', lookAtVersions),
+    look('settings', () => lookAtSettings(env)),
+    look('engine', () => lookAtEngine(docker)),
+    look('git', lookAtTools),
+    look('memory', lookAtMemory),
+    look('disk', () => lookAtDisk('Davit', config.dataDir)),
+    look('disk', async () => (docker.remote ? [] : engineDisk(docker))),
+    look('data', () => lookAtData(config)),
+    look('port', () => lookAtPort(config)),
+  ])
+  return findings.flat()
+}
+
+function lookAtSettings(env: Record<string, string | undefined>) {
+  const unknown = unknownSettings(env)
+  return unknown.length === 0
+    ? [ok('settings', 'all are known')]
+    : unknown.map((name) =>
+        wrong('settings', `${name} is none`, 'See the README for their names, or take it away.'),
+      )
+}
+
+/** An engine that is away is told of where that is looked at. */
+const engineDisk = async (docker: ReturnType<typeof connectDocker>) => {
+  const folder = await docker.engineFolder().catch(() => null)
+  return folder ? lookAtDisk('the engine', folder) : []
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { statfs } from 'node:fs/promises'
+import { availableParallelism, freemem, release, totalmem } from 'node:os'
+import { gitVersion, oldestGit } from '../git/version.ts'
+import { version } from '../version.ts'
+import { ok, sizeOf, wrong } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+/** Bytes of memory and of disk below which builds fail for no other reason. */
+const leastMemory = 256 * 2 ** 20
+const leastDisk = 2 * 2 ** 30
+
+export const lookAtVersions = () => [
+  ok('davit', `${version}, Bun ${Bun.version}, ${process.platform} ${release()} ${process.arch}`),
+]
+
+export async function lookAtTools(): Promise<Finding[]> {
+  const git = await gitVersion({ signal: AbortSignal.timeout(15_000) })
+  const ssh = Bun.which('ssh')
+  return [
+    Bun.semver.satisfies(padded(git), `>=${oldestGit}.0`)
+      ? ok('git', git)
+      : wrong('git', git, `Install ${oldestGit} or newer.`),
+    ssh
+      ? ok('ssh', ssh)
+      : wrong('ssh', 'no ssh client', 'Install openssh-client: git@ addresses are cloned with it.'),
+  ]
+}
+
+/** A vendor's number may have more or fewer parts than three. */
+const padded = (number: string) => [...number.split('.'), '0', '0'].slice(0, 3).join('.')
+
+export function lookAtMemory(): Finding[] {
+  const free = availableMemory()
+  const is = `${sizeOf(free)} of ${sizeOf(totalmem())} free, ${availableParallelism()} processors`
+  return [
+    free >= leastMemory
+      ? ok('memory', is)
+      : wrong('memory', is, 'Stop something or add memory: builds are killed for want of it.'),
+  ]
+}
+
+/** What can be had without swapping, which is more than what is unused. */
+function availableMemory() {
+  try {
+    const kilobytes = /^MemAvailable:\s+(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]
+    return kilobytes ? Number(kilobytes) * 1024 : freemem()
+  } catch {
+    return freemem()
+  }
+}
+
+/** The disk that a folder is on; nothing is said of a folder that is not there for us. */
+export async function lookAtDisk(whose: string, folder: string): Promise<Finding[]> {
+  const space = await statfs(folder).catch(() => null)
+  if (!space) return []
+  const free = space.bavail * space.bsize
+  const is = `${sizeOf(free)} free for ${whose} in ${folder}`
+  return [
+    free >= leastDisk
+      ? ok('disk', is)
+      : wrong('disk', is, 'Make room, for example under Settings, Clean-up.'),
+  ]
+}
