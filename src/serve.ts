@@ -1,5 +1,5 @@
 import type { Server } from 'bun'
-import { accessSync, constants, mkdirSync } from 'node:fs'
+import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasUsers } from './accounts/store.ts'
 import { setupCodeFor } from './accounts/setup-code.ts'
@@ -38,7 +38,7 @@ import { version } from './version.ts'
 import { Streams } from './web/streams.ts'
 
 /** Milliseconds after which the process ends whatever is left to do. */
-const shutdownLimit = 9000
+const shutdownLimit = 20_000
 
 const databases = ['davit.db', 'logs.db']
 
@@ -85,10 +85,11 @@ function openDataDir({ dataDir }: Config) {
   }
 }
 
-/** Runs the server until SIGTERM or SIGINT, then ends in reverse order: streams, requests, work, files. */
+/** Runs the server until a signal asks it to end, then ends in reverse order: streams, requests, work, files. */
 export async function serve(config: Config) {
   process.umask(0o077) // databases, mirrors and keys are nobody else's to read
   const signalled = firstSignal() // heard from the start: one that comes early must not kill
+  outliveReaders()
   openDataDir(config)
   refuseHalfRestored(config.dataDir)
   const hold = holdDataDir(config.dataDir)
@@ -183,6 +184,19 @@ function announce({ db, setupCode, config }: Deps, address: URL) {
 const firstSignal = () =>
   new Promise<string>((resolve) => {
     let received = 0
-    for (const name of ['SIGTERM', 'SIGINT'] as const)
+    for (const name of ['SIGTERM', 'SIGINT', ...hangUp()] as const)
       process.on(name, () => (++received === 1 ? resolve(name) : process.exit(1)))
   })
+
+/** The end of the terminal ends Davit too, unless who started it has that ignored, as nohup does. */
+function hangUp() {
+  if (!existsSync('/proc/self/status')) return []
+  const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
+  const isIgnored = (BigInt(`0x${ignored ?? '0'}`) & 1n) === 1n // SIGHUP is the first signal
+  return isIgnored ? [] : (['SIGHUP'] as const)
+}
+
+/** Whoever read our output may end before us, a `tee` or a parent: what is written then is lost, no more. */
+function outliveReaders() {
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
+}

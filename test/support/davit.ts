@@ -1,3 +1,4 @@
+import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const repository = join(import.meta.dir, '../..')
@@ -6,7 +7,8 @@ export type DavitProcess = Awaited<ReturnType<typeof startDavit>>
 
 /**
  * Starts Davit as a process of its own, on a free port, and waits until it says where it listens.
- * Its log is `davit.log` in `directory`; `stop` asks it to end and answers its exit status.
+ * Its log is `davit.log` in `directory`, what else it says `davit.out`; `stop` asks it to end and
+ * answers its exit status.
  */
 export async function startDavit({
   directory,
@@ -31,14 +33,14 @@ export async function startDavit({
     stderr: Bun.file(log),
     detached,
   })
-  const url = await readAddress(child.stdout)
+  const url = await readAddress(child.stdout, join(directory, 'davit.out'))
   if (!url) {
     await child.exited
     throw new Error(`Davit does not start: ${(await Bun.file(log).text()).trim()}`)
   }
   const stop = async () => {
     child.kill('SIGTERM')
-    const impatience = setTimeout(() => child.kill('SIGKILL'), 12_000)
+    const impatience = setTimeout(() => child.kill('SIGKILL'), 25_000)
     await child.exited
     clearTimeout(impatience)
     return child.exitCode
@@ -55,12 +57,13 @@ export function bareEnvironment() {
 }
 
 /** Reads to the end, lest the server writes to a closed pipe, but answers as soon as it can. */
-function readAddress(stdout: ReadableStream<Uint8Array>) {
+function readAddress(stdout: ReadableStream<Uint8Array>, copy: string) {
   const { promise, resolve } = Promise.withResolvers<string | null>()
   const read = async () => {
     let text = ''
     for await (const chunk of stdout.pipeThrough(new TextDecoderStream())) {
       text += chunk
+      appendFileSync(copy, chunk)
       const address = text.match(/^Davit \S+ listens on (http:\S+)$/m)?.[1]
       if (address) resolve(address)
     }
