@@ -1,4 +1,6 @@
 import { join } from 'node:path/posix'
+import { Failure } from '../errors.ts'
+import { bytes } from '../web/units.ts'
 import { parseDockerignore } from './dockerignore.ts'
 import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
@@ -77,6 +79,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
       path === dockerfile || path === `${prefix}.dockerignore` || !ignore(path.slice(prefix.length))
     )
   })
+  refuseLarge(tools, kept)
   const moved = dockerfile.startsWith(prefix) ? null : tree.entries.get(dockerfile)!
   const changed = kept.length !== inside.length || alternates.length > 0 || moved !== null
 
@@ -89,6 +92,25 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const dated = await commitTree(objects, { tree: written, dateOf: commit.hash })
   return { ...result, tree: dated, dockerfile: place, files: chosen.length }
 }
+
+const mostFiles = 100_000
+
+/** The engine unpacks all of it, on the disk that the apps have too. */
+function refuseLarge({ limits }: GitTools, entries: Entry[]) {
+  const size = entries.reduce((sum, entry) => sum + entry.size, 0)
+  if (entries.length > mostFiles)
+    throw tooMuch(
+      `${entries.length.toLocaleString('en')} files, of at most ${mostFiles.toLocaleString('en')}`,
+    )
+  if (size > limits.size) throw tooMuch(`${bytes(size)} of files, of at most ${bytes(limits.size)}`)
+}
+
+const tooMuch = (what: string) =>
+  new Failure(
+    'context_too_large',
+    `The build would see ${what}.`,
+    'Leave out with .dockerignore what the build does not need, or choose a smaller context directory.',
+  )
 
 function openTree(objects: Objects, entries: Entry[]): Tree {
   return {

@@ -12,6 +12,7 @@ import {
   runRemoteGit,
 } from './remote.ts'
 import { GitError, runGit } from './run.ts'
+import { underSize } from './size-watch.ts'
 import { emptyRepository, unknownBranch, unknownCommit } from './unknown-ref.ts'
 
 type Wanted = { branch: string | null; commit: string | null; signal: AbortSignal; log: Log }
@@ -118,20 +119,23 @@ async function fetchExactly(source: Source, wanted: { commit: string; branch: st
 }
 
 async function fetchRef(source: Source, what: { from: string; to: string; depth: number }) {
-  const { tools, remote, mirror, signal } = source
-  await runRemoteGit(tools, remote, {
-    command: 'fetch',
-    options: [
-      ...['--progress', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'],
-      ...['--update-shallow', `--depth=${what.depth}`],
-    ],
-    values: [remote.url.href, `+${what.from}:${what.to}`],
-    // Old objects go while nobody else works on the mirror, not in a process that outlives this.
-    config: ['gc.autoDetach=false', 'gc.pruneExpire=1.day.ago'],
-    mirror,
-    log: finishedLines(source.log),
-    signal,
-  })
+  const { tools, remote, mirror } = source
+  const watched = { mirror, where: placeOf(remote), limits: tools.limits, signal: source.signal }
+  await underSize(watched, (signal) =>
+    runRemoteGit(tools, remote, {
+      command: 'fetch',
+      options: [
+        ...['--progress', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules'],
+        ...['--update-shallow', `--depth=${what.depth}`],
+      ],
+      values: [remote.url.href, `+${what.from}:${what.to}`],
+      // Old objects go while nobody else works on the mirror, not in a process that outlives this.
+      config: ['gc.autoDetach=false', 'gc.pruneExpire=1.day.ago'],
+      mirror,
+      log: finishedLines(source.log),
+      signal,
+    }),
+  )
 }
 
 async function readCommit(source: Source, revision: string): Promise<Snapshot['commit']> {

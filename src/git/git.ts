@@ -72,8 +72,11 @@ export type GitOptions = {
   dataDir: string
   allowHosts: string[]
   allowLocalRepos: boolean
-  /** For tests: shorter deadlines, and another name server. */
+  /** Bytes that a repository may take on disk, and the files of a build. */
+  repositorySize?: number
+  /** For tests: shorter deadlines, milliseconds between two looks at a size, another name server. */
   deadlines?: Partial<GitSetup['deadlines']>
+  look?: number
   lookup?: Lookup
 }
 
@@ -83,6 +86,7 @@ export type GitTools = {
   mirrors: string
   allow: string[]
   lookup: Lookup | undefined
+  limits: { size: number; look: number }
   locks: Locks
   /** Of the piece of work at hand. */
   keys: Keys
@@ -123,6 +127,7 @@ function openTools(options: GitOptions): GitTools {
     mirrors: join(dataDir, 'mirrors'),
     allow: options.allowHosts,
     lookup: options.lookup,
+    limits: { size: options.repositorySize ?? 2 * 2 ** 30, look: options.look ?? 1000 },
     locks: createLocks(),
     keys: {},
   }

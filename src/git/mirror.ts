@@ -4,6 +4,7 @@ import { explainGit } from './failures.ts'
 import type { GitTools, Log } from './git.ts'
 import { readRepositoryUrl } from './repository-url.ts'
 import { GitError, runGit } from './run.ts'
+import { isTooLarge } from './size-watch.ts'
 
 /** What one remote gives to those with the same keys, in a bare repository of its own. */
 export type Origin = { href: string; keyId: string }
@@ -19,7 +20,7 @@ const nameOf = (href: string) => new Bun.CryptoHasher('sha256').update(href).dig
 
 /**
  * Works on a repository's mirror, alone. A mirror is a cache: one that is missing, half made
- * (the process was killed) or damaged is made anew, and the work is done again.
+ * (the process was killed), damaged or full of old commits is made anew, and the work is done again.
  */
 export async function withMirror<T>(
   tools: GitTools,
@@ -33,8 +34,9 @@ export async function withMirror<T>(
       try {
         return await work(mirror)
       } catch (error) {
-        if (!isDamage(error)) throw error
-        options.log('The mirror of this repository is damaged: fetching it anew.')
+        if (!isDamage(error) && !isTooLarge(error)) throw error
+        const state = isTooLarge(error) ? 'has become too large' : 'is damaged'
+        options.log(`The mirror of this repository ${state}: fetching it anew.`)
       }
     }
     return await makeMirror(tools, { mirror, signal: options.signal }, work)

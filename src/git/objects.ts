@@ -17,6 +17,8 @@ export type Objects = {
 export type Entry = {
   mode: string
   hash: string
+  /** Bytes; 0 of a submodule. */
+  size: number
   path: string
   /** The path as git has it, a character for each byte: it need not be UTF-8. */
   bytes: string
@@ -26,17 +28,21 @@ export const modes = { file: '100644', link: '120000', submodule: '160000' }
 
 /** Everything in a commit's tree, in git's order. */
 export async function listTree(objects: Objects, commit: string): Promise<Entry[]> {
-  const options = ['-r', '-z', '--full-tree']
-  const output = await run(objects, { command: 'ls-tree', options, values: [commit] })
+  const options = ['-r', '-z', '-l', '--full-tree']
+  const listing = { command: 'ls-tree', options, values: [commit], most: mostListing }
+  const output = await run(objects, listing)
   const lines = output.toString('latin1').split('\0')
   lines.pop()
   return lines.map((line) => {
     const tab = line.indexOf('\t')
-    const [mode = '', , hash = ''] = line.slice(0, tab).split(' ')
+    const [mode = '', , hash = '', size] = line.slice(0, tab).split(/ +/)
     const bytes = line.slice(tab + 1)
-    return { mode, hash, bytes, path: decodePath(bytes) }
+    return { mode, hash, size: Number(size) || 0, bytes, path: decodePath(bytes) }
   })
 }
+
+/** Bytes of a listing: more files than any build should see are not even counted. */
+const mostListing = 32 * 1024 * 1024
 
 /** The contents of small objects, by hash, all through one process. */
 export async function readObjects(

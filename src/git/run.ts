@@ -21,6 +21,8 @@ export type GitCommand = {
   /** Hidden in all that git says. */
   secrets?: string[]
   input?: Uint8Array<ArrayBuffer>
+  /** Bytes of output after which it ends with a Failure. */
+  most?: number
   signal: AbortSignal
   /** It talks to another machine: it may take longer, but not be silent. */
   transfer?: boolean
@@ -44,9 +46,9 @@ export class GitError extends Error {
 
 /** Runs git to its end and returns what it wrote; throws GitError, or the signal's reason. */
 export async function runGit(setup: GitSetup, command: GitCommand): Promise<Buffer> {
-  const { transfer, command: most } = setup.deadlines
-  const git = startGit(setup, command, command.transfer ? transfer : most)
-  const [output] = await Promise.all([readAll(git), git.ended])
+  const { transfer, command: longest } = setup.deadlines
+  const git = startGit(setup, command, command.transfer ? transfer : longest)
+  const [output] = await Promise.all([readAll(git, command), git.ended])
   return output
 }
 
@@ -225,13 +227,13 @@ async function eachLine(
   if (rest) onLine(rest)
 }
 
-async function readAll(git: RunningGit): Promise<Buffer> {
+async function readAll(git: RunningGit, { most = mostOutput }: GitCommand): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of git.output) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > mostOutput) git.stop(tooLarge())
+    if (size > most) git.stop(tooLarge())
   }
   return Buffer.concat(chunks)
 }

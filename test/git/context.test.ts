@@ -15,7 +15,8 @@ const dir = mkdtempSync(join(tmpdir(), 'davit-context-'))
 const served = join(dir, 'served')
 const server = startGitServer(served)
 const dataDir = join(dir, 'data')
-const davit: Git = connectGit({ dataDir, allowHosts: ['127.0.0.1'], allowLocalRepos: false })
+const options = { dataDir, allowHosts: ['127.0.0.1'], allowLocalRepos: false }
+const davit: Git = connectGit(options)
 const signal = new AbortController().signal
 let turn = 0
 let lines: string[] = []
@@ -62,6 +63,48 @@ const failure = (url: string, paths: Paths = {}) =>
     () => Promise.reject(new Error('It worked.')),
     (error) => error,
   )
+
+/** A tree of 100 entries that are all the same. */
+function hundredOf(path: string, entry: string) {
+  const lines = Array.from({ length: 100 }, (_, n) => `${entry}\tn${n}\n`).join('')
+  const stdin = Buffer.from(lines)
+  return Bun.spawnSync(['git', '-C', path, 'mktree'], { stdin }).stdout.toString().trim()
+}
+
+describe('a context that is too large is refused', () => {
+  test('by the bytes of its files, however small they are in the repository', async () => {
+    const { url } = aRepository({ Dockerfile, zeros: '\0'.repeat(2 ** 21), '.dockerignore': 'x' })
+    const small = connectGit({ ...options, repositorySize: 2 ** 20 })
+    const snapshot = await small.fetch({ url, branch: 'main', commit: null, signal, log })
+    const context = small.context(snapshot, { contextDir: '.', dockerfilePath: null, signal, log })
+    expect(await context.catch((error) => error)).toMatchObject({
+      code: 'context_too_large',
+      message: 'The build would see 2.0 MiB of files, of at most 1.0 MiB.',
+    })
+  })
+
+  test('by their number, which few objects can make endless', async () => {
+    const { url, path } = aRepository({ Dockerfile })
+    const blob = git(path, ['rev-parse', 'main:Dockerfile']).trim()
+    const file = `100644 blob ${blob}\tDockerfile\n`
+    let tree = hundredOf(path, `100644 blob ${blob}`)
+    const root = (inside: string) => {
+      const stdin = Buffer.from(`${file}${inside}`)
+      const made = Bun.spawnSync(['git', '-C', path, 'mktree'], { stdin }).stdout.toString().trim()
+      const commit = git(path, ['commit-tree', '-m', 'bomb', made]).trim()
+      git(path, ['update-ref', 'refs/heads/main', commit])
+    }
+    tree = hundredOf(path, `040000 tree ${tree}`)
+    root(Array.from({ length: 11 }, (_, n) => `040000 tree ${tree}\td${n}\n`).join(''))
+    expect(await failure(url)).toMatchObject({
+      code: 'context_too_large',
+      message: 'The build would see 110,001 files, of at most 100,000.',
+    })
+    for (let depth = 0; depth < 3; depth++) tree = hundredOf(path, `040000 tree ${tree}`)
+    root(`040000 tree ${tree}\tbomb\n`)
+    expect(await failure(url)).toMatchObject({ code: 'repository_too_large' })
+  })
+})
 
 describe('the files of a context', () => {
   test('are those of the commit, as they were committed', async () => {

@@ -262,6 +262,30 @@ describe('a server', () => {
     expect(performance.now() - started).toBeLessThan(3_000)
   })
 
+  test('with more than a repository may take is left, and nothing of it is kept', async () => {
+    const small = connect({ repositorySize: 2 ** 20, look: 2 })
+    commitFiles(repository, { Dockerfile: 'FROM busybox\n' })
+    await fetch({}, small)
+    commitFiles(repository, { big: randomText(24 * 2 ** 20) })
+    const error = await failure({}, small)
+    expect(error).toMatchObject({
+      code: 'repository_too_large',
+      message: `The repository 127.0.0.1/app${turn}.git takes more than 1.0 MiB on disk.`,
+      hint: expect.stringContaining('DAVIT_REPOSITORY_SIZE'),
+    })
+    expect(readdirSync(join(dataDir, 'mirrors'))).toEqual([])
+    await fetch()
+  })
+
+  test('whose old commits take too much is fetched anew without them', async () => {
+    const small = connect({ repositorySize: 6 * 2 ** 20, look: 2 })
+    for (const big of ['first', 'second', 'third']) {
+      commitFiles(repository, { big: big + randomText(4 * 2 ** 20) })
+      await fetch({}, small)
+    }
+    expect(lines).toContain('The mirror of this repository has become too large: fetching it anew.')
+  })
+
   test('that hangs is left at once when the deployment is cancelled', async () => {
     server.mode = 'hang'
     const cancel = new AbortController()
@@ -379,3 +403,9 @@ function sizeOf(path: string): number {
     .filter((entry) => entry.isFile())
     .reduce((sum, entry) => sum + Bun.file(join(entry.parentPath, entry.name)).size, 0)
 }
+
+/** Nothing makes it smaller. */
+const randomText = (length: number) =>
+  Array.from({ length: length / 65_536 }, () =>
+    crypto.getRandomValues(new Uint8Array(49_152)).toBase64(),
+  ).join('')

@@ -1,0 +1,69 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Failure } from '../errors.ts'
+import { bytes } from '../web/units.ts'
+
+type Watched = {
+  mirror: string
+  /** The repository, in messages. */
+  where: string
+  /** Bytes that it may take, and milliseconds between two looks. */
+  limits: { size: number; look: number }
+  signal: AbortSignal
+}
+
+const code = 'repository_too_large'
+
+/** Ends a fetch by its signal when the mirror has become larger than a repository may be. */
+export async function underSize<T>(
+  { mirror, where, limits, signal }: Watched,
+  fetch: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const watch = new AbortController()
+  let looks = 0
+  const look = async () => {
+    looks++
+    if ((await sizeOf(mirror)) > limits.size) throw tooLarge(where, limits.size)
+  }
+  const watching = (async () => {
+    while (!watch.signal.aborted) {
+      await sleep(limits.look, undefined, { signal: watch.signal }).catch(() => {})
+      if (!watch.signal.aborted) await look().catch((error) => watch.abort(error))
+    }
+  })()
+  try {
+    const result = await fetch(AbortSignal.any([signal, watch.signal]))
+    if (looks > 0) await look() // what took no longer than until the first brought little
+    return result
+  } finally {
+    watch.abort()
+    await watching
+  }
+}
+
+export const isTooLarge = (error: unknown) => error instanceof Failure && error.code === code
+
+async function sizeOf(folder: string): Promise<number> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  const sizes = await Promise.all(
+    entries.map((entry) => {
+      const path = join(folder, entry.name)
+      // What git has renamed or removed meanwhile is counted at the next look.
+      return entry.isDirectory()
+        ? sizeOf(path)
+        : stat(path).then(
+            ({ size }) => size,
+            () => 0,
+          )
+    }),
+  )
+  return sizes.reduce((sum, size) => sum + size, 0)
+}
+
+const tooLarge = (where: string, most: number) =>
+  new Failure(
+    code,
+    `The repository ${where} takes more than ${bytes(most)} on disk.`,
+    'Keep large files elsewhere. Who runs Davit can allow more with DAVIT_REPOSITORY_SIZE.',
+  )
