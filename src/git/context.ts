@@ -7,7 +7,15 @@ import { fetchCommit } from './fetch.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './git.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { noContext, noDockerfile } from './missing-path.ts'
-import { alternatesEnv, commitTree, listTree, modes, readObjects, writeTree } from './objects.ts'
+import {
+  alternatesEnv,
+  commitTree,
+  listTree,
+  modes,
+  readObjects,
+  readSizes,
+  writeTree,
+} from './objects.ts'
 import type { Entry, Objects } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
 import { mergeSubmodules } from './submodules.ts'
@@ -79,7 +87,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
       path === dockerfile || path === `${prefix}.dockerignore` || !ignore(path.slice(prefix.length))
     )
   })
-  refuseLarge(tools, kept)
+  await refuseLarge(objects, kept)
   const moved = dockerfile.startsWith(prefix) ? null : tree.entries.get(dockerfile)!
   const changed = kept.length !== inside.length || alternates.length > 0 || moved !== null
 
@@ -96,14 +104,16 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
 const mostFiles = 100_000
 
 /** The engine unpacks all of it, on the disk that the apps have too. */
-function refuseLarge({ limits }: GitTools, entries: Entry[]) {
-  const size = entries.reduce((sum, entry) => sum + entry.size, 0)
+async function refuseLarge(objects: Objects, entries: Entry[]) {
   if (entries.length > mostFiles)
-    throw tooMuch(
-      `${entries.length.toLocaleString('en')} files, of at most ${mostFiles.toLocaleString('en')}`,
-    )
-  if (size > limits.size) throw tooMuch(`${bytes(size)} of files, of at most ${bytes(limits.size)}`)
+    throw tooMuch(`${inWords(entries.length)} files, of at most ${inWords(mostFiles)}`)
+  const sizes = await readSizes(objects, [...new Set(entries.map(({ hash }) => hash))])
+  const size = entries.reduce((sum, { hash }) => sum + (sizes.get(hash) ?? 0), 0)
+  const most = objects.tools.limits.size
+  if (size > most) throw tooMuch(`${bytes(size)} of files, of at most ${bytes(most)}`)
 }
+
+const inWords = (count: number) => count.toLocaleString('en')
 
 const tooMuch = (what: string) =>
   new Failure(

@@ -17,8 +17,6 @@ export type Objects = {
 export type Entry = {
   mode: string
   hash: string
-  /** Bytes; 0 of a submodule. */
-  size: number
   path: string
   /** The path as git has it, a character for each byte: it need not be UTF-8. */
   bytes: string
@@ -28,16 +26,16 @@ export const modes = { file: '100644', link: '120000', submodule: '160000' }
 
 /** Everything in a commit's tree, in git's order. */
 export async function listTree(objects: Objects, commit: string): Promise<Entry[]> {
-  const options = ['-r', '-z', '-l', '--full-tree']
+  const options = ['-r', '-z', '--full-tree']
   const listing = { command: 'ls-tree', options, values: [commit], most: mostListing }
   const output = await run(objects, listing)
   const lines = output.toString('latin1').split('\0')
   lines.pop()
   return lines.map((line) => {
     const tab = line.indexOf('\t')
-    const [mode = '', , hash = '', size] = line.slice(0, tab).split(/ +/)
+    const [mode = '', , hash = ''] = line.slice(0, tab).split(' ')
     const bytes = line.slice(tab + 1)
-    return { mode, hash, size: Number(size) || 0, bytes, path: decodePath(bytes) }
+    return { mode, hash, bytes, path: decodePath(bytes) }
   })
 }
 
@@ -62,6 +60,20 @@ export async function readObjects(
     at = from + Number(size) + 1
   }
   return contents
+}
+
+/** The bytes of objects, by hash; an object that is not there has none. */
+export async function readSizes(objects: Objects, hashes: string[]): Promise<Map<string, number>> {
+  const input = Buffer.from(hashes.join('\n') + '\n')
+  const options = ['--batch-check=%(objectname) %(objectsize)', '--buffer']
+  const output = await run(objects, { command: 'cat-file', options, input })
+  const lines = output.toString('latin1').trimEnd().split('\n')
+  return new Map(
+    lines.map((line) => {
+      const [hash = '', size] = line.split(' ')
+      return [hash, Number(size) || 0]
+    }),
+  )
 }
 
 /** Writes a tree of these entries and returns its hash; no file is checked out. */

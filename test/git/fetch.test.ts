@@ -266,7 +266,7 @@ describe('a server', () => {
     const small = connect({ repositorySize: 2 ** 20, look: 2 })
     commitFiles(repository, { Dockerfile: 'FROM busybox\n' })
     await fetch({}, small)
-    commitFiles(repository, { big: randomText(24 * 2 ** 20) })
+    commitFiles(repository, { big: randomText(8 * 2 ** 20) })
     const error = await failure({}, small)
     expect(error).toMatchObject({
       code: 'repository_too_large',
@@ -278,9 +278,9 @@ describe('a server', () => {
   })
 
   test('whose old commits take too much is fetched anew without them', async () => {
-    const small = connect({ repositorySize: 6 * 2 ** 20, look: 2 })
+    const small = connect({ repositorySize: 2 ** 20, look: 2 })
     for (const big of ['first', 'second', 'third']) {
-      commitFiles(repository, { big: big + randomText(4 * 2 ** 20) })
+      commitFiles(repository, { big: big + randomText(2 ** 19) })
       await fetch({}, small)
     }
     expect(lines).toContain('The mirror of this repository has become too large: fetching it anew.')
