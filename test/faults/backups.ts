@@ -1,0 +1,154 @@
+import { Database } from 'bun:sqlite'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { makeBackup } from '../../src/backup/make.ts'
+import { extract } from '../../src/backup/read.ts'
+import { proveDatabase } from '../../src/db/copy.ts'
+import { openExisting } from '../../src/db/index.ts'
+import { openVariables } from '../../src/environments/variable-store.ts'
+import { openSecrets } from '../../src/secrets.ts'
+import { DavitClient } from '../demo/client.ts'
+import { startDavit } from '../support/davit.ts'
+import { aPush, sent } from '../webhooks/senders.ts'
+import type { FaultReport } from './report.ts'
+
+const repositoryUrl = 'https://git.example.com/team/site.git'
+
+/**
+ * Backups of a Davit that takes deliveries and changes of a secret all the while. Each one is opened:
+ * it is sound, has no fewer rows than there were before it and no more than after, and its key opens
+ * the secret as it was at some moment of it.
+ */
+export async function backupsUnderWrites({
+  rounds = 5,
+}: { rounds?: number } = {}): Promise<FaultReport> {
+  const directory = mkdtempSync(join(tmpdir(), 'davit-backups-'))
+  const dataDir = join(directory, 'data')
+  const davit = await startDavit({
+    directory,
+    env: { DAVIT_DATA_DIR: dataDir, DAVIT_RATE_LIMIT: '1000000', DAVIT_RATE_BURST: '1000000' },
+  })
+  const took: number[] = []
+  const broken: string[] = []
+  try {
+    const writer = await aWriter(davit.url)
+    for (let round = 0; round < rounds; round++) {
+      const before = { deliveries: rowsIn(dataDir), secret: writer.stored() }
+      await writer.comesOn()
+      const file = join(directory, `${round}.backup`)
+      const passphrase = round % 4 === 0 ? 'a passphrase' : null
+      const from = performance.now()
+      const config = { dataDir, secretKey: null }
+      await makeBackup({ config, file, passphrase, withLogs: true, force: false, settings: {} })
+      took.push(performance.now() - from)
+      await writer.comesOn()
+      const after = { deliveries: rowsIn(dataDir), secret: writer.sent() }
+      const found = await open({ file, passphrase, directory, environmentId: writer.environmentId })
+      for (const what of ['deliveries', 'secret'] as const)
+        if (found[what] < before[what] || found[what] > after[what])
+          broken.push(`${what}: ${found[what]}, not from ${before[what]} to ${after[what]}`)
+      rmSync(file)
+    }
+    await writer.stop()
+  } catch (error) {
+    broken.push(error instanceof Error ? error.message : String(error))
+  } finally {
+    await davit.stop()
+    rmSync(directory, { recursive: true, force: true })
+  }
+  const slowest = Math.max(...took, 0)
+  return {
+    what: 'backups of a Davit that is written to, opened again',
+    unit: 'backups not whole',
+    rounds,
+    bad: broken.length,
+    figures: broken[0] ?? `slowest ${Math.round(slowest)} ms`,
+  }
+}
+
+/** Delivers pushes and changes a secret variable, one after the other, until it is stopped. */
+async function aWriter(url: string) {
+  const client = new DavitClient({ url, signal: AbortSignal.timeout(600_000) })
+  await client.get('/health')
+  await client.post('/auth/register', { email: 'ada@example.com', password: Bun.randomUUIDv7() })
+  const project = await client.post<{ id: string; webhookSecret: string }>('/projects', {
+    name: 'site',
+    repositoryUrl,
+    branch: 'main',
+  })
+  type List = { items: { id: string }[] }
+  const environment = (await client.get<List>(`/projects/${project.id}/envs`)).items[0]!
+  const path = `/envs/${environment.id}/variables`
+  const variable = { key: 'TOKEN', value: '0', secret: true }
+  const { id } = await client.post<{ id: string }>(path, variable)
+
+  let stopped = false
+  let sentValue = 0
+  let storedValue = 0
+  const working = work()
+  working.catch(() => {}) // whoever waits for it hears of it
+  return {
+    environmentId: environment.id,
+    sent: () => sentValue,
+    stored: () => storedValue,
+    /** Resolves when something more was stored. */
+    async comesOn() {
+      const seen = storedValue
+      while (storedValue === seen) await Promise.race([working, Bun.sleep(1)])
+    },
+    async stop() {
+      stopped = true
+      await working
+    },
+  }
+
+  async function work() {
+    while (!stopped) {
+      await deliver()
+      await client.put(`${path}/${id}`, { value: String(++sentValue) })
+      storedValue = sentValue
+    }
+  }
+
+  /** A push to a branch that nothing follows is stored, and that is all. */
+  async function deliver() {
+    const repository = { full_name: 'team/site', clone_url: repositoryUrl }
+    const push = aPush({ ref: 'refs/heads/other', repository })
+    const { path, headers, body } = sent.github(push, { key: project.webhookSecret })
+    const answer = await fetch(url + path, { method: 'POST', headers, body })
+    if (!answer.ok) throw new Error(`A push was answered ${answer.status}: ${await answer.text()}`)
+  }
+}
+
+function rowsIn(dataDir: string) {
+  using db = new Database(join(dataDir, 'davit.db'), { readonly: true })
+  return db.query<{ rows: number }, []>('SELECT count(*) AS rows FROM deliveries').get()!.rows
+}
+
+/** What a backup holds, by the key that is in it. */
+async function open({
+  file,
+  passphrase,
+  directory,
+  environmentId,
+}: {
+  file: string
+  passphrase: string | null
+  directory: string
+  environmentId: string
+}) {
+  const taken = join(directory, 'taken')
+  mkdirSync(taken)
+  try {
+    await extract(file, { passphrase, directory: taken })
+    const rows = proveDatabase(join(taken, 'davit.db'))
+    const secrets = openSecrets({ dataDir: taken, secretKey: null })
+    const db = openExisting(join(taken, 'davit.db'))
+    const [variable] = openVariables(db, secrets, environmentId)
+    db.$client.close()
+    return { deliveries: rows.deliveries!, secret: Number(variable!.value) }
+  } finally {
+    rmSync(taken, { recursive: true })
+  }
+}
