@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../errors.ts'
+import { report } from '../journal.ts'
 
 /** Milliseconds between looks whether the disk has room. */
 const retryDelay = 1000
@@ -26,11 +27,12 @@ export async function untilStored<Result>(
   write: () => Result,
   { signal }: { signal: AbortSignal },
 ): Promise<Result> {
-  for (;;)
+  for (let tries = 0; ; tries++)
     try {
       return write()
     } catch (error) {
       if (!isDiskFull(error) || signal.aborted) throw error
+      if (tries === 0) report('waiting for room on the disk', diskFull(error))
       await sleep(retryDelay, undefined, { signal }).catch(() => {})
     }
 }

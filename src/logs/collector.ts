@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { diskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
@@ -66,6 +67,8 @@ export class Collector {
   async finish(containerId: string) {
     if (!this.#signal || this.#signal.aborted) return
     const fields = { container: containerId }
+    if (this.#deps().logDb.$client.ballast.isGone)
+      return report('the last lines of a container are not kept', diskFull(), fields)
     try {
       const container = await this.#deps().docker.inspectContainer(containerId)
       const reader = container && this.#read(container, { kind: 'look' })

@@ -1,6 +1,15 @@
 import { expect, test } from 'bun:test'
+import { deployOnFullDisk } from './disk-full-deploy.ts'
 import { fillTheDisk } from './disk-full.ts'
 
 test('on a full disk all is read, nothing is half written, and with room all goes on', async () => {
   expect((await fillTheDisk({ rounds: 1 })).bad).toBe(0)
+})
+
+test('a deployment whose disk fills up ends when that can be stored, and its log says what it lacks', async () => {
+  const { meanwhile, status, code, log } = await deployOnFullDisk()
+  expect(meanwhile).toBe('building')
+  expect({ status, code }).toEqual({ status: 'failed', code: 'disk_full' })
+  expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1))
+  expect(log.map(({ text }) => text).join('\n')).toMatch(/Here lines are missing: \d+ could not/)
 })

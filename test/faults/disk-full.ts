@@ -35,8 +35,7 @@ async function fillOnce() {
   const directory = await mkdtemp(join(tmpdir(), 'davit-full-'))
   const dataDir = join(disk.path, 'data')
   const ballast = join(dataDir, 'ballast')
-  const limits = { DAVIT_RATE_LIMIT: '100000', DAVIT_RATE_BURST: '100000' }
-  const env = { DAVIT_DATA_DIR: dataDir, ...limits }
+  const env = { DAVIT_DATA_DIR: dataDir, ...unlimited }
   const davit = await startDavit({ directory, env })
   const broken: string[] = []
   const expect = (holds: unknown, what: string) => holds || broken.push(what)
@@ -92,7 +91,9 @@ async function fillOnce() {
 
 const repositoryUrl = 'https://git.example.com/team/site.git'
 
-const ada = { email: 'ada@example.com', password: 'a long secret of hers' }
+export const unlimited = { DAVIT_RATE_LIMIT: '100000', DAVIT_RATE_BURST: '100000' }
+
+export const ada = { email: 'ada@example.com', password: 'a long secret of hers' }
 
 /** Makes projects until one is refused or it is enough; answers what is said to be stored. */
 async function storeUntil(
@@ -119,7 +120,8 @@ async function push(url: string) {
   if (!answer.ok) throw new Error(`a push is answered ${answer.status}: ${await answer.text()}`)
 }
 
-function takeAll(path: string) {
+/** Others fill the disk to its last byte. */
+export function takeAll(path: string) {
   const zeros = Buffer.alloc(65_536)
   for (let length = zeros.length; length > 0; length >>= 1)
     try {
@@ -143,7 +145,7 @@ function checkIntegrity(path: string) {
     .integrity_check
 }
 
-async function aSmallDisk() {
+export async function aSmallDisk() {
   requireRoot('a small disk')
   const path = await mkdtemp(join(tmpdir(), 'davit-disk-'))
   const mounted = await run(['mount', '-t', 'tmpfs', '-o', `size=${size}m`, 'davit-disk', path])

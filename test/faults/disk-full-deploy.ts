@@ -1,0 +1,67 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DavitClient } from '../demo/client.ts'
+import { aBuild, aRepository } from '../deployments/apps.ts'
+import { startDavit } from '../support/davit.ts'
+import { ada, aSmallDisk, takeAll, unlimited } from './disk-full.ts'
+
+type Line = { seq: number; text: string }
+
+/**
+ * A deployment in whose build the disk fills up. Answers what it says when there is room again: it
+ * must have ended, and its log must say what it lacks.
+ */
+export async function deployOnFullDisk() {
+  await using disk = await aSmallDisk()
+  const directory = await mkdtemp(join(tmpdir(), 'davit-full-'))
+  const env = {
+    DAVIT_DATA_DIR: join(disk.path, 'data'),
+    DAVIT_ALLOW_LOCAL_REPOS: '1',
+    ...unlimited,
+  }
+  const davit = await startDavit({ directory, env })
+  const journal = () => Bun.file(join(directory, 'davit.log')).text()
+  try {
+    const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(50_000) })
+    await client.page('/auth/register')
+    await client.post('/auth/register', ada)
+    const repository = aRepository(directory, aBuild('echo early; sleep 1; seq 10000'))
+    const site = { name: 'site', repositoryUrl: repository.url }
+    const project = await client.post<{ id: string }>('/projects', site)
+    const { id } = await client.post<{ id: string }>(`/projects/${project.id}/deployments`)
+    const path = `/projects/${project.id}/deployments/${id}`
+    const lines = async () => (await client.get<{ items: Line[] }>(`${path}/logs?limit=1000`)).items
+    const deployment = () => client.get<{ status: string; error: { code: string } | null }>(path)
+
+    await until(async () => (await lines()).some(({ text }) => text.includes('early')))
+    await until(async () => {
+      takeAll(disk.others) // again and again: Davit gives up what it has
+      const name = Bun.randomUUIDv7()
+      return client.post('/projects', { ...site, name }).then(
+        () => false,
+        (error: Error) => error.message.includes('disk_full'),
+      )
+    })
+    await until(async () => (await journal()).includes('waiting for room on the disk'))
+    const { status: meanwhile } = await deployment()
+    await rm(disk.others)
+    await until(async () => (await deployment()).error !== null)
+
+    const { status, error } = await deployment()
+    const log = await lines()
+    await client.delete(`/projects/${project.id}`)
+    return { meanwhile, status, code: error?.code, log }
+  } finally {
+    await davit.stop()
+    await rm(directory, { recursive: true, force: true })
+  }
+}
+
+async function until(holds: () => Promise<boolean>) {
+  const end = performance.now() + 20_000
+  while (!(await holds())) {
+    if (performance.now() > end) throw new Error('It did not come to pass within 20 s.')
+    await Bun.sleep(50)
+  }
+}
