@@ -1,32 +1,58 @@
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { connectDocker } from '../../src/docker/index.ts'
 import { DavitClient } from '../demo/client.ts'
 import { startDavit } from '../support/davit.ts'
 import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
+import { commitMany } from './many-files.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
 
 const pairs = 9
 
-const dockerfile = [
-  'FROM busybox',
-  'COPY www /www',
-  'EXPOSE 8080',
-  'CMD ["httpd", "-f", "-p", "8080", "-h", "/www"]',
-].join('\n')
-
 /** From the trigger to the engine's `start` event, one file edited, a previous container serving. */
-export async function benchDeploy(directory: string, executable: string): Promise<Row> {
+export const benchDeploy = (directory: string, executable: string): Promise<Row> =>
+  benchDeploys(directory, executable, {
+    what: 'deploy, one file edited',
+    aim: '≤ 1.10',
+    peer: '1.70',
+    edit: (repository) =>
+      commitFiles(repository, { Dockerfile: dockerfile('www'), 'www/index.html': unique() }),
+  })
+
+/** The same with a repository that takes long to be cloned and sent. */
+export const benchLargeRepository = (directory: string, executable: string): Promise<Row> =>
+  benchDeploys(directory, executable, {
+    what: 'next commit of a repository of 5,000 files, 50 MB',
+    aim: '≤ 0.80',
+    prepare: (repository) =>
+      commitMany(repository, { count: 5000, size: 10_000, files: { Dockerfile: dockerfile('.') } }),
+    edit: (repository) => commitFiles(repository, { 'src/0/0.txt': unique() }),
+  })
+
+type Case = Pick<Row, 'what' | 'aim' | 'peer'> & {
+  prepare?: (repository: string) => Promise<void>
+  edit: (repository: string) => void
+}
+
+async function benchDeploys(
+  directory: string,
+  executable: string,
+  { prepare, edit: editFile, ...row }: Case,
+): Promise<Row> {
+  const fresh = join(directory, unique())
+  mkdirSync(fresh)
   const docker = connectDocker({ host: process.env.DOCKER_HOST })
   const cli = await findBuildKitClient()
-  const repository = makeRepository(join(directory, 'repositories'), 'app.git')
-  const edit = () => commitFiles(repository, { Dockerfile: dockerfile, 'www/index.html': unique() })
+  const repository = makeRepository(join(fresh, 'repositories'), 'app.git')
+  await prepare?.(repository)
+  const edit = () => editFile(repository)
   edit()
-  const server = startGitServer(join(directory, 'repositories'))
+  const server = startGitServer(join(fresh, 'repositories'))
   const url = `${server.url}app.git`
-  const env = { DAVIT_DATA_DIR: join(directory, 'data'), DAVIT_ALLOW_HOSTS: '127.0.0.1' }
-  const davit = await startDavit({ directory, command: [executable], env })
-  const signal = AbortSignal.timeout(300_000)
+  const env = { DAVIT_DATA_DIR: join(fresh, 'data'), DAVIT_ALLOW_HOSTS: '127.0.0.1' }
+  const davit = await startDavit({ directory: fresh, command: [executable], env })
+  const signal = AbortSignal.timeout(900_000)
   const client = new DavitClient({ url: davit.url, signal })
   await client.get<unknown>('/health') // brings the cookie with the CSRF token
   await client.post('/auth/register', { email: 'bench@example.com', password: unique() })
@@ -48,7 +74,7 @@ export async function benchDeploy(directory: string, executable: string): Promis
   const deployWithScript = async () => {
     edit()
     const name = `davit-bench-${unique()}`
-    const work = join(directory, name)
+    const work = join(fresh, name)
     const started = nextStart((attributes) => attributes['name'] === name)
     const from = Date.now()
     await run(['git', 'clone', '--quiet', '--depth', '1', url, work])
@@ -57,6 +83,7 @@ export async function benchDeploy(directory: string, executable: string): Promis
     const at = await started
     await docker.removeContainer(name, { force: true })
     await docker.removeImage(name)
+    rmSync(work, { recursive: true })
     return at - from
   }
 
@@ -64,7 +91,7 @@ export async function benchDeploy(directory: string, executable: string): Promis
     await deployWithDavit() // the first one makes the network and the mirror
     const values = await inPairs(pairs, { davit: deployWithDavit, floor: deployWithScript })
     const against = 'git clone && docker build && docker run'
-    return { what: 'deploy, one file edited', against, unit: 'ms', ...values, aim: '≤ 1.10' }
+    return { ...row, against, unit: 'ms', ...values }
   } finally {
     await client.delete(`/projects/${project.id}`)
     await davit.stop()
@@ -112,5 +139,13 @@ async function run(command: string[], stdin = '') {
   const [status, errors] = await Promise.all([child.exited, new Response(child.stderr).text()])
   if (status !== 0) throw new Error(`${command.join(' ')}: ${errors.trim()}`)
 }
+
+const dockerfile = (folder: string) =>
+  [
+    'FROM busybox',
+    `COPY ${folder} /www`,
+    'EXPOSE 8080',
+    'CMD ["httpd", "-f", "-p", "8080", "-h", "/www"]',
+  ].join('\n')
 
 const unique = () => Bun.randomUUIDv7()

@@ -1,46 +1,47 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, tmpdir, totalmem } from 'node:os'
 import { join } from 'node:path'
+import type { FaultReport } from '../faults/report.ts'
 import { ensureBusyboxImage, ensureEngine, ensureServiceImages } from '../support/machine.ts'
-import { benchContainerLogs } from './container-logs.ts'
-import { benchContainers } from './containers.ts'
-import { benchCollection } from './collection.ts'
-import { benchDeploy } from './deploy.ts'
-import { benchMemory } from './memory.ts'
+import { faults } from './faults.ts'
 import { summarize } from './ratio.ts'
 import type { Row } from './ratio.ts'
-import { benchServices } from './services.ts'
-import { benchStalledViewers } from './stalled-viewers.ts'
-import { benchViewers } from './viewers.ts'
-import { benchWebhooks } from './webhooks.ts'
+import { parts } from './rows.ts'
+import { faultTable, ratioTable } from './table.ts'
+import { ensureWrk } from './wrk.ts'
 
 const repository = join(import.meta.dir, '../..')
 const say = (line: string) => process.stderr.write(`${line}\n`)
+const known = [...parts.flatMap(({ rows }) => Object.keys(rows)), ...Object.keys(faults)]
+const asked = process.argv.slice(2)
+const unknown = asked.filter((name) => !known.includes(name))
+if (unknown.length > 0) {
+  say(`There is no row ${unknown.join(', ')}. There are: ${known.join(', ')}`)
+  process.exit(2)
+}
 
 await ensureEngine({ say })
 await ensureBusyboxImage({ say })
 await ensureServiceImages({ say })
+await ensureWrk({ say })
 const directory = mkdtempSync(join(tmpdir(), 'davit-bench-'))
+const failures: string[] = []
 try {
   const executable = await compileDavit()
-  const rows = [
-    await benchDeploy(directory, executable),
-    await benchMemory(directory, executable),
-    await benchWebhooks(directory, executable),
-    await benchCollection(directory, executable),
-    await benchContainers(directory, executable),
-    await benchContainerLogs(directory, [executable]),
-    ...(await benchViewers(directory, [executable])),
-    await benchStalledViewers(directory, [executable]),
-    await benchServices(directory, executable),
-  ]
-  printTable(rows)
-  mkdirSync(join(repository, 'dist'), { recursive: true })
-  const report = rows.map((row) => ({ ...row, ...summarize(row), values: [row.davit, row.floor] }))
-  await Bun.write(join(repository, 'dist/bench.json'), `${JSON.stringify(report, null, 2)}\n`)
+  const rows: Row[] = []
+  for (const part of parts) {
+    const ofPart = await run(part.rows, (bench) => bench(directory, executable))
+    if (ofPart.length > 0) process.stdout.write(`${part.title}\n\n${ratioTable(ofPart)}\n`)
+    rows.push(...ofPart)
+  }
+  const reports = await run(faults, (scenario) => scenario({ command: [executable] }))
+  if (reports.length > 0) process.stdout.write(`Faults\n\n${faultTable(reports)}\n`)
+  await keep(rows, reports)
 } finally {
   rmSync(directory, { recursive: true, force: true })
 }
+for (const failure of failures) say(failure)
+process.exit(failures.length > 0 ? 1 : 0)
 
 async function compileDavit() {
   const build = Bun.spawn(['npm', 'run', 'build'], {
@@ -52,20 +53,31 @@ async function compileDavit() {
   return join(repository, 'dist/davit')
 }
 
-function printTable(rows: Row[]) {
-  process.stdout.write('| what | against | Davit | floor | ratio (min – max) | aim |\n')
-  process.stdout.write('|---|---|---|---|---|---|\n')
-  for (const row of rows) {
-    const { davit, floor, ratio } = summarize(row)
-    const span = `${ratio.min.toFixed(2)} – ${ratio.max.toFixed(2)}`
-    const cells = [
-      row.what,
-      row.against,
-      `${davit.median.toFixed(0)} ${row.unit}`,
-      `${floor.median.toFixed(0)} ${row.unit}`,
-      `${ratio.median.toFixed(2)} (${span})`,
-      row.aim,
-    ]
-    process.stdout.write(`| ${cells.join(' | ')} |\n`)
+/** What was asked for, else all; one that fails is told at the end and hides no other. */
+async function run<Item, Result>(
+  items: Record<string, Item>,
+  start: (item: Item) => Promise<Result | Result[]>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const [name, item] of Object.entries(items)) {
+    if (asked.length > 0 && !asked.includes(name)) continue
+    say(`${new Date().toISOString().slice(11, 19)} ${name}`)
+    try {
+      results.push(...([await start(item)].flat() as Result[]))
+    } catch (error) {
+      failures.push(`${name}: ${(error as Error).message}`)
+    }
   }
+  return results
+}
+
+async function keep(rows: Row[], faults: FaultReport[]) {
+  mkdirSync(join(repository, 'dist'), { recursive: true })
+  const report = {
+    date: new Date().toISOString(),
+    machine: `${cpus().length} × ${cpus()[0]!.model}, ${Math.round(totalmem() / 2 ** 30)} GiB`,
+    rows: rows.map((row) => ({ ...row, ...summarize(row), values: [row.davit, row.floor] })),
+    faults,
+  }
+  await Bun.write(join(repository, 'dist/bench.json'), `${JSON.stringify(report, null, 2)}\n`)
 }

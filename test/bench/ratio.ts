@@ -7,7 +7,12 @@ export type Row = {
   floor: number[]
   /** The ratio Davit aims at. */
   aim: string
+  /** The best ratio of another tool, as it was measured once. */
+  peer?: string
 }
+
+/** For a look at the bench itself: so many pairs, whatever the rows want. */
+const mostPairs = Number(process.env.BENCH_PAIRS ?? Infinity)
 
 /** Measures both sides in turn, so that a machine that slows down slows both. */
 export async function inPairs(
@@ -15,7 +20,7 @@ export async function inPairs(
   { davit, floor }: { davit: () => Promise<number>; floor: () => Promise<number> },
 ) {
   const values = { davit: [] as number[], floor: [] as number[] }
-  for (let pair = 0; pair < count; pair++) {
+  for (let pair = 0; pair < Math.min(count, mostPairs); pair++) {
     values.floor.push(await floor())
     values.davit.push(await davit())
   }

@@ -1,0 +1,102 @@
+import type { Database } from 'bun:sqlite'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { insertSession, insertUser } from '../../src/accounts/store.ts'
+import { parseConfig } from '../../src/config.ts'
+import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
+import { hashToken, randomToken } from '../../src/secrets.ts'
+
+export type Size = { projects: number; deployments: number; logLines: number }
+
+export type Installation = { env: Record<string, string>; cookie: string }
+
+/** A data directory of Davit's own making, with so much in it, and a session of the user who owns it all. */
+export function makeInstallation(directory: string, size: Size): Installation {
+  const env = {
+    DAVIT_DATA_DIR: join(directory, 'data'),
+    DAVIT_SECRET_KEY: 'k'.repeat(40),
+    DAVIT_RATE_LIMIT: '1000000',
+    DAVIT_RATE_BURST: '1000000',
+  }
+  const { dataDir } = parseConfig(env)
+  mkdirSync(dataDir, { recursive: true })
+  const db = openDatabase(join(dataDir, 'davit.db'))
+  const logDb = openLogDatabase(join(dataDir, 'logs.db'))
+  const { ownerId, cookie } = logIn(db)
+  fill(db.$client, { ...size, ownerId })
+  fillLog(logDb.$client, size)
+  for (const { $client } of [db, logDb]) {
+    $client.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    $client.close()
+  }
+  return { env, cookie }
+}
+
+function logIn(db: ReturnType<typeof openDatabase>) {
+  const ada = { email: 'ada@example.com', name: null, passwordHash: '', role: 'admin' } as const
+  const ownerId = insertUser(db, ada).id
+  const token = randomToken()
+  const now = Date.now()
+  insertSession(db, {
+    userId: ownerId,
+    tokenHash: hashToken(token),
+    userAgent: 'bench',
+    address: '127.0.0.1',
+    lastSeenAt: new Date(now),
+    expiresAt: new Date(now + 30 * 86_400_000),
+  })
+  return { ownerId, cookie: `svc_session=${token}` }
+}
+
+/** Ids are in the order of time, as those that Davit makes. */
+const id = (kind: number, n: string) => `printf('01900000-000${kind}-7000-8000-%012x', ${n})`
+
+const numbers = (count: number) =>
+  `WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${count - 1})`
+
+function fill(sqlite: Database, { projects, deployments, ownerId }: Size & { ownerId: string }) {
+  const now = Date.now()
+  const steps = JSON.stringify([
+    { name: 'cloning', startedAt: '2026-11-20T10:00:00Z', finishedAt: '2026-11-20T10:00:01Z' },
+    { name: 'building', startedAt: '2026-11-20T10:00:01Z', finishedAt: '2026-11-20T10:00:31Z' },
+    { name: 'deploying', startedAt: '2026-11-20T10:00:31Z', finishedAt: '2026-11-20T10:00:35Z' },
+  ])
+  sqlite.transaction(() => {
+    sqlite.run(
+      `INSERT INTO projects (id, owner_id, name, repository_url, webhook_secret, created_at)
+       ${numbers(projects)}
+       SELECT ${id(1, 'n')}, ?, 'project ' || n, 'https://git.example.com/team/app-' || n || '.git',
+         'sealed', ? FROM numbers`,
+      [ownerId, now],
+    )
+    sqlite.run(
+      `INSERT INTO environments (id, project_id, name, host_port, created_at)
+       ${numbers(projects)}
+       SELECT ${id(2, 'n')}, ${id(1, 'n')}, 'production', 20000 + n, ? FROM numbers`,
+      [now],
+    )
+    // in turn for each project, so that the last ones run
+    sqlite.run(
+      `INSERT INTO deployments (id, project_id, environment_id, status, "trigger", triggered_by,
+         repository_url, branch, commit_hash, commit_author, commit_message, image, container_id, url,
+         steps, attempt, created_at, finished_at)
+       ${numbers(deployments)}
+       SELECT ${id(3, 'n')}, ${id(1, `n % ${projects}`)}, ${id(2, `n % ${projects}`)},
+         iif(n >= ${deployments - projects}, 'running', 'superseded'), 'webhook', 'push to main',
+         'https://git.example.com/team/app-' || n % ${projects} || '.git', 'main',
+         printf('%040x', n), 'Ada', 'Change number ' || n, 'davit/image:' || n, printf('%064x', n),
+         'http://127.0.0.1:' || (20000 + n % ${projects}), ?, 1, ?, ? FROM numbers`,
+      [steps, now - 3_600_000, now - 3_560_000],
+    )
+  })()
+}
+
+function fillLog(sqlite: Database, { deployments, logLines }: Size) {
+  const each = Math.floor(logLines / deployments)
+  sqlite.run(
+    `INSERT INTO deployment_logs (deployment_id, sequence, time, stream, text)
+     WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${logLines - 1})
+     SELECT ${id(3, `n / ${each}`)}, n % ${each} + 1, ${Date.now()}, 'stdout',
+       n || ' INFO request served path=/api/items status=200 dur=12ms' FROM numbers`,
+  )
+}
