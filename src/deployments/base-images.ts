@@ -1,6 +1,7 @@
 /**
- * The images that a Dockerfile begins with or copies from, without the stages of its own. Arguments
- * before the first FROM are put in, those given over their defaults.
+ * The images that a Dockerfile begins with, copies from or mounts, without the stages of its own.
+ * Arguments before the first FROM are put in, those given over their defaults. What a frontend of the
+ * file's own (`# syntax=`) makes of it is not seen.
  */
 export function baseImages(dockerfile: string, buildArgs: Record<string, string>): string[] {
   const args = new Map<string, string>()
@@ -9,15 +10,17 @@ export function baseImages(dockerfile: string, buildArgs: Record<string, string>
   for (const line of instructions(dockerfile)) {
     const [word = '', ...rest] = line.split(/\s+/)
     const instruction = word.toUpperCase()
-    if (instruction === 'ARG' && stages.size === 0 && images.size === 0) declare(rest.join(' '))
+    if (instruction === 'ARG' && stages.size === 0 && images.size === 0)
+      for (const argument of rest) declare(argument)
     if (instruction === 'FROM') {
       const [reference = '', as, name] = rest.filter((part) => !part.startsWith('--'))
       note(reference)
       if (as?.toUpperCase() === 'AS' && name) stages.add(name.toLowerCase())
     }
-    if (instruction === 'COPY')
-      for (const option of rest)
-        if (option.startsWith('--from=')) note(option.slice('--from='.length))
+    for (const option of rest) {
+      const [, from] = /^--(?:from=|mount=(?:.*,)?from=)([^,]+)/.exec(option) ?? []
+      if (from && /^(COPY|RUN)$/.test(instruction)) note(from)
+    }
   }
   return [...images]
 
@@ -27,22 +30,34 @@ export function baseImages(dockerfile: string, buildArgs: Record<string, string>
   }
 
   function note(reference: string) {
-    const image = reference.replace(
-      /\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))/g,
-      (_, braced, fallback = '', bare) => args.get(braced ?? bare) || fallback,
-    )
+    const image = filledIn(reference, args).replace(/["'\\]/g, '')
     const isImage = image !== '' && image !== 'scratch' && !/^\d+$/.test(image)
     if (isImage && !stages.has(image.toLowerCase())) images.add(image)
   }
 }
 
-/** Lines without comments, continued ones joined. */
+/** Innermost first: the fallback of an argument may be another one. */
+function filledIn(reference: string, args: Map<string, string>): string {
+  const text = reference.replace(
+    /\$\{([A-Za-z_]\w*)(?::?([-+])([^${}]*))?\}|\$([A-Za-z_]\w*)/g,
+    (_, braced, sign, word = '', bare) => {
+      const value = args.get(braced ?? bare) ?? ''
+      return sign === '+' ? value && word : value || word
+    },
+  )
+  return text === reference || text.length > 10_000 ? text : filledIn(text, args)
+}
+
+/** Lines without comments, continued ones joined, by a backquote where the file begins with saying so. */
 const instructions = (dockerfile: string) =>
   dockerfile
     .split('\n')
     .filter((line) => !/^\s*#/.test(line))
     .join('\n')
-    .replace(/\\[ \t]*\r?\n/g, ' ')
+    .replace(continued(dockerfile), ' ')
     .split('\n')
     .map((line) => line.trim())
     .filter(Boolean)
+
+const continued = (dockerfile: string) =>
+  /^(\s*#.*\n)*\s*#\s*escape\s*=\s*`/i.test(dockerfile) ? /`[ \t]*\r?\n/g : /\\[ \t]*\r?\n/g

@@ -2,9 +2,9 @@ import { untilStored } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { journal, report } from '../journal.ts'
+import { isToBePulled } from '../projects/image-access.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { authFor } from '../registries/auth.ts'
-import { hasRegistries } from '../registries/store.ts'
 import { cleanUp } from './clean-up.ts'
 import { explain } from './explain.ts'
 import { observe } from './observe.ts'
@@ -58,9 +58,11 @@ async function takeSteps(deps: Deps, work: Work) {
   progress.hide([...secretValues, ...secretsOf(keys)])
   const { log, save } = progress
   const { ownerId } = project
-  const hasLogins = hasRegistries(deps.db, ownerId)
-  const loginTo = (image: string) => authFor(deps, { ownerId, image })
-  const run: Run = { ...deps, ...job, variables, keys, hasLogins, loginTo, log, save, signal }
+  const access = {
+    isToBePulled: (image: string) => isToBePulled(deps, { ownerId, image, signal }),
+    loginTo: (image: string) => authFor(deps, { ownerId, image }),
+  }
+  const run: Run = { ...deps, ...job, variables, keys, ...access, log, save, signal }
 
   const image = deployment.image ?? (await buildFromSource())
   onBuilt()

@@ -15,8 +15,8 @@ export type Run = Job &
     variables: OpenVariable[]
     /** What opens the repository and its submodules; nothing where an image is at hand. */
     keys: Keys
-    /** Whether the owner has private registries, and the login to that of an image. */
-    hasLogins: boolean
+    /** Whether the owner has to ask the registry for an image, and their login there. */
+    isToBePulled: (image: string) => Promise<boolean>
     loginTo: (image: string) => RegistryAuth | undefined
     log: (text: string, stream?: Stream) => void
     /** Records what is known of the deployment by now. */

@@ -1,21 +1,25 @@
 import type { z } from 'zod'
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
-import { invalidField } from '../errors.ts'
+import { Failure, invalidField } from '../errors.ts'
 import { refuseMore } from '../limits.ts'
+import { refusePrivate } from './admit.ts'
 import { sealedAs, serverAddress } from './auth.ts'
 import type { registryForm } from './forms.ts'
 import { countRegistries, insertRegistry } from './store.ts'
 
 /** Has the engine log in there, and keeps what it was let in with. */
 export async function addRegistry(
-  { db, docker, secrets }: Pick<Deps, 'db' | 'docker' | 'secrets'>,
+  { db, docker, secrets, config }: Pick<Deps, 'db' | 'docker' | 'secrets' | 'config'>,
   {
     ownerId,
     input: { host, username, password },
     signal,
   }: { ownerId: string; input: z.output<ReturnType<typeof registryForm>>; signal: AbortSignal },
 ) {
+  await refusePrivate({ config }, { registry: host, signal }).catch((error) => {
+    throw error instanceof Failure ? invalidField('host', error.message) : error
+  })
   const auth = { username, password, serveraddress: serverAddress(host) }
   await docker.checkRegistry(auth, { signal }).catch((error) => {
     if (!(error instanceof EngineError)) throw error

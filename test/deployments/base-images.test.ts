@@ -23,3 +23,22 @@ test('the images that a Dockerfile wants are those of FROM and COPY, without its
 test('a file without FROM wants nothing', () => {
   expect(baseImages('RUN true', {})).toEqual([])
 })
+
+test('however the name of an image is written, it is found', () => {
+  const dockerfile = [
+    '# escape=`',
+    'ARG A=team B=registry.example.com',
+    'FROM `',
+    '  "${NONE:-${B}}"/${A:+$A}/base',
+    "COPY --from='a1b2c3' /a /a",
+    'RUN --mount=type=bind,from=ghcr.io/x/y,target=/x true',
+    'RUN --mount=from=ghcr.io/x/z,target=/x true',
+  ].join('\n')
+  expect(baseImages(dockerfile, {})).toEqual([
+    'registry.example.com/team/base',
+    'a1b2c3',
+    'ghcr.io/x/y',
+    'ghcr.io/x/z',
+  ])
+  expect(baseImages('ARG A=${A}${A}\nFROM $A', {}).join().length).toBeLessThan(30_000)
+})

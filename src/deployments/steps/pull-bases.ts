@@ -1,20 +1,24 @@
 import type { BuildContext } from '../../git/git.ts'
+import { refusePrivate } from '../../registries/admit.ts'
+import { registryOf } from '../../registries/image-registry.ts'
 import { baseImages } from '../base-images.ts'
 import type { Run } from '../run.ts'
 
 /**
- * Brings the base images that are in the owner's private registries: a build takes what the engine
- * has, and could not log in by itself.
+ * Brings the base images that are the owner's only by their login: a build takes what the engine has,
+ * whoever it was brought for, and could not log in by itself. What anyone may have is left to the build.
  */
 export async function pullBases(
-  { docker, git, log, loginTo, hasLogins, signal }: Run,
+  { docker, git, log, loginTo, isToBePulled, config, signal }: Run,
   { context, buildArgs }: { context: BuildContext; buildArgs: Record<string, string> },
 ) {
-  if (!hasLogins) return
   for (const image of baseImages(await git.readDockerfile(context, { signal }), buildArgs)) {
+    if (!(await isToBePulled(image))) continue
+    await refusePrivate({ config }, { registry: registryOf(image), signal })
     const auth = loginTo(image)
-    if (!auth || (await docker.inspectImage(image, { signal }))) continue
+    if (!auth && !(await docker.inspectImage(image, { signal }))) continue
     log(`Pulling ${image}`)
-    for await (const _ of docker.pullImage(image, { auth, signal })) signal.throwIfAborted()
+    const pull = docker.pullImage(image, { signal, ...(auth && { auth }) })
+    for await (const _ of pull) signal.throwIfAborted()
   }
 }
