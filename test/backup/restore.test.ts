@@ -87,7 +87,7 @@ test('a Davit that was wiped is as it was: what runs is found, and what is gone 
     status: 'superseded',
     image: null,
   })
-}, 60_000)
+}, 120_000)
 
 type List<Item> = { items: Item[] }
 
@@ -157,7 +157,7 @@ function anInstallation() {
     emptyEngine,
     async start(enter: '/auth/register' | '/auth/login') {
       davit = await startDavit({ directory, env })
-      const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(50_000) })
+      const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(110_000) })
       await client.get('/health')
       await client.post(enter, account)
       return client

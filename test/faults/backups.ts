@@ -37,7 +37,7 @@ export async function backupsUnderWrites({
       const before = { deliveries: rowsIn(dataDir), secret: writer.stored() }
       await writer.comesOn()
       const file = join(directory, `${round}.backup`)
-      const passphrase = round % 4 === 0 ? 'a passphrase' : null
+      const passphrase = round % 20 === 1 ? 'a passphrase' : null
       const from = performance.now()
       const config = { dataDir, secretKey: null }
       await makeBackup({ config, file, passphrase, withLogs: true, force: false, settings: {} })

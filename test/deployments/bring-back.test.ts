@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test'
+import { noteWhatRan, listBroughtBack } from '../../src/db/brought-back.ts'
+import { bringBack } from '../../src/deployments/bring-back.ts'
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { labelsFor } from '../../src/projects/labels.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import { anApp, answerOf, aProject, finished, logOf } from './apps.ts'
+
+const signal = new AbortController().signal
+
+/** Davit as it starts on a database that was restored. */
+async function startRestored(t: TestApp) {
+  noteWhatRan(t.db)
+  await bringBack(t.deps, { signal })
+  expect(listBroughtBack(t.db, 'deployment')).toEqual([])
+  t.queue.wake()
+}
+
+test('after a restore an app without its container is deployed from its image, and one with it is left alone', async () => {
+  const t = testApp({ DAVIT_SETTLE_TIME: '1' })
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('here'))
+  const list = async () => (await ada.get(`/projects/${project.id}/deployments`)).json.items
+
+  const first = await project.deploy()
+  await startRestored(t)
+  expect(await list()).toMatchObject([{ id: first.id, status: 'running' }])
+
+  // an older one whose image is gone with the old engine
+  insertDeployment(t.db, {
+    projectId: project.id,
+    environmentId: project.environmentId,
+    status: 'superseded',
+    trigger: 'manual',
+    triggeredBy: 'ada@example.com',
+    repositoryUrl: project.repository.url,
+    image: 'davit/gone:gone',
+    id: '01900000-0000-7000-8000-000000000000',
+  })
+  await t.docker.removeContainer(first.containerId, { force: true })
+  await startRestored(t)
+  const again = await finished(ada, (await list())[0])
+  expect(again).toMatchObject({ status: 'running', image: first.image, commit: first.commit })
+  expect(again.id).not.toBe(first.id)
+  expect(again.steps.map(({ name }: { name: string }) => name)).toEqual(['deploying'])
+  expect(await answerOf(again)).toBe('here')
+  expect((await logOf(ada, again))[0]).toContain('After a restore')
+  expect((await list()).at(-1)).toMatchObject({ image: null })
+})
+
+test('what was deployed after the backup goes on serving, and is known by its labels', async () => {
+  const t = testApp({ DAVIT_SETTLE_TIME: '1' })
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('here'))
+  const first = await project.deploy()
+  await t.docker.removeContainer(first.containerId, { force: true })
+  const id = Bun.randomUUIDv7()
+  const newer = await t.docker.createContainer({
+    name: `newer-${id.slice(-12)}`,
+    image: first.image,
+    labels: labelsFor({
+      instanceId: t.instanceId,
+      kind: 'app',
+      ownerId: ada.user.id,
+      projectId: project.id,
+      environmentId: project.environmentId,
+      deploymentId: id,
+    }),
+    network: 'bridge',
+    memoryBytes: 32 * 2 ** 20,
+    cpus: 1,
+    pidsLimit: 64,
+  })
+  await t.docker.startContainer(newer)
+  await startRestored(t)
+  await t.queue.idle()
+  const { items } = (await ada.get(`/projects/${project.id}/deployments`)).json
+  expect(items).toMatchObject([
+    { id, status: 'running', containerId: newer, image: first.image },
+    { id: first.id, status: 'superseded' },
+  ])
+  expect(await logOf(ada, items[0])).toEqual([expect.stringContaining('Found running')])
+})
