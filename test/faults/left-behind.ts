@@ -1,0 +1,58 @@
+import { readdirSync } from 'node:fs'
+import type { Installation } from './installation.ts'
+
+type Row = { id: string; project_id: string; environment_id: string; status: string } & {
+  container_id: string | null
+  image: string | null
+}
+
+/** What is not as the database says: one sentence for each fault, none when all is well. */
+export async function faultsOf(davit: Installation): Promise<string[]> {
+  const labels = davit.labels()
+  const [containers, images, networks] = await Promise.all([
+    davit.docker.listContainers({ labels, all: true }),
+    davit.docker.listImages({ labels }),
+    davit.docker.listNetworks({ labels }),
+  ])
+  const deployments = davit.rows<Row>('SELECT * FROM deployments')
+  const projects = davit.rows<{ id: string }>('SELECT id FROM projects').map(({ id }) => id)
+  const serving = deployments.filter(({ status }) => ['running', 'stopped'].includes(status))
+  const running = serving.filter(({ status }) => status === 'running')
+  const isUp = (id: string | null) =>
+    containers.some((container) => container.id === id && container.state === 'running')
+  const environments = containers
+    .filter(({ state }) => state === 'running')
+    .map((container) => container.labels['davit.environment']!)
+
+  return [
+    ...deployments
+      .filter(({ status }) => ['pending', 'cloning', 'building', 'deploying'].includes(status))
+      .map(({ id, status }) => `deployment ${id} is still ${status}`),
+    ...containers
+      .filter(({ id }) => !serving.some(({ container_id }) => container_id === id))
+      .map(({ name, state }) => `container ${name} (${state}) has no owner`),
+    ...running
+      .filter(({ container_id }) => !isUp(container_id))
+      .map(({ id }) => `deployment ${id} is running, its container is not`),
+    ...environments
+      .filter((id, at) => environments.indexOf(id) !== at)
+      .map((id) => `environment ${id} has two containers that run`),
+    ...images
+      .flatMap(({ id, tags }) => (tags.length > 0 ? tags : [id]))
+      .filter((tag) => !deployments.some(({ image }) => image === tag))
+      .map((tag) => `image ${tag} has no owner`),
+    ...networks
+      .filter(({ name }) => !projects.some((id) => name === `davit-${id}`))
+      .map(({ name }) => `network ${name} has no owner`),
+    ...filesLeft(davit).map((file) => `file ${file} was left`),
+    ...davit.errors().map((line) => `Davit says: ${line.slice(0, 2000)}`),
+  ]
+}
+
+/** Files that git or a deployment works with and that are to be gone with the work. */
+function filesLeft({ dataDir }: Installation) {
+  return readdirSync(dataDir, { recursive: true, encoding: 'utf8' }).filter(
+    (path) =>
+      path !== 'davit.lock' && /davit-index-|\.lock$|tmp_(pack|idx|obj)|\/keys\/./.test(path),
+  )
+}
