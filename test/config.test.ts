@@ -144,6 +144,9 @@ describe('a setting that can’t be used is one line that names it', () => {
     DAVIT_ALLOW_LOCAL_REPOS: ['true', '2'],
     DAVIT_PUBLISH_ADDRESS: ['localhost', '256.1.1.1'],
     DAVIT_BUILD_CONCURRENCY: ['0', '65'],
+    DAVIT_BUILD_MEMORY: ['31', '1.5', '2g'],
+    DAVIT_BUILD_CPUS: ['0', '0.05', '1,5', '513', '1.555'],
+    DAVIT_REPOSITORY_SIZE: ['0', '-1', '2G'],
     DOCKER_HOST: ['/var/run/docker.sock', 'npipe://x', 'unix://'],
   }
   const cases = Object.entries(bad).flatMap(([key, values]) =>

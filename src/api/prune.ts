@@ -58,6 +58,13 @@ export const diskOverview = z.object({
     database: z.int(),
   }),
   space: z.object({ size: z.int(), free: z.int(), usedPercent: z.int() }).nullable(),
+  /** What one build may use, what must be free for it to begin, and why it is not held to that. */
+  builds: z.object({
+    memory: z.int(),
+    cpus: z.number(),
+    free: z.int().nullable(),
+    uncapped: z.string().nullable(),
+  }),
   schedule: cleanUpSchedule,
   latest: pruneResult.nullable(),
 })

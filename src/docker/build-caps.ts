@@ -14,7 +14,7 @@ export function buildCaps(
 ): BuildCaps {
   return {
     memoryBytes: Math.floor(buildMemory ?? spareMemory(memoryBytes) / builds),
-    cpus: Math.min(cpus, buildCpus ?? Math.max(0.1, spareCpus(cpus) / builds)),
+    cpus: Math.min(cpus, buildCpus ?? hundredths(spareCpus(cpus) / builds)),
     builds,
   }
 }
@@ -22,6 +22,8 @@ export function buildCaps(
 const spareMemory = (bytes: number) => Math.max(bytes / 2, bytes - Math.max(2 ** 30, bytes / 3))
 
 const spareCpus = (cpus: number) => (cpus > 1 ? cpus - 0.5 : 0.75 * cpus)
+
+const hundredths = (cpus: number) => Math.max(10, Math.floor(cpus * 100)) / 100
 
 /** As the classic builder takes them; no swap on top, or the machine would be slowed down with it. */
 export const classicCaps = ({ memoryBytes, cpus }: Caps) => ({

@@ -5,6 +5,7 @@ import type { Engine } from './engine.ts'
 import { containersFolder, watchBuildContainers, whyUnseen } from './buildkit-containers.ts'
 import { findControlGroups, findGroup, isGroup, limitGroup, makeGroup } from './control-groups.ts'
 import type { ControlGroups } from './control-groups.ts'
+import { speaksBuildKit } from './info.ts'
 import { engineMachine } from './machine.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
@@ -15,9 +16,14 @@ export type BuildKitCaps = Disposable & {
   readonly failure: string | null
 }
 
-/** Why BuildKit's builds can't be held to caps on this engine; null when they can. */
-export async function whyUncapped(engine: Engine, options: Abortable = {}): Promise<string | null> {
-  const found = await findMeans(engine, options)
+/** Why builds can't be held to caps on this engine; null when they can. */
+export async function whyUncapped(
+  engine: Engine,
+  { builder, signal }: Abortable & { builder: 'auto' | 'buildkit' | 'classic' },
+): Promise<string | null> {
+  const classic = builder === 'classic' || !(await speaksBuildKit(engine, { signal }))
+  if (classic) return null
+  const found = await findMeans(engine, { signal })
   return typeof found === 'string' ? found : null
 }
 
@@ -62,7 +68,11 @@ async function findMeans(engine: Engine, { signal }: Abortable) {
  * from a container's first moment. One build of several is held by its container's own group, and so
  * it is where the containers share none: below systemd's groups they have no parent of their own.
  */
-async function capContainer(groups: ControlGroups, container: BuildContainer, caps: BuildCaps) {
+export async function capContainer(
+  groups: ControlGroups,
+  container: BuildContainer,
+  caps: BuildCaps,
+) {
   const { memoryBytes, cpus, builds } = caps
   const shared = sharedGroup(container.group)
   const all = { memoryBytes: memoryBytes * builds, cpus: cpus * builds }

@@ -1,5 +1,5 @@
 import { watch } from 'node:fs'
-import { access, constants, readFile } from 'node:fs/promises'
+import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** A container in which BuildKit runs a step. */
@@ -15,12 +15,12 @@ export const containersFolder = (engineFolder: string) => join(engineFolder, 'bu
 
 /** What keeps us from seeing the containers; null when nothing does. */
 export const whyUnseen = (folder: string): Promise<string | null> =>
-  access(folder, constants.R_OK | constants.X_OK).then(
+  readdir(folder).then(
     () => null,
     ({ code }) =>
       code === 'ENOENT'
-        ? 'Davit does not see the folder in which the engine keeps them'
-        : 'Davit does not run as root',
+        ? 'Davit does not see the folder in which the engine keeps its builds'
+        : 'Davit is not root and has not the capability CAP_DAC_OVERRIDE',
   )
 
 /** Tells of each container that BuildKit makes from now on, just before it starts. */
@@ -40,7 +40,7 @@ export function watchBuildContainers(
 /** BuildKit writes its configuration a moment after its folder; null when it went before that. */
 async function readContainer(folder: string): Promise<BuildContainer | null> {
   const lives = () =>
-    access(folder).then(
+    stat(folder).then(
       () => true,
       () => false,
     )

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { access, constants, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 
 /** Where this machine's control groups for memory and for processors are mounted. */
@@ -34,11 +34,17 @@ const readMounts = (text: string) =>
     return root === '/' ? [{ type, path, options: options.split(',') }] : []
   })
 
+/** Asked by opening: the kernel's own answer would not count what capabilities we have. */
 const mayWrite = ({ memory, cpu }: ControlGroups) =>
-  Promise.all([access(memory, constants.W_OK), access(cpu, constants.W_OK)]).then(
+  Promise.all(
+    [memory, cpu].map(async (mount) => (await open(join(mount, procs), 'r+')).close()),
+  ).then(
     () => true,
     () => false,
   )
+
+/** Every group has this file. */
+const procs = 'cgroup.procs'
 
 const foldersOf = (groups: ControlGroups, path: string) => ({
   memory: join(groups.memory, path),

@@ -27,4 +27,5 @@ export async function spaceOf(folder: string): Promise<DiskSpace | null> {
 }
 
 /** Bytes that must be free for a build to begin: it may need as much at once, and so may the apps. */
-export const leastFree = ({ size }: Pick<DiskSpace, 'size'>) => Math.min(2 * 2 ** 30, size / 10)
+export const leastFree = ({ size }: Pick<DiskSpace, 'size'>) =>
+  Math.min(2 * 2 ** 30, Math.floor(size / 10))

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
+import { once } from 'node:events'
+import { connect, createServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { BuildOptions, BuildOutput } from '../../src/docker/index.ts'
 import { BuildError, connectDocker } from '../../src/docker/index.ts'
 import { tarContext } from '../support/images.ts'
@@ -186,4 +189,26 @@ test('an engine that goes away in the middle of a build is a failure, not a succ
     builder: 'classic',
   })
   expect((await failureOf(output)).code).toBe('engine_unreachable')
+})
+
+test('an engine elsewhere can not be held to caps, which is told once', async () => {
+  const near = createServer((socket) => {
+    const far = connect('/var/run/docker.sock')
+    socket.on('error', () => far.destroy()).pipe(far)
+    far.on('error', () => socket.destroy()).pipe(socket)
+  }).listen(0, '127.0.0.1')
+  onTestFinished(() => void near.close())
+  await once(near, 'listening')
+  const { port } = near.address() as AddressInfo
+  const output = await collect(
+    connectDocker({ host: `tcp://127.0.0.1:${port}` }).buildImage({
+      context: tarContext({ Dockerfile: `FROM busybox\nRUN echo ${tag()}` }),
+      dockerfile: 'Dockerfile',
+      tag: tag(),
+      caps: { memoryBytes: 2 ** 30, cpus: 1, builds: 1 },
+    }),
+  )
+  const told = output.filter(({ kind }) => kind === 'uncapped')
+  expect(told).toEqual([{ kind: 'uncapped', why: 'the engine is on another machine' }])
+  expect(output.at(-1)!.kind).toBe('image')
 })

@@ -65,12 +65,51 @@ test('output in pieces is joined, and comes before the end of its step', () => {
   ])
 })
 
+test('a step whose output BuildKit leaves out says so once, in words of ours', () => {
+  const log = (text: string) => ({ vertex: 'a', stream: 1, bytes: Buffer.from(text) })
+  const clipped = '\n[output clipped, log limit 100KiB/s reached]\n'
+  const { lines } = tell({
+    vertexes: [aVertex({ started: 1 })],
+    logs: [log(`much${clipped}`), log(`more${clipped}`)],
+  })
+  expect(lines.map(({ stream, text }) => [stream, text]).slice(1)).toEqual([
+    ['stdout', '#1 much'],
+    ['stdout', '#1 [output clipped, log limit 100KiB/s reached]'],
+    ['system', '#1 Output is missing here: BuildKit keeps 100KiB/s of a step, no more.'],
+    ['stdout', '#1 more'],
+    ['stdout', '#1 [output clipped, log limit 100KiB/s reached]'],
+  ])
+})
+
 test('a step that fails is remembered by its name; one that was cancelled is not an error', () => {
   const failed = aVertex({ started: 1, completed: 2, error: 'exit code: 2' })
   const other = aVertex({ digest: 'b', name: 'other', started: 1, error: 'x: context canceled' })
   const { texts, progress } = tell({ vertexes: [failed] }, { vertexes: [other] })
   expect(texts.slice(1)).toEqual(['#1 ERROR: exit code: 2', '#2 other', '#2 CANCELED'])
   expect(progress.failedStep).toBe('[1/2] RUN make')
+  expect(progress.clue).toBeNull()
+})
+
+test.each([
+  ['Killed', true],
+  ['gcc: fatal error: Killed signal terminated program cc1plus', true],
+  ['make: *** [all] Error 137', true],
+  ['(signal: 9, SIGKILL: kill)', true],
+  ["dd: error writing '/big': No space left on device", true],
+  ['Killed the old server', false],
+])('of the output of a step that fails, %p is kept as a clue: %p', (text, isClue) => {
+  const logs = ['a', 'b'].map((vertex) => ({
+    vertex,
+    stream: 2,
+    bytes: Buffer.from(vertex === 'a' ? `${text}\n` : 'other: Killed\n'),
+  }))
+  const other = aVertex({ digest: 'b', started: 1 })
+  const failed = aVertex({ started: 1, completed: 2, error: 'exit code: 2' })
+  const { progress } = tell(
+    { vertexes: [aVertex({ started: 1 }), other], logs },
+    { vertexes: [failed] },
+  )
+  expect(progress.clue).toBe(isClue ? text : null)
 })
 
 test('a pull is told in a few lines: what goes on for long, and what is done', () => {

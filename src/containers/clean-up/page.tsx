@@ -5,6 +5,8 @@ import { PostForm } from '../../web/form.tsx'
 import type { Draft } from '../../web/input.ts'
 import { SettingsFrame } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
+import type { BuildLimits } from './build-limits.ts'
+import { BuildLimitsView } from './build-limits-view.tsx'
 import { DiskChart } from './disk-chart.tsx'
 import type { DiskShares } from './disk-shares.ts'
 import type { DiskSpace } from '../../docker/disk-space.ts'
@@ -20,6 +22,7 @@ type PruneOverview = {
   shares: DiskShares
   space: DiskSpace | null
   isFull: boolean
+  builds: BuildLimits
   schedule: Schedule
   latest: PruneRun | null
   draft: Draft
@@ -60,6 +63,13 @@ export const PruneOverviewSections = (overview: PruneOverview) => (
         </p>
       </div>
       <CleanUpForm schedule={overview.schedule} />
+    </section>
+    <section class="settings-section">
+      <div>
+        <h2>Builds</h2>
+        <p class="muted">What they leave to the apps.</p>
+      </div>
+      <BuildLimitsView {...overview.builds} />
     </section>
   </div>
 )

@@ -11,6 +11,7 @@ import { show, showSaved } from '../../web/respond.tsx'
 import type { View } from '../../web/respond.tsx'
 import { userOf } from '../../web/user-of.ts'
 import { patience, within } from '../../web/within.ts'
+import { buildLimits } from './build-limits.ts'
 import { diskShares } from './disk-shares.ts'
 import { diskSpace } from './disk-space.ts'
 import { pruneForm, scheduleForm } from './forms.ts'
@@ -67,15 +68,23 @@ export const pruneRoutes = (deps: Deps) => {
     })
 
   async function overview(c: Context, draft: Draft): Promise<View> {
-    const use = await orTooLong(deps.docker.diskUse({ signal: c.req.raw.signal }))
-    const disk = { shares: diskShares(deps, use), space: await diskSpace(deps) }
+    const { signal } = c.req.raw
+    const use = await orTooLong(deps.docker.diskUse({ signal }))
+    const space = await diskSpace(deps)
+    const disk = { shares: diskShares(deps, use), space, isFull: db.$client.ballast.isGone }
+    const builds = await buildLimits(deps, { space, signal })
     const schedule = getSchedule(db)
     return framed(c, {
       fragment: () => (
-        <PruneOverviewSections {...disk} {...{ schedule, draft }} latest={pruneRuns.latest} />
+        <PruneOverviewSections
+          {...disk}
+          {...{ builds, schedule, draft }}
+          latest={pruneRuns.latest}
+        />
       ),
       json: () => ({
         ...diskJson(disk),
+        builds,
         schedule: scheduleJson(schedule),
         latest: pruneRuns.latest && runJson(pruneRuns.latest),
       }),

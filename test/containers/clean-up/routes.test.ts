@@ -59,6 +59,19 @@ test('the answers are what the document says', async () => {
   expect(json.use.database).toBeGreaterThan(0)
 })
 
+test('the page says what a build may use, and when nothing holds it to that', async () => {
+  const t = testApp({ DAVIT_BUILD_MEMORY: '1536', DAVIT_BUILD_CPUS: '0.5' })
+  const root = admin(t)
+  const { text } = await root.page('/settings/prune')
+  expect(text).toContain('One build may use 1.5 GiB of memory and 0.5 processors')
+  expect(text).not.toContain('Nothing holds a build to this')
+  const elsewhere = async () => 'the engine is on another machine'
+  t.deps.docker = { ...t.docker, whyUncapped: elsewhere }
+  expect((await root.page('/settings/prune')).text).toMatch(
+    /Nothing holds a build to this.* because the engine is on another machine\./s,
+  )
+})
+
 test('a form shows each thing with a box, ticked where it is Davit’s, and takes what was ticked', async () => {
   const t = testApp()
   const root = admin(t)
