@@ -1,0 +1,69 @@
+import { hmac, hexSignature, isSigned } from '../../src/webhooks/signature.ts'
+import type { FaultReport } from './report.ts'
+
+const key = 'a secret of 32 bytes for the test'
+const body = Buffer.from(JSON.stringify({ ref: 'refs/heads/main', padding: 'x'.repeat(500) }))
+
+/** Correlation above which the time of a refusal would tell how much of a signature was guessed. */
+const limit = 0.02
+
+/**
+ * Refuses wrong signatures that share their first 0 to 60 digits with the right one, and looks whether
+ * the time it takes follows how many they share. A round of which it does is bad; chance makes one of
+ * 20 with so many signatures, so the median of the rounds decides.
+ */
+export function signatureTiming({
+  rounds,
+  signatures = 10_000,
+}: {
+  rounds: number
+  signatures?: number
+}): FaultReport {
+  timed(2000) // so that all code is compiled
+  const coefficients = Array.from({ length: rounds }, () => Math.abs(timed(signatures))).sort()
+  const median = coefficients[rounds >> 1]!
+  return {
+    what: `the time of ${signatures} wrong signatures tells nothing of the right one`,
+    unit: 'rounds told',
+    rounds,
+    bad: median < limit ? 0 : coefficients.filter((coefficient) => coefficient >= limit).length,
+    figures: `correlation ${median.toFixed(4)}, at most ${limit}`,
+  }
+}
+
+/** The correlation of shared digits and time, as ranks: a pause of the machine is one long time, not many. */
+function timed(signatures: number) {
+  const right = hmac(key, [body]).toString('hex')
+  const shared = Array.from({ length: signatures }, () => Math.floor(Math.random() * 61))
+  const headers = shared.map((count) => `sha256=${wrong(right, count)}`)
+  const received = headers.map((header) => Buffer.from(header).toString('latin1')) // in one piece
+  const times = received.map((header) => {
+    const from = Bun.nanoseconds()
+    isSigned({ key, pieces: [body], signatures: hexSignature(header, 'sha256=') })
+    return Bun.nanoseconds() - from
+  })
+  return correlation(ranks(shared), ranks(times))
+}
+
+const wrong = (right: string, shared: number) =>
+  right.slice(0, shared) +
+  [...right.slice(shared)].map((digit) => (parseInt(digit, 16) ^ 5).toString(16)).join('')
+
+/** Equal values get the mean of their places. */
+function ranks(values: number[]) {
+  const order = values.map((value, at) => ({ value, at })).sort((a, b) => a.value - b.value)
+  const places: number[] = Array(values.length)
+  for (let from = 0, to = 0; from < order.length; from = to) {
+    while (to < order.length && order[to]!.value === order[from]!.value) to++
+    for (let at = from; at < to; at++) places[order[at]!.at] = (from + to - 1) / 2
+  }
+  return places
+}
+
+function correlation(x: number[], y: number[]) {
+  const mean = (list: number[]) => list.reduce((a, b) => a + b, 0) / list.length
+  const [mx, my] = [mean(x), mean(y)]
+  const sum = (f: (at: number) => number) => x.reduce((total, _, at) => total + f(at), 0)
+  const covariance = sum((at) => (x[at]! - mx) * (y[at]! - my))
+  return covariance / Math.sqrt(sum((at) => (x[at]! - mx) ** 2) * sum((at) => (y[at]! - my) ** 2))
+}
