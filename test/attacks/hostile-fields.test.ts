@@ -39,6 +39,7 @@ type Form = {
 }
 
 const repositoryUrl = 'https://git.example.com/team/site.git'
+let port = 1000
 const unique = () => Bun.randomUUIDv7()
 const compose = 'services: {a: {image: busybox, environment: {GREETING: "${GREETING:-hello}"}}}'
 const ownService = () => ({ name: unique(), compose })
@@ -60,6 +61,7 @@ const forms: Record<string, Form> = {
   'post /projects/:id/deployments': { valid: () => ({}) },
   'post /projects/:id/deploy': { brief: true, valid: () => ({}) },
   'post /services/:template': {
+    brief: true,
     valid: () => ({ name: unique() }),
     more: { REDIS_PASSWORD: 'string' },
     untold: untoldOfServices,
@@ -85,7 +87,7 @@ const forms: Record<string, Form> = {
   },
   'put /services/:id': { id: 'service', valid: () => ({}), untold: untoldOfServices },
   'post /settings/registries': {
-    valid: () => ({ host: `${unique()}.example.com`, username: 'ada', password: 'x' }),
+    valid: () => ({ host: `8.8.8.8:${++port}`, username: 'ada', password: 'x' }),
     untold: ['password'],
   },
   'post /settings/prune': { valid: () => ({ what: ['images'], dryRun: true }) },
