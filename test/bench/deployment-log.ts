@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { tarContext } from '../support/images.ts'
-import { failingBuild, startLogBench } from './deployment-log-davit.ts'
+import { failingBuild, startLogDavit } from '../faults/log-davit.ts'
+import type { LogDavit } from '../faults/log-davit.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
 
@@ -12,13 +13,13 @@ const readers = 10
 const script = `sleep 1; i=0; while [ $i -lt ${lines} ]; do i=$((i+1)); echo "$i INFO request served path=/api/items status=200 dur=12ms"; done`
 
 /** The log of a long build, stored and read by many while it grows, against the engine's own answer. */
-export async function benchDeploymentLog(directory: string, executable: string[]): Promise<Row> {
-  const davit = await startLogBench(directory, executable)
+export async function benchDeploymentLog(command: string[]): Promise<Row> {
+  const davit = await startLogDavit({ command })
   try {
     const values = await inPairs(pairs, {
       davit: async () => {
-        const address = await davit.deploy(failingBuild(script))
-        const { duration, lines: read, misplaced } = await readByMany(address, davit.header)
+        const path = await davit.deploy(failingBuild(script))
+        const { duration, lines: read, misplaced } = await readByMany(davit, path)
         if (misplaced > 0) throw new Error(`${misplaced} lines came twice, or not in order`)
         if (read.some((count) => count !== lines)) throw new Error(`Some readers got ${read} lines`)
         return perSecond(duration)
@@ -33,7 +34,7 @@ export async function benchDeploymentLog(directory: string, executable: string[]
       aim: '≥ 0.50',
     }
   } finally {
-    await davit.stop()
+    await davit.remove()
   }
 }
 
@@ -41,9 +42,10 @@ const perSecond = (milliseconds: number) => (lines / milliseconds) * 1000
 
 type Read = { duration: number; lines: number[]; misplaced: number }
 
-async function readByMany(address: string, header: string): Promise<Read> {
+async function readByMany({ url, authorization }: LogDavit, path: string): Promise<Read> {
   const program = join(import.meta.dir, 'deployment-log-readers.ts')
-  const command = [process.execPath, program, `${address}/logs`, header, String(readers)]
+  const options = [`${url}${path}/logs`, `Authorization: ${authorization}`, String(readers)]
+  const command = [process.execPath, program, ...options]
   const child = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
   return JSON.parse(await new Response(child.stdout).text())
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { failingBuild, startLogBench } from './deployment-log-davit.ts'
+import { failingBuild, startLogDavit } from '../faults/log-davit.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
 
@@ -15,14 +15,11 @@ const script = `i=0; while [ $i -lt ${rate * 300} ]; do i=$((i+1)); echo "$i $EP
 type Measured = { nanoseconds: number; p99: number }
 
 /** Many who read the log of one build while it grows, against a server that does nothing else. */
-export async function benchDeploymentReaders(
-  directory: string,
-  executable: string[],
-): Promise<Row[]> {
+export async function benchDeploymentReaders(command: string[]): Promise<Row[]> {
   const delays = { davit: [] as number[], floor: [] as number[] }
   const values = await inPairs(pairs, {
     davit: async () => {
-      const { nanoseconds, p99 } = await watchDavit(directory, executable)
+      const { nanoseconds, p99 } = await watchDavit(command)
       delays.davit.push(p99)
       return nanoseconds
     },
@@ -40,14 +37,17 @@ export async function benchDeploymentReaders(
   ]
 }
 
-async function watchDavit(directory: string, executable: string[]) {
-  const davit = await startLogBench(directory, executable)
-  const address = await davit.deploy(failingBuild(script))
+async function watchDavit(command: string[]) {
+  const davit = await startLogDavit({ command })
+  const path = await davit.deploy(failingBuild(script))
   try {
-    return await watch(davit.pid, `${address}/logs`, davit.header)
+    return await watch(
+      davit.pid,
+      `${davit.url}${path}/logs`,
+      `Authorization: ${davit.authorization}`,
+    )
   } finally {
-    await davit.cancel(address)
-    await davit.stop()
+    await davit.remove()
   }
 }
 
