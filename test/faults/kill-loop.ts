@@ -1,0 +1,54 @@
+import { aCommand, anApp, aRepository } from '../deployments/apps.ts'
+import { anInstallation, pathOf, watch } from './installation.ts'
+import type { Deployment, Launch } from './installation.ts'
+import { faultsOf } from './left-behind.ts'
+import type { FaultReport } from './report.ts'
+
+/** Davit is killed about two seconds after each of its starts, while one deployment is under way. */
+export async function killLoop({
+  rounds,
+  ...launch
+}: Launch & { rounds: number }): Promise<FaultReport> {
+  const davit = anInstallation(launch)
+  const repository = aRepository(davit.directory, anApp('first'))
+  try {
+    let { client } = await davit.start()
+    const project = await client.post<{ id: string }>('/projects', {
+      name: 'site',
+      repositoryUrl: repository.url,
+    })
+    const deploy = () => client.post<Deployment>(`/projects/${project.id}/deployments`)
+    const first = await deploy()
+    await watch(client, first).ended
+    repository.commit(aCommand('sleep 999')) // it never answers: only its end is waited for
+    const second = await deploy()
+    await watch(client, second).hears('Waiting for an answer')
+    for (let round = 0; round < rounds; round++) {
+      await davit.kill()
+      ;({ client } = await davit.start())
+      await Bun.sleep(1500 + Math.random() * 1000)
+    }
+    await watch(client, second).ended
+
+    type Ended = Deployment & { error: { code: string; step: string } | null }
+    const { status, error } = await client.get<Ended>(pathOf(second))
+    const { url } = await client.get<Deployment>(pathOf(first))
+    const answer = await (await fetch(url)).text()
+    const tries = davit.lines(second).filter(({ text }) => text.includes('taken up again')).length
+    const faults = [
+      ...(status === 'failed' && error?.code === 'interrupted' ? [] : [`it ended as ${status}`]),
+      ...(tries > 1 ? [`it was tried again ${tries} times`] : []),
+      ...(answer === 'first' ? [] : [`the app before it answers “${answer}”`]),
+      ...(await faultsOf(davit)),
+    ]
+    return {
+      what: 'Davit killed two seconds after each start, one deployment under way',
+      unit: 'deployments that did not come to one end',
+      rounds: 1,
+      bad: Math.min(1, faults.length),
+      figures: [`${rounds} kills, ${tries + 1} tries, ${status}`, ...faults].join('; '),
+    }
+  } finally {
+    await davit.leave()
+  }
+}
