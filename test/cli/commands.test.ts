@@ -1,0 +1,128 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DavitClient } from '../demo/client.ts'
+import { startDavit } from '../support/davit.ts'
+import { runDavit } from '../support/run-davit.ts'
+
+const email = 'ada@example.com'
+const key = 'a secret key of this test, nobody may see'
+
+function aDirectory() {
+  const directory = mkdtempSync(join(tmpdir(), 'davit-commands-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+test('a user gets a new password while Davit runs, and is logged out everywhere', async () => {
+  const directory = aDirectory()
+  const env = { DAVIT_DATA_DIR: join(directory, 'data') }
+  const davit = await startDavit({ directory, env })
+  onTestFinished(async () => void (await davit.stop()))
+  const visitor = async () => {
+    const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(50_000) })
+    await client.get('/health')
+    return client
+  }
+  const ada = await visitor()
+  await ada.post('/auth/register', { email, password: 'forgotten by everyone' })
+
+  const reset = (address: string, input: string) =>
+    runDavit(['user', 'reset-password', address], { env, input })
+  const [unknown, common, typed] = await Promise.all([
+    reset('eve@example.com', 'a password of hers'),
+    reset(email, 'password\n'),
+    reset('Ada@Example.com', 'typed by the operator\n'),
+  ])
+  expect(unknown).toMatchObject({
+    status: 1,
+    stderr: `davit: There is no user eve@example.com. There are: ${email}.\n`,
+  })
+  expect(common).toMatchObject({ status: 1, stderr: expect.stringContaining('most common ones') })
+  expect(typed).toMatchObject({ status: 0, stderr: '' })
+  expect(typed.stdout).not.toContain('typed by')
+  await expect(ada.get('/settings/profile')).rejects.toThrow('401')
+  await ada.post('/auth/login', { email, password: 'typed by the operator' })
+
+  const made = await reset(email, '')
+  const password = /^Password: (\S{19})$/m.exec(made.stdout)![1]!
+  const again = await visitor()
+  await again.post('/auth/login', { email, password })
+  const { items } = await again.get<{ items: { actor: object; object: object }[] }>(
+    '/settings/audit?action=password.reset',
+  )
+  const event = { actor: { id: null, email: 'davit user reset-password' }, object: { name: email } }
+  expect(items).toMatchObject([event, event])
+})
+
+test('the doctor says of each thing that it is well, or what to do, and shows no secret', async () => {
+  const directory = aDirectory()
+  const dataDir = join(directory, 'data')
+  const env = { DAVIT_DATA_DIR: dataDir, DAVIT_SECRET_KEY: key }
+  const davit = await startDavit({ directory, env })
+  const port = new URL(davit.url).port
+  const bad = {
+    DAVIT_DATA_DIR: join(directory, 'bad'),
+    DAVIT_PROT: '1',
+    DOCKER_HOST: 'unix:///nowhere/docker.sock',
+    DAVIT_PORT: port,
+  }
+  await Bun.write(join(bad.DAVIT_DATA_DIR, 'davit.db'), 'this is no database')
+  writeFileSync(join(bad.DAVIT_DATA_DIR, 'secret.key'), key)
+  chmodSync(bad.DAVIT_DATA_DIR, 0o755)
+  const [well, ill, surplus] = await Promise.all([
+    runDavit(['doctor'], { env: { ...env, DAVIT_PORT: port } }),
+    runDavit(['doctor'], { env: bad }),
+    runDavit(['doctor', 'now']),
+  ])
+  expect(await davit.stop()).toBe(0)
+
+  expect(well.stdout + well.stderr).not.toContain(key)
+  for (const what of [
+    'engine .*Docker',
+    'git',
+    'clock',
+    'memory',
+    'disk',
+    'data',
+    'database',
+    'schema',
+  ])
+    expect(well.stdout).toMatch(new RegExp(`^ok +${what}`, 'm'))
+  expect(well.stdout).toContain(`runs and answers at http://127.0.0.1:${port}`)
+  expect(well).toMatchObject({ status: well.stdout.includes('to do') ? 1 : 0, stderr: '' })
+
+  expect(ill.status).toBe(1)
+  expect(ill.stdout + ill.stderr).not.toContain(key)
+  for (const words of [
+    'settings   DAVIT_PROT is none',
+    'engine     The Docker Engine at unix:///nowhere/docker.sock',
+    'data       The database',
+    `port       no Davit runs here, but nothing can listen on 127.0.0.1 port ${port}`,
+  ])
+    expect(ill.stdout).toContain(`to do  ${words}`)
+  expect(surplus).toMatchObject({ status: 2, stderr: expect.stringContaining('davit doctor') })
+})
+
+test('a wrong call of a command is one line that says how it is called, and does nothing', async () => {
+  const directory = aDirectory()
+  const dataDir = join(directory, 'data')
+  const env = { DAVIT_DATA_DIR: dataDir, DAVIT_BACKUP_PASSPHRASE: 'wrong' }
+  const file = join(directory, 'file')
+  writeFileSync(file, `davit backup 1\nsealed ${'A'.repeat(43)} ${'A'.repeat(22)}\n`)
+  const cases: [string[], RegExp, number][] = [
+    [['backup', file, '--no-such-option'], /^davit: it is called as: davit backup FILE/, 2],
+    [['backup', join(directory, 'new')], /^davit: There is no Davit in/, 1],
+    [['restore', file], /^davit: The passphrase does not open/, 1],
+    [['user', 'delete', email], /^davit: it is called as: davit user reset-password EMAIL/, 2],
+  ]
+  const answers = await Promise.all(cases.map(([args]) => runDavit(args, { env })))
+  for (const [i, { status, stdout, stderr }] of answers.entries()) {
+    const [, words, wanted] = cases[i]!
+    expect(stderr).toMatch(words)
+    expect(stderr.trim().split('\n'), stderr).toHaveLength(1)
+    expect({ status, stdout }).toEqual({ status: wanted, stdout: '' })
+  }
+  expect(existsSync(dataDir)).toBe(false)
+})
