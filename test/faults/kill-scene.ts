@@ -112,9 +112,10 @@ export async function aScene(davit: Installation) {
   /** A project and an environment that are there to be deleted. */
   async function theDoomed() {
     const repositoryUrl = repositories.calm.url
-    const project = await client.post<{ id: string }>('/projects', { name: 'x', repositoryUrl })
+    const name = `x-${Bun.randomUUIDv7()}`
+    const project = await client.post<{ id: string }>('/projects', { name, repositoryUrl })
     const environment = await client.post<{ id: string }>(`/projects/${apps.calm.projectId}/envs`, {
-      name: 'staging',
+      name,
     })
     await Promise.all([deploy(project.id), deploy(apps.calm.projectId, environment.id)])
     return { project: project.id, environment: environment.id }

@@ -16,6 +16,10 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
   ])
   const deployments = davit.rows<Row>('SELECT * FROM deployments')
   const projects = davit.rows<{ id: string }>('SELECT id FROM projects').map(({ id }) => id)
+  const going = davit.rows<{ name: string }>(
+    `SELECT name FROM projects WHERE deleting_at IS NOT NULL
+     UNION ALL SELECT name FROM environments WHERE deleting_at IS NOT NULL`,
+  )
   const serving = deployments.filter(({ status }) => ['running', 'stopped'].includes(status))
   const running = serving.filter(({ status }) => status === 'running')
   const isUp = (id: string | null) =>
@@ -28,6 +32,7 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
     ...deployments
       .filter(({ status }) => ['pending', 'cloning', 'building', 'deploying'].includes(status))
       .map(({ id, status }) => `deployment ${id} is still ${status}`),
+    ...going.map(({ name }) => `${name} is still being deleted`),
     ...containers
       .filter(({ id }) => !serving.some(({ container_id }) => container_id === id))
       .map(({ name, state }) => `container ${name} (${state}) has no owner`),
