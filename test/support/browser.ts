@@ -21,6 +21,16 @@ export async function openBrowser() {
       DAVIT_RATE_BURST: '10000',
     },
   })
+  const opened = await openPage(davit.url)
+  onTestFinished(async () => {
+    await davit.stop()
+    rmSync(directory, { recursive: true, force: true })
+  })
+  return { ...opened, davit, directory, account }
+}
+
+/** A browser in front of that address; what it complains of is collected. */
+export async function openPage(url: string) {
   const browser = await chromium.launch({
     executablePath: findChromium()!,
     args: [
@@ -32,7 +42,7 @@ export async function openBrowser() {
       '--disable-sync',
     ],
   })
-  const page = await browser.newPage({ baseURL: davit.url })
+  const page = await browser.newPage({ baseURL: url })
   page.setDefaultTimeout(15_000)
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
@@ -41,12 +51,8 @@ export async function openBrowser() {
     if (message.type() === 'error' && !/status of 4\d\d|NETWORK_CHANGED/.test(message.text()))
       complaints.push(message.text())
   })
-  onTestFinished(async () => {
-    await browser.close()
-    await davit.stop()
-    rmSync(directory, { recursive: true, force: true })
-  })
-  return { page, davit, directory, complaints, account }
+  onTestFinished(() => browser.close())
+  return { page, complaints }
 }
 
 /** Makes the first account, as a visitor does. */
