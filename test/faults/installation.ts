@@ -101,7 +101,7 @@ export const pathOf = ({ projectId, id }: Key) => `/projects/${projectId}/deploy
 export function watch(client: DavitClient, deployment: Key) {
   const seen = new Map<number, string>()
   const hopes: { met: (what: string) => boolean; resolve: () => void }[] = []
-  let heard: string[] = []
+  const heard: string[] = []
   const ended = (async () => {
     const body = await client.stream(`${pathOf(deployment)}/logs?format=json`, null)
     for await (const { id, name, data } of readEvents(body)) {
@@ -114,8 +114,10 @@ export function watch(client: DavitClient, deployment: Key) {
   return {
     deployment,
     seen,
+    /** Its lines and events in the order of their coming, an event as `status building`. */
+    events: () => heard,
     ended,
-    /** Resolves when a line contains the text, or an event is it (`status building`); or at the end. */
+    /** Resolves when a line or an event contains the text; or at the end. */
     hears(text: string) {
       const met = (what: string) => what.includes(text)
       if (heard.some(met)) return Promise.resolve()
