@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { failingBuild, startLogDavit } from '../faults/log-davit.ts'
+import { processorTime } from './process.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
 
@@ -82,10 +82,4 @@ async function watch(pid: number, address: string, header: string): Promise<Meas
   if (misplaced > 0) throw new Error(`${misplaced} of ${lines} lines were not in their place`)
   if (lines < readers * rate * seconds * 0.5) throw new Error(`Only ${lines} lines came`)
   return { nanoseconds: (used / lines) * 1e9, p99 }
-}
-
-/** Seconds, in user and system mode. */
-function processorTime(pid: number) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
 }

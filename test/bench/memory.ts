@@ -29,7 +29,7 @@ export async function benchMemory(directory: string, executable: string): Promis
   }
 }
 
-async function idleMemory(directory: string, executable: string) {
+export async function idleMemory(directory: string, executable: string) {
   const fresh = join(directory, Bun.randomUUIDv7())
   mkdirSync(fresh)
   const env = { DAVIT_DATA_DIR: join(fresh, 'data') }

@@ -1,7 +1,7 @@
+import { residentMemory } from '../bench/process.ts'
 import { failingBuild, startLogDavit } from './log-davit.ts'
 import { LogReader } from './log-reader.ts'
 import type { FaultReport } from './report.ts'
-import { residentMemory } from './resident-memory.ts'
 
 /** Characters at which a line is cut. */
 const pieceLength = 16_384

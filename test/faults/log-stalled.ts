@@ -1,8 +1,8 @@
+import { residentMemory } from '../bench/process.ts'
 import { failingBuild, startLogDavit } from './log-davit.ts'
 import type { LogDavit } from './log-davit.ts'
 import { LogReader } from './log-reader.ts'
 import type { FaultReport } from './report.ts'
-import { residentMemory } from './resident-memory.ts'
 
 /** MiB by which the memory of a process differs from one run to the next, whoever reads. */
 const noise = 20
