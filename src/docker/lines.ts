@@ -1,8 +1,11 @@
 /** Characters after which a line is cut, where nobody says otherwise. */
 const usualLength = 16_384
 
+/** Characters that a line may lack where it was cut: half of one, and timestamps that were taken out. */
+const missing = 100
+
 /** Whether a line may go on in the next one: it was cut where it has so many characters. */
-export const isCut = (line: string) => line.length >= usualLength - 1 // or within a character
+export const isCut = (line: string) => line.length >= usualLength - missing
 
 /**
  * Cuts bytes that arrive in pieces into lines; what has no end yet is kept for the next piece.

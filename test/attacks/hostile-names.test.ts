@@ -6,7 +6,7 @@ import type { Ids } from '../support/everything.ts'
 import { freelyNamed, namedEverywhere } from './names-everywhere.ts'
 import { addressOf, anAdmin, routesOf } from './walk.ts'
 
-const markup = `'"></title></textarea></script><img src=x onerror=alert(1)><script>alert(1)</script>{{7*7}}\${7*7}`
+const markup = `'"></title></textarea></script><img src=x onerror=alert(1)><script>alert(1)</script>{{7*7}}\${7*7}\r\nX-Evil: yes\r\n\r\n`
 
 const clients = {
   browser: { Accept: 'text/html' },
@@ -20,6 +20,7 @@ async function* answersOf(t: TestApp, client: TestClient, ids: Ids) {
       const answer = await client.send(addressOf(route, ids), { headers })
       const what = `${route.route} for a ${kind}`
       expect(answer.status, what).not.toBe(500)
+      expect([...answer.headers].join('\n'), what).not.toMatch(/evil|img src/i)
       const type = answer.headers.get('Content-Type') ?? ''
       const isLog = route.path.endsWith('/:deploymentId/logs')
       if (type.includes('html') || isLog) yield { what, html: await answer.text() }
