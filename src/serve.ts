@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { hasUsers } from './accounts/store.ts'
 import { setupCodeFor } from './accounts/setup-code.ts'
 import { createApp } from './app.tsx'
-import { dropOldEvents } from './audit/retention.ts'
+import { endTheFuture } from './accounts/future-store.ts'
+import { keepEvents } from './audit/retention.ts'
 import { refuseHalfRestored } from './backup/target.ts'
 import type { Config } from './config.ts'
 import { Conditions } from './containers/conditions.ts'
@@ -18,7 +19,7 @@ import { Ballast } from './db/ballast.ts'
 import { holdDataDir } from './db/hold.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
-import { markInUse, markWhole, refuseLostTail } from './db/unclean.ts'
+import { closeInOrder, keepTail, markInUse, refuseLostTail } from './db/unclean.ts'
 import type { Deps } from './deps.ts'
 import { DeploymentQueue } from './deployments/queue.ts'
 import { recover } from './deployments/recover.ts'
@@ -97,8 +98,11 @@ export async function serve(config: Config) {
   await ballast.makeRoomToStart()
   for (const name of databases) refuseLostTail(join(config.dataDir, name))
   const deps = assemble(config)
-  for (const name of databases) markInUse(join(config.dataDir, name))
-  dropOldEvents(deps.db)
+  for (const { $client } of [deps.db, deps.logDb]) {
+    keepTail($client)
+    markInUse($client.filename)
+  }
+  endTheFuture(deps.db)
   for (const { $client } of [deps.db, deps.logDb]) $client.ballast = ballast
   const stop = new AbortController()
   const app = createApp(deps)
@@ -115,6 +119,7 @@ export async function serve(config: Config) {
     deps.collector.run({ signal: stop.signal }),
     deps.feed.run(deps.docker, { signal: stop.signal }),
     ballast.keep({ signal: stop.signal }),
+    keepEvents(deps.db, { signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))
   announce(deps, server.url)
 
@@ -130,11 +135,7 @@ export async function serve(config: Config) {
     deps.pruneRuns.stop(),
     ...background,
   ])
-  for (const { $client } of [deps.db, deps.logDb]) {
-    $client.run('PRAGMA wal_checkpoint(TRUNCATE)') // so that a copy of the file alone is whole
-    markWhole($client.filename)
-    $client.close()
-  }
+  for (const { $client } of [deps.db, deps.logDb]) closeInOrder($client)
   hold.close()
   journal.info('stopped')
 }

@@ -3,6 +3,7 @@ import { unlessFull } from '../db/full.ts'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../errors.ts'
 import { hashToken } from '../secrets.ts'
+import { tolerance } from './future-store.ts'
 import { getToken, setTokenUsed } from './token-store.ts'
 
 /** Milliseconds between two notes of when a token was last used: a write for each request would be dear. */
@@ -29,6 +30,7 @@ export function readBearer(c: Context, db: Db) {
 
 function noteUse(db: Db, { id, lastUsedAt }: { id: string; lastUsedAt: Date | null }) {
   const now = Date.now()
-  if (lastUsedAt && Math.abs(now - lastUsedAt.getTime()) < usedEvery) return
+  const since = lastUsedAt ? now - lastUsedAt.getTime() : Infinity
+  if (since < usedEvery && since > -tolerance) return
   unlessFull(() => setTokenUsed(db, { id, at: new Date(now) }))
 }

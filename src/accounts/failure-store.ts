@@ -1,4 +1,4 @@
-import { and, desc, eq, gt, lte } from 'drizzle-orm'
+import { and, desc, eq, gt, lte, or } from 'drizzle-orm'
 import { loginFailures } from '../db/schema.ts'
 import type { Store } from './store.ts'
 
@@ -22,5 +22,9 @@ export const getFailureTime = (
 export const deleteFailuresOf = (db: Store, email: string) =>
   db.delete(loginFailures).where(eq(loginFailures.email, email)).run()
 
-export const deleteFailuresUntil = (db: Store, time: Date) =>
-  db.delete(loginFailures).where(lte(loginFailures.createdAt, time)).run()
+/** Also those of a time to come, when the clock was put back: nobody waits for that to pass. */
+export const deleteFailuresOutside = (db: Store, { after, until }: { after: Date; until: Date }) =>
+  db
+    .delete(loginFailures)
+    .where(or(lte(loginFailures.createdAt, after), gt(loginFailures.createdAt, until)))
+    .run()

@@ -46,7 +46,7 @@ export function beginOAuth(deps: OAuthDeps, { userId }: { userId: string | null 
 export function takeOAuthAttempt({ db, secrets }: OAuthDeps, state: string) {
   const stateHash = hashToken(state)
   const attempt = takeAttempt(db, stateHash)
-  if (!attempt || Date.now() - attempt.createdAt.getTime() > attemptLifetime)
+  if (!attempt || Math.abs(Date.now() - attempt.createdAt.getTime()) > attemptLifetime)
     throw new AppError('bad_request', 'This login has expired or was used before. Begin it again.')
   return { userId: attempt.userId, verifier: secrets.open(attempt.verifier, stateHash) }
 }

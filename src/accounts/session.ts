@@ -9,6 +9,7 @@ import { cookieOptions } from '../web/cookies.ts'
 import { giveCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
+import { endTheFuture, tolerance } from './future-store.ts'
 import { readBearer } from './bearer.ts'
 import {
   deleteExpiredSessions,
@@ -57,6 +58,7 @@ export function startSession(c: Context, deps: SessionDeps, user: UserRow) {
     throw new AppError('forbidden', 'This account is disabled. Ask an admin to enable it.')
   const { session: replaced, address } = (c as Context<Env>).var
   deleteExpiredSessions(deps.db)
+  endTheFuture(deps.db)
   if (replaced) deleteSession(deps.db, replaced.id)
   deleteStaleSessions(deps.db, { userId: user.id, keep: limits.sessions - 1 })
   const token = randomToken()
@@ -91,12 +93,14 @@ function keepAlive(
   { session, token }: { session: SessionRow; token: string },
 ) {
   const now = Date.now()
-  if (Math.abs(now - session.lastSeenAt.getTime()) < seenEvery) return
-  const isHalfGone = session.expiresAt.getTime() - now < lifetime / 2
-  const expiresAt = isHalfGone ? new Date(now + lifetime) : session.expiresAt
+  const since = now - session.lastSeenAt.getTime()
+  if (since < seenEvery && since > -tolerance) return
+  const left = session.expiresAt.getTime() - now
+  const isRenewed = left < lifetime / 2 || left > lifetime + tolerance
+  const expiresAt = isRenewed ? new Date(now + lifetime) : session.expiresAt
   unlessFull(() => {
     setSessionSeen(deps.db, { id: session.id, lastSeenAt: new Date(now), expiresAt })
-    if (isHalfGone) giveSessionCookie(c, deps, token)
+    if (isRenewed) giveSessionCookie(c, deps, token)
   })
 }
 

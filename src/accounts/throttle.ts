@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 import { networkOf } from '../web/client-address.ts'
 import {
   deleteFailuresOf,
-  deleteFailuresUntil,
+  deleteFailuresOutside,
   getFailureTime,
   insertFailure,
 } from './failure-store.ts'
@@ -19,13 +19,14 @@ const limits = { email: 5, address: 20 }
  */
 export function countTry(db: Db, { email, address }: { email: string; address: string }) {
   const keys = { email, address: networkOf(address) }
-  const after = new Date(Date.now() - window)
+  const now = Date.now()
+  const after = new Date(now - window)
   db.transaction(
     (tx) => {
-      deleteFailuresUntil(tx, after)
+      deleteFailuresOutside(tx, { after, until: new Date(now) })
       for (const by of ['email', 'address'] as const) {
         const oldest = getFailureTime(tx, { by, value: keys[by], nth: limits[by], after })
-        if (oldest) throw tooMany(oldest.getTime() + window - Date.now())
+        if (oldest) throw tooMany(oldest.getTime() + window - now)
       }
       insertFailure(tx, keys)
     },

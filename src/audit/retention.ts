@@ -1,7 +1,33 @@
-import { deleteEventsBefore } from './store.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { report } from '../journal.ts'
+import { deleteEventsBefore, getOldestEventTime } from './store.ts'
 import type { Store } from './store.ts'
 
-/** Milliseconds that an event is kept: a year, and then time to look back at it. */
-const kept = 400 * 24 * 3_600_000
+const day = 24 * 3_600_000
 
-export const dropOldEvents = (db: Store) => deleteEventsBefore(db, new Date(Date.now() - kept))
+/** Milliseconds that an event is kept: a year, and then time to look back at it. */
+const kept = 400 * day
+
+/** Milliseconds of events that one run takes at most: a clock that is wrong for a day costs no more. */
+const atOnce = day
+
+/** Milliseconds between two runs. */
+const interval = 3_600_000
+
+export function dropOldEvents(db: Store) {
+  const oldest = getOldestEventTime(db)
+  if (!oldest) return
+  deleteEventsBefore(db, new Date(Math.min(Date.now() - kept, oldest.getTime() + atOnce)))
+}
+
+/** Drops what is old now and every hour, until the signal. */
+export async function keepEvents(db: Store, { signal }: { signal: AbortSignal }) {
+  while (!signal.aborted) {
+    try {
+      dropOldEvents(db)
+    } catch (error) {
+      report('old events were not removed', error)
+    }
+    await sleep(interval, undefined, { signal, ref: false }).catch(() => {})
+  }
+}

@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
 import type { Column } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { auditEvents } from '../db/schema.ts'
@@ -53,6 +53,14 @@ export const listEvents = (db: Store, { filter, page }: { filter: Filter; page: 
 
 /** Without wildcards, so that `%` and `_` are what they look like. */
 const contains = (column: Column, text: string) => sql`instr(lower(${column}), lower(${text})) > 0`
+
+export const getOldestEventTime = (db: Store) =>
+  db
+    .select({ time: auditEvents.createdAt })
+    .from(auditEvents)
+    .orderBy(asc(auditEvents.createdAt))
+    .limit(1)
+    .get()?.time ?? null
 
 export const deleteEventsBefore = (db: Store, time: Date) =>
   db.delete(auditEvents).where(lt(auditEvents.createdAt, time)).run()

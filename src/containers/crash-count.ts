@@ -43,9 +43,12 @@ export class CrashCount {
   /** Whether it restarted 3 times in a minute and has not run for a minute since. */
   isLooping(id: string, now: number) {
     const run = this.#runs.get(id)
-    return run !== undefined && run.looping && (run.ended || now - run.startedAt < calm)
+    return run !== undefined && run.looping && (run.ended || isShort(now - run.startedAt))
   }
 }
+
+/** A clock that was put back makes no loop last. */
+const isShort = (milliseconds: number) => Math.abs(milliseconds) < calm
 
 const fresh = (startedAt: number): Run => ({
   startedAt,
@@ -58,12 +61,12 @@ const fresh = (startedAt: number): Run => ({
 
 function restarted(run: Run, at: number): Run {
   const restarts = [...run.restarts, at]
-  const recent = restarts.filter((restart) => at - restart < calm)
+  const recent = restarts.filter((restart) => isShort(at - restart))
   const looping = run.looping || recent.length >= loopFrom
   return { ...run, startedAt: at, ended: false, restarts, looping, oom: false }
 }
 
 function ended(run: Run, at: number, exitCode: number): Run {
-  const before = at - run.startedAt < calm ? run : fresh(run.startedAt)
+  const before = isShort(at - run.startedAt) ? run : fresh(run.startedAt)
   return { ...before, ended: true, lastEnd: { exitCode, oom: run.oom } }
 }

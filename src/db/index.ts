@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { Failure } from '../errors.ts'
 import { root } from '../root.ts'
 import { writeWholeFile } from '../whole-file.ts'
+import { continueAfter } from './new-id.ts'
 import { RoomyDatabase } from './roomy.ts'
 import { damaged, explained } from './unusable.ts'
 import * as logSchema from './log-schema.ts'
@@ -19,9 +20,12 @@ const migrations = join(root, 'drizzle')
 
 /** Opens the state: users, projects, deployments. Creates and upgrades it as needed. */
 export const openDatabase = (path: string, migrationsFolder = migrations) =>
-  openWhole(path, (at) =>
-    upgrade(drizzle(checked(openFile(at)), { schema, casing: 'snake_case' }), migrationsFolder),
-  )
+  openWhole(path, (at) => {
+    const file = checked(openFile(at))
+    const db = upgrade(drizzle(file, { schema, casing: 'snake_case' }), migrationsFolder)
+    continueAfter(newestId(file))
+    return db
+  })
 
 /** Opens the log rows, a file of their own that can be pruned, or left out of a backup. */
 export const openLogDatabase = (path: string, migrationsFolder = join(root, 'drizzle/logs')) =>
@@ -86,6 +90,10 @@ function openFile(path: string) {
   sqlite.run('PRAGMA journal_size_limit = 67108864') // 64 MiB: a burst of log rows leaves no huge WAL behind
   return sqlite
 }
+
+/** Of what is told apart by which came first. */
+const newestId = (sqlite: Database) =>
+  sqlite.query<{ id: string | null }, []>('SELECT max(id) AS id FROM deployments').get()?.id ?? ''
 
 /** SQLite finds a damaged page only when it reads it; the state is small enough to be read at the start. */
 function checked(sqlite: RoomyDatabase) {

@@ -10,7 +10,7 @@ export class ShortCache {
   /** What was asked under the key within that time, else what is found now. A fault is not kept. */
   async remember<Value>(key: string, question: Question<Value>): Promise<Value> {
     const known = this.#answers.get(key)
-    if (!known || known.until <= Date.now()) return this.#ask(key, question)
+    if (!known || known.until <= performance.now()) return this.#ask(key, question)
     try {
       return (await known.value) as Value
     } catch (error) {
@@ -22,7 +22,7 @@ export class ShortCache {
 
   #ask<Value>(key: string, { find, signal }: Question<Value>): Promise<Value> {
     const value = find()
-    const answer = { value, signal, until: Date.now() + this.options.milliseconds }
+    const answer = { value, signal, until: performance.now() + this.options.milliseconds }
     this.#answers.delete(key)
     this.#answers.set(key, answer)
     value.catch(() => {

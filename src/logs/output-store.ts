@@ -113,6 +113,16 @@ export function deleteOldestBlock(logDb: LogDb, sourceId: string): number | null
   return oldest.bytes
 }
 
+/** When the oldest block that has lines was written last; null when there is none. */
+export const getOldestTime = (logDb: LogDb) =>
+  logDb
+    .select({ time: outputBlocks.lastTime })
+    .from(outputBlocks)
+    .where(lte(outputBlocks.first, outputBlocks.last))
+    .orderBy(asc(outputBlocks.lastTime))
+    .limit(1)
+    .get()?.time ?? null
+
 /**
  * Removes blocks whose last line is older. Of each source the newest one stays, emptied, because the
  * lines to come are numbered after it.

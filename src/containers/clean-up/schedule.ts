@@ -52,7 +52,8 @@ export function isDue(
   if (!enabled) return false
   const due = new Date(now)
   due.setHours(hour, 0, 0, 0)
-  const isSince = (time: Date | null) => time !== null && time >= due
+  // a time to come is one of a clock that has been put back since
+  const isSince = (time: Date | null) => time !== null && time >= due && time <= now
   return now >= due && !isSince(lastRunAt) && !isSince(setAt)
 }
 
