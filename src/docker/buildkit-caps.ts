@@ -37,21 +37,32 @@ export async function capBuildKit(
   options: Abortable = {},
 ): Promise<BuildKitCaps> {
   const means = await findMeans(engine, options)
-  if (typeof means === 'string') return { failure: means, [Symbol.dispose]() {} }
-  const { folder, groups } = means
+  if (typeof means === 'string') return failed(means)
   let failure: string | null = null
-  const watcher = watchBuildContainers(folder, (container) =>
-    capContainer(groups, container, caps).catch(async (error) => {
-      if (await container.lives()) failure ??= `the kernel refuses them (${error.code})`
-    }),
-  )
-  return {
-    get failure() {
-      return failure
-    },
-    [Symbol.dispose]: () => watcher[Symbol.dispose](),
+  const refused = ({ code }: NodeJS.ErrnoException) => {
+    failure ??= `the kernel refuses to hold it (${code})`
+  }
+  try {
+    const watcher = watchBuildContainers(means.folder, {
+      onContainer: (container) =>
+        capContainer(means.groups, container, caps).catch(async (error) => {
+          if (await container.lives()) refused(error)
+        }),
+      onError: refused,
+    })
+    return {
+      get failure() {
+        return failure
+      },
+      [Symbol.dispose]: () => watcher[Symbol.dispose](),
+    }
+  } catch (error) {
+    refused(error as NodeJS.ErrnoException)
+    return failed(failure!)
   }
 }
+
+const failed = (failure: string): BuildKitCaps => ({ failure, [Symbol.dispose]() {} })
 
 async function findMeans(engine: Engine, { signal }: Abortable) {
   if (engine.address.kind !== 'socket') return 'the engine is on another machine'

@@ -23,10 +23,16 @@ export const whyUnseen = (folder: string): Promise<string | null> =>
         : 'Davit is not root and has not the capability CAP_DAC_OVERRIDE',
   )
 
-/** Tells of each container that BuildKit makes from now on, just before it starts. */
+/** Tells of each container that BuildKit makes from now on, just before it starts. Throws where it can't. */
 export function watchBuildContainers(
   folder: string,
-  onContainer: (container: BuildContainer) => Promise<void>,
+  {
+    onContainer,
+    onError,
+  }: {
+    onContainer: (container: BuildContainer) => Promise<void>
+    onError: (error: NodeJS.ErrnoException) => void
+  },
 ): Disposable {
   const known = new Set<string>()
   const watcher = watch(folder, (_, name) => {
@@ -34,6 +40,7 @@ export function watchBuildContainers(
     known.add(name)
     void readContainer(join(folder, name)).then((container) => container && onContainer(container))
   })
+  watcher.on('error', onError)
   return { [Symbol.dispose]: () => watcher.close() }
 }
 

@@ -118,6 +118,15 @@ test('a second build of the same says what was cached', async () => {
   expect(lines).toContain(`#${number} CACHED`)
 })
 
+test('a step that writes more than BuildKit keeps says so once', async () => {
+  const dockerfile = `FROM busybox\nRUN yes ${tag()} | head -c 1500000`
+  const lines = textsOf(await collect(build(dockerfile, { builder: 'buildkit' })), 'system')
+  const told = lines.filter((text) => text.includes('Output is missing here'))
+  expect(told).toEqual([
+    expect.stringMatching(/^#\d+ .*: BuildKit keeps \S+ of a step, no more\.$/),
+  ])
+})
+
 test('lines come while the step that writes them runs', async () => {
   const started = performance.now()
   let first = 0
