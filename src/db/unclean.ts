@@ -1,3 +1,5 @@
+import { constants } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Failure } from '../errors.ts'
@@ -25,6 +27,18 @@ export function markInUse(path: string) {
 
 /** Call it when all is in the one file again, before that is closed. */
 export const markWhole = (path: string) => rmSync(markOf(path), { force: true })
+
+/** A process that ends at once closes it too: SQLite is not to take the `-wal` away then. */
+export const keepTail = (sqlite: Database) =>
+  void sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
+
+/** All is in the one file then, so that a copy of that alone is whole. */
+export function closeInOrder(sqlite: Database) {
+  sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  markWhole(sqlite.filename)
+  sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0)
+  sqlite.close()
+}
 
 const markOf = (path: string) => `${path}-in-use`
 
