@@ -1,13 +1,6 @@
 import type { Manifest } from './format.ts'
 
-const shown = {
-  users: 'users',
-  projects: 'projects',
-  environments: 'environments',
-  variables: 'variables',
-  services: 'services',
-  deployments: 'deployments',
-}
+const shown = ['user', 'project', 'environment', 'variable', 'service', 'deployment']
 
 /** What is in a backup, in lines; no value of it. */
 export function tellContents({ davit, createdAt, key, settings, files }: Manifest) {
@@ -15,14 +8,14 @@ export function tellContents({ davit, createdAt, key, settings, files }: Manifes
   const names = Object.keys(settings)
   return [
     `  made      ${createdAt} by Davit ${davit}`,
-    `  state     ${Object.entries(shown)
-      .map(([table, name]) => `${rows[table] ?? 0} ${name}`)
-      .join(', ')}`,
+    `  state     ${shown.map((name) => counted(rows[`${name}s`] ?? 0, name)).join(', ')}`,
     `  key       ${key === 'file' ? 'the key file' : tellKey(names)}`,
     `  settings  ${names.length > 0 ? names.join(', ') : 'none were set'}`,
     `  logs      ${tellLogs(files)}`,
   ]
 }
+
+const counted = (count: number, name: string) => `${count} ${name}${count === 1 ? '' : 's'}`
 
 const tellKey = (settings: string[]) =>
   settings.includes('DAVIT_SECRET_KEY')

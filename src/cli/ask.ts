@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { AppError } from '../errors.ts'
 import { UsageError } from './command.ts'
 
 export const isTerminal = () => process.stdin.isTTY && process.stderr.isTTY
@@ -20,7 +21,7 @@ export async function askHidden(question: string): Promise<string> {
 export async function askNew(what: string, hint: string): Promise<string> {
   const first = await askHidden(`${what} (${hint}): `)
   if (first !== '' && (await askHidden('Once more: ')) !== first)
-    throw new UsageError('the two are not the same. Nothing was done; try again.')
+    throw new AppError('invalid', 'The two are not the same. Nothing was done; try again.')
   return first
 }
 
@@ -42,7 +43,7 @@ function lineTyped() {
     for (const key of bytes.toString('utf8')) {
       if (key === '\r' || key === '\n') return done(() => resolve(typed))
       if (key === '\x03' || key === '\x04')
-        return done(() => reject(new UsageError('nothing was done.')))
+        return done(() => reject(new AppError('invalid', 'Nothing was done.')))
       typed = key === '\x7f' || key === '\b' ? [...typed].slice(0, -1).join('') : typed + key
     }
   }
@@ -51,5 +52,6 @@ function lineTyped() {
     settle()
   }
   process.stdin.on('data', hear)
+  process.stdin.resume() // it stays paused by itself after the first question
   return promise
 }

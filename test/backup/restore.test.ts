@@ -49,7 +49,9 @@ test('a Davit that was wiped is as it was: what runs is found, and what is gone 
   const file = join(davit.directory, 'davit.backup')
   const made = await davit.run(['backup', file, '--with-logs'])
   expect(made).toMatchObject({ status: 0, stderr: '' })
-  expect(made.stdout).toContain('1 users, 1 projects, 1 environments, 1 variables, 1 services')
+  expect(made.stdout).toContain(
+    '1 user, 1 project, 1 environment, 1 variable, 1 service, 1 deployment',
+  )
   expect(statSync(file).mode & 0o777).toBe(0o600)
   expect(readFileSync(file).includes('ada@example.com')).toBe(false)
   const containers = await davit.containers()
