@@ -127,6 +127,8 @@ const settings = z.object({
   DAVIT_OAUTH_CLIENT_SECRET: z.string().optional(),
   /** Where a self-hosted provider is; Gitea needs one. */
   DAVIT_OAUTH_BASE_URL: publicUrl.optional(),
+  /** Seals backups and opens them: for `davit backup` and `davit restore`, never for the server. */
+  DAVIT_BACKUP_PASSPHRASE: z.string().optional(),
   /** The engine: unix://, tcp:// (with DOCKER_TLS_VERIFY and DOCKER_CERT_PATH) or ssh://. */
   DOCKER_HOST: z
     .string()
@@ -166,11 +168,11 @@ export function parseConfig(env: Record<string, string | undefined>) {
     publishAddress: set.DAVIT_PUBLISH_ADDRESS,
     templatesDir: set.DAVIT_TEMPLATES_DIR ? resolve(set.DAVIT_TEMPLATES_DIR) : null,
     buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
-    builder: set.DAVIT_BUILDER,
-    settleTime: set.DAVIT_SETTLE_TIME * 1000,
     buildMemory: set.DAVIT_BUILD_MEMORY ? set.DAVIT_BUILD_MEMORY * 1024 * 1024 : null,
     buildCpus: set.DAVIT_BUILD_CPUS ?? null,
     repositorySize: set.DAVIT_REPOSITORY_SIZE * 1024 * 1024,
+    builder: set.DAVIT_BUILDER,
+    settleTime: set.DAVIT_SETTLE_TIME * 1000,
     logDays: set.DAVIT_LOG_DAYS,
     logSize: set.DAVIT_LOG_SIZE * 1024 * 1024,
     dockerHost: set.DOCKER_HOST,
