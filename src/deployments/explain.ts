@@ -1,10 +1,10 @@
 import { diskFull as noRoom, isDiskFull } from '../db/full.ts'
+import { roomHint } from '../docker/disk-space.ts'
 import { BuildError, EngineError } from '../docker/index.ts'
 import { AppError, Failure } from '../errors.ts'
 import { buildRules } from './build-rules.ts'
 import type { StepName } from './progress.ts'
 import { startRules } from './start-rules.ts'
-import { roomHint } from './steps/room.ts'
 
 /** From what an engine says to words and a next step; of several that fit the first counts. */
 export type Rule = {

@@ -29,3 +29,7 @@ export async function spaceOf(folder: string): Promise<DiskSpace | null> {
 /** Bytes that must be free for a build to begin: it may need as much at once, and so may the apps. */
 export const leastFree = ({ size }: Pick<DiskSpace, 'size'>) =>
   Math.min(2 * 2 ** 30, Math.floor(size / 10))
+
+/** What to do about a disk with too little. */
+export const roomHint =
+  'Free some space: an admin sees what takes it, and what can go, under Settings, Clean-up. Then deploy again.'

@@ -1,3 +1,4 @@
+import { roomHint } from '../docker/disk-space.ts'
 import { Failure } from '../errors.ts'
 import type { GitError } from './run.ts'
 
@@ -34,7 +35,7 @@ const explanations: Explanation[] = [
     code: 'disk_full',
     says: /No space left on device|Disk quota exceeded/,
     message: () => 'The disk of the machine that Davit runs on is full.',
-    hint: 'Free some space on the server, for example with “docker image prune”.',
+    hint: roomHint,
   },
   {
     code: 'redirected',

@@ -1,4 +1,4 @@
-import { leastFree, spaceOf } from '../../docker/disk-space.ts'
+import { leastFree, roomHint, spaceOf } from '../../docker/disk-space.ts'
 import { Failure } from '../../errors.ts'
 import { bytes } from '../../web/units.ts'
 
@@ -15,6 +15,3 @@ export async function checkRoom(folder: string, whose: string) {
     roomHint,
   )
 }
-
-export const roomHint =
-  'Free some space: an admin sees what takes it, and what can go, under Settings, Clean-up. Then deploy again.'
