@@ -1,4 +1,5 @@
-import { and, desc, eq, inArray, max } from 'drizzle-orm'
+import { and, desc, eq, inArray, sql } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import type { Environment } from '../environments/store.ts'
@@ -23,19 +24,14 @@ export function listOverview(db: Db, { ownerId, limit }: { ownerId: string; limi
     .limit(limit)
     .all()
   const ids = shown.map(({ id }) => id)
-  const current = byEnvironment(listCurrent(db, ids))
-  const latest = byEnvironment(listLatest(db, ids))
-  const rows = db
-    .select()
-    .from(environments)
-    .where(inArray(environments.projectId, ids))
-    .orderBy(environments.id)
-    .all()
-    .map((environment) => ({
-      environment,
-      current: current.get(environment.id) ?? null,
-      latest: latest.get(environment.id) ?? null,
-    }))
+  const found = listEnvironments(db, ids)
+  const named = found.flatMap(({ currentId, latestId }) => [currentId, latestId])
+  const known = new Map(listByIds(db, named).map((row) => [row.id, row]))
+  const rows = found.map(({ environment, currentId, latestId }) => ({
+    environment,
+    current: known.get(currentId ?? '') ?? null,
+    latest: known.get(latestId ?? '') ?? null,
+  }))
   const byProject = Map.groupBy(rows, ({ environment }) => environment.projectId)
   return shown.map((project): { project: Project; environments: EnvironmentOverview[] } => ({
     project,
@@ -43,32 +39,72 @@ export function listOverview(db: Db, { ownerId, limit }: { ownerId: string; limi
   }))
 }
 
-const listCurrent = (db: Db, projectIds: string[]) =>
+/** Which deployments count is found through the index of each environment, however many there were. */
+function listEnvironments(db: Db, projectIds: string[]) {
+  const newest = (condition?: SQL) => {
+    const ofEnvironment = eq(deployments.environmentId, environments.id)
+    const query = db
+      .select({ id: deployments.id })
+      .from(deployments)
+      .where(and(ofEnvironment, condition))
+      .orderBy(desc(deployments.id))
+      .limit(1)
+    return sql<string | null>`(${query})`
+  }
+  const serves = inArray(deployments.status, ['running', 'stopped'])
+  return db
+    .select({ environment: environments, currentId: newest(serves), latestId: newest() })
+    .from(environments)
+    .where(inArray(environments.projectId, projectIds))
+    .orderBy(environments.id)
+    .all()
+}
+
+const listByIds = (db: Db, ids: (string | null)[]) =>
   db
     .select()
     .from(deployments)
-    .where(
-      and(
-        inArray(deployments.projectId, projectIds),
-        inArray(deployments.status, ['running', 'stopped']),
-      ),
-    )
+    .where(inArray(deployments.id, [...new Set(ids.filter((id) => id !== null))]))
     .all()
 
-const listLatest = (db: Db, projectIds: string[]) =>
-  db
-    .select()
+/**
+ * The newest deployments of all projects of a user. They are among those of the projects that were
+ * deployed last, which the index of each project knows, however many deployments there were.
+ */
+export function listRecent(db: Db, { ownerId, limit }: { ownerId: string; limit: number }) {
+  const newest = db
+    .select({ id: deployments.id })
     .from(deployments)
-    .where(
-      inArray(
-        deployments.id,
-        db
-          .select({ id: max(deployments.id) })
-          .from(deployments)
-          .where(inArray(deployments.projectId, projectIds))
-          .groupBy(deployments.environmentId),
-      ),
-    )
+    .where(eq(deployments.projectId, projects.id))
+    .orderBy(desc(deployments.id))
+    .limit(1)
+  const deployedLast = db
+    .select({ id: projects.id })
+    .from(projects)
+    .where(eq(projects.ownerId, ownerId))
+    .orderBy(desc(sql`(${newest})`))
+    .limit(limit)
     .all()
+  const ids = deployedLast
+    .flatMap((project) => listNewestIds(db, { projectId: project.id, limit }))
+    .toSorted()
+    .slice(-limit)
+  return db
+    .select({ deployment: deployments, environment: environments, project: projects })
+    .from(deployments)
+    .innerJoin(projects, eq(projects.id, deployments.projectId))
+    .innerJoin(environments, eq(environments.id, deployments.environmentId))
+    .where(inArray(deployments.id, ids))
+    .orderBy(desc(deployments.id))
+    .all()
+}
 
-const byEnvironment = (rows: Deployment[]) => new Map(rows.map((row) => [row.environmentId, row]))
+const listNewestIds = (db: Db, { projectId, limit }: { projectId: string; limit: number }) =>
+  db
+    .select({ id: deployments.id })
+    .from(deployments)
+    .where(eq(deployments.projectId, projectId))
+    .orderBy(desc(deployments.id))
+    .limit(limit)
+    .all()
+    .map(({ id }) => id)

@@ -213,15 +213,3 @@ export const getLatest = (db: Db, environmentId: string) =>
     .orderBy(desc(deployments.id))
     .limit(1)
     .get() ?? null
-
-/** The newest deployments of all projects of a user. */
-export const listRecent = (db: Db, { ownerId, limit }: { ownerId: string; limit: number }) =>
-  db
-    .select({ deployment: deployments, environment: environments, project: projects })
-    .from(deployments)
-    .innerJoin(projects, eq(projects.id, deployments.projectId))
-    .innerJoin(environments, eq(environments.id, deployments.environmentId))
-    .where(eq(projects.ownerId, ownerId))
-    .orderBy(desc(deployments.id))
-    .limit(limit)
-    .all()

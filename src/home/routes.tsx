@@ -1,23 +1,20 @@
 import { userOf } from '../web/user-of.ts'
 import { hasUsers } from '../accounts/store.ts'
+import { changesOf } from '../db/changes.ts'
 import type { Deps } from '../deps.ts'
-import { listOverview } from '../deployments/overview-store.ts'
+import { listOverview, listRecent } from '../deployments/overview-store.ts'
 import { deploymentJson } from '../deployments/json.ts'
-import { listRecent } from '../deployments/store.ts'
 import { urlOf } from '../environments/json.ts'
-import { Failure } from '../errors.ts'
 import { projectJson } from '../projects/json.ts'
 import { factory } from '../web/factory.ts'
+import { KeptAnswers } from '../web/kept-answers.ts'
 import { show } from '../web/respond.tsx'
-import { within } from '../web/within.ts'
+import { engineLooks } from './engine-look.ts'
 import { DashboardPage, LandingPage } from './views.tsx'
 
 /** Projects and deployments that the dashboard shows; the rest is a page further. */
 const shownProjects = 50
 const shownDeployments = 10
-
-/** Milliseconds that the dashboard waits for the engine before it says that it does not answer. */
-const enginePatience = 1000
 
 /** The front door: an empty installation leads to its first account. */
 export const landingRoutes = ({ db }: Pick<Deps, 'db'>) =>
@@ -27,35 +24,32 @@ export const landingRoutes = ({ db }: Pick<Deps, 'db'>) =>
     return show(c, { title: 'Davit', page: () => <LandingPage />, json: () => ({ name: 'davit' }) })
   })
 
-export const dashboardRoutes = ({ db, docker, config }: Pick<Deps, 'db' | 'docker' | 'config'>) =>
-  factory.createApp().get('/dashboard', async (c) => {
-    const ownerId = userOf(c).id
-    const projects = listOverview(db, { ownerId, limit: shownProjects }).map(
-      ({ project, environments }) => ({
-        project,
-        environments: environments.map((row) => ({ ...row, url: urlOf(row.environment, config) })),
-      }),
-    )
-    const recent = listRecent(db, { ownerId, limit: shownDeployments })
-    const engine = await lookAtEngine(docker)
-    return show(c, {
-      title: 'Dashboard',
-      page: () => <DashboardPage projects={projects} recent={recent} engine={engine} />,
-      json: () => ({
-        projects: projects.map(({ project }) => projectJson(project)),
-        deployments: recent.map(({ deployment }) => deploymentJson(deployment)),
-        engine,
-      }),
+export const dashboardRoutes = ({ db, docker, config }: Pick<Deps, 'db' | 'docker' | 'config'>) => {
+  const lookAtEngine = engineLooks(docker)
+  const kept = new KeptAnswers()
+  return factory.createApp().get('/dashboard', async (c) => {
+    const engine = await lookAtEngine() // a new one each second, and with it the times on the page
+    return kept.answer(c, [engine, changesOf(db)], () => {
+      const ownerId = userOf(c).id
+      const projects = listOverview(db, { ownerId, limit: shownProjects }).map(
+        ({ project, environments }) => ({
+          project,
+          environments: environments.map((row) => ({
+            ...row,
+            url: urlOf(row.environment, config),
+          })),
+        }),
+      )
+      const recent = listRecent(db, { ownerId, limit: shownDeployments })
+      return show(c, {
+        title: 'Dashboard',
+        page: () => <DashboardPage projects={projects} recent={recent} engine={engine} />,
+        json: () => ({
+          projects: projects.map(({ project }) => projectJson(project)),
+          deployments: recent.map(({ deployment }) => deploymentJson(deployment)),
+          engine,
+        }),
+      })
     })
   })
-
-async function lookAtEngine(docker: Deps['docker']) {
-  try {
-    const info = await within(enginePatience, docker.info())
-    if (info) return { ok: true, detail: `Docker Engine ${info.version}` }
-    return { ok: false, detail: 'The Docker Engine takes long to answer. Nothing can be deployed.' }
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return { ok: false, detail: `${error.message} ${error.hint}` }
-  }
 }

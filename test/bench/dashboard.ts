@@ -83,10 +83,12 @@ function install(directory: string, size: Size): Installation & { directory: str
 
 async function start({ directory, env, cookie }: ReturnType<typeof install>, executable: string) {
   const davit = await startDavit({ directory, command: [executable], env })
-  const headers = [`Cookie: ${cookie}`, 'Accept: text/html']
   const url = `${davit.url}/dashboard`
-  const page = await (await fetch(url, { headers: { Cookie: cookie } })).text()
-  if (!page.includes('project 49')) throw new Error('The dashboard does not show the projects')
+  const first = await fetch(url, { headers: { Cookie: cookie } })
+  const [csrf] = first.headers.getSetCookie().map((text) => text.split(';')[0])
+  if (!(await first.text()).includes('project 49'))
+    throw new Error('The dashboard does not show the projects')
+  const headers = [`Cookie: ${cookie}; ${csrf}`, 'Accept: text/html']
   return { load: () => load(url, { headers }), stop: davit.stop }
 }
 
