@@ -12,7 +12,7 @@ export async function waitForEngine(docker: Docker, { signal }: { signal: AbortS
       await docker.info({ signal })
       return true
     } catch (error) {
-      if (tries === 0) report('waiting for the engine', error)
+      if (tries === 0 && !signal.aborted) report('waiting for the engine', error)
       await sleep(retryDelay, undefined, { signal }).catch(() => {})
     }
   }

@@ -49,7 +49,7 @@ async function killOnce(
   const viewers = await scene.begin()
   await Bun.sleep(Math.random() * 1500)
   scene.end(viewers)
-  await Bun.sleep(Math.random() * 1000)
+  await Bun.sleep(Math.random() ** 2 * 1000) // rather soon: the answers take no longer
   await davit.kill()
   countStates(davit, died)
   const faults = await silent(scene.steady)

@@ -15,6 +15,11 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
     davit.docker.listNetworks({ labels }),
   ])
   const deployments = davit.rows<Row>('SELECT * FROM deployments')
+  const logs = davit.rows<{ id: string }>(
+    'SELECT DISTINCT deployment_id id FROM deployment_logs',
+    [],
+    'logs.db',
+  )
   const projects = davit.rows<{ id: string }>('SELECT id FROM projects').map(({ id }) => id)
   const going = davit.rows<{ name: string }>(
     `SELECT name FROM projects WHERE deleting_at IS NOT NULL
@@ -49,6 +54,9 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
     ...networks
       .filter(({ name }) => !projects.some((id) => name === `davit-${id}`))
       .map(({ name }) => `network ${name} has no owner`),
+    ...logs
+      .filter(({ id }) => !deployments.some((deployment) => deployment.id === id))
+      .map(({ id }) => `the log of ${id} has no owner`),
     ...filesLeft(davit).map((file) => `file ${file} was left`),
     ...davit.errors().map((line) => `Davit says: ${line.slice(0, 2000)}`),
   ]

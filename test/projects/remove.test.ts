@@ -3,8 +3,9 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { recover } from '../../src/deployments/recover.ts'
 import { Failure } from '../../src/errors.ts'
-import { labelFilter } from '../../src/projects/labels.ts'
-import { listProjectsBeingDeleted, updateProject } from '../../src/projects/store.ts'
+import { updateEnvironment } from '../../src/environments/store.ts'
+import { labelFilter, labelsFor } from '../../src/projects/labels.ts'
+import { updateProject } from '../../src/projects/store.ts'
 import { patience } from '../../src/web/within.ts'
 import { aRepository, anApp, deployed } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
@@ -73,6 +74,123 @@ test('a deleted project takes all that was made for it along, its volumes stay',
   expect((await ada.delete(path)).status).toBe(404)
 })
 
+test('a deleted environment takes its own things along, and what is not ours stays with the rest', async () => {
+  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
+  const ada = t.logIn('ada@example.com')
+  const { json: project } = await ada.post('/projects', {
+    name: 'site',
+    repositoryUrl: aRepository(t.dataDir, anApp('hello')).url,
+  })
+  const path = `/projects/${project.id}`
+  const [production] = (await ada.get(`${path}/envs`)).json.items
+  expect((await ada.delete(`${path}/envs/${production.id}`)).status).toBe(409)
+  const volumes = ['data:/data']
+  const { json: staging } = await ada.post(`${path}/envs`, { name: 'staging', volumes })
+  const [, other] = await Promise.all(
+    [production, staging].map(({ id }) => deployed(ada, project.id, { environmentId: id })),
+  )
+  expect(await countOnEngine(t)).toEqual({ containers: 2, images: 2, networks: 1, volumes: 1 })
+
+  const removed = await ada.delete(`${path}/envs/${production.id}`)
+  expect(removed.status).toBe(200)
+  expect(kinds(removed.json.removed)).toEqual(['container', 'image', 'environment'])
+  expect(await countOnEngine(t)).toEqual({ containers: 1, images: 1, networks: 1, volumes: 1 })
+  const logged = t.logDb.$client.query<{ id: string }, []>(
+    'SELECT DISTINCT deployment_id id FROM deployment_logs',
+  )
+  expect(logged.all()).toEqual([{ id: other.id }])
+  expect(await (await fetch(other.url)).text()).toBe('hello')
+
+  const foreign = await foreignOf(t, other.image)
+  const answer = await ada.delete(path, { volumes: true })
+  expect(answer.status, answer.text).toBe(200)
+  expect(kinds(answer.json.removed)).toEqual([
+    'container',
+    'network',
+    'volume',
+    'git mirror',
+    'project',
+  ])
+  expect((await t.docker.inspectContainer(foreign.container))!.state).toBe('running')
+  expect(await t.docker.inspectImage(other.image)).not.toBeNull()
+  expect((await t.docker.listVolumes()).map(({ name }) => name)).toContain(foreign.name)
+  expect((await t.docker.listNetworks()).map(({ id }) => id)).toContain(foreign.network)
+})
+
+/** A container that someone runs by hand from an image of ours, whose labels come along. */
+async function foreignOf(t: TestApp, image: string) {
+  const name = `foreign-${Bun.randomUUIDv7()}`
+  await t.docker.createVolume({ name })
+  const network = await t.docker.createNetwork({ name })
+  const container = await t.docker.createContainer({
+    name,
+    image,
+    network,
+    memoryBytes: 16 * 1024 * 1024,
+    cpus: 0.1,
+    pidsLimit: 8,
+    volumes: [{ name, path: '/foreign' }],
+  })
+  onTestFinished(async () => {
+    await t.docker.removeContainer(container, { force: true })
+    await t.docker.removeNetwork(network)
+    await t.docker.removeVolume(name)
+    await t.docker.removeImage(image, { force: true })
+  })
+  await t.docker.startContainer(container)
+  return { name, network, container }
+}
+
+test('deletions that a crash broke off go on at the next start, and meanwhile nothing deploys', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const origin = { repositoryUrl: 'file:///srv/x.git' }
+  const { json: project } = await ada.post('/projects', { name: 'going', ...origin })
+  const { json: other } = await ada.post('/projects', { name: 'staying', ...origin })
+  const path = `/projects/${project.id}`
+  const { json: staging } = await ada.post(`/projects/${other.id}/envs`, { name: 'staging' })
+  const envPath = `/projects/${other.id}/envs/${staging.id}`
+  await t.docker.createVolume({
+    name: `davit-test-${project.id}`,
+    labels: labelsFor({ ...ours(t, ada), projectId: project.id }),
+  })
+  await t.docker.createContainer({
+    name: `davit-test-${staging.id}`,
+    image: 'busybox',
+    network: 'none',
+    labels: labelsFor({ ...ours(t, ada), projectId: other.id, environmentId: staging.id }),
+    memoryBytes: 16 * 1024 * 1024,
+    cpus: 0.1,
+    pidsLimit: 8,
+  })
+  updateProject(t.db, project.id, { deletingAt: new Date(), deletingVolumes: true })
+  updateEnvironment(t.db, staging, { deletingAt: new Date() })
+
+  expect((await ada.put(path, { name: 'other' })).status).toBe(409)
+  expect((await ada.post(`${path}/deployments`)).status).toBe(409)
+  expect((await ada.post(`${path}/envs`, { name: 'third' })).status).toBe(409)
+  expect((await ada.get(path)).json.deleting).toBe(true)
+  const asked = { environmentId: staging.id }
+  expect((await ada.post(`/projects/${other.id}/deployments`, asked)).status).toBe(409)
+  expect((await ada.put(envPath, { branch: 'next' })).status).toBe(409)
+  expect((await ada.post(`/envs/${staging.id}/variables`, { key: 'A', value: 'x' })).status).toBe(
+    409,
+  )
+  expect((await ada.get(envPath)).json.deleting).toBe(true)
+  expect((await ada.page(`/projects/${other.id}/envs`)).text).toContain('being deleted')
+
+  await recover(t.deps, { signal: new AbortController().signal })
+  expect((await ada.get(path)).status).toBe(404)
+  expect((await ada.get(envPath)).status).toBe(404)
+  expect(await countOnEngine(t)).toEqual(nothing)
+})
+
+const ours = ({ instanceId }: TestApp, { user }: TestClient) => ({
+  instanceId,
+  kind: 'app' as const,
+  ownerId: user.id,
+})
+
 test('volumes go only when they are named, in the query or the body, of a form or JSON', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
@@ -101,61 +219,6 @@ test('volumes go only when they are named, in the query or the body, of a form o
   }
 })
 
-test('what is not ours stays, even where it uses what is', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { deployment, path } = await aRunningProject(t, ada)
-  const name = `foreign-${Bun.randomUUIDv7()}`
-  await t.docker.createVolume({ name })
-  const network = await t.docker.createNetwork({ name })
-  const container = await t.docker.createContainer({
-    name,
-    image: deployment.image, // its labels come along
-    network,
-    memoryBytes: 16 * 1024 * 1024,
-    cpus: 0.1,
-    pidsLimit: 8,
-    volumes: [{ name, path: '/foreign' }],
-  })
-  onTestFinished(async () => {
-    await t.docker.removeContainer(container, { force: true })
-    await t.docker.removeNetwork(network)
-    await t.docker.removeVolume(name)
-    await t.docker.removeImage(deployment.image, { force: true })
-  })
-  await t.docker.startContainer(container)
-
-  const answer = await ada.delete(path, { volumes: true })
-  expect(answer.status, answer.text).toBe(200)
-  expect(kinds(answer.json.removed)).toEqual([
-    'container',
-    'network',
-    'volume',
-    'git mirror',
-    'project',
-  ])
-  expect((await t.docker.inspectContainer(container))!.state).toBe('running')
-  expect(await t.docker.inspectImage(deployment.image)).not.toBeNull()
-  expect((await t.docker.listVolumes()).map((volume) => volume.name)).toContain(name)
-  expect((await t.docker.listNetworks()).map(({ id }) => id)).toContain(network)
-})
-
-test('a deletion that a crash broke off goes on at the next start', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { project, path } = await aRunningProject(t, ada)
-  updateProject(t.db, project.id, { deletingAt: new Date(), deletingVolumes: true })
-  expect((await ada.put(path, { name: 'other' })).status).toBe(409)
-  expect((await ada.post(`${path}/deployments`)).status).toBe(409)
-  expect((await ada.post(`${path}/envs`, { name: 'staging' })).status).toBe(409)
-  expect((await ada.get(path)).json.deleting).toBe(true)
-
-  await recover(t.deps, { signal: new AbortController().signal })
-  expect(listProjectsBeingDeleted(t.db)).toEqual([])
-  expect(await countOnEngine(t)).toEqual(nothing)
-  expect((await ada.get(path)).status).toBe(404)
-})
-
 test('a deletion is recorded from its beginning, and not when the engine can not be asked', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
@@ -182,44 +245,6 @@ test('a deletion is recorded from its beginning, and not when the engine can not
   expect(deletions()).toEqual([{ name: 'site' }])
   expect((await ada.get(path)).json.deleting).toBe(true)
   t.deps.docker = t.docker // what the test has made is removed the usual way
-})
-
-test('a project may be deleted while it is built, and twice at once', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const slow = aRepository(t.dataDir, { Dockerfile: 'FROM busybox\nRUN sleep 60\n' })
-  const { json: project } = await ada.post('/projects', { name: 'slow', repositoryUrl: slow.url })
-  const path = `/projects/${project.id}`
-  const { json: deployment } = await ada.post(`${path}/deployments`)
-  const log = await ada.send(`${path}/deployments/${deployment.id}/logs`)
-  const reader = log.body!.pipeThrough(new TextDecoderStream()).getReader()
-  for (let text = ''; !text.includes('sleep 60');) text += (await reader.read()).value
-
-  const answers = await Promise.all([ada.delete(path), ada.delete(path)])
-  for (const { status, text } of answers) expect([200, 404], text).toContain(status)
-  await reader.cancel()
-  expect(await countOnEngine(t)).toEqual(nothing)
-  expect(rowsOf(t)).toEqual([0, 0, 0, 0, 0])
-})
-
-test('a deleted environment takes its own things along, and no others', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { project, environment, path } = await aRunningProject(t, ada)
-  expect((await ada.delete(`${path}/envs/${environment.id}`)).status).toBe(409)
-  const { json: staging } = await ada.post(`${path}/envs`, { name: 'staging' })
-  const other = await deployed(ada, project.id, { environmentId: staging.id })
-  expect(await countOnEngine(t)).toMatchObject({ containers: 2, images: 2 })
-
-  const answer = await ada.delete(`${path}/envs/${environment.id}`)
-  expect(answer.status).toBe(200)
-  expect(kinds(answer.json.removed)).toEqual(['container', 'image', 'environment'])
-  expect(await countOnEngine(t)).toEqual({ containers: 1, images: 1, networks: 1, volumes: 1 })
-  const logged = t.logDb.$client.query<{ id: string }, []>(
-    'SELECT DISTINCT deployment_id id FROM deployment_logs',
-  )
-  expect(logged.all()).toEqual([{ id: other.id }])
-  expect(await (await fetch(other.url)).text()).toBe('hello')
 })
 
 test('of two environments deleted at once one stays', async () => {
@@ -285,7 +310,7 @@ test('a deployment that comes while its environment goes leaves nothing behind',
     const going = ada.delete(`${path}/envs/${staging.id}`)
     await Bun.sleep(i * 3)
     const { status } = await ada.post(`${path}/deployments`, body)
-    expect([201, 422]).toContain(status)
+    expect([201, 409, 422]).toContain(status)
     expect((await going).status).toBe(200)
   }
   await t.queue.idle()
