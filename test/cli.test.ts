@@ -6,9 +6,8 @@ import { openDatabase } from '../src/db/index.ts'
 import { openInstallation } from '../src/db/installation.ts'
 import { markInUse } from '../src/db/unclean.ts'
 import { Secrets } from '../src/secrets.ts'
-import { bareEnvironment, startDavit } from './support/davit.ts'
-
-const repository = join(import.meta.dir, '..')
+import { startDavit } from './support/davit.ts'
+import { runDavit } from './support/run-davit.ts'
 
 function aDirectory() {
   const directory = mkdtempSync(join(tmpdir(), 'davit-cli-'))
@@ -16,21 +15,7 @@ function aDirectory() {
   return directory
 }
 
-/** Runs Davit to its end. */
-async function run(env: Record<string, string>, args = ['serve']) {
-  const child = Bun.spawn([process.execPath, 'src/main.ts', ...args], {
-    cwd: repository,
-    env: { ...bareEnvironment(), DAVIT_PORT: '0', ...env },
-    stdin: 'ignore',
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const limit = setTimeout(() => child.kill(), 20_000)
-  const [stdout, stderr] = await Promise.all([child.stdout.text(), child.stderr.text()])
-  const status = await child.exited
-  clearTimeout(limit)
-  return { status, stdout, stderr }
-}
+const run = (env: Record<string, string>, args = ['serve']) => runDavit(args, { env })
 
 test('what keeps it from starting is one line, and a status other than 0', async () => {
   const directory = aDirectory()
