@@ -175,7 +175,7 @@ test('nothing that is secret is found where it does not belong, after a whole ru
   await davit.stop()
   for (const name of ['data', 'tmp', 'davit.log', 'davit.out'])
     for (const file of filesIn(join(directory, name))) expectNoneIn(file, readFileSync(file))
-})
+}, 180_000)
 
 const aBox = `services:
   box:
