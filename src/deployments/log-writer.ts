@@ -14,6 +14,10 @@ const maxDelay = 50
 const maxLines = 500
 const maxLength = 128 * 1024
 
+/** Lines that make a log a long one; milliseconds in which its readers get the last of them. */
+const longLog = 20_000
+const collectionDelay = 1000
+
 /**
  * Writes the log of one deployment: masks, numbers, stores, then publishes, in batches. Whoever
  * hears of a line can also find it. Call `flush` before every change of state; it never throws,
@@ -29,6 +33,8 @@ export class LogWriter {
   #sequence: number
   #waiting: LogLine[] = []
   #waitingLength = 0
+  /** Lines that went through this writer. */
+  #written = 0
   readonly #bounds: LogBounds
   /** Lines that could not be stored, which the log says as soon as it can. */
   #lost = 0
@@ -76,8 +82,15 @@ export class LogWriter {
       return
     }
     this.#sequence = sequence
+    this.#written += lines.length
     this.#lost = 0
     this.#logs.publish(this.#deploymentId, new LogBatch(lines))
+  }
+
+  /** Flushes for the last time. What a long log leaves in memory, nothing else asks back for long. */
+  end() {
+    this.flush()
+    if (this.#written >= longLog) setTimeout(() => Bun.gc(true), collectionDelay).unref()
   }
 
   #lose(lines: LogLine[], error: unknown) {

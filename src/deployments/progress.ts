@@ -50,7 +50,7 @@ export class Progress {
 
   /** The pipeline reached its goal: the environment is served by this deployment from now on. */
   succeed(changes: Partial<Deployment>) {
-    this.#log.flush()
+    this.#log.end()
     const now = new Date()
     const steps = this.#finished(now.toISOString())
     setRunning(this.#deps.db, this.#deployment, { ...changes, steps, finishedAt: now })
@@ -78,7 +78,7 @@ export class Progress {
   }
 
   #end(status: 'failed' | 'cancelled', changes: Partial<Deployment>) {
-    this.#log.flush()
+    this.#log.end()
     const now = new Date()
     this.#move(status, { ...changes, steps: this.#finished(now.toISOString()), finishedAt: now })
   }
