@@ -31,13 +31,17 @@ export function commitStatuses(
     const now = getJob(deps.db, id)
     isOver = !now || isEnded(now.deployment.status)
     const status = now && statusOf(now, deps.config)
-    if (!status) return
+    if (status) before = before.then(() => tellOne(now, status)).catch(say)
+  }
+
+  async function tellOne(now: Job, status: CommitStatus) {
     // first: a status that the end of Davit breaks off is told by the next process
     updateDeployment(deps.db, id, { toldProvider: 'pending' })
-    before = before
-      .then(() => send(deps, now, status, AbortSignal.timeout(patience)))
-      .catch(say)
-      .then(() => keepEnd(deps, id, status))
+    try {
+      await send(deps, now, status, AbortSignal.timeout(patience))
+    } finally {
+      keepEnd(deps, id, status)
+    }
   }
 
   function say(error: unknown) {
