@@ -51,14 +51,20 @@ export function explain(error: unknown, step: StepName | null): Failure {
   }
   return new Failure(
     step === 'building' ? 'build_failed' : 'engine_refused',
-    `${name}: the engine says: ${lastLine(error.message)}.`,
+    `${name}: the engine says: ${lastLine(inShort(error.message))}.`,
     'The lines above in the log may say more.',
   )
 }
 
 /** The engine's words, and the line of a command that says more than its exit code. */
 const said = (error: EngineError) =>
-  error instanceof BuildError && error.clue ? `${error.message}\n${error.clue}` : error.message
+  inShort(
+    error instanceof BuildError && error.clue ? `${error.message}\n${error.clue}` : error.message,
+  )
+
+/** An engine repeats what it was given, however long: patterns look at both ends. */
+const inShort = (text: string) =>
+  text.length > 4000 ? `${text.slice(0, 1000)} … ${text.slice(-3000)}` : text
 
 /** Without the layers of software that it came through. */
 const lastLine = (text: string) =>

@@ -3,14 +3,17 @@ import type { Rule } from './explain.ts'
 /** What an engine says when a container can not be made or started. */
 export const startRules: Rule[] = [
   {
-    seen: /(?:Bind for )?([\d.:[\]a-f]*:\d+)[^\n]*(?:port is already allocated|address already in use)|port is already allocated|address already in use/i,
+    seen: /port is already allocated|address already in use/i,
     code: 'port_in_use',
-    message: ([, address]) =>
-      `Starting: the port of the host${address ? ` (${address})` : ''} is in use by something else.`,
+    message: ({ input, index }) => {
+      const [address] = /[\d.:[\]a-f]{1,60}:\d{1,5}(?=[ :])/i.exec(lineBefore(input, index)) ?? []
+      const named = address ? ` (${address})` : ''
+      return `Starting: the port of the host${named} is in use by something else.`
+    },
     hint: 'Stop what listens there, or give the environment another host port.',
   },
   {
-    seen: /(?:exec: )?"?([^\s":]+)"?: (?:executable file not found|stat [^:]+: no such file)/i,
+    seen: /(?:exec: )?"?(?<![^\s":])([^\s":]+)"?: (?:executable file not found|stat [^:]+: no such file)/i,
     code: 'command_not_found',
     message: ([, command]) => `Starting: the command ${command} is not in the image.`,
     hint: 'Check CMD and ENTRYPOINT in the Dockerfile.',
@@ -53,3 +56,6 @@ export const startRules: Rule[] = [
     hint: 'Raise the memory of the environment.',
   },
 ]
+
+const lineBefore = (text: string, index: number) =>
+  text.slice(text.lastIndexOf('\n', index) + 1, index)

@@ -1,3 +1,5 @@
+import { withoutTrailing } from '../trailing.ts'
+
 /** Characters after which a line is cut, where nobody says otherwise. */
 const usualLength = 16_384
 
@@ -31,13 +33,13 @@ export class LineSplitter {
     const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n')
     const unfinished = this.#cut(lines.pop()!)
     this.#rest = unfinished.pop()!
-    for (const line of lines) yield* this.#cut(line.replace(/\r+$/, ''))
+    for (const line of lines) yield* this.#cut(withoutTrailing(line, '\r'))
     yield* unfinished
   }
 
   /** What is left when nothing more will come. */
   *end(): Generator<string> {
-    const rest = (this.#rest + this.#decoder.decode()).replace(/\r+$/, '')
+    const rest = withoutTrailing(this.#rest + this.#decoder.decode(), '\r')
     this.#rest = ''
     if (rest !== '') yield* this.#cut(rest)
   }

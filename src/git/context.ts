@@ -18,6 +18,7 @@ import {
 } from './objects.ts'
 import type { Entry, Objects } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
+import { sift } from './sift.ts'
 import { mergeSubmodules } from './submodules.ts'
 import { followPath } from './tree-paths.ts'
 import type { Tree } from './tree-paths.ts'
@@ -81,12 +82,13 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const ignore = await findDockerignore(tree, { ...options, root, dockerfile })
   await warnOfPointers(tree, { entries: inside, log })
 
-  const kept = inside.filter(({ path }) => {
+  const isKept = ({ path }: Entry) => {
     if (/(^|\/)\.git(\/|$)/i.test(path)) return false
     return (
       path === dockerfile || path === `${prefix}.dockerignore` || !ignore(path.slice(prefix.length))
     )
-  })
+  }
+  const kept = await sift(inside, isKept, { signal })
   await refuseLarge(objects, kept)
   const moved = dockerfile.startsWith(prefix) ? null : tree.entries.get(dockerfile)!
   const changed = kept.length !== inside.length || alternates.length > 0 || moved !== null
@@ -161,10 +163,23 @@ async function findDockerignore(
   ]) {
     const entry = tree.entries.get(await followPath(tree, path))
     signal.throwIfAborted()
-    if (entry && entry.mode !== modes.submodule) return parseDockerignore(await tree.read(entry))
+    if (!entry || entry.mode === modes.submodule) continue
+    const text = await tree.read(entry)
+    if (text.length > mostIgnored) throw tooLong(path)
+    return parseDockerignore(text)
   }
   return () => false
 }
+
+/** Characters of a .dockerignore: each of its patterns is compared with each file. */
+const mostIgnored = 65_536
+
+const tooLong = (path: string) =>
+  new Failure(
+    'dockerignore_too_hard',
+    `The file ${path} has more than ${inWords(mostIgnored)} characters.`,
+    'Leave out whole folders rather than single files.',
+  )
 
 /** Files in Git LFS are not fetched: the build sees the text that stands for them. */
 async function warnOfPointers(tree: Tree, { entries, log }: { entries: Entry[]; log: Log }) {

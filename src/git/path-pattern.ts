@@ -10,7 +10,7 @@ export function parsePattern(pattern: string): Matcher {
     const below = `${pattern}/`
     return (path) => path === pattern || path.startsWith(below)
   }
-  const tokens = pattern.match(token) ?? []
+  const tokens = tokensOf(pattern)
   const steps = tokens.map(toStep)
   const needed = longestLiteral(tokens)
   return (path) => path.includes(needed) && walk(steps, path)
@@ -20,7 +20,20 @@ export function parsePattern(pattern: string): Matcher {
 type Step = { stays: Test; moves: Test; skippable: boolean }
 type Test = (character: string) => boolean
 
-const token = /\*\*+(?:\/(?:\*\*+\/)*)?|\*|\?|\\.|\[\^?(?:\\.|[^\]\\])+\]|[^]/gs
+const simple = /\*\*+(?:\/(?:\*\*+\/)*)?|\*|\?|\\.|[^]/gsy
+const token = /\[\^?(?:\\.|[^\]\\])+\]|\*\*+(?:\/(?:\*\*+\/)*)?|\*|\?|\\.|[^]/gsy
+
+/** After a bracket that nothing closes none is looked for: each would be, up to the end. */
+function tokensOf(pattern: string): string[] {
+  const tokens: string[] = []
+  let kind = token
+  for (let at = 0; at < pattern.length; at += tokens.at(-1)!.length) {
+    kind.lastIndex = at
+    tokens.push(kind.exec(pattern)![0])
+    if (tokens.at(-1) === '[' && !/^\[\^?\]/.test(pattern.slice(at, at + 3))) kind = simple
+  }
+  return tokens
+}
 
 const never: Test = () => false
 const always: Test = () => true

@@ -3,6 +3,7 @@ import type { Mask } from './mask.ts'
 import type { Cuts } from './mask-cuts.ts'
 import { lastDrawn, splitLine } from './split-line.ts'
 import type { Placed, Position } from './position.ts'
+import { withoutTrailing } from '../trailing.ts'
 
 /** A line as the container wrote it, with the time of its beginning. */
 type WrittenLine = Pick<LogEntry, 'stream' | 'timestamp' | 'text'> & { cuts: Cuts }
@@ -87,5 +88,5 @@ export class LineAssembler {
 /** What is kept of a line: what a terminal would show of it, without secrets, in pieces. */
 export const keptTexts = ({ text, cuts }: WrittenLine, mask: Mask) => {
   if (!text.includes('\r')) return splitLine(mask(text, cuts))
-  return splitLine(mask(lastDrawn(text.replace(/\r+$/, '')), cuts))
+  return splitLine(mask(lastDrawn(withoutTrailing(text, '\r')), cuts))
 }

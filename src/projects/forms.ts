@@ -95,6 +95,7 @@ const watchPath = insidePath('a path or a pattern such as src/**')
     'names what is watched; leaving paths out with “!” is not possible.',
   )
   .refine((path) => !path.split('/').includes('..'), 'is matched as it is written, without “..”.')
+  .refine((path) => (path.match(/\*+/g)?.length ?? 0) <= 10, 'has more than 10 stars in it.')
 
 /** What a shell takes for the name of a variable. */
 export const variableName = line('a name such as DATABASE_URL', { max: 200 }).regex(

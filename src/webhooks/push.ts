@@ -50,9 +50,12 @@ export const commonFields = {
 /** A commit that names so many files may have been cut short. */
 const maxFiles = 3000
 
+/** Characters of paths that are compared with what is watched. */
+const maxPathsSize = 500_000
+
 /**
  * The paths that a push touches, or null when they are not all there: some commits were left out, or
- * one lists no file, as providers do where the list would be long.
+ * one lists no file, as providers do where the list would be long. Nor are those of a push beyond measure.
  */
 export function pathsOf(commits: Commit[], { total }: { total: number }) {
   if (commits.length === 0 || commits.length < total) return null
@@ -60,7 +63,8 @@ export function pathsOf(commits: Commit[], { total }: { total: number }) {
     [added, modified, removed].flatMap((paths) => paths ?? []),
   )
   if (touched.some(({ length }) => length === 0 || length >= maxFiles)) return null
-  return [...new Set(touched.flat())]
+  const paths = [...new Set(touched.flat())]
+  return paths.reduce((size, path) => size + path.length, 0) > maxPathsSize ? null : paths
 }
 
 /** The message of the commit at the head of the push. */

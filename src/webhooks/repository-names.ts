@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readRepositoryUrl } from '../git/repository-url.ts'
+import { withoutTrailing } from '../trailing.ts'
 
 /** How a provider names a repository. They choose which projects are looked at, and nothing else. */
 export type RepositoryNames = {
@@ -12,7 +13,8 @@ export type RepositoryNames = {
 /** A repository's place: host and path without what spellings differ in. */
 export type Place = { host: string; path: string }
 
-const text = z.string().nullish().catch(null)
+/** No address is longer; whoever sends one has not been believed yet. */
+const text = z.string().max(2000).nullish().catch(null)
 
 /** The names under these keys of an object, or null when there are none. */
 export function namesIn(
@@ -44,8 +46,7 @@ export function placeOf(address: string): Place | null {
 
 /** A path in the one spelling that paths are compared in. */
 export const plainPath = (path: string) =>
-  path
-    .replace(/^\/+|\/+$/g, '')
+  withoutTrailing(path.replace(/^\/+/, ''), '/')
     .replace(/\.git$/i, '')
     .toLowerCase()
 

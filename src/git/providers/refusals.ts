@@ -96,7 +96,8 @@ function secondsLeft(headers: Headers): number | null {
 const mostSeconds = 86_400
 
 /** GitHub names the rights in headers, GitLab in `scope`, Gitea within a sentence. */
-function neededRights(headers: Headers, body: string): string[] {
+function neededRights(headers: Headers, answer: string): string[] {
+  const body = answer.slice(0, 10_000) // whoever answers so may be no provider at all
   const told =
     headers.get('X-Accepted-GitHub-Permissions') ||
     headers.get('X-Accepted-OAuth-Scopes') ||

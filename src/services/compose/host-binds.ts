@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../trailing.ts'
 import { normalPath } from './mounts.ts'
 import type { Tree } from './source.ts'
 
@@ -43,7 +44,8 @@ export function bindsToVolumes(tree: Tree, files: ReadonlyMap<string, unknown>):
   }
 
   function nameFor(source: string) {
-    const name = source.replace(/[^a-zA-Z0-9_-]+/g, '-').replace(/^[-_]+|-+$/g, '') || 'data'
+    const plain = source.replace(/[^a-zA-Z0-9_-]+/g, '-').replace(/^[-_]+/, '')
+    const name = withoutTrailing(plain, '-') || 'data'
     volumes.set(name.slice(0, 63), null)
     return name.slice(0, 63)
   }
