@@ -1,6 +1,7 @@
-import { and, desc, eq, gt, isNull, lte, ne, notInArray } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, lte, ne, notInArray, sql } from 'drizzle-orm'
 import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
+import { preparedOnce } from '../db/prepared.ts'
 import { invites, sessions, users } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
 
@@ -26,6 +27,9 @@ export const insertSession = (db: Store, values: typeof sessions.$inferInsert) =
 
 /** The live session of a token's hash, with its user as every page may see it: without the password's hash. */
 export const getSession = (db: Store, tokenHash: string) =>
+  liveSession(db).get({ tokenHash, now: Date.now() })
+
+const liveSession = preparedOnce((db: Store) =>
   db
     .select({
       session: sessions,
@@ -35,12 +39,13 @@ export const getSession = (db: Store, tokenHash: string) =>
     .innerJoin(users, eq(users.id, sessions.userId))
     .where(
       and(
-        eq(sessions.tokenHash, tokenHash),
-        gt(sessions.expiresAt, new Date()),
+        eq(sessions.tokenHash, sql.placeholder('tokenHash')),
+        gt(sessions.expiresAt, sql.placeholder('now')),
         isNull(users.disabledAt),
       ),
     )
-    .get()
+    .prepare(),
+)
 
 export const setSessionSeen = (
   db: Store,

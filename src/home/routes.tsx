@@ -16,6 +16,9 @@ import { DashboardPage, LandingPage } from './views.tsx'
 const shownProjects = 50
 const shownDeployments = 10
 
+/** Milliseconds that the page may be late in saying how long ago something was. */
+const agoPrecision = 10_000
+
 /** The front door: an empty installation leads to its first account. */
 export const landingRoutes = ({ db }: Pick<Deps, 'db'>) =>
   factory.createApp().get('/', (c) => {
@@ -28,8 +31,9 @@ export const dashboardRoutes = ({ db, docker, config }: Pick<Deps, 'db' | 'docke
   const lookAtEngine = engineLooks(docker)
   const kept = new KeptAnswers()
   return factory.createApp().get('/dashboard', async (c) => {
-    const engine = await lookAtEngine() // a new one each second, and with it the times on the page
-    return kept.answer(c, [engine, changesOf(db)], () => {
+    const engine = await lookAtEngine()
+    const now = Math.floor(Date.now() / agoPrecision)
+    return kept.answer(c, [engine.detail, changesOf(db), now], () => {
       const ownerId = userOf(c).id
       const projects = listOverview(db, { ownerId, limit: shownProjects }).map(
         ({ project, environments }) => ({
