@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { freeSubnet, isSubnetTaken } from '../docker/index.ts'
 
-/** Tries for a subnet when someone else keeps taking the one just found free. */
-const maxTries = 10
+/** Subnets that are tried when someone else keeps taking the one just found free. */
+const maxTries = 30
 
 /**
  * The network of a project or a service, made when it is first wanted, on a subnet of its own.
@@ -20,8 +19,9 @@ export async function ensureNetwork(
 ) {
   const [existing] = await docker.listNetworks({ labels: filter, signal })
   if (existing) return existing.name
-  for (let tries = 1; ; tries++) {
-    const used = await docker.usedSubnets({ signal })
+  const refused: string[] = [] // a network in the making is not listed yet
+  for (;;) {
+    const used = [...(await docker.usedSubnets({ signal })), ...refused]
     const subnet = freeSubnet({ pool: config.networkPool, prefix: 26, used })
     try {
       await docker.createNetwork({ name, subnet, labels })
@@ -29,8 +29,7 @@ export async function ensureNetwork(
     } catch (error) {
       const [made] = await docker.listNetworks({ labels: filter, signal })
       if (made) return made.name // another one who wanted it was quicker
-      if (!isSubnetTaken(error) || tries === maxTries) throw error
-      await sleep(100, undefined, { signal }) // a network in the making is not listed yet
+      if (!isSubnetTaken(error) || refused.push(subnet) === maxTries) throw error
     }
   }
 }
