@@ -22,13 +22,14 @@ export async function startLogDavit({
   commitFiles(repository, { Dockerfile: 'FROM busybox\n' })
   const env = {
     DAVIT_DATA_DIR: join(directory, 'data'),
+    TMPDIR: join(directory, 'tmp'),
     DAVIT_ALLOW_LOCAL_REPOS: '1',
     DAVIT_BUILDER: builder,
     DAVIT_STREAMS_PER_USER: '100000',
     DAVIT_RATE_LIMIT: '1000000',
     DAVIT_RATE_BURST: '1000000',
   }
-  mkdirSync(env.DAVIT_DATA_DIR)
+  mkdirSync(env.TMPDIR)
   const start = (port: string) =>
     startDavit({ directory, env: { ...env, DAVIT_PORT: port }, ...(command && { command }) })
   let davit = await start('0')
@@ -44,7 +45,9 @@ export async function startLogDavit({
   return {
     url,
     client,
-    directory,
+    projectId: project.id,
+    /** Where it has its temporary files. */
+    temporary: env.TMPDIR,
     /** Shows who reads. */
     authorization: `Bearer ${token}`,
     get pid() {
