@@ -64,15 +64,29 @@ async function withSource<T>(
 type Source = Wanted & { tools: GitTools; remote: Remote; mirror: string }
 
 async function fetchWanted(source: Source): Promise<{ branch: string; revision: string }> {
-  const head = source.branch === null ? await findHead(source) : null
-  const branch = source.branch ?? head!.branch
   if (source.commit) {
+    const branch = source.branch ?? (await findHead(source)).branch
     await fetchExactly(source, { commit: source.commit, branch })
     return { branch, revision: source.commit }
   }
-  const local = localRef(branch)
-  if (!head || (await readRef(source, local)) !== head.hash) await fetchBranch(source, branch)
-  return { branch, revision: local }
+  if (source.branch === null) return fetchHead(source)
+  await fetchBranch(source, source.branch)
+  return { branch: source.branch, revision: localRef(source.branch) }
+}
+
+/** A fetch does not tell which branch HEAD is: that is asked meanwhile, and both must mean one commit. */
+async function fetchHead(source: Source): Promise<{ branch: string; revision: string }> {
+  const local = localRef('HEAD')
+  const [head, fetched] = await Promise.allSettled([
+    findHead(source),
+    fetchRef(source, { from: 'HEAD', to: local, depth: 1 }),
+  ])
+  if (head.status === 'rejected') throw head.reason
+  if (fetched.status === 'rejected') throw fetched.reason
+  const { branch, hash } = head.value
+  if ((await readRef(source, local)) === hash) return { branch, revision: local }
+  await fetchBranch(source, branch)
+  return { branch, revision: localRef(branch) }
 }
 
 async function findHead(source: Source) {
