@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { aBuild, aCommand, anApp, aRepository } from '../deployments/apps.ts'
 import { startGitServer } from '../support/git-server.ts'
-import { anInstallation, comesTrue, pathOf, watch } from './installation.ts'
+import { anInstallation, answerOf, comesTrue, pathOf, watch } from './installation.ts'
 import type { Deployment, Key, Launch, Viewer } from './installation.ts'
 import { faultsOf } from './left-behind.ts'
 import type { FaultReport } from './report.ts'
@@ -35,7 +35,7 @@ export async function cancels({
       let left: string[] = []
       await comesTrue(20, async () => (left = await faultsOf(davit)).length === 0)
       for (const { url, name } of apps) {
-        const answer = await (await fetch(url)).text()
+        const answer = await answerOf(url)
         if (answer !== name) left.push(`the app ${name} answers “${answer}”`)
       }
       if (faults.length + left.length > 0) bad.push([...faults, ...left])

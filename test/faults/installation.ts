@@ -130,6 +130,13 @@ export function watch(client: DavitClient, deployment: Key) {
 
 export type Viewer = ReturnType<typeof watch>
 
+/** What an app answers, or why it does not. */
+export const answerOf = (url: string) =>
+  fetch(url).then(
+    (response) => response.text(),
+    (error: Error) => error.message,
+  )
+
 /** Resolves true when it holds in time. For what no event tells. */
 export async function comesTrue(seconds: number, holds: () => Promise<boolean> | boolean) {
   const end = performance.now() + seconds * 1000

@@ -1,5 +1,5 @@
 import { aCommand, anApp, aRepository } from '../deployments/apps.ts'
-import { anInstallation, pathOf, watch } from './installation.ts'
+import { anInstallation, answerOf, pathOf, watch } from './installation.ts'
 import type { Deployment, Launch } from './installation.ts'
 import { faultsOf } from './left-behind.ts'
 import type { FaultReport } from './report.ts'
@@ -33,7 +33,7 @@ export async function killLoop({
     type Ended = Deployment & { error: { code: string; step: string } | null }
     const { status, error } = await client.get<Ended>(pathOf(second))
     const { url } = await client.get<Deployment>(pathOf(first))
-    const answer = await (await fetch(url)).text()
+    const answer = await answerOf(url)
     const tries = davit.lines(second).filter(({ text }) => text.includes('taken up again')).length
     const faults = [
       ...(status === 'failed' && error?.code === 'interrupted' ? [] : [`it ended as ${status}`]),

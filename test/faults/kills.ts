@@ -1,4 +1,4 @@
-import { anInstallation, comesTrue, watch } from './installation.ts'
+import { anInstallation, answerOf, comesTrue, watch } from './installation.ts'
 import type { Installation, Launch, Viewer } from './installation.ts'
 import { aScene } from './kill-scene.ts'
 import type { Scene } from './kill-scene.ts'
@@ -81,10 +81,7 @@ const silent = async (apps: { name: string; url: string }[]) =>
   (
     await Promise.all(
       apps.map(async ({ name, url }) => {
-        const answer = await fetch(url).then(
-          (response) => response.text(),
-          (error: Error) => error.message,
-        )
+        const answer = await answerOf(url)
         return answer === name ? [] : [`the app ${name} answers “${answer}”`]
       }),
     )
