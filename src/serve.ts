@@ -140,18 +140,24 @@ export async function serve(config: Config) {
   journal.info('stopped')
 }
 
+/** Seconds for the head of a request, however it trickles in, and between two on one connection. */
+const headersWithin = 6
+
 function listen(
   { host, port, requestTimeout }: Config,
   fetch: (request: Request, server: Server<undefined>) => Response | Promise<Response>,
 ) {
-  const idleTimeout = Math.min(requestTimeout + 15, 255) // a slow answer is ours to end, not the socket's
+  const patience = Math.min(requestTimeout + 15, 255) // a slow answer is ours to end, not the socket's
   try {
     return Bun.serve({
       hostname: host,
       port,
-      idleTimeout,
+      idleTimeout: headersWithin,
       development: false, // else an error shows its stack to whoever asks
-      fetch,
+      fetch(request, server) {
+        server.timeout(request, patience)
+        return fetch(request, server)
+      },
       error: answerBrokenAnswer,
     })
   } catch (cause) {
