@@ -115,7 +115,7 @@ const settings = z.object({
     .default('auto'),
   /** Seconds that what was started must stay up before it counts as running. */
   DAVIT_SETTLE_TIME: whole('seconds', { min: 1, max: 600 }).default(3),
-  /** Days for which the output of containers is kept beyond their life. */
+  /** Days for which the output of containers is kept beyond their life, and the logs of old deployments. */
   DAVIT_LOG_DAYS: whole('days', { min: 1, max: 3650 }).default(14),
   /** MiB on disk, compressed, that the kept output of one environment or service may take. */
   DAVIT_LOG_SIZE: whole('MiB', { min: 1, max: 102_400 }).default(64),

@@ -21,6 +21,7 @@ import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
 import { closeInOrder, keepTail, markInUse, refuseLostTail } from './db/unclean.ts'
 import type { Deps } from './deps.ts'
+import { keepLogs } from './deployments/log-retention.ts'
 import { DeploymentQueue } from './deployments/queue.ts'
 import { recover } from './deployments/recover.ts'
 import { watchContainers } from './deployments/watch.ts'
@@ -120,6 +121,7 @@ export async function serve(config: Config) {
     deps.feed.run(deps.docker, { signal: stop.signal }),
     ballast.keep({ signal: stop.signal }),
     keepEvents(deps.db, { signal: stop.signal }),
+    keepLogs(deps, { signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))
   announce(deps, server.url)
 

@@ -40,6 +40,9 @@ export const DeploymentPage = ({
             The last {tail.length} of {lastSequence} lines.
           </p>
         )}
+        {lastSequence === 0 && isEnded(deployment.status) && (
+          <p class="log-note">No lines: it wrote none, or they are older than logs are kept.</p>
+        )}
         <div class="log-lines" data-last={lastSequence}>
           {tail.map((line) => (
             <LogLine line={line} />

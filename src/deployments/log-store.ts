@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, like, max, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, like, lte, max, sql } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
 import { deploymentLogs } from '../db/log-schema.ts'
 
@@ -89,6 +89,27 @@ export const searchLines = (logDb: LogDb, options: Wanted & { search: string }) 
       .orderBy(asc(deploymentLogs.sequence))
       .limit(options.limit),
   )
+
+/** The id of the deployment with a log that comes after that one; null at the end. */
+export const nextLogged = (logDb: LogDb, deploymentId: string) =>
+  logDb
+    .select({ id: deploymentLogs.deploymentId })
+    .from(deploymentLogs)
+    .where(gt(deploymentLogs.deploymentId, deploymentId))
+    .orderBy(asc(deploymentLogs.deploymentId))
+    .limit(1)
+    .get()?.id ?? null
+
+export const deleteLinesUpTo = (
+  logDb: LogDb,
+  { deploymentId, sequence }: { deploymentId: string; sequence: number },
+) =>
+  logDb
+    .delete(deploymentLogs)
+    .where(
+      and(eq(deploymentLogs.deploymentId, deploymentId), lte(deploymentLogs.sequence, sequence)),
+    )
+    .run()
 
 export const countMatches = (logDb: LogDb, options: { deploymentId: string; search: string }) =>
   logDb.select({ found: count() }).from(deploymentLogs).where(matching(options)).get()!.found

@@ -1,0 +1,54 @@
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import type { Deps } from '../deps.ts'
+import { report } from '../journal.ts'
+import { getAgeOfLog } from './log-age-store.ts'
+import { deleteLinesUpTo, getLastSequence, nextLogged } from './log-store.ts'
+
+const day = 24 * 3_600_000
+
+/** Milliseconds between two runs. */
+const interval = 3_600_000
+
+/** Deployments of an environment whose logs stay however old they are. */
+const newest = 20
+
+/** Milliseconds of logs that one run takes at most: a clock that is wrong for a day costs no more. */
+const atOnce = day
+
+/** Lines that are removed, and logs that are looked at, before others have their turn. */
+const linesAtOnce = 10_000
+const logsAtOnce = 100
+
+type RetentionDeps = Pick<Deps, 'db' | 'logDb' | 'config'>
+
+/** Removes the logs of deployments that ended longer ago than the settings say; the newest stay. */
+export async function dropOldLogs({ db, logDb, config }: RetentionDeps) {
+  let until = Date.now() - config.logDays * day
+  let seen = 0
+  // in the order of the deployments, because their ids are in the order of time
+  for (let id = nextLogged(logDb, ''); id !== null; id = nextLogged(logDb, id)) {
+    if (++seen % logsAtOnce === 0) await turn()
+    const log = getAgeOfLog(db, { id, newest })
+    if (!log) continue
+    if (log.createdAt.getTime() > until) return
+    if (!log.finishedAt || log.isAmongNewest || log.finishedAt.getTime() > until) continue
+    until = Math.min(until, log.createdAt.getTime() + atOnce)
+    const last = getLastSequence(logDb, id)
+    for (let sequence = 0; sequence < last; await turn()) {
+      sequence = Math.min(sequence + linesAtOnce, last)
+      deleteLinesUpTo(logDb, { deploymentId: id, sequence })
+    }
+  }
+}
+
+/** Drops what is old now and every hour, until the signal. */
+export async function keepLogs(deps: RetentionDeps, { signal }: { signal: AbortSignal }) {
+  while (!signal.aborted) {
+    try {
+      await dropOldLogs(deps)
+    } catch (error) {
+      report('old logs were not removed', error)
+    }
+    await sleep(interval, undefined, { signal, ref: false }).catch(() => {})
+  }
+}
