@@ -22,19 +22,23 @@ const logsAtOnce = 100
 type RetentionDeps = Pick<Deps, 'db' | 'logDb' | 'config'>
 
 /** Removes the logs of deployments that ended longer ago than the settings say; the newest stay. */
-export async function dropOldLogs({ db, logDb, config }: RetentionDeps) {
+export async function dropOldLogs(
+  { db, logDb, config }: RetentionDeps,
+  { signal }: { signal?: AbortSignal } = {},
+) {
   let until = Date.now() - config.logDays * day
   let seen = 0
   // in the order of the deployments, because their ids are in the order of time
   for (let id = nextLogged(logDb, ''); id !== null; id = nextLogged(logDb, id)) {
     if (++seen % logsAtOnce === 0) await turn()
+    if (signal?.aborted) return
     const log = getAgeOfLog(db, { id, newest })
     if (!log) continue
     if (log.createdAt.getTime() > until) return
     if (!log.finishedAt || log.isAmongNewest || log.finishedAt.getTime() > until) continue
     until = Math.min(until, log.createdAt.getTime() + atOnce)
     const last = getLastSequence(logDb, id)
-    for (let sequence = 0; sequence < last; await turn()) {
+    for (let sequence = 0; sequence < last && !signal?.aborted; await turn()) {
       sequence = Math.min(sequence + linesAtOnce, last)
       deleteLinesUpTo(logDb, { deploymentId: id, sequence })
     }
@@ -45,7 +49,7 @@ export async function dropOldLogs({ db, logDb, config }: RetentionDeps) {
 export async function keepLogs(deps: RetentionDeps, { signal }: { signal: AbortSignal }) {
   while (!signal.aborted) {
     try {
-      await dropOldLogs(deps)
+      await dropOldLogs(deps, { signal })
     } catch (error) {
       report('old logs were not removed', error)
     }
