@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { spaceOf } from '../disk-space.ts'
 import { Failure } from '../errors.ts'
+import { bytes } from '../web/units.ts'
 
 /** Copies of databases are made in the data directory, where nobody reads them who could not before. */
 export const workPrefix = 'backup-'
@@ -37,11 +38,11 @@ export async function refuseFullDisk(dataDir: string, { withLogs }: { withLogs: 
   const names = ['davit.db', 'davit.db-wal', ...(withLogs ? ['logs.db', 'logs.db-wal'] : [])]
   const sizes = names.map((name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size)
   const wanted = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 64 * 2 ** 20)
-  const { bavail, bsize } = await statfs(dataDir)
-  if (bavail * bsize >= wanted) return
+  const space = await spaceOf(dataDir)
+  if (!space || space.free >= wanted) return
   throw new Failure(
     'disk_full',
-    `A backup needs ${Math.ceil(wanted / 2 ** 20)} MiB of room in ${dataDir} for a while, and there are ${Math.floor((bavail * bsize) / 2 ** 20)}.`,
+    `A backup needs ${bytes(wanted)} of room in ${dataDir} for a while, and there are ${bytes(space.free)}.`,
     'Make room, or leave out --with-logs.',
   )
 }

@@ -1,7 +1,8 @@
 import { rmSync, statSync } from 'node:fs'
-import { open, rm, statfs } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { spaceOf } from '../disk-space.ts'
 import { journal, report } from '../journal.ts'
 
 /** Bytes; enough for many a clean-up and login, and little on any disk. */
@@ -45,9 +46,9 @@ export class Ballast {
 
   async hold() {
     if (this.#dataDir === null || this.#bytes() > 0) return
-    const { all, free } = await this.#space()
-    const size = Math.min(most, Math.floor(all / share))
-    if (free < roomy * Math.max(size, least)) return
+    const space = await spaceOf(this.#dataDir)
+    const size = Math.min(most, Math.floor((space?.size ?? 0) / share))
+    if (!space || space.free < roomy * Math.max(size, least)) return
     if (this.isGone) journal.info('the disk with the data of Davit has room again')
     this.isGone = false
     if (size >= least) await fill(this.#path, size)
@@ -55,7 +56,9 @@ export class Ballast {
 
   /** Whoever starts on a full disk may have no other room: SQLite opens nothing without some. */
   async makeRoomToStart() {
-    if (this.#bytes() > 0 && (await this.#space()).free < least) this.giveUp()
+    if (this.#dataDir === null || this.#bytes() === 0) return
+    const space = await spaceOf(this.#dataDir)
+    if (space && space.free < least) this.giveUp()
   }
 
   /** A write found the disk full. Makes room; false when there is none to make. */
@@ -66,11 +69,6 @@ export class Ballast {
     this.isGone = true
     rmSync(this.#path, { force: true })
     return madeRoom > 0
-  }
-
-  async #space() {
-    const { bsize, blocks, bavail } = await statfs(this.#dataDir!)
-    return { all: blocks * bsize, free: bavail * bsize }
   }
 
   #bytes() {

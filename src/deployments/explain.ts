@@ -1,5 +1,5 @@
 import { diskFull as noRoom, isDiskFull } from '../db/full.ts'
-import { roomHint } from '../docker/disk-space.ts'
+import { roomHint } from '../disk-space.ts'
 import { BuildError, EngineError } from '../docker/index.ts'
 import { AppError, Failure } from '../errors.ts'
 import { buildRules } from './build-rules.ts'

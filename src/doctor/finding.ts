@@ -19,7 +19,3 @@ export async function look(
     return [wrong(what, error.message, error.hint)]
   }
 }
-
-/** Bytes as a person says them. */
-export const sizeOf = (bytes: number) =>
-  bytes < 2 ** 30 ? `${Math.round(bytes / 2 ** 20)} MiB` : `${(bytes / 2 ** 30).toFixed(1)} GiB`

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { statfs } from 'node:fs/promises'
 import { availableParallelism, freemem, release, totalmem } from 'node:os'
+import { leastFree, spaceOf } from '../disk-space.ts'
 import { gitVersion, oldestGit } from '../git/version.ts'
 import { version } from '../version.ts'
-import { ok, sizeOf, wrong } from './finding.ts'
+import { bytes } from '../web/units.ts'
+import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Bytes of memory and of disk below which builds fail for no other reason. */
+/** Bytes of memory below which builds fail for no other reason. */
 const leastMemory = 256 * 2 ** 20
-const leastDisk = 2 * 2 ** 30
 
 export const lookAtVersions = () => [
   ok('davit', `${version}, Bun ${Bun.version}, ${process.platform} ${release()} ${process.arch}`),
@@ -32,7 +32,7 @@ const padded = (number: string) => [...number.split('.'), '0', '0'].slice(0, 3).
 
 export function lookAtMemory(): Finding[] {
   const free = availableMemory()
-  const is = `${sizeOf(free)} of ${sizeOf(totalmem())} free, ${availableParallelism()} processors`
+  const is = `${bytes(free)} of ${bytes(totalmem())} free, ${availableParallelism()} processors`
   return [
     free >= leastMemory
       ? ok('memory', is)
@@ -52,12 +52,11 @@ function availableMemory() {
 
 /** The disk that a folder is on; nothing is said of a folder that is not there for us. */
 export async function lookAtDisk(whose: string, folder: string): Promise<Finding[]> {
-  const space = await statfs(folder).catch(() => null)
+  const space = await spaceOf(folder)
   if (!space) return []
-  const free = space.bavail * space.bsize
-  const is = `${sizeOf(free)} free for ${whose} in ${folder}`
+  const is = `${bytes(space.free)} free for ${whose} in ${folder}`
   return [
-    free >= leastDisk
+    space.free >= leastFree(space)
       ? ok('disk', is)
       : wrong('disk', is, 'Make room, for example under Settings, Clean-up.'),
   ]

@@ -1,4 +1,4 @@
-import { roomHint } from '../docker/disk-space.ts'
+import { roomHint } from '../disk-space.ts'
 import { Failure } from '../errors.ts'
 import type { GitError } from './run.ts'
 

@@ -1,4 +1,4 @@
-import { leastFree, roomHint, spaceOf } from '../../docker/disk-space.ts'
+import { leastFree, roomHint, spaceOf } from '../../disk-space.ts'
 import { Failure } from '../../errors.ts'
 import { bytes } from '../../web/units.ts'
 
