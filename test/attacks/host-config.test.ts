@@ -3,11 +3,15 @@ import { containerOptions } from '../../src/deployments/steps/container.ts'
 import type { Run } from '../../src/deployments/run.ts'
 import { containerConfig } from '../../src/docker/container-config.ts'
 import type { ContainerOptions } from '../../src/docker/index.ts'
+import { connectDocker } from '../../src/docker/index.ts'
 import { AppError } from '../../src/errors.ts'
 import { environmentForm } from '../../src/environments/forms.ts'
 import { harmlessCapabilities } from '../../src/services/compose/dangers.ts'
 import { planContainers } from '../../src/services/compose/containers.ts'
+import { answer, fakeEngine } from '../docker/fake-engine.ts'
+import { collect } from '../docker/sandbox.ts'
 import { stackFrom } from '../services/compose/stack.ts'
+import { tarContext } from '../support/images.ts'
 
 /** All that Davit ever asks of an engine for a container that nobody allowed more. */
 const allowedKeys = [
@@ -205,4 +209,41 @@ test('no settings of an environment get an app more than the profile: 10,000 of 
     if (harm.length > 0) expect(harm, JSON.stringify(sent)).toEqual([])
   }
   expect(taken).toBeGreaterThan(100)
+})
+
+test('a build asks the engine for no network, files or secrets of its own, whatever it is called with', async () => {
+  const asked: string[] = []
+  const host = await fakeEngine(({ line, socket }) => {
+    if (line.includes('/build?')) asked.push(line)
+    answer(socket, line.includes('/build?') ? 500 : 200, '{}')
+  })
+  const smuggled = {
+    networkmode: 'host',
+    remote: 'http://169.254.169.254/',
+    cachefrom: '["x"]',
+    extrahosts: 'a:127.0.0.1',
+    securityopt: '["seccomp=unconfined"]',
+    outputs: '[{"type":"local"}]',
+    session: 'x',
+  }
+  for (const builder of ['buildkit', 'classic'] as const) {
+    const build = connectDocker({ host }).buildImage({
+      ...smuggled,
+      context: tarContext({ Dockerfile: 'FROM busybox' }),
+      dockerfile: 'Dockerfile&networkmode=host',
+      tag: 'x&remote=http://a/',
+      buildArgs: { A: '&networkmode=host' },
+      ...(builder === 'classic' && { caps: { memoryBytes: 2 ** 28, cpus: 1, builds: 1 } }),
+      builder,
+    })
+    await collect(build).catch(() => {})
+  }
+  const keys = asked.map((line) => [
+    ...new URL(line.split(' ')[1]!, 'http://engine').searchParams.keys(),
+  ])
+  const always = ['buildargs', 'dockerfile', 'forcerm', 'labels', 'rm', 't']
+  expect(keys.map((sent) => sent.toSorted())).toEqual([
+    [...always, 'version'],
+    [...always, 'cpuperiod', 'cpuquota', 'memory', 'memswap'].toSorted(),
+  ])
 })
