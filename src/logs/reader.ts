@@ -116,7 +116,7 @@ export class Reader {
           report('output was not read', error, { container: this.#cursor.containerId })
         quiet = true
         await this.#rest(interval)
-        this.#news.push(look)
+        if (this.#news.length === 0) this.#news.push(look)
       }
   }
 
@@ -147,8 +147,8 @@ export class Reader {
   async #hear() {
     const { docker, logDb } = this.#deps
     const { containerId } = this.#cursor
+    this.#wake = Promise.withResolvers() // before what may fail: else no rest would follow, ever
     const found = await docker.inspectContainer(containerId, { signal: this.#signal })
-    this.#wake = Promise.withResolvers()
     const news = this.#news.splice(0)
     if (found) {
       this.#tty = found.tty

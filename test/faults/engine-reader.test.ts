@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import type { Docker } from '../../src/docker/index.ts'
+import { Failure } from '../../src/errors.ts'
+import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { Reader } from '../../src/logs/reader.ts'
+import { Turns } from '../../src/logs/turns.ts'
+import { testApp } from '../support/app.ts'
+
+test('what was heard last before the engine went away does not have it asked without a rest', async () => {
+  const t = testApp()
+  let asked = 0
+  const inspectContainer = () => {
+    asked++
+    return Promise.reject(new Failure('engine_unreachable', 'It is away.', 'Start it.'))
+  }
+  t.deps.docker = {
+    ...t.docker,
+    inspectContainer: inspectContainer as unknown as Docker['inspectContainer'],
+  }
+  const stop = new AbortController()
+  const unread = { timestamp: null, ordinal: 0, stream: null, endedAt: null }
+  const cursor = { containerId: 'c', sourceId: 's', deploymentId: '', name: 'app', ...unread }
+  const reader = new Reader(t.deps, {
+    cursor,
+    isKnown: true,
+    news: { kind: 'look' },
+    writer: new OutputWriter(t.deps),
+    turns: new Turns(1),
+    signal: stop.signal,
+  })
+  reader.tell({ kind: 'ended', at: new Date(), exitCode: 0 })
+  await new Promise((resolve) => setTimeout(resolve, 200)) // a loop without a rest lets no timer run
+  stop.abort()
+  await reader.done
+  expect(asked).toBeLessThan(4)
+})
