@@ -7,7 +7,7 @@ export type BroughtBack = typeof broughtBack.$inferSelect
 /** Notes all that runs by what a database from a backup says, for the next server to look for. */
 export const noteWhatRan = (db: Db) =>
   db.transaction((tx) => {
-    const running = inArray(deployments.status, ['running'])
+    const running = eq(deployments.status, 'running')
     const up = inArray(services.status, ['running', 'unhealthy'])
     for (const { id } of tx.select({ id: deployments.id }).from(deployments).where(running).all())
       tx.insert(broughtBack).values({ kind: 'deployment', objectId: id }).run()

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { damaged, explained } from './unusable.ts'
+import { explained } from './unusable.ts'
+import { refuseUnsound } from './unsound.ts'
 
 /** Rows of each table. */
 export type Counts = Record<string, number>
@@ -33,11 +34,6 @@ export const checkDatabase = (path: string) =>
     using sqlite = new Database(path, { readonly: true })
     refuseUnsound(sqlite, 'quick_check')
   })
-
-function refuseUnsound(sqlite: Database, check: 'integrity_check' | 'quick_check') {
-  const [found] = sqlite.query(`PRAGMA ${check}(1)`).values() as [[string]]
-  if (found[0] !== 'ok') throw damaged(sqlite.filename, found[0].replaceAll('\n', ' '))
-}
 
 const countOf = (sqlite: Database, table: string) =>
   sqlite.query<{ rows: number }, []>(`SELECT count(*) AS rows FROM "${table}"`).get()!.rows

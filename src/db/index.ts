@@ -1,4 +1,4 @@
-import { constants, Database } from 'bun:sqlite'
+import { Database } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { migrate } from 'drizzle-orm/bun-sqlite/migrator'
 import { readMigrationFiles } from 'drizzle-orm/migrator'
@@ -9,6 +9,8 @@ import { root } from '../root.ts'
 import { writeWholeFile } from '../whole-file.ts'
 import { continueAfter } from './new-id.ts'
 import { RoomyDatabase } from './roomy.ts'
+import { keepTail } from './unclean.ts'
+import { refuseUnsound } from './unsound.ts'
 import { damaged, explained } from './unusable.ts'
 import * as logSchema from './log-schema.ts'
 import * as schema from './schema.ts'
@@ -21,7 +23,8 @@ const migrations = join(root, 'drizzle')
 /** Opens the state: users, projects, deployments. Creates and upgrades it as needed. */
 export const openDatabase = (path: string, migrationsFolder = migrations) =>
   openWhole(path, (at) => {
-    const file = checked(openFile(at))
+    const file = openFile(at)
+    refuseUnsound(file, 'quick_check') // SQLite finds a damaged page only when it reads it
     const db = upgrade(drizzle(file, { schema, casing: 'snake_case' }), migrationsFolder)
     continueAfter(newestId(file))
     return db
@@ -46,7 +49,7 @@ export const openExisting = (path: string): Db =>
         'Start this version once, so that it is upgraded, then try again.',
       )
     sqlite.run('PRAGMA foreign_keys = ON')
-    sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1) // what this closes is another's to tidy up
+    keepTail(sqlite) // what this closes is another's to tidy up
     return drizzle(sqlite, { schema, casing: 'snake_case' })
   })
 
@@ -94,15 +97,6 @@ function openFile(path: string) {
 /** Of what is told apart by which came first. */
 const newestId = (sqlite: Database) =>
   sqlite.query<{ id: string | null }, []>('SELECT max(id) AS id FROM deployments').get()?.id ?? ''
-
-/** SQLite finds a damaged page only when it reads it; the state is small enough to be read at the start. */
-function checked(sqlite: RoomyDatabase) {
-  const { quick_check: found } = sqlite
-    .query<{ quick_check: string }, []>('PRAGMA quick_check(1)')
-    .get()!
-  if (found !== 'ok') throw damaged(sqlite.filename, found.replaceAll('\n', ' '))
-  return sqlite
-}
 
 type Migrator = Parameters<typeof migrate>[0]
 
