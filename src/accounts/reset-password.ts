@@ -23,13 +23,6 @@ export function userForReset(db: Db, email: string) {
   )
 }
 
-/** Refuses a password that nobody may have. */
-export function checkNewPassword(password: string) {
-  const result = passwordForm.shape.password.safeParse(password)
-  if (!result.success)
-    throw new AppError('invalid', `The password ${result.error.issues[0]!.message}`)
-}
-
 /** For the operator of the server: sets a password, ends all sessions and forgives failed logins. */
 export async function resetPassword(
   db: Db,
@@ -50,4 +43,11 @@ export async function resetPassword(
     },
     { behavior: 'immediate' },
   )
+}
+
+/** Refuses a password that nobody may have. */
+function checkNewPassword(password: string) {
+  const result = passwordForm.shape.password.safeParse(password)
+  if (!result.success)
+    throw new AppError('invalid', `The password ${result.error.issues[0]!.message}`)
 }

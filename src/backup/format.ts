@@ -52,12 +52,15 @@ export async function readManifest(reader: ByteReader): Promise<Manifest> {
   const text = length <= mostManifest ? await reader.take(length) : Buffer.from('null')
   const read = manifest.safeParse(JSON.parse(text.toString('utf8')))
   if (read.success) return read.data
-  throw new Failure(
+  throw otherVersion()
+}
+
+export const otherVersion = () =>
+  new Failure(
     'backup_newer',
     'The backup was made by another version of Davit, in a way that this one does not know.',
     'Restore it with the version that made it.',
   )
-}
 
 /** Puts the files of a backup into a directory, for the owner only, and on the disk. */
 export async function writeFiles(reader: ByteReader, { files }: Manifest, directory: string) {

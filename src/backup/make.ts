@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { copyDatabase, installationIn, proveDatabase } from '../db/copy.ts'
+import { refuseMissing } from '../db/missing.ts'
 import { Failure } from '../errors.ts'
 import { randomToken, readKeyFile } from '../secrets.ts'
 import { newSeal, sealChunks } from '../sealed-stream.ts'
@@ -12,7 +13,7 @@ import { contentOf, firstLine } from './format.ts'
 import type { FileName, Manifest } from './format.ts'
 import { prove } from './prove.ts'
 import { extract } from './read.ts'
-import { refuseFullDisk, refuseMissing, refuseTaken, removeLeftOvers, workPrefix } from './room.ts'
+import { refuseFullDisk, refuseTaken, removeLeftOvers, workPrefix } from './room.ts'
 
 export type BackupOptions = {
   config: Pick<Config, 'dataDir' | 'secretKey'>
@@ -60,13 +61,9 @@ function copyAll(
   const { dataDir, secretKey } = config
   if (!secretKey)
     writeWholeFile(join(work, 'secret.key'), `${readKeyFile(join(dataDir, 'secret.key'))}\n`)
-  for (const name of withLogs ? ['davit.db', 'logs.db'] : ['davit.db'])
-    copyDatabase(join(dataDir, name), join(work, name))
-  const names: FileName[] = [
-    ...(secretKey ? [] : ['secret.key' as const]),
-    'davit.db',
-    ...(withLogs ? ['logs.db' as const] : []),
-  ]
+  const databases: FileName[] = withLogs ? ['davit.db', 'logs.db'] : ['davit.db']
+  for (const name of databases) copyDatabase(join(dataDir, name), join(work, name))
+  const names: FileName[] = secretKey ? databases : ['secret.key', ...databases]
   return {
     davit: version,
     createdAt: new Date().toISOString(),

@@ -1,7 +1,7 @@
 import { Failure } from '../errors.ts'
 import { DamagedStream, openChunks, openSeal, wantsPassphrase } from '../sealed-stream.ts'
 import { ByteReader } from './byte-reader.ts'
-import { firstLine, readManifest, writeFiles } from './format.ts'
+import { firstLine, otherVersion, readManifest, writeFiles } from './format.ts'
 import type { Manifest } from './format.ts'
 
 /** Whether a backup can be opened with its passphrase only. */
@@ -33,7 +33,8 @@ export async function extract(
 /** The second line, and how many bytes both lines take. */
 async function headOf(file: string) {
   const start = Buffer.from(await bytesOf(file)).toString('latin1')
-  const [first, header, rest] = start.split('\n')
+  const [first = '', header, rest] = start.split('\n')
+  if (first !== firstLine && /^davit backup \d+$/.test(first)) throw otherVersion()
   if (first !== firstLine || header === undefined || rest === undefined) throw noBackup(file)
   return { header, length: firstLine.length + header.length + 2 }
 }

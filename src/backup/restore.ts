@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { noteWhatRan } from '../db/brought-back.ts'
 import { openDatabase, openLogDatabase } from '../db/index.ts'
+import { closeInOrder } from '../db/unclean.ts'
 import { Failure } from '../errors.ts'
 import type { Manifest } from './format.ts'
 import { prove } from './prove.ts'
@@ -50,10 +51,9 @@ function upgrade(directory: string, { files }: Manifest) {
     close(openLogDatabase(join(directory, 'logs.db')))
 }
 
-/** All in one file again: its `-wal` stays behind when it moves. */
+/** Only the file moves, for all is in it: SQLite may leave empty ones beside it. */
 function close({ $client }: ReturnType<typeof openDatabase | typeof openLogDatabase>) {
-  $client.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  $client.close()
+  closeInOrder($client)
   for (const end of ['-wal', '-shm']) rmSync($client.filename + end, { force: true })
 }
 

@@ -7,15 +7,6 @@ import { bytes } from '../web/units.ts'
 /** Copies of databases are made in the data directory, where nobody reads them who could not before. */
 export const workPrefix = 'backup-'
 
-export function refuseMissing(dataDir: string) {
-  if (existsSync(join(dataDir, 'davit.db'))) return
-  throw new Failure(
-    'nothing_to_back_up',
-    `There is no Davit in ${dataDir}.`,
-    'Set DAVIT_DATA_DIR to where it keeps its data.',
-  )
-}
-
 export function refuseTaken(target: string) {
   if (!existsSync(target)) return
   throw new Failure(

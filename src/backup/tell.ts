@@ -1,3 +1,4 @@
+import { bytes } from '../web/units.ts'
 import type { Manifest } from './format.ts'
 
 const shown = ['user', 'project', 'environment', 'variable', 'service', 'deployment']
@@ -25,6 +26,6 @@ const tellKey = (settings: string[]) =>
 function tellLogs(files: Manifest['files']) {
   const logs = files.find(({ name }) => name === 'logs.db')
   return logs
-    ? `${logs.rows?.deployment_logs ?? 0} lines of deployments, ${(logs.size / 2 ** 20).toFixed(1)} MiB in all`
+    ? `${logs.rows?.deployment_logs ?? 0} lines of deployments, ${bytes(logs.size)} in all`
     : 'left out'
 }

@@ -1,6 +1,7 @@
 import { makeBackup } from '../backup/make.ts'
 import { tellContents } from '../backup/tell.ts'
 import { parseConfig, settingsIn } from '../config.ts'
+import { bytes } from '../web/units.ts'
 import { print, readArguments, warn } from './command.ts'
 import type { Command, Environment } from './command.ts'
 import { newPassphrase, passphraseOption } from './passphrase.ts'
@@ -24,7 +25,7 @@ export const backup: Command = async (args, env) => {
     settings: settingsFor(env, { sealed: passphrase !== null }),
   })
   print(
-    `${asked.file}: ${(size / 2 ** 20).toFixed(1)} MiB, ${passphrase === null ? 'not sealed' : 'sealed'}, read again and whole`,
+    `${asked.file}: ${bytes(size)}, ${passphrase === null ? 'not sealed' : 'sealed'}, read again and whole`,
     ...tellContents(manifest),
   )
   if (passphrase === null && manifest.key === 'file')

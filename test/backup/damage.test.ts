@@ -117,6 +117,7 @@ test('one that was cut short, changed, mixed or is another’s is refused, and n
     [open.subarray(0, 20), /is no backup/],
     [Buffer.from('not one at all\n\n\n'), /is no backup/],
     [flipped(open, 3), /is no backup/],
+    [flipped(open, 'davit backup'.length + 1), /made by another version/],
     ...Array.from({ length: 40 }, (_, at): [Uint8Array, RegExp] => [
       flipped(open, first + Math.floor(((open.length - first - 1) * at) / 39)),
       damage,
