@@ -5,7 +5,7 @@ import { startDavit } from '../support/davit.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
 
-const pairs = 5
+const pairs = 7
 
 /** Milliseconds that a page is asked for, after as many in which the collection comes up to speed. */
 const span = 5000

@@ -6,7 +6,7 @@ import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
 import { logInToBench } from './reader.ts'
 
-const pairs = 5
+const pairs = 7
 const seconds = 10
 
 /** 75 bytes with the line break. */

@@ -3,6 +3,9 @@ import { benchContainerLogs } from './container-logs.ts'
 import { benchContainers } from './containers.ts'
 import { benchDashboard, benchLargeDashboard } from './dashboard.ts'
 import { benchDeploy, benchLargeRepository } from './deploy.ts'
+import { benchDeploymentLogMemory } from './deployment-log-memory.ts'
+import { benchDeploymentLog } from './deployment-log.ts'
+import { benchDeploymentReaders } from './deployment-readers.ts'
 import { benchMemory } from './memory.ts'
 import type { Row } from './ratio.ts'
 import { benchServices } from './services.ts'
@@ -20,9 +23,12 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
     rows: {
       deploy: benchDeploy,
       repository: benchLargeRepository,
+      'deployment-log': (_, executable) => benchDeploymentLog([executable]),
+      'deployment-readers': (_, executable) => benchDeploymentReaders([executable]),
       dashboard: benchDashboard,
       'large-dashboard': benchLargeDashboard,
       memory: benchMemory,
+      'log-memory': benchDeploymentLogMemory,
       start: benchStart,
     },
   },

@@ -9,7 +9,7 @@ import { logInToBench } from './reader.ts'
 const viewers = 1000
 const rate = 100
 const seconds = 10
-const pairs = 3
+const pairs = 7
 
 type Measured = { cpu: number; p99: number }
 
