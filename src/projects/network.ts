@@ -1,34 +1,60 @@
 import type { Deps } from '../deps.ts'
-import { freeSubnet, isSubnetTaken } from '../docker/index.ts'
+import { EngineError, freeSubnet, isSubnetTaken } from '../docker/index.ts'
+import { createLocks } from '../git/locks.ts'
 
 /** Subnets that are tried when someone else keeps taking the one just found free. */
 const maxTries = 30
+
+type Wanted = {
+  name: string
+  filter: string[]
+  labels: Record<string, string>
+  signal: AbortSignal
+}
+
+/** The engine lets two that come at once have one name, and then knows neither by it. */
+const oneAtATime = createLocks()
 
 /**
  * The network of a project or a service, made when it is first wanted, on a subnet of its own.
  * Found again by the filter. Returns its name.
  */
-export async function ensureNetwork(
+export const ensureNetwork = (deps: Pick<Deps, 'docker' | 'config'>, wanted: Wanted) =>
+  oneAtATime(wanted.name, wanted.signal, async () => {
+    if (!(await findOne(deps, wanted))) await makeNetwork(deps, wanted)
+    await findOne(deps, wanted)
+    return wanted.name
+  })
+
+/** Whether it is there. A second one of the name goes: a Davit that was killed may have asked for it. */
+async function findOne({ docker }: Pick<Deps, 'docker'>, { filter, signal }: Wanted) {
+  const found = await docker.listNetworks({ labels: filter, signal })
+  let spare = found.length - 1
+  for (const { id } of found) if (spare > 0 && (await removeUnlessUsed(docker, id))) spare--
+  return found.length > 0
+}
+
+async function removeUnlessUsed(docker: Deps['docker'], id: string) {
+  try {
+    return await docker.removeNetwork(id)
+  } catch (error) {
+    if (error instanceof EngineError && error.status === 403) return false
+    throw error
+  }
+}
+
+async function makeNetwork(
   { docker, config }: Pick<Deps, 'docker' | 'config'>,
-  {
-    name,
-    filter,
-    labels,
-    signal,
-  }: { name: string; filter: string[]; labels: Record<string, string>; signal: AbortSignal },
+  { name, filter, labels, signal }: Wanted,
 ) {
-  const [existing] = await docker.listNetworks({ labels: filter, signal })
-  if (existing) return existing.name
   const refused: string[] = [] // a network in the making is not listed yet
   for (;;) {
     const used = [...(await docker.usedSubnets({ signal })), ...refused]
     const subnet = freeSubnet({ pool: config.networkPool, prefix: 26, used })
     try {
-      await docker.createNetwork({ name, subnet, labels })
-      return name
+      return await docker.createNetwork({ name, subnet, labels })
     } catch (error) {
-      const [made] = await docker.listNetworks({ labels: filter, signal })
-      if (made) return made.name // another one who wanted it was quicker
+      if ((await docker.listNetworks({ labels: filter, signal })).length > 0) return
       if (!isSubnetTaken(error) || refused.push(subnet) === maxTries) throw error
     }
   }
