@@ -52,8 +52,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
 
   await Promise.all([
     tellEnds(deps, { deployments: untold, signal }),
-    removeImagesLeftOver(deps, { signal }),
-    goOnDeleting(deps, { signal }),
+    removeImagesLeftOver(deps, { signal }).then(() => goOnDeleting(deps, { signal })),
   ])
 }
 

@@ -3,4 +3,4 @@ import { cancels } from './cancels.ts'
 
 test('cancelled in any state, a deployment comes to one end and leaves nothing', async () => {
   expect(await cancels({ rounds: 1 })).toMatchObject({ bad: 0 })
-}, 120_000)
+}, 180_000)

@@ -34,6 +34,7 @@ export function anInstallation({ command }: Launch, env: Record<string, string> 
   }
   let davit: DavitProcess | undefined
   let journal = ''
+  let seen = 0
 
   return {
     directory,
@@ -54,8 +55,12 @@ export function anInstallation({ command }: Launch, env: Record<string, string> 
       journal += readJournal()
       rmSync(join(directory, 'davit.log')) // the next one would write over it from its beginning
     },
-    /** Lines of Davit's own log that tell of what should not happen, over all its processes. */
-    errors: () => (journal + readJournal()).match(/^\{.*"level":"error".*$|^(?!\{).+$/gm) ?? [],
+    /** Lines of Davit's own log that tell of what should not happen, since the last `newRound`. */
+    errors: () =>
+      (journal + readJournal()).slice(seen).match(/^\{.*"level":"error".*$|^(?!\{).+$/gm) ?? [],
+    newRound() {
+      seen = (journal + readJournal()).length
+    },
     labels: () => {
       if (!existsSync(join(dataDir, 'davit.db'))) return ['davit.instance=none'] // it never started
       return [`davit.instance=${rows<{ id: string }>('SELECT id FROM installation')[0]!.id}`]

@@ -9,6 +9,9 @@ export type Scene = Awaited<ReturnType<typeof aScene>>
 const names = ['calm', 'cloned', 'built', 'switched', 'rolled', 'cancelled'] as const
 type Name = (typeof names)[number]
 
+/** It writes when it is deleted, too. */
+const talk = 'while :; do echo tick; sleep 0.05; done & exec httpd -f -p 8080'
+
 const server = 'EXPOSE 8080\nCMD ["httpd", "-f", "-p", "8080", "-h", "/www"]'
 
 /** Apps that run, each of its own project and serving its name, and what is to be deleted. */
@@ -17,11 +20,15 @@ export async function aScene(davit: Installation) {
   const repositories = Object.fromEntries(
     names.map((name) => [name, aRepository(davit.directory, anApp(name), `${name}.git`)]),
   ) as Record<Name, ReturnType<typeof aRepository>>
+  const talking = aRepository(davit.directory, aCommand(talk), 'talking.git')
   let { client } = await davit.start()
-  const apps = Object.fromEntries(
-    await Promise.all(names.map(async (name) => [name, await anAppOf(name)] as const)),
-  ) as Record<Name, Deployment>
-  let doomed = await theDoomed()
+  const calm = await aProject('calm', repositories.calm.url)
+  const [deployed, first] = await Promise.all([
+    Promise.all(names.map(async (name) => [name, await anAppOf(name)] as const)),
+    theDoomed(),
+  ])
+  const apps = Object.fromEntries(deployed) as Record<Name, Deployment>
+  let doomed = first
 
   return {
     stop: () => git.stop(),
@@ -66,7 +73,7 @@ export async function aScene(davit: Installation) {
       const asked = [
         client.post(`${pathOf(viewers[1]!.deployment)}/cancel`),
         client.delete(`/projects/${doomed.project}`),
-        client.delete(`/projects/${apps.calm.projectId}/envs/${doomed.environment}`),
+        client.delete(`/projects/${calm}/envs/${doomed.environment}`),
       ]
       for (const answer of asked) answer.catch(() => {})
     },
@@ -79,7 +86,7 @@ export async function aScene(davit: Installation) {
       const { status } = await client.get<Deployment>(pathOf(deployment))
       if (status !== 'cancelled') await client.post(`${pathOf(deployment)}/cancel`).catch(() => {}) // it has ended by now
       await gone(`/projects/${doomed.project}`)
-      await gone(`/projects/${apps.calm.projectId}/envs/${doomed.environment}`)
+      await gone(`/projects/${calm}/envs/${doomed.environment}`)
       if (!isLast) doomed = await theDoomed()
     },
   }
@@ -105,20 +112,20 @@ export async function aScene(davit: Installation) {
 
   async function anAppOf(name: Name) {
     const url = name === 'cloned' ? `${git.url}${name}.git` : repositories[name].url
-    const { id } = await client.post<{ id: string }>('/projects', { name, repositoryUrl: url })
-    return deploy(id)
+    return deploy(name === 'calm' ? calm : await aProject(name, url))
+  }
+
+  async function aProject(name: string, repositoryUrl: string) {
+    return (await client.post<{ id: string }>('/projects', { name, repositoryUrl })).id
   }
 
   /** A project and an environment that are there to be deleted. */
   async function theDoomed() {
-    const repositoryUrl = repositories.calm.url
     const name = `x-${Bun.randomUUIDv7()}`
-    const project = await client.post<{ id: string }>('/projects', { name, repositoryUrl })
-    const environment = await client.post<{ id: string }>(`/projects/${apps.calm.projectId}/envs`, {
-      name,
-    })
-    await Promise.all([deploy(project.id), deploy(apps.calm.projectId, environment.id)])
-    return { project: project.id, environment: environment.id }
+    const project = await aProject(name, talking.url)
+    const environment = await client.post<{ id: string }>(`/projects/${calm}/envs`, { name })
+    await Promise.all([deploy(project), deploy(calm, environment.id)])
+    return { project, environment: environment.id }
   }
 
   /** Deletes what is not being deleted yet. */

@@ -3,4 +3,4 @@ import { kills } from './kills.ts'
 
 test('killed at any moment, Davit leaves nothing standing still, lost or without an owner', async () => {
   expect(await kills({ rounds: 1 })).toMatchObject({ bad: 0 })
-}, 120_000)
+}, 180_000)

@@ -16,7 +16,7 @@ export async function kills({
   rounds,
   ...launch
 }: Launch & { rounds: number }): Promise<FaultReport> {
-  const davit = anInstallation(launch, { DAVIT_BUILD_CONCURRENCY: '6' })
+  const davit = anInstallation(launch, { DAVIT_BUILD_CONCURRENCY: '8' })
   const died = new Map<string, number>()
   const bad: string[][] = []
   let slowest = 0
@@ -46,6 +46,7 @@ async function killOnce(
   davit: Installation,
   { scene, died, isLast }: { scene: Scene; died: Map<string, number>; isLast: boolean },
 ) {
+  davit.newRound()
   const viewers = await scene.begin()
   await Bun.sleep(Math.random() * 1500)
   scene.end(viewers)

@@ -16,9 +16,13 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
   ])
   const deployments = davit.rows<Row>('SELECT * FROM deployments')
   const logs = davit.rows<{ id: string }>(
-    'SELECT DISTINCT deployment_id id FROM deployment_logs',
+    `SELECT DISTINCT deployment_id id FROM deployment_logs
+     UNION SELECT source_id FROM output_blocks UNION SELECT source_id FROM output_cursors`,
     [],
     'logs.db',
+  )
+  const writers = davit.rows<{ id: string }>(
+    'SELECT id FROM deployments UNION SELECT id FROM environments UNION SELECT id FROM services',
   )
   const projects = davit.rows<{ id: string }>('SELECT id FROM projects').map(({ id }) => id)
   const going = davit.rows<{ name: string }>(
@@ -55,7 +59,7 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
       .filter(({ name }) => !projects.some((id) => name === `davit-${id}`))
       .map(({ name }) => `network ${name} has no owner`),
     ...logs
-      .filter(({ id }) => !deployments.some((deployment) => deployment.id === id))
+      .filter(({ id }) => !writers.some((writer) => writer.id === id))
       .map(({ id }) => `the log of ${id} has no owner`),
     ...filesLeft(davit).map((file) => `file ${file} was left`),
     ...davit.errors().map((line) => `Davit says: ${line.slice(0, 2000)}`),

@@ -17,7 +17,7 @@ function aDirectory() {
 test('a stop answers what is under way, keeps the queue and tells viewers to come again', async () => {
   const report = await shutdowns({ rounds: 1, viewers: 20, requests: 20 })
   expect(report).toMatchObject({ bad: 0 })
-}, 60_000)
+}, 180_000)
 
 test('a second signal ends Davit at once, and a hang-up is a signal like others', async () => {
   const { start } = aDirectory()

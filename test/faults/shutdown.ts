@@ -32,6 +32,7 @@ export async function shutdowns({ rounds, ...options }: Options): Promise<FaultR
       ),
     )
     for (let round = 0; round < rounds; round++) {
+      davit.newRound()
       repository.commit(aBuild('sleep 2', 'CMD ["httpd", "-f", "-p", "3000"]'))
       const deployments = await begin(running, projects)
       const { seconds, faults } = await end(running, {

@@ -62,9 +62,13 @@ export const volumesOf = ({ environment }: Pick<Run, 'environment'>) =>
     return { name: `davit-${environment.id}-${entry.slice(0, at)}`, path: entry.slice(at + 1) }
   })
 
-/** Readable in `docker ps`, and one for each deployment. */
+/**
+ * Readable in `docker ps`, and one for each try of a deployment: what the engine was still making
+ * when Davit was killed may have the name of the one before.
+ */
 function containerName({ project, environment, deployment }: Run) {
   const slug = project.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')
   const readable = `davit-${slug}-${environment.name}`.replace(/-+/g, '-').slice(0, 40)
-  return `${readable}-${deployment.id.slice(-12)}`
+  const again = deployment.attempt > 1 ? `-${deployment.attempt}` : ''
+  return `${readable}-${deployment.id.slice(-12)}${again}`
 }
