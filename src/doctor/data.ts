@@ -1,37 +1,32 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { checkDatabase } from '../db/copy.ts'
+import { checkDatabase, installationIn } from '../db/copy.ts'
 import { openExisting } from '../db/index.ts'
 import { checkKey } from '../db/installation.ts'
-import { installationIn } from '../db/copy.ts'
 import { refuseLostTail } from '../db/unclean.ts'
 import { Failure } from '../errors.ts'
 import { openSecrets } from '../secrets.ts'
-import { ok, wrong } from './finding.ts'
+import { look, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { newestTime } from './store.ts'
 
 type Place = Pick<Config, 'dataDir' | 'secretKey'>
 
 /** The data directory: who may read it, whether the databases are sound and the key is theirs. */
-export function lookAtData({ dataDir, secretKey }: Place): Finding[] {
+export async function lookAtData(place: Place): Promise<Finding[]> {
+  const { dataDir } = place
   const path = join(dataDir, 'davit.db')
   if (!existsSync(path)) return [ok('data', `nothing in ${dataDir} yet: the first start makes it`)]
-  const findings = [lookAtRights(dataDir)]
-  if (!secretKey) findings.push(lookAtKeyFile(join(dataDir, 'secret.key')))
-  refuseLostTail(path)
-  checkDatabase(path)
-  findings.push(ok('database', `${path} is sound`))
-  const installation = installationIn(path)
-  if (installation) checkKey(installation, openSecrets({ dataDir, secretKey }))
-  findings.push(...lookInside(path))
+  const database = await look('database', () => lookAtDatabase('database', path))
+  const isSound = database.every(({ todo }) => todo === null)
   const logs = join(dataDir, 'logs.db')
-  if (existsSync(logs)) {
-    checkDatabase(logs)
-    findings.push(ok('logs', `${logs} is sound`))
-  }
-  return findings
+  const others = [
+    isSound ? look('key', () => lookAtKey(place, path)) : [],
+    isSound ? look('schema', () => lookInside(path)) : [],
+    existsSync(logs) ? look('logs', () => lookAtDatabase('logs', logs)) : [],
+  ]
+  return [lookAtRights(dataDir), ...database, ...(await Promise.all(others)).flat()]
 }
 
 function lookAtRights(dataDir: string) {
@@ -43,17 +38,21 @@ function lookAtRights(dataDir: string) {
     : wrong('data', `${dataDir} can be entered by others`, `Take that away: chmod 700 ${dataDir}`)
 }
 
-function lookAtKeyFile(path: string) {
-  const mode = statSync(path, { throwIfNoEntry: false })?.mode
-  if (mode === undefined)
-    return wrong(
-      'key',
-      `${path} is missing`,
-      'Put it back from a backup: without it no secret can be read.',
-    )
-  return (mode & 0o077) === 0
-    ? ok('key', `${path} is for its owner only`)
-    : wrong('key', `${path} can be read by others`, `Take that away: chmod 600 ${path}`)
+function lookAtDatabase(what: string, path: string) {
+  refuseLostTail(path)
+  checkDatabase(path)
+  return [ok(what, `${path} is sound`)]
+}
+
+/** Whether what the database has sealed opens, and nobody else can open it. */
+function lookAtKey(place: Place, database: string) {
+  const installation = installationIn(database)
+  if (installation) checkKey(installation, openSecrets(place))
+  if (place.secretKey) return [ok('key', 'DAVIT_SECRET_KEY opens what is sealed')]
+  const path = join(place.dataDir, 'secret.key')
+  return (statSync(path).mode & 0o077) === 0
+    ? [ok('key', `${path} is for its owner only`)]
+    : [wrong('key', `${path} can be read by others`, `Take that away: chmod 600 ${path}`)]
 }
 
 function lookInside(path: string): Finding[] {

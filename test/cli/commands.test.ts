@@ -98,7 +98,7 @@ test('the doctor says of each thing that it is well, or what to do, and shows no
   for (const words of [
     'settings   DAVIT_PROT is none',
     'engine     The Docker Engine at unix:///nowhere/docker.sock',
-    'data       The database',
+    'database   The database',
     `port       no Davit runs here, but nothing can listen on 127.0.0.1 port ${port}`,
   ])
     expect(ill.stdout).toContain(`to do  ${words}`)
