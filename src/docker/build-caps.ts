@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { period, quota } from './control-groups.ts'
 import type { Caps } from './control-groups.ts'
 import type { Machine } from './machine.ts'
 
@@ -26,12 +27,9 @@ const spareCpus = (cpus: number) => (cpus > 1 ? cpus - 0.5 : 0.75 * cpus)
 const hundredths = (cpus: number) => Math.max(10, Math.floor(cpus * 100)) / 100
 
 /** As the classic builder takes them; no swap on top, or the machine would be slowed down with it. */
-export const classicCaps = ({ memoryBytes, cpus }: Caps) => ({
-  memory: memoryBytes,
-  memswap: memoryBytes,
+export const classicCaps = (caps: Caps) => ({
+  memory: caps.memoryBytes,
+  memswap: caps.memoryBytes,
   cpuperiod: period,
-  cpuquota: Math.round(cpus * period),
+  cpuquota: quota(caps),
 })
-
-/** Microseconds. */
-const period = 100_000

@@ -8,7 +8,8 @@ import { capBuildKit } from './buildkit-caps.ts'
 import { readBuildKit } from './buildkit.ts'
 import { readClassic } from './classic.ts'
 import { EngineError } from './failures.ts'
-import { speaksBuildKit } from './info.ts'
+import { buildsWithBuildKit } from './info.ts'
+import type { Builder } from './info.ts'
 import { readJsonLines } from './json-lines.ts'
 
 export type BuildOptions = {
@@ -19,8 +20,7 @@ export type BuildOptions = {
   tag: string
   labels?: Record<string, string>
   buildArgs?: Record<string, string>
-  /** `auto` is BuildKit where the engine has it. */
-  builder?: 'auto' | 'buildkit' | 'classic'
+  builder?: Builder
   /** What it may use; a build that wants more ends. */
   caps?: BuildCaps | undefined
   signal?: AbortSignal | undefined
@@ -43,8 +43,7 @@ export async function* buildImage(
 ): AsyncGenerator<BuildOutput> {
   const upload = new Upload(context)
   try {
-    const buildKit =
-      builder === 'buildkit' || (builder === 'auto' && (await speaksBuildKit(engine, { signal })))
+    const buildKit = await buildsWithBuildKit(engine, { builder, signal })
     using holding = buildKit && caps ? await capBuildKit(engine, caps, { signal }) : null
     const query = {
       ...buildQuery(options),

@@ -5,7 +5,8 @@ import type { Engine } from './engine.ts'
 import { containersFolder, watchBuildContainers, whyUnseen } from './buildkit-containers.ts'
 import { findControlGroups, findGroup, isGroup, limitGroup, makeGroup } from './control-groups.ts'
 import type { ControlGroups } from './control-groups.ts'
-import { speaksBuildKit } from './info.ts'
+import { buildsWithBuildKit } from './info.ts'
+import type { Builder } from './info.ts'
 import { engineMachine } from './machine.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
@@ -19,10 +20,9 @@ export type BuildKitCaps = Disposable & {
 /** Why builds can't be held to caps on this engine; null when they can. */
 export async function whyUncapped(
   engine: Engine,
-  { builder, signal }: Abortable & { builder: 'auto' | 'buildkit' | 'classic' },
+  { builder, signal }: Abortable & { builder: Builder },
 ): Promise<string | null> {
-  const classic = builder === 'classic' || !(await speaksBuildKit(engine, { signal }))
-  if (classic) return null
+  if (!(await buildsWithBuildKit(engine, { builder, signal }))) return null
   const found = await findMeans(engine, { signal })
   return typeof found === 'string' ? found : null
 }

@@ -88,9 +88,10 @@ export async function findGroup(mount: string, name: string): Promise<string | n
 }
 
 /** Microseconds over which the processors that were used are counted. */
-const period = 100_000
+export const period = 100_000
 
-const quota = ({ cpus }: Caps) => Math.max(1_000, Math.round(cpus * period))
+/** Microseconds of processors in each of those. */
+export const quota = ({ cpus }: Caps) => Math.max(1_000, Math.round(cpus * period))
 
 async function limitFirstKind({ memory, cpu }: { memory: string; cpu: string }, caps: Caps) {
   // With swap it may never be less than without: out of the way first.

@@ -172,11 +172,3 @@ export async function removeBuildCache(
   )
   return CachesDeleted?.includes(id) ? SpaceReclaimed : null
 }
-
-/** The folder on the engine's machine that holds all this. */
-export async function engineFolder(engine: Engine, { signal }: Abortable = {}): Promise<string> {
-  const { DockerRootDir } = await engine.request<{ DockerRootDir: string }>('GET', '/info', {
-    signal,
-  })
-  return DockerRootDir
-}

@@ -12,7 +12,7 @@ import {
   stopContainer,
   waitForExit,
 } from './containers.ts'
-import { diskUse, engineFolder, removeBuildCache } from './disk-use.ts'
+import { diskUse, removeBuildCache } from './disk-use.ts'
 import { connectEngine } from './engine.ts'
 import { engineEvents } from './events.ts'
 import { inspectImage, listImages, removeImage } from './images.ts'
@@ -75,7 +75,6 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
 
     diskUse: on(diskUse),
     removeBuildCache: on(removeBuildCache),
-    engineFolder: on(engineFolder),
 
     checkRegistry: on(checkRegistry),
 

@@ -1,5 +1,8 @@
 import type { Engine } from './engine.ts'
 
+/** `auto` is BuildKit where the engine has it. */
+export type Builder = 'auto' | 'buildkit' | 'classic'
+
 export type EngineInfo = {
   version: string
   /** What both sides speak, which may be less than the engine could. */
@@ -55,13 +58,19 @@ export async function engineInfo(
   }
 }
 
+/** Whether a build by that setting is BuildKit's. */
+export const buildsWithBuildKit = async (
+  engine: Engine,
+  { builder, signal }: { builder: Builder; signal?: AbortSignal | undefined },
+) => builder === 'buildkit' || (builder === 'auto' && (await speaksBuildKit(engine, { signal })))
+
 const answers = new WeakMap<Engine, boolean>()
 
 /**
  * Whether this engine builds with BuildKit; asked once. Asked of the version, because the 20.10 of
  * Debian has BuildKit without announcing it in the ping, and Podman answers the same calls without.
  */
-export async function speaksBuildKit(
+async function speaksBuildKit(
   engine: Engine,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<boolean> {

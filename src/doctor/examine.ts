@@ -39,6 +39,6 @@ function lookAtSettings(env: Record<string, string | undefined>) {
 
 /** An engine that is away is told of where that is looked at. */
 const engineDisk = async (docker: ReturnType<typeof connectDocker>) => {
-  const folder = await docker.engineFolder().catch(() => null)
-  return folder ? lookAtDisk('the engine', folder) : []
+  const machine = await docker.machine().catch(() => null)
+  return machine ? lookAtDisk('the engine', machine.folder) : []
 }

@@ -69,5 +69,5 @@ test('an id of the build cache is no pattern', async () => {
 })
 
 test('knows the folder of the engine', async () => {
-  expect(await docker.engineFolder()).toStartWith('/')
+  expect((await docker.machine()).folder).toStartWith('/')
 })

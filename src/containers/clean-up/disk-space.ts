@@ -8,5 +8,6 @@ export async function diskSpace({
   config,
 }: Pick<Deps, 'docker' | 'config'>): Promise<DiskSpace | null> {
   if (docker.remote) return null
-  return (await spaceOf(await docker.engineFolder())) ?? spaceOf(config.dataDir)
+  const { folder } = await docker.machine()
+  return (await spaceOf(folder)) ?? spaceOf(config.dataDir)
 }
