@@ -25,6 +25,7 @@ export async function cancels({
     const [hung, switched, contested] = apps as [App, App, App]
     const built = await aProject('built', aRepository(davit.directory, aBuild('true'), 'built.git'))
     for (let round = 0; round < rounds; round++) {
+      davit.newRound()
       const viewers = [
         ...(await inEachState({ hung, switched, built })),
         ...(await atOnce(contested)),

@@ -43,6 +43,8 @@ export function anInstallation({ command }: Launch, env: Record<string, string> 
     /** The process of now, and a client that is logged in. */
     async start() {
       const isNew = !existsSync(join(dataDir, 'davit.db'))
+      journal += readJournal()
+      rmSync(join(directory, 'davit.log'), { force: true }) // it would be written over, not cut
       davit = await startDavit({ directory, env: settings, ...(command && { command }) })
       const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(600_000) })
       await client.get('/health') // brings the cookie with the CSRF token
@@ -52,8 +54,6 @@ export function anInstallation({ command }: Launch, env: Record<string, string> 
     async kill() {
       process.kill(davit!.pid, 'SIGKILL')
       await davit!.exited
-      journal += readJournal()
-      rmSync(join(directory, 'davit.log')) // the next one would write over it from its beginning
     },
     /** Lines of Davit's own log that tell of what should not happen, since the last `newRound`. */
     errors: () =>
