@@ -1,10 +1,7 @@
 import { and, eq, gt, isNull, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { preparedOnce } from '../db/prepared.ts'
 import { apiTokens, sessions, users } from '../db/schema.ts'
-
-type Queries = ReturnType<typeof prepare>
-
-const prepared = new WeakMap<Db, Queries>()
 
 /** Whether a session still holds: asked for every event of every open stream. */
 export const isSessionAlive = (db: Db, id: string) =>
@@ -18,13 +15,7 @@ export const isTokenAlive = (db: Db, id: string) =>
 export const countChanges = (db: Db) =>
   db.$client.query<{ changes: number }, []>('SELECT total_changes() AS changes').get()!.changes
 
-function queriesOf(db: Db) {
-  const queries = prepared.get(db) ?? prepare(db)
-  prepared.set(db, queries)
-  return queries
-}
-
-function prepare(db: Db) {
+const queriesOf = preparedOnce((db: Db) => {
   const [id, now] = [sql.placeholder('id'), sql.placeholder('now')]
   return {
     session: db
@@ -45,4 +36,4 @@ function prepare(db: Db) {
       )
       .prepare(),
   }
-}
+})

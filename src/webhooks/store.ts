@@ -1,5 +1,6 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { preparedOnce } from '../db/prepared.ts'
 import { deliveries, deployments, environments, gitSources, projects, users } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
 import type { Project } from '../projects/store.ts'
@@ -91,13 +92,7 @@ export function forgetOldDeliveries(
 }
 
 /** What every delivery asks: building these queries takes longer than running them. */
-const prepared = (db: Db) => {
-  const statements = byDb.get(db) ?? prepare(db)
-  byDb.set(db, statements)
-  return statements
-}
-
-const byDb = new WeakMap<Db, ReturnType<typeof prepare>>()
+const prepared = preparedOnce(prepare)
 
 function prepare(db: Db) {
   const path = sql`path.value`
