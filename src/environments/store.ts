@@ -4,6 +4,7 @@ import { environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import type { Duplicates } from '../db/unique.ts'
 import { AppError, notFound } from '../errors.ts'
+import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -26,11 +27,7 @@ export function findEnvironment(db: Db, { id, projectId }: { id: string; project
 /** The environment, for a change: one that is being deleted takes none. */
 export function findLiveEnvironment(db: Db, key: { id: string; projectId: string }) {
   const environment = findEnvironment(db, key)
-  if (environment.deletingAt)
-    throw new AppError(
-      'conflict',
-      `Environment ${environment.name} is being deleted. It takes no changes.`,
-    )
+  refuseDeleting(environment)
   return environment
 }
 
@@ -44,6 +41,19 @@ export function findOwnEnvironment(db: Db, { id, ownerId }: { id: string; ownerI
     .get()
   if (!found) throw notFound('environment')
   return found
+}
+
+/** The same, for a change. */
+export function findOwnLiveEnvironment(db: Db, key: { id: string; ownerId: string }) {
+  const found = findOwnEnvironment(db, key)
+  refuseDeletingProject(found.project)
+  refuseDeleting(found.environment)
+  return found
+}
+
+function refuseDeleting({ name, deletingAt }: Environment) {
+  if (deletingAt)
+    throw new AppError('conflict', `Environment ${name} is being deleted. It takes no changes.`)
 }
 
 /** Oldest first: the first one is where a deployment goes that names none. */

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
@@ -11,7 +10,7 @@ import { userOf } from '../web/user-of.ts'
 import { parseDotenv } from './dotenv.ts'
 import { variableForm, variableUpdateForm } from './forms.ts'
 import { variableJson } from './json.ts'
-import { findOwnEnvironment } from './store.ts'
+import { findOwnEnvironment, findOwnLiveEnvironment } from './store.ts'
 import {
   deleteVariable,
   findVariable,
@@ -105,12 +104,8 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
     })
 
   function own(c: Context, { forChange = false } = {}) {
-    const found = findOwnEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
-    if (forChange && found.project.deletingAt)
-      throw new AppError('conflict', `Project ${found.project.name} is being deleted.`)
-    if (forChange && found.environment.deletingAt)
-      throw new AppError('conflict', `Environment ${found.environment.name} is being deleted.`)
-    return found
+    const key = { id: c.req.param('envId')!, ownerId: userOf(c).id }
+    return forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
   }
 
   function newVariable(c: Context, draft: Draft) {

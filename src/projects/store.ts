@@ -27,9 +27,13 @@ export function findProject(db: Db, { id, ownerId }: { id: string; ownerId: stri
 /** The project, for a change: one that is being deleted takes none. */
 export function findLiveProject(db: Db, key: { id: string; ownerId: string }) {
   const project = findProject(db, key)
-  if (project.deletingAt)
-    throw new AppError('conflict', `Project ${project.name} is being deleted. It takes no changes.`)
+  refuseDeleting(project)
   return project
+}
+
+export function refuseDeleting({ name, deletingAt }: Pick<Project, 'name' | 'deletingAt'>) {
+  if (deletingAt)
+    throw new AppError('conflict', `Project ${name} is being deleted. It takes no changes.`)
 }
 
 /** A page of a user's projects with one row too many, newest first. */
