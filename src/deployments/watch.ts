@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
 import { report } from '../journal.ts'
-import { readLabels } from '../projects/labels.ts'
-import { observe } from './observe.ts'
+import { labelFilter, readLabels } from '../projects/labels.ts'
+import { observe, statusOf } from './observe.ts'
 import { listInStatus } from './store.ts'
 
 type WatchDeps = Pick<Deps, 'db' | 'docker' | 'feed' | 'instanceId' | 'logs'>
@@ -21,8 +21,7 @@ const telling = ['start', 'die', 'stop', 'destroy']
 export async function watchContainers(deps: WatchDeps, { signal }: { signal: AbortSignal }) {
   for await (const event of deps.feed.listen(signal)) {
     if (event === lookAgain) {
-      for (const { environmentId } of listInStatus(deps.db, ['running', 'stopped']))
-        await look(environmentId)
+      for (const { environmentId } of await listDoubtful(deps)) await look(environmentId)
       continue
     }
     const { instanceId, environmentId } = readLabels(event.attributes)
@@ -40,4 +39,16 @@ export async function watchContainers(deps: WatchDeps, { signal }: { signal: Abo
         await sleep(retryDelay, undefined, { signal }).catch(() => {})
       }
   }
+}
+
+/** Those that one look at all containers does not confirm; all of them while the engine can't be asked. */
+async function listDoubtful({ db, docker, instanceId }: WatchDeps) {
+  const labels = labelFilter(instanceId)
+  const containers = await docker.listContainers({ labels, all: true }).catch(() => null)
+  const finished = listInStatus(db, ['running', 'stopped'])
+  if (!containers) return finished
+  const byId = new Map(containers.map((container) => [container.id, container]))
+  return finished.filter(
+    ({ containerId, status }) => statusOf(byId.get(containerId ?? '')) !== status,
+  )
 }
