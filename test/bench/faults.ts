@@ -19,7 +19,7 @@ type Scenario = (options: { command: string[] }) => Promise<FaultReport>
 /** What is done to Davit on purpose, as often as is promised; those without `command` run its source. */
 export const faults: Record<string, Scenario> = {
   kills: ({ command }) => kills({ command, rounds: 20 }),
-  'kill-loop': ({ command }) => killLoop({ command, rounds: 20 }),
+  'kill-loop': ({ command }) => killLoop({ command, rounds: 120 }),
   cancels: ({ command }) => cancels({ command, rounds: 20 }),
   shutdowns: ({ command }) => shutdowns({ command, rounds: 6, viewers: 50, requests: 20 }),
   'coming-back': ({ command }) =>
