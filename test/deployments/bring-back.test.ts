@@ -9,6 +9,12 @@ import { anApp, answerOf, aProject, finished, logOf } from './apps.ts'
 
 const signal = new AbortController().signal
 
+/** Takes a container away, once nobody looks any more whether it runs. */
+async function wipe(t: TestApp, { containerId }: { containerId: string }) {
+  await t.queue.idle()
+  await t.docker.removeContainer(containerId, { force: true })
+}
+
 /** Davit as it starts on a database that was restored. */
 async function startRestored(t: TestApp) {
   noteWhatRan(t.db)
@@ -38,7 +44,7 @@ test('after a restore an app without its container is deployed from its image, a
     image: 'davit/gone:gone',
     id: '01900000-0000-7000-8000-000000000000',
   })
-  await t.docker.removeContainer(first.containerId, { force: true })
+  await wipe(t, first)
   await startRestored(t)
   const again = await finished(ada, (await list())[0])
   expect(again).toMatchObject({ status: 'running', image: first.image, commit: first.commit })
@@ -54,7 +60,7 @@ test('what was deployed after the backup goes on serving, and is known by its la
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('here'))
   const first = await project.deploy()
-  await t.docker.removeContainer(first.containerId, { force: true })
+  await wipe(t, first)
   const id = Bun.randomUUIDv7()
   const newer = await t.docker.createContainer({
     name: `newer-${id.slice(-12)}`,
