@@ -6,7 +6,7 @@ import { getStatus, isEnded } from './store.ts'
 import type { Status } from './store.ts'
 
 /** Lines, and characters, read from the database at a time; what a reader that lags costs in memory. */
-const page = { limit: 1000, maxLength: 128 * 1024 }
+const page = { limit: 1000, maxLength: 64 * 1024 }
 
 /**
  * The lines after `after`, stored ones first, then live ones, without a gap or a repeat, and every

@@ -5,10 +5,13 @@ import { LogReader } from './log-reader.ts'
 import type { FaultReport } from './report.ts'
 
 /** MiB by which the memory of a process differs from one run to the next, whoever reads. */
-const noise = 20
+const noise = 30
 
-/** Of those who stalled, so many read on to the end. */
-const witnesses = 3
+/** Of those who stalled first, and of those who did last, so many read on to the end. */
+const witnesses = 2
+
+/** Milliseconds until those who come late have what they do not read, and what the build left is gone. */
+const settleTime = 2500
 
 type Options = {
   readers: number
@@ -25,7 +28,6 @@ type Options = {
 export async function stalledReaders(options: Options): Promise<FaultReport> {
   const davit = await startLogDavit(options.command ? { command: options.command } : {})
   try {
-    await readBuild(davit, { ...options, readers: 0, seconds: 0 }) // brings the memory up to its usual
     const alone = await readBuild(davit, { ...options, readers: 0 })
     const among = await readBuild(davit, options)
     const each = (among.memory - alone.memory) / options.readers
@@ -52,14 +54,16 @@ async function readBuild(davit: LogDavit, { readers, lines, seconds }: Options) 
   const address = `${davit.url}${path}/logs`
   const open = () => new LogReader(address, davit.authorization)
   const along = open()
-  const stalled = Array.from({ length: readers }, open)
+  // half of them stall while it grows, half with what is stored
+  const stalled = Array.from({ length: readers / 2 }, open)
   try {
     const from = performance.now()
     await along.read()
     const duration = (performance.now() - from) / 1000
-    await Bun.sleep(seconds * 1000)
+    while (stalled.length < readers) stalled.push(open())
+    await Bun.sleep(settleTime + seconds * 1000)
     const memory = residentMemory(davit.pid)
-    const late = stalled.slice(0, witnesses)
+    const late = stalled.filter((_, at) => at < witnesses || at >= readers - witnesses)
     await Promise.all(late.map((reader) => reader.read()))
     const { length } = await davit.stored(path)
     const wrong = [along, ...late].map((reader) => reader.wrong + Math.abs(length - reader.last))
