@@ -7,6 +7,7 @@ import { DavitClient } from '../demo/client.ts'
 import { readEvents } from '../demo/events.ts'
 import { startDavit } from '../support/davit.ts'
 import type { DavitProcess } from '../support/davit.ts'
+import { removeFromEngine } from '../support/remove-from-engine.ts'
 
 export type Key = { projectId: string; id: string }
 export type Deployment = Key & { status: string; url: string; containerId: string | null }
@@ -76,14 +77,7 @@ export function anInstallation({ command }: Launch, env: Record<string, string> 
     /** Ends it and takes away all that it made. */
     async leave() {
       await davit?.stop()
-      const labels = this.labels()
-      for (const { id } of await docker.listContainers({ labels, all: true }))
-        await docker.removeContainer(id, { force: true })
-      for (const { id, tags } of await docker.listImages({ labels }))
-        for (const image of tags.length > 0 ? tags : [id])
-          await docker.removeImage(image, { force: true })
-      for (const { id } of await docker.listNetworks({ labels })) await docker.removeNetwork(id)
-      for (const { name } of await docker.listVolumes({ labels })) await docker.removeVolume(name)
+      await removeFromEngine(docker, this.labels())
       rmSync(directory, { recursive: true, force: true })
     },
   }

@@ -23,6 +23,7 @@ import { secretsOfService } from '../../src/services/secrets-of-service.ts'
 import { ServiceRunner } from '../../src/services/runner.ts'
 import { Streams } from '../../src/web/streams.ts'
 import { TestClient } from './client.ts'
+import { removeFromEngine } from './remove-from-engine.ts'
 
 export type TestApp = ReturnType<typeof testApp>
 
@@ -71,7 +72,8 @@ export function testApp(env: Record<string, string> = {}) {
     await deps.queue.stop()
     await deps.runner.stop()
     await deps.pruneRuns.stop()
-    if (deps.docker !== docker || hasMade()) await removeFromEngine({ ...deps, docker })
+    if (deps.docker !== docker || hasMade())
+      await removeFromEngine(docker, labelFilter(deps.instanceId))
     rmSync(dataDir, { recursive: true, force: true })
   })
   return { ...deps, deps, app, dataDir, logIn: (email: string) => logIn(deps, app, email) }
@@ -94,16 +96,4 @@ function noticing(docker: Deps['docker']) {
     Object.assign(noticed, { [name]: (...args: unknown[]) => ((made = true), call(...args)) })
   }
   return { docker: noticed, hasMade: () => made }
-}
-
-/** Everything of this installation, and of no other. */
-async function removeFromEngine({ docker, instanceId }: Deps) {
-  const labels = labelFilter(instanceId)
-  for (const { id } of await docker.listContainers({ labels, all: true }))
-    await docker.removeContainer(id, { force: true })
-  for (const { id, tags } of await docker.listImages({ labels }))
-    for (const image of tags.length > 0 ? tags : [id])
-      await docker.removeImage(image, { force: true })
-  for (const { id } of await docker.listNetworks({ labels })) await docker.removeNetwork(id)
-  for (const { name } of await docker.listVolumes({ labels })) await docker.removeVolume(name)
 }
