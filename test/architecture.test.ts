@@ -25,7 +25,7 @@ const lines = [
   'live db',
   'config.ts pinned-fetch.ts',
   'sealed-stream.ts',
-  'hosts.ts limits.ts secrets.ts',
+  'every.ts hosts.ts limits.ts secrets.ts',
   'disk-space.ts errors.ts journal.ts root.ts trailing.ts version.ts whole-file.ts',
 ].map((line) => line.split(' '))
 

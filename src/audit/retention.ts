@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { report } from '../journal.ts'
+import { every } from '../every.ts'
 import { deleteEventsBefore, getOldestEventTime } from './store.ts'
 import type { Store } from './store.ts'
 
@@ -21,13 +20,5 @@ export function dropOldEvents(db: Store) {
 }
 
 /** Drops what is old now and every hour, until the signal. */
-export async function keepEvents(db: Store, { signal }: { signal: AbortSignal }) {
-  while (!signal.aborted) {
-    try {
-      dropOldEvents(db)
-    } catch (error) {
-      report('old events were not removed', error)
-    }
-    await sleep(interval, undefined, { signal, ref: false }).catch(() => {})
-  }
-}
+export const keepEvents = (db: Store, { signal }: { signal: AbortSignal }) =>
+  every(interval, () => dropOldEvents(db), { signal, failed: 'old events were not removed' })

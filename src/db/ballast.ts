@@ -1,9 +1,9 @@
 import { rmSync, statSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { spaceOf } from '../disk-space.ts'
-import { journal, report } from '../journal.ts'
+import { every } from '../every.ts'
+import { journal } from '../journal.ts'
 
 /** Bytes; enough for many a clean-up and login, and little on any disk. */
 const most = 32 * 2 ** 20
@@ -35,13 +35,9 @@ export class Ballast {
   }
 
   /** Takes the room again whenever there is enough, until the signal. */
-  async keep({ signal }: { signal: AbortSignal }) {
-    while (!signal.aborted) {
-      await this.hold().catch((error) =>
-        report('the room kept on the disk was not looked at', error),
-      )
-      await sleep(interval, undefined, { signal, ref: false }).catch(() => {})
-    }
+  keep({ signal }: { signal: AbortSignal }) {
+    const failed = 'the room kept on the disk was not looked at'
+    return every(interval, () => this.hold(), { signal, failed })
   }
 
   async hold() {

@@ -1,7 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
 import { Failure } from '../../errors.ts'
-import { report } from '../../journal.ts'
+import { every } from '../../every.ts'
 import { bytes } from '../../web/units.ts'
 import { diskSpace } from './disk-space.ts'
 import { goesByDefault } from './plan.ts'
@@ -18,12 +17,8 @@ type CleanUpDeps = Pick<Deps, 'db' | 'docker' | 'config' | 'pruneRuns'>
 const interval = 60_000
 
 /** Runs the clean-up once a day at its hour; one that was missed runs at the next look of that day. */
-export async function keepSchedule(deps: CleanUpDeps, { signal }: { signal: AbortSignal }) {
-  while (!signal.aborted) {
-    await runIfDue(deps, new Date()).catch((error) => report('the clean-up did not run', error))
-    await sleep(interval, undefined, { signal }).catch(() => {})
-  }
-}
+export const keepSchedule = (deps: CleanUpDeps, { signal }: { signal: AbortSignal }) =>
+  every(interval, () => runIfDue(deps, new Date()), { signal, failed: 'the clean-up did not run' })
 
 /** Whether it ran. An engine that is away is told, and tried again at the next look. */
 export async function runIfDue(deps: CleanUpDeps, now: Date): Promise<boolean> {
