@@ -3,6 +3,7 @@ import type { Container, ContainerSummary } from '../docker/index.ts'
 import { AppError } from '../errors.ts'
 import { labelFilter } from '../projects/labels.ts'
 import type { User } from '../web/factory.ts'
+import { whileAlive } from '../web/while-alive.ts'
 import { maySee, placeContainers } from './place.ts'
 import type { Place } from './place.ts'
 
@@ -20,7 +21,8 @@ export async function findContainer(
   { id, user, signal }: { id: string; user: Viewer; signal?: AbortSignal | undefined },
 ): Promise<Found> {
   if (!isFullId(id)) throw noContainer()
-  const container = await deps.docker.inspectContainer(id, { signal })
+  const { docker } = deps
+  const container = await whileAlive(docker, docker.inspectContainer(id, { signal }))
   if (container?.id !== id) throw noContainer() // the engine takes names and prefixes too
   const place = placeContainers(deps, [container])(container)
   if (!maySee(user, place)) throw noContainer()
@@ -40,7 +42,8 @@ export async function listVisible(
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Listed[]> {
   const labels = user.role === 'admin' ? [] : labelFilter(deps.instanceId, { ownerId: user.id })
-  const containers = await deps.docker.listContainers({ all: true, labels, signal })
+  const { docker } = deps
+  const containers = await whileAlive(docker, docker.listContainers({ all: true, labels, signal }))
   const placeOf = placeContainers(deps, containers)
   return containers
     .map((container) => ({ container, place: placeOf(container) }))

@@ -30,7 +30,7 @@ export async function restartTheEngine({
   try {
     const { client } = await davit.start()
     const app = await aTickingApp(client, davit.directory)
-    const build = aRepository(davit.directory, aBuild('echo begun; sleep 3333'), 'build.git')
+    const build = aRepository(davit.directory, aBuild('echo be""gun; sleep 3333'), 'build.git')
     const site = await aSite(client, 'build', build.url)
     const id = app.containerId!
     const heard = {

@@ -91,6 +91,7 @@ export async function startPrivateEngine({ diskMb, config = {} }: Options = {}) 
 
     async [Symbol.asyncDispose]() {
       await host[Symbol.asyncDispose]()
+      process?.kill('SIGKILL') // one that was frozen would not see that all is gone
       await process?.exited
       await owned.disposeAsync()
     },

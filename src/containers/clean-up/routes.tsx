@@ -10,6 +10,7 @@ import { requireAdmin } from '../../web/require-admin.ts'
 import { show, showSaved } from '../../web/respond.tsx'
 import type { View } from '../../web/respond.tsx'
 import { userOf } from '../../web/user-of.ts'
+import { whileAlive } from '../../web/while-alive.ts'
 import { patience, within } from '../../web/within.ts'
 import { buildLimits } from './build-limits.ts'
 import { diskShares } from './disk-shares.ts'
@@ -69,7 +70,7 @@ export const pruneRoutes = (deps: Deps) => {
 
   async function overview(c: Context, draft: Draft): Promise<View> {
     const { signal } = c.req.raw
-    const use = await orTooLong(deps.docker.diskUse({ signal }))
+    const use = await orTooLong(whileAlive(deps.docker, deps.docker.diskUse({ signal })))
     const space = await diskSpace(deps)
     const disk = { shares: diskShares(deps, use), space, isFull: db.$client.ballast.isGone }
     const builds = await buildLimits(deps, { space, signal })

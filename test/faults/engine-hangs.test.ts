@@ -1,0 +1,25 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { connectDocker } from '../../src/docker/index.ts'
+import { testApp } from '../support/app.ts'
+import { startPrivateEngine } from './private-engine.ts'
+
+test('each page says that the engine hangs, and shows all again when it goes on', async () => {
+  await using engine = await startPrivateEngine()
+  const t = testApp()
+  onTestFinished(() => void (t.deps.docker = t.docker)) // what the test has made is removed the usual way
+  t.deps.docker = connectDocker({ host: engine.host })
+  const ada = t.logIn('ada@example.com')
+  expect((await ada.get('/containers/api')).json).toEqual({ containers: [] })
+
+  await engine.freeze()
+  const id = 'a'.repeat(64)
+  const asked = ['/containers', `/containers/${id}`].map((path) => ada.page(path))
+  const answers = await Promise.all([...asked, ada.page('/projects')])
+  expect(answers.map(({ status }) => status)).toEqual([503, 503, 200])
+  for (const { text } of answers.slice(0, 2))
+    expect(text).toContain('The Docker Engine does not answer.')
+
+  await engine.thaw()
+  expect((await ada.get(`/containers/${id}`)).status).toBe(404)
+  expect((await ada.get('/containers')).status).toBe(200)
+})
