@@ -12,19 +12,29 @@ const columns = {
   text: deploymentLogs.text,
 }
 
+/** Rows of one statement: one at a time costs twice as much, and more are no faster. */
+const rowsAtOnce = 25
+
 /** Returns a function that stores lines of one deployment in one transaction each, prepared once. */
 export function prepareInsert(logDb: LogDb, deploymentId: string) {
-  const insert = logDb
-    .insert(deploymentLogs)
-    .values({
-      deploymentId,
-      sequence: sql.placeholder('sequence'),
-      time: sql.placeholder('time'),
-      stream: sql.placeholder('stream'),
-      text: sql.placeholder('text'),
+  const [one, many] = [1, rowsAtOnce].map((rows) =>
+    logDb.$client.prepare<unknown, (string | number)[]>(
+      `INSERT INTO deployment_logs (deployment_id, sequence, time, stream, text)
+       VALUES ${Array(rows).fill('(?, ?, ?, ?, ?)').join(', ')}`,
+    ),
+  )
+  return (lines: LogLine[]) =>
+    logDb.transaction(() => {
+      for (let at = 0; at < lines.length;) {
+        const rows = lines.length - at < rowsAtOnce ? 1 : rowsAtOnce
+        const values: (string | number)[] = []
+        for (const { sequence, time, stream, text } of lines.slice(at, at + rows))
+          values.push(deploymentId, sequence, time, stream, text)
+        const insert = rows === 1 ? one! : many!
+        insert.run(...values)
+        at += rows
+      }
     })
-    .prepare()
-  return (lines: LogLine[]) => logDb.transaction(() => lines.forEach((line) => insert.run(line)))
 }
 
 export const getLastSequence = (logDb: LogDb, deploymentId: string) =>
