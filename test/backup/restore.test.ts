@@ -157,11 +157,10 @@ function anInstallation() {
   return {
     directory,
     emptyEngine,
-    async start(enter: '/auth/register' | '/auth/login') {
+    async start(path: '/auth/register' | '/auth/login') {
       davit = await startDavit({ directory, env })
       const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(110_000) })
-      await client.get('/health')
-      await client.post(enter, account)
+      await client.enter(path, account)
       return client
     },
     run: ([verb, file, ...more]: string[]) =>

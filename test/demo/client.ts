@@ -1,3 +1,4 @@
+type Account = { email: string; password: string }
 type Options = { body?: object; headers?: Record<string, string>; signal?: AbortSignal }
 
 /** Talks to Davit as a program does, in JSON, with the cookies of one session. */
@@ -9,6 +10,12 @@ export class DavitClient {
   constructor({ url, signal }: { url: string; signal: AbortSignal }) {
     this.#url = url
     this.#signal = signal
+  }
+
+  /** Registers, or logs in. */
+  async enter(path: '/auth/register' | '/auth/login', account: Account) {
+    await this.get('/health') // gives the cookie with the CSRF token
+    await this.post(path, account)
   }
 
   async get<T>(path: string): Promise<T> {

@@ -55,8 +55,7 @@ async function demonstrate() {
 
   const davit = new DavitClient({ url: server.url, signal })
   const account = { email: 'demo@example.com', password: crypto.randomUUID() }
-  await davit.get('/auth/register') // gives the CSRF token
-  await davit.post('/auth/register', account)
+  await davit.enter('/auth/register', account)
   const project = await davit.post<{ id: string }>('/projects', {
     name: 'hello',
     repositoryUrl: sample.url,

@@ -70,8 +70,7 @@ export async function backupsUnderWrites({
 /** Delivers pushes and changes a secret variable, one after the other, until it is stopped. */
 async function aWriter(url: string) {
   const client = new DavitClient({ url, signal: AbortSignal.timeout(600_000) })
-  await client.get('/health')
-  await client.post('/auth/register', { email: 'ada@example.com', password: Bun.randomUUIDv7() })
+  await client.enter('/auth/register', { email: 'ada@example.com', password: Bun.randomUUIDv7() })
   const project = await client.post<{ id: string; webhookSecret: string }>('/projects', {
     name: 'site',
     repositoryUrl,

@@ -24,8 +24,7 @@ export async function deployOnFullDisk() {
   const journal = () => Bun.file(join(directory, 'davit.log')).text()
   try {
     const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(50_000) })
-    await client.page('/auth/register')
-    await client.post('/auth/register', ada)
+    await client.enter('/auth/register', ada)
     const repository = aRepository(directory, aBuild('echo early; sleep 1; seq 10000'))
     const site = { name: 'site', repositoryUrl: repository.url }
     const project = await client.post<{ id: string }>('/projects', site)

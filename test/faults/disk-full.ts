@@ -41,8 +41,7 @@ async function fillOnce() {
   const expect = (holds: unknown, what: string) => holds || broken.push(what)
   try {
     const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(60_000) })
-    await client.page('/auth/register') // gives the CSRF token
-    await client.post('/auth/register', ada)
+    await client.enter('/auth/register', ada)
     const make = (name: string) => client.post<{ id: string }>('/projects', { name, repositoryUrl })
     const { id: first } = await make('first')
     const { id: second } = await make('second')

@@ -48,8 +48,7 @@ export function anInstallation({ command }: Launch, env: Record<string, string> 
       rmSync(join(directory, 'davit.log'), { force: true }) // it would be written over, not cut
       davit = await startDavit({ directory, env: settings, ...(command && { command }) })
       const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(600_000) })
-      await client.get('/health') // brings the cookie with the CSRF token
-      await client.post(isNew ? '/auth/register' : '/auth/login', account)
+      await client.enter(isNew ? '/auth/register' : '/auth/login', account)
       return { ...davit, client }
     },
     async kill() {

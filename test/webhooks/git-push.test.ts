@@ -40,8 +40,7 @@ async function aHost() {
     env: { DAVIT_DATA_DIR: join(directory, 'data'), DAVIT_ALLOW_HOSTS: '127.0.0.1' },
   })
   const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(60_000) })
-  await client.get<unknown>('/health')
-  await client.post('/auth/register', { email: 'ada@example.com', password: crypto.randomUUID() })
+  await client.enter('/auth/register', { email: 'ada@example.com', password: crypto.randomUUID() })
   const repositoryUrl = `${server.url}app.git`
   const project = await client.post<{ id: string; webhookSecret: string }>('/projects', {
     name: 'pushed',

@@ -46,8 +46,7 @@ const start = () =>
 
 async function logIn(path: '/auth/register' | '/auth/login') {
   const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(60_000) })
-  await client.get('/health')
-  await client.post(path, account)
+  await client.enter(path, account)
   return client
 }
 

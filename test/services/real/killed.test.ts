@@ -136,8 +136,7 @@ function anInstallation(env: Record<string, string>) {
       const settings = { DAVIT_DATA_DIR: dataDir, DAVIT_ALLOW_HOSTS: '127.0.0.1', ...env }
       davit = await startDavit({ directory, env: settings })
       const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(120_000) })
-      await client.get('/health') // brings the cookie with the CSRF token
-      await client.post(isNew ? '/auth/register' : '/auth/login', account)
+      await client.enter(isNew ? '/auth/register' : '/auth/login', account)
       return client
     },
     async kill() {
