@@ -14,18 +14,6 @@ import type { TestClient } from '../support/client.ts'
 
 type Removed = { kind: string; name: string }
 
-/** A project that runs, with a volume. */
-async function aRunningProject(t: TestApp, ada: TestClient, name = 'site') {
-  const repository = aRepository(t.dataDir, anApp('hello'), `${name}.git`)
-  const { json: project } = await ada.post('/projects', { name, repositoryUrl: repository.url })
-  const path = `/projects/${project.id}`
-  const [environment] = (await ada.get(`${path}/envs`)).json.items
-  await ada.put(`${path}/envs/${environment.id}`, { volumes: ['data:/data'] })
-  const deployment = await deployed(ada, project.id)
-  expect(deployment.error).toBeNull()
-  return { project, environment, deployment, path }
-}
-
 /** How many objects of each kind the engine has of a project, or of all of this installation. */
 async function countOnEngine({ docker, instanceId }: TestApp, projectId?: string) {
   const labels = labelFilter(instanceId, projectId ? { projectId } : {})
@@ -49,32 +37,7 @@ const kinds = (removed: Removed[]) => removed.map(({ kind }) => kind)
 const nothing = { containers: 0, images: 0, networks: 0, volumes: 0 }
 const mirrors = ({ dataDir }: TestApp) => readdirSync(join(dataDir, 'mirrors'))
 
-test('a deleted project takes all that was made for it along, its volumes stay', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { project, environment, deployment, path } = await aRunningProject(t, ada)
-  const kept = await ada.post('/projects', { name: 'kept', repositoryUrl: project.repositoryUrl })
-  await ada.post(`/envs/${environment.id}/variables`, { key: 'A', value: 'x' })
-  expect(await countOnEngine(t)).toEqual({ containers: 1, images: 1, networks: 1, volumes: 1 })
-  expect((await ada.page(`${path}/delete`)).text).toContain(`davit-${environment.id}-data`)
-
-  const answer = await ada.delete(path)
-  expect(answer.status).toBe(200)
-  expect(kinds(answer.json.removed)).toEqual(['container', 'image', 'network', 'project'])
-  expect(answer.json.removed).toContainEqual({ kind: 'image', name: deployment.image })
-  expect(await countOnEngine(t)).toEqual({ ...nothing, volumes: 1 })
-  expect(rowsOf(t)).toEqual([1, 1, 0, 0, 0])
-  expect(mirrors(t)).toHaveLength(1) // another project needs it
-  expect((await ada.get(path)).status).toBe(404)
-  expect(fetch(deployment.url)).rejects.toThrow()
-
-  const last = await ada.delete(`/projects/${kept.json.id}`)
-  expect(kinds(last.json.removed)).toEqual(['git mirror', 'project'])
-  expect(mirrors(t)).toEqual([])
-  expect((await ada.delete(path)).status).toBe(404)
-})
-
-test('a deleted environment takes its own things along, and what is not ours stays with the rest', async () => {
+test('what is deleted takes along all that was made for it, and nothing else', async () => {
   const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
   const ada = t.logIn('ada@example.com')
   const { json: project } = await ada.post('/projects', {
@@ -82,6 +45,7 @@ test('a deleted environment takes its own things along, and what is not ours sta
     repositoryUrl: aRepository(t.dataDir, anApp('hello')).url,
   })
   const path = `/projects/${project.id}`
+  const kept = await ada.post('/projects', { name: 'kept', repositoryUrl: project.repositoryUrl })
   const [production] = (await ada.get(`${path}/envs`)).json.items
   expect((await ada.delete(`${path}/envs/${production.id}`)).status).toBe(409)
   const volumes = ['data:/data']
@@ -101,20 +65,25 @@ test('a deleted environment takes its own things along, and what is not ours sta
   expect(logged.all()).toEqual([{ id: other.id }])
   expect(await (await fetch(other.url)).text()).toBe('hello')
 
+  await ada.post(`/envs/${staging.id}/variables`, { key: 'A', value: 'x' })
+  expect((await ada.page(`${path}/delete`)).text).toContain(`davit-${staging.id}-data`)
   const foreign = await foreignOf(t, other.image)
   const answer = await ada.delete(path, { volumes: true })
   expect(answer.status, answer.text).toBe(200)
-  expect(kinds(answer.json.removed)).toEqual([
-    'container',
-    'network',
-    'volume',
-    'git mirror',
-    'project',
-  ])
+  expect(kinds(answer.json.removed)).toEqual(['container', 'network', 'volume', 'project'])
+  expect(rowsOf(t)).toEqual([1, 1, 0, 0, 0])
+  expect(mirrors(t)).toHaveLength(1) // another project needs it
+  expect((await ada.get(path)).status).toBe(404)
+  expect((await ada.delete(path)).status).toBe(404)
+  expect(fetch(other.url)).rejects.toThrow()
   expect((await t.docker.inspectContainer(foreign.container))!.state).toBe('running')
   expect(await t.docker.inspectImage(other.image)).not.toBeNull()
   expect((await t.docker.listVolumes()).map(({ name }) => name)).toContain(foreign.name)
   expect((await t.docker.listNetworks()).map(({ id }) => id)).toContain(foreign.network)
+
+  const last = await ada.delete(`/projects/${kept.json.id}`)
+  expect(kinds(last.json.removed)).toEqual(['git mirror', 'project'])
+  expect(mirrors(t)).toEqual([])
 })
 
 /** A container that someone runs by hand from an image of ours, whose labels come along. */
