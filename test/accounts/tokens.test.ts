@@ -282,7 +282,8 @@ describe('the list of tokens', () => {
 
 describe('a stream may ask whether the login it came with still holds', () => {
   type Login = { session: { id: string } | null; token: { id: string } | null }
-  const requestOf = (login: Login) => ({ var: login }) as unknown as Context
+  const requestOf = (login: Login) =>
+    ({ get: (name: keyof Login) => login[name] }) as unknown as Context
 
   test('which was a token', async () => {
     const t = await withToken()
