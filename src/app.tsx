@@ -116,7 +116,8 @@ const pageHeaders = (url: URL | null) =>
 const privateAnswers = () =>
   factory.createMiddleware(async (c, next) => {
     await next()
-    if (c.var.user && !c.res.headers.has('Cache-Control')) c.header('Cache-Control', 'no-store')
+    const { headers } = c.res // c.header would make the whole answer anew by now
+    if (c.var.user && !headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
   })
 
 /** 504 after so many seconds. A stream is answered at once and so never meets it. */
