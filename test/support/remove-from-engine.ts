@@ -2,8 +2,8 @@ import type { Docker } from '../../src/docker/index.ts'
 
 /** Takes away everything with these labels, and nothing else. */
 export async function removeFromEngine(docker: Docker, labels: string[]) {
-  for (const { id } of await docker.listContainers({ labels, all: true }))
-    await docker.removeContainer(id, { force: true })
+  const containers = await docker.listContainers({ labels, all: true })
+  await Promise.all(containers.map(({ id }) => docker.removeContainer(id, { force: true })))
   for (const { id, tags } of await docker.listImages({ labels }))
     for (const image of tags.length > 0 ? tags : [id])
       await docker.removeImage(image, { force: true })
