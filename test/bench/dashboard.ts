@@ -86,7 +86,7 @@ async function start({ directory, env, cookie }: ReturnType<typeof install>, exe
   const url = `${davit.url}/dashboard`
   const first = await fetch(url, { headers: { Cookie: cookie } })
   const [csrf] = first.headers.getSetCookie().map((text) => text.split(';')[0])
-  if (!(await first.text()).includes('project 49'))
+  if (!(await first.text()).includes('<bdi>project '))
     throw new Error('The dashboard does not show the projects')
   const headers = [`Cookie: ${cookie}; ${csrf}`, 'Accept: text/html']
   return { load: () => load(url, { headers }), stop: davit.stop }
