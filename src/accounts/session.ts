@@ -11,11 +11,11 @@ import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { endTheFuture, tolerance } from './future-store.ts'
 import { readBearer } from './bearer.ts'
+import { keptSessions } from './kept-sessions.ts'
 import {
   deleteExpiredSessions,
   deleteSession,
   deleteStaleSessions,
-  getSession,
   insertSession,
   setSessionSeen,
 } from './store.ts'
@@ -35,8 +35,10 @@ const seenEvery = 60_000
  * Fills `user`, and `session` from the cookie or `token` from the header, with null where there is
  * none. The cookies of a request with a token are not read. Refuses only a token that is not valid.
  */
-export const loadSession = (deps: SessionDeps) =>
-  factory.createMiddleware(async function readSession(c, next) {
+export const loadSession = (deps: SessionDeps) => {
+  const findSession = keptSessions(deps.db)
+
+  return factory.createMiddleware(async function readSession(c, next) {
     const shown = readBearer(c, deps.db)
     c.set('token', shown?.token ?? null)
     if (shown) {
@@ -45,12 +47,13 @@ export const loadSession = (deps: SessionDeps) =>
       return next()
     }
     const token = getCookie(c, cookieName)
-    const found = token === undefined ? undefined : getSession(deps.db, hashToken(token))
+    const found = token === undefined ? undefined : findSession(hashToken(token))
     c.set('session', found?.session ?? null)
     c.set('user', found?.user ?? null)
     if (found) keepAlive(c, deps, { session: found.session, token: token! })
     await next()
   })
+}
 
 /** Logs the user in on this browser: always a new token, and the session it replaces ends. */
 export function startSession(c: Context, deps: SessionDeps, user: UserRow) {

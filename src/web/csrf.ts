@@ -9,6 +9,10 @@ import type { Env } from './factory.ts'
 import { hasHandler } from './has-handler.ts'
 
 const cookieName = 'svc_csrf'
+
+/** Genuine tokens remembered at most. */
+const mostKnown = 1000
+
 const unsafe = ['POST', 'PUT', 'PATCH', 'DELETE']
 
 type CsrfDeps = { secrets: Secrets; config: { url: URL | null } }
@@ -23,14 +27,27 @@ export function giveCsrfToken(c: Context, { secrets, config }: CsrfDeps) {
 }
 
 /** Keeps `csrfToken` set: the one of the cookie while it fits the session, else a new one. */
-export const csrfToken = (deps: CsrfDeps) =>
-  factory.createMiddleware(async function loadCsrfToken(c, next) {
+export const csrfToken = (deps: CsrfDeps) => {
+  /** Tokens found genuine, with their session: signing anew for each page takes longer than all else. */
+  const known = new Set<string>()
+
+  return factory.createMiddleware(async function loadCsrfToken(c, next) {
     if (c.var.token) return next() // no browser sends one by itself, so there is nothing to forge
     const token = getCookie(c, cookieName)
-    if (token && isGenuine(deps.secrets, c.var.session?.id, token)) c.set('csrfToken', token)
+    if (token && fits(c.var.session?.id, token)) c.set('csrfToken', token)
     else giveCsrfToken(c, deps)
     await next()
   })
+
+  function fits(sessionId: string | undefined, token: string) {
+    const pair = `${sessionId ?? ''} ${token}`
+    if (known.has(pair)) return true
+    if (!isGenuine(deps.secrets, sessionId, token)) return false
+    if (known.size >= mostKnown) known.clear()
+    known.add(pair)
+    return true
+  }
+}
 
 /**
  * Signed double submit (OWASP): a change must repeat the cookie's token, which is bound to the
