@@ -7,16 +7,27 @@ export type EngineLook = { ok: boolean; detail: string }
 /** Milliseconds that a page waits for the engine before it says that it does not answer. */
 const patience = 1000
 
-/** Milliseconds for which one look serves all pages. */
-const fresh = 1000
+/** Milliseconds after which the engine is looked at again; pages say meanwhile what was seen last. */
+const interval = 1000
 
-/** Whether the engine answers, looked at once a second however many ask. */
+/** Whether the engine answers, looked at once a second however many ask, and seen two seconds ago at most. */
 export function engineLooks(docker: Deps['docker']): () => Promise<EngineLook> {
-  let last: { look: Promise<EngineLook>; until: number } | null = null
+  let last: { at: number; seen: Promise<EngineLook> } | null = null
+  let isLooking = false
+
   return function lookAtEngine() {
-    const now = performance.now()
-    if (!last || now >= last.until) last = { look: look(docker), until: now + fresh }
-    return last.look
+    const at = performance.now()
+    if (!last || at - last.at >= interval + patience) last = { at, seen: look(docker) }
+    else if (at - last.at >= interval && !isLooking) void lookAgain(at)
+    return last.seen
+  }
+
+  async function lookAgain(at: number) {
+    isLooking = true
+    const seen = look(docker)
+    await seen.catch(() => {}) // whoever asks next is told
+    last = { at, seen }
+    isLooking = false
   }
 }
 
