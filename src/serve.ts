@@ -1,5 +1,5 @@
 import type { Server } from 'bun'
-import { accessSync, constants, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasUsers } from './accounts/store.ts'
 import { setupCodeFor } from './accounts/setup-code.ts'
@@ -36,6 +36,7 @@ import { recoverServices } from './services/recover.ts'
 import { secretsOfService } from './services/secrets-of-service.ts'
 import { ServiceRunner } from './services/runner.ts'
 import { watchServices } from './services/watch.ts'
+import { firstSignal, outliveReaders } from './signals.ts'
 import { version } from './version.ts'
 import { Streams } from './web/streams.ts'
 
@@ -187,25 +188,4 @@ function announce({ db, setupCode, config }: Deps, address: URL) {
   if (hasUsers(db)) return
   process.stdout.write(`Make the first account at ${url}/auth/register\n`)
   if (setupCode) process.stdout.write(`Setup code: ${setupCode}\n`)
-}
-
-/** The first one is heeded in good order; a second one ends the process at once. */
-const firstSignal = () =>
-  new Promise<string>((resolve) => {
-    let received = 0
-    for (const name of ['SIGTERM', 'SIGINT', ...hangUp()] as const)
-      process.on(name, () => (++received === 1 ? resolve(name) : process.exit(1)))
-  })
-
-/** The end of the terminal ends Davit too, unless who started it has that ignored, as nohup does. */
-function hangUp() {
-  if (!existsSync('/proc/self/status')) return []
-  const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
-  const isIgnored = (BigInt(`0x${ignored ?? '0'}`) & 1n) === 1n // SIGHUP is the first signal
-  return isIgnored ? [] : (['SIGHUP'] as const)
-}
-
-/** Whoever read our output may end before us, a `tee` or a parent: what is written then is lost, no more. */
-function outliveReaders() {
-  for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
 }
