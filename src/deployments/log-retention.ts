@@ -1,6 +1,6 @@
-import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { report } from '../journal.ts'
+import { every } from '../every.ts'
 import { getAgeOfLog } from './log-age-store.ts'
 import { deleteLinesUpTo, getLastSequence, nextLogged } from './log-store.ts'
 
@@ -46,13 +46,8 @@ export async function dropOldLogs(
 }
 
 /** Drops what is old now and every hour, until the signal. */
-export async function keepLogs(deps: RetentionDeps, { signal }: { signal: AbortSignal }) {
-  while (!signal.aborted) {
-    try {
-      await dropOldLogs(deps, { signal })
-    } catch (error) {
-      report('old logs were not removed', error)
-    }
-    await sleep(interval, undefined, { signal, ref: false }).catch(() => {})
-  }
-}
+export const keepLogs = (deps: RetentionDeps, { signal }: { signal: AbortSignal }) =>
+  every(interval, () => dropOldLogs(deps, { signal }), {
+    signal,
+    failed: 'old logs were not removed',
+  })
