@@ -1,21 +1,12 @@
 import { join } from 'node:path/posix'
-import { Failure } from '../errors.ts'
-import { bytes } from '../web/units.ts'
-import { parseDockerignore } from './dockerignore.ts'
+import { refuseLarge } from './context-limits.ts'
 import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
+import { findDockerignore } from './find-dockerignore.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './git.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { noContext, noDockerfile } from './missing-path.ts'
-import {
-  alternatesEnv,
-  commitTree,
-  listTree,
-  modes,
-  readObjects,
-  readSizes,
-  writeTree,
-} from './objects.ts'
+import { alternatesEnv, commitTree, listTree, modes, readObjects, writeTree } from './objects.ts'
 import type { Entry, Objects } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
 import { sift } from './sift.ts'
@@ -103,27 +94,6 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   return { ...result, tree: dated, dockerfile: place, files: chosen.length }
 }
 
-const mostFiles = 100_000
-
-/** The engine unpacks all of it, on the disk that the apps have too. */
-async function refuseLarge(objects: Objects, entries: Entry[]) {
-  if (entries.length > mostFiles)
-    throw tooMuch(`${inWords(entries.length)} files, of at most ${inWords(mostFiles)}`)
-  const sizes = await readSizes(objects, [...new Set(entries.map(({ hash }) => hash))])
-  const size = entries.reduce((sum, { hash }) => sum + (sizes.get(hash) ?? 0), 0)
-  const most = objects.tools.limits.size
-  if (size > most) throw tooMuch(`${bytes(size)} of files, of at most ${bytes(most)}`)
-}
-
-const inWords = (count: number) => count.toLocaleString('en')
-
-const tooMuch = (what: string) =>
-  new Failure(
-    'context_too_large',
-    `The build would see ${what}.`,
-    'Leave out with .dockerignore what the build does not need, or choose a smaller context directory.',
-  )
-
 function openTree(objects: Objects, entries: Entry[]): Tree {
   return {
     entries: new Map(entries.map((entry) => [entry.path, entry])),
@@ -150,36 +120,6 @@ async function findDockerfile(tree: Tree, options: Options & { root: string }): 
   }
   return found
 }
-
-/** `<Dockerfile>.dockerignore` wins over the context's own. */
-async function findDockerignore(
-  tree: Tree,
-  options: Options & { root: string; dockerfile: string },
-): Promise<(path: string) => boolean> {
-  const { root, dockerfile, dockerfilePath, signal } = options
-  for (const path of [
-    `${dockerfilePath ?? dockerfile}.dockerignore`,
-    root === '' ? '.dockerignore' : `${root}/.dockerignore`,
-  ]) {
-    const entry = tree.entries.get(await followPath(tree, path))
-    signal.throwIfAborted()
-    if (!entry || entry.mode === modes.submodule) continue
-    const text = await tree.read(entry)
-    if (text.length > mostIgnored) throw tooLong(path)
-    return parseDockerignore(text)
-  }
-  return () => false
-}
-
-/** Characters of a .dockerignore: each of its patterns is compared with each file. */
-const mostIgnored = 65_536
-
-const tooLong = (path: string) =>
-  new Failure(
-    'dockerignore_too_hard',
-    `The file ${path} has more than ${inWords(mostIgnored)} characters.`,
-    'Leave out whole folders rather than single files.',
-  )
 
 /** Files in Git LFS are not fetched: the build sees the text that stands for them. */
 async function warnOfPointers(tree: Tree, { entries, log }: { entries: Entry[]; log: Log }) {
