@@ -49,10 +49,11 @@ const mostManifest = 1024 * 1024
 
 export async function readManifest(reader: ByteReader): Promise<Manifest> {
   const length = (await reader.take(4)).readUInt32BE()
-  const text = length <= mostManifest ? await reader.take(length) : Buffer.from('null')
-  const read = manifest.safeParse(JSON.parse(text.toString('utf8')))
-  if (read.success) return read.data
-  throw otherVersion()
+  if (length > mostManifest) throw otherVersion()
+  const text = (await reader.take(length)).toString('utf8')
+  const read = manifest.safeParse(JSON.parse(text))
+  if (!read.success) throw otherVersion()
+  return read.data
 }
 
 export const otherVersion = () =>
