@@ -14,7 +14,7 @@ ARG RUN_IMAGE=debian:bookworm-slim
 FROM ${BUILD_IMAGE} AS build
 WORKDIR /davit
 COPY package.json bun.lock bunfig.toml tsconfig.json ./
-COPY patches patches
+COPY src/docker/docker-modem.patch src/docker/
 RUN npx --yes bun@1.4.5 install --frozen-lockfile
 COPY drizzle drizzle
 COPY assets assets
