@@ -6,7 +6,7 @@ import { connectDocker } from '../../src/docker/index.ts'
 import { startPrivateEngine } from '../faults/private-engine.ts'
 import type { PrivateEngine } from '../faults/private-engine.ts'
 import { testApp } from '../support/app.ts'
-import { until } from '../docker/sandbox.ts'
+import { until } from '../support/until.ts'
 import { aBuild, aProject, logOf } from './apps.ts'
 
 let engine: PrivateEngine

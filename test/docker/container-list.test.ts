@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readStatus } from '../../src/docker/container-list.ts'
-import { sandbox, until } from './sandbox.ts'
+import { execIn } from '../support/exec.ts'
+import { until } from '../support/until.ts'
+import { sandbox } from './sandbox.ts'
 
 const { docker, labels, run, options } = sandbox()
 const filter = { labels: Object.entries(labels).map((entry) => entry.join('=')), all: true }
@@ -21,11 +23,13 @@ test('the phrase of the engine tells of health and of the exit', () => {
 })
 
 test('health is in the list as it changes', async () => {
-  const test = ['CMD-SHELL', 'test ! -f /sick']
-  const healthCheck = { test, interval: 300, timeout: 5_000, retries: 1 }
-  const id = await run('sleep 0.5; touch /sick; sleep 60', { healthCheck })
+  const test = ['CMD', 'test', '-f', '/well']
+  const checks = { interval: 300, timeout: 30_000, startPeriod: 60_000, retries: 1 }
+  const id = await run('sleep 999', { healthCheck: { test, ...checks } })
   expect((await listed(id)).health).toBe('starting')
+  await execIn(id, ['touch', '/well'])
   await until(async () => (await listed(id)).health === 'healthy')
+  await execIn(id, ['rm', '/well'])
   await until(async () => (await listed(id)).health === 'unhealthy')
 })
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { sandbox, until } from './sandbox.ts'
+import { until } from '../support/until.ts'
+import { sandbox } from './sandbox.ts'
 
 const { docker, labels, name, run, options } = sandbox()
 const label = Object.entries(labels)[0]!.join('=')

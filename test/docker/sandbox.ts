@@ -66,12 +66,3 @@ export async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
   for await (const item of items) all.push(item)
   return all
 }
-
-/** Waits for something that has no event of its own, for at most 5 s. */
-export async function until(holds: () => Promise<boolean> | boolean): Promise<void> {
-  const end = performance.now() + 5_000
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error('It did not come to pass within 5 s.')
-    await Bun.sleep(10)
-  }
-}

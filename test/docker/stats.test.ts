@@ -3,7 +3,8 @@ import { connectEngine } from '../../src/docker/engine.ts'
 import type { StatsReading } from '../../src/docker/index.ts'
 import { usageBetween } from '../../src/docker/index.ts'
 import { toReading } from '../../src/docker/stats.ts'
-import { sandbox, until } from './sandbox.ts'
+import { until } from '../support/until.ts'
+import { sandbox } from './sandbox.ts'
 
 const { docker, name, options, run } = sandbox()
 const busy = 'while :; do :; done'
