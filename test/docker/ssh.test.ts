@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runDavit } from '../support/run-davit.ts'
+import { startSshServer } from '../support/ssh-server.ts'
+import type { SshServer } from '../support/ssh-server.ts'
+
+let server: SshServer
+beforeAll(async () => void (server = await startSshServer()))
+afterAll(() => server.stop())
+
+/** A home whose user has a key that the server lets in, and knows the server’s. */
+function aHome() {
+  const home = mkdtempSync(join(tmpdir(), 'davit-home-'))
+  onTestFinished(() => rmSync(home, { recursive: true, force: true }))
+  const folder = join(home, '.ssh')
+  mkdirSync(folder, { mode: 0o700 })
+  const key = join(folder, 'id_ed25519')
+  Bun.spawnSync(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', key], { stdin: null })
+  server.allow(readFileSync(`${key}.pub`, 'utf8').trim())
+  const scan = ['ssh-keyscan', '-p', String(server.port), '127.0.0.1']
+  writeFileSync(join(folder, 'known_hosts'), Bun.spawnSync(scan, { stdin: null }).stdout)
+  return home
+}
+
+test('an engine behind sshd is asked, until another host answers in its place', async () => {
+  const home = aHome()
+  const env = { HOME: home, DOCKER_HOST: server.urlOf(''), DAVIT_DATA_DIR: join(home, 'data') }
+  const engineLine = async () =>
+    (await runDavit(['doctor'], { env })).stdout.match(/.*engine .*/)![0]
+  expect(await engineLine()).toMatch(/^ok +engine +Docker \d+/)
+  await server.changeHostKey()
+  expect(await engineLine()).toMatch(/^to do +engine .*cannot be reached/)
+})
