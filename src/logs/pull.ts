@@ -11,6 +11,9 @@ export type Pulled = { entries: Placed[]; gap: boolean }
 const growth = 8
 const maxTail = 100_000
 
+/** Entries behind a gap that come together, where there are so many: of fewer no rate can be told. */
+const measurable = 1000
+
 /**
  * What a container wrote after the position, oldest first; all there is without one. Output of
  * stdout and stderr can stand in the files slightly out of order: `overlap` milliseconds of what
@@ -97,6 +100,7 @@ class Search {
         return this.#pass({ entries: this.#waiting.slice(at + 1), gap: false })
       if (entry.timestamp <= this.#latest) continue
       if (this.#tail && !this.#isDoubtful()) return this.#giveUp()
+      if (this.#waiting.length < measurable) return nothing
       return this.#pass({ entries: this.#waiting, gap: true })
     }
     return nothing

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
+import { execIn } from '../support/exec.ts'
 import {
   anEnvironment,
   allLines,
@@ -33,11 +34,12 @@ test('what the engine threw away before it was read is said to be missing, about
   const environment = await anEnvironment(t, ada)
   const stop = collect(t)
   const count = 200_000
-  const script = `seq 1 100; sleep 3; n=0; while [ $n -lt 20 ]; do seq $((n * 10000 + 1000001)) $((n * 10000 + 1010000)); n=$((n + 1)); sleep 0.1; done`
+  const script = `seq 1 100; until [ -f /go ]; do sleep 0.1; done; n=0; while [ $n -lt 20 ]; do seq $((n * 10000 + 1000001)) $((n * 10000 + 1010000)); n=$((n + 1)); sleep 0.1; done`
   const small = { maxSize: '1m', maxFiles: 3 }
   const id = await environment.run(script, { logs: small })
   await linesUntil(ada, environment.output, ({ text }) => text === '100')
   await stop()
+  await execIn(id, ['touch', '/go']) // from here on nobody reads
   await t.docker.waitForExit(id)
   collect(t)
   await linesUntil(ada, environment.output, hasEnded)

@@ -101,3 +101,15 @@ test('a position that was rotated away leaves a gap, told once', async () => {
   expect(await read(entries.slice(12), last!, { overlap: 5000 })).toMatchObject({ gaps: 1 })
   expect(await read([], last!)).toMatchObject({ texts: '', gaps: 0 })
 })
+
+test('behind a gap so many come at once that a rate can be told of them', async () => {
+  const entries = Array.from({ length: 3000 }, (_, at) => entry(at, String(at)))
+  const { last } = await read(entries.slice(0, 10), null)
+  const { snapshot } = engineWith(entries.slice(500))
+  const counts: number[] = []
+  for await (const pulled of pull(snapshot, { position: last!, expected: 500, overlap: 50 }))
+    counts.push(pulled.gap ? -pulled.entries.length : pulled.entries.length)
+  expect(counts[0]).toBeLessThanOrEqual(-1000)
+  expect(counts.slice(1).every((count) => count > 0)).toBe(true)
+  expect(counts.reduce((sum, count) => sum + Math.abs(count), 0)).toBe(2500)
+})
