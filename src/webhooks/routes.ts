@@ -1,14 +1,12 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { STATUS_CODES } from 'node:http'
-import { isDiskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { deploymentJson } from '../deployments/json.ts'
-import { AppError, statusOf } from '../errors.ts'
+import { AppError } from '../errors.ts'
 import { journal } from '../journal.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
+import { answerJson, problemOf } from '../web/problem.ts'
 import { rateLimit } from '../web/rate-limit.ts'
 import { BodyReader } from './body.ts'
 import { gitea } from './gitea.ts'
@@ -61,22 +59,8 @@ export const webhookRoutes = (deps: Deps, { now = Date.now }: { now?: () => numb
 
 /** Senders want no pages, whatever they accept: a refusal is problem+json, and the same for all that is not signed. */
 function answerRefusal(error: Error, c: Context<Env>) {
-  const { status, detail } = refusalOf(error)
-  if (error instanceof AppError && error.retryAfter !== undefined)
-    c.header('Retry-After', String(Math.ceil(error.retryAfter)))
-  if (!(error instanceof AppError || error instanceof HTTPException))
+  const told = problemOf(error)
+  if (told.status >= 500 && !(error instanceof AppError))
     journal.error('a webhook was not received', error, { requestId: c.var.requestId })
-  const problem = { type: 'about:blank', title: STATUS_CODES[status], status, detail }
-  const body = JSON.stringify({ ...problem, requestId: c.var.requestId })
-  return c.body(body, status, { 'Content-Type': 'application/problem+json' })
-}
-
-function refusalOf(error: Error): { status: ContentfulStatusCode; detail: string } {
-  if (error instanceof AppError) return { status: statusOf[error.code], detail: error.message }
-  if (error instanceof HTTPException)
-    return { status: error.status as ContentfulStatusCode, detail: error.message }
-  // senders try again after a 503, which a full disk or a busy database deserves
-  return isDiskFull(error) || ('code' in error && /^SQLITE_(BUSY|IOERR)/.test(String(error.code)))
-    ? { status: 503, detail: 'This can not be stored now. Send it again later.' }
-    : { status: 500, detail: 'Something went wrong inside Davit. Its log has the details.' }
+  return answerJson(c, told)
 }

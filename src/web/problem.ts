@@ -1,0 +1,85 @@
+import type { Context } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { diskFull, isDiskFull } from '../db/full.ts'
+import { databaseUnavailable, isUnavailable } from '../db/unavailable.ts'
+import { AppError, Failure, statusOf } from '../errors.ts'
+import { fieldName } from './body.ts'
+import type { Env } from './factory.ts'
+
+type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 502 | 503 | 504
+
+/** What is told of an error, whoever asked. */
+export type Problem = {
+  status: Status
+  title: string
+  detail: string
+  fields?: AppError['fields']
+  code?: string
+  /** Seconds after which trying again can help. */
+  retryAfter?: number | undefined
+  /** Whether the operator learns of it from the log alone. */
+  isLogged?: boolean
+}
+
+/** A bug says nothing of itself; what the outside world did is 503, which senders try again after. */
+export function problemOf(error: Error): Problem {
+  if (error instanceof AppError) {
+    const { message: detail, fields, retryAfter } = error
+    return { ...problem(statusOf[error.code], detail), fields, retryAfter }
+  }
+  if (error instanceof Failure)
+    return { ...problem(503, `${error.message} ${error.hint}`), code: error.code }
+  if (isDiskFull(error)) return problemOf(diskFull(error))
+  if (isUnavailable(error)) return { ...problemOf(databaseUnavailable(error)), isLogged: true }
+  if (error instanceof HTTPException && error.status in titles) {
+    const status = error.status as Status
+    return problem(status, error.message || titles[status])
+  }
+  const detail = 'Something went wrong inside Davit. Its log has the details under the request id.'
+  return { ...problem(500, detail), isLogged: true }
+}
+
+export const problem = (status: Status, detail: string): Problem => ({
+  status,
+  title: titles[status],
+  detail,
+})
+
+/** The problem as a program reads it (RFC 9457). */
+export function answerJson(c: Context<Env>, told: Problem) {
+  const { status, title, detail, code, fields } = told
+  sayWhen(c, told)
+  const body = {
+    type: 'about:blank',
+    title,
+    status,
+    detail,
+    requestId: c.var.requestId,
+    ...(code && { code }),
+    ...(fields?.length && {
+      errors: fields.map((e) => ({ ...e, field: fieldName(c, e.field) })),
+    }),
+  }
+  return c.body(JSON.stringify(body), status, { 'Content-Type': 'application/problem+json' })
+}
+
+export function sayWhen(c: Context, { retryAfter }: Problem) {
+  if (retryAfter !== undefined) c.header('Retry-After', String(Math.ceil(retryAfter)))
+}
+
+const titles: Record<Status, string> = {
+  400: 'Bad request',
+  401: 'Not authenticated',
+  403: 'Not allowed',
+  404: 'Not found',
+  405: 'Method not allowed',
+  409: 'Conflict',
+  413: 'Too large',
+  415: 'Unsupported body',
+  422: 'Not accepted',
+  429: 'Too many requests',
+  500: 'Internal error',
+  502: 'Bad gateway',
+  503: 'Unavailable',
+  504: 'Took too long',
+}
