@@ -11,10 +11,6 @@ export const isSessionAlive = (db: Db, id: string) =>
 export const isTokenAlive = (db: Db, id: string) =>
   queriesOf(db).token.get({ id, now: Date.now() }) !== undefined
 
-/** Rows that were changed since the database was opened; the cheapest question there is. */
-export const countChanges = (db: Db) =>
-  db.$client.query<{ changes: number }, []>('SELECT total_changes() AS changes').get()!.changes
-
 const queriesOf = preparedOnce((db: Db) => {
   const [id, now] = [sql.placeholder('id'), sql.placeholder('now')]
   return {

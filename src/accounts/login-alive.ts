@@ -1,9 +1,10 @@
 import type { Context } from 'hono'
+import { ownChangesOf } from '../db/changes.ts'
 import type { Db } from '../db/index.ts'
 import type { Env } from '../web/factory.ts'
-import { countChanges, isSessionAlive, isTokenAlive } from './alive-store.ts'
+import { isSessionAlive, isTokenAlive } from './alive-store.ts'
 
-/** Milliseconds for which an answer counts while the database stays as it is: logins expire, too. */
+/** Milliseconds for which an answer counts while this process changes nothing: logins expire, and others end them, too. */
 const maxAge = 500
 
 /** By the id of the session or the token, and by when the database had changed so many times. */
@@ -19,7 +20,7 @@ export function isLoginAlive(db: Db, c: Context) {
   const token = (c as Context<Env>).get('token')
   const id = token?.id ?? (c as Context<Env>).get('session')?.id
   if (id === undefined) return false
-  const changes = countChanges(db)
+  const changes = ownChangesOf(db)
   const now = performance.now()
   const known = answers.get(id)
   if (known && known.changes === changes && now < known.until) return known.isAlive

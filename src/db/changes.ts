@@ -7,3 +7,11 @@ export const changesOf = ({ $client }: Pick<Db, '$client'>) =>
       "SELECT total_changes() || '-' || data_version AS changes FROM pragma_data_version",
     )
     .get()!.changes
+
+/**
+ * The same for what this process changes, at an eighth of the price: for what is asked so often that
+ * `changesOf` would cost as much as the answer. What others change, `davit user reset-password` among
+ * them, it does not see, so that nothing may be believed for long because of it.
+ */
+export const ownChangesOf = ({ $client }: Pick<Db, '$client'>) =>
+  $client.query<{ changes: number }, []>('SELECT total_changes() AS changes').get()!.changes
