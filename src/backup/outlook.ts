@@ -18,7 +18,7 @@ export async function tellOutlook({ dataDir, dockerHost }: Pick<Config, 'dataDir
     const { seen } = await lookForDeployments(look)
     const services = await lookForServices(look)
     const lines = [...seen.flatMap(tellDeployment), ...services.flatMap(tellService)]
-    return lines.length > 0 ? lines : ['  nothing ran when the backup was made']
+    return lines.length > 0 ? lines : ['  nothing is to be looked for at the start']
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     return [`  what runs is looked for at the start. ${error.message}`]
