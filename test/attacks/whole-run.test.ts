@@ -2,13 +2,13 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DavitClient } from '../demo/client.ts'
 import { startDavit } from '../support/davit.ts'
 import type { Ids } from '../support/everything.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
 import { startProviderServer } from '../support/provider-server.ts'
 import { testApp } from '../support/app.ts'
 import { sent } from '../webhooks/senders.ts'
-import { Browser } from './browser-client.ts'
 import { watchChildren } from './children.ts'
 import { contentsOfContainer, contentsOfImage, filesIn } from './traces.ts'
 import { addressOf, routesOf } from './walk.ts'
@@ -64,7 +64,7 @@ async function aWholeRun() {
       TMPDIR: temporary,
     },
   })
-  const ada = new Browser(davit.url)
+  const ada = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(170_000) })
   const children = watchChildren(davit.pid)
   onTestFinished(async () => {
     children.stop()
@@ -78,41 +78,40 @@ async function aWholeRun() {
 
 test('nothing that is secret is found where it does not belong, after a whole run', async () => {
   const { directory, davit, ada, host, head, children } = await aWholeRun()
-  await ada.ask('GET', '/health')
-  const password = secrets['password']
-  await ada.json('POST', '/auth/register', { email, password })
-  await ada.ask('POST', '/auth/login', { email, password: secrets['a password mistyped'] })
-  secrets['a session'] = ada.cookies.get('svc_session')!
+  await ada.enter('/auth/register', { email, password: secrets['password']! })
+  const mistyped = { email, password: secrets['a password mistyped'] }
+  await ada.ask('POST', '/auth/login', { body: mistyped })
+  secrets['a session'] = ada.cookie('svc_session')!
 
-  const made = await ada.json('POST', '/settings/tokens', { name: 'ci', scopes: ['read'] })
+  const made = await ada.post<any>('/settings/tokens', { name: 'ci', scopes: ['read'] })
   secrets['an API token'] = made.token
-  await ada.ask('GET', '/projects', undefined, { Authorization: `Bearer ${made.token}` })
+  await ada.ask('GET', '/projects', { headers: { Authorization: `Bearer ${made.token}` } })
   await ada.ask('GET', `/projects?access_token=${made.token}`)
-  const { url } = await ada.json('POST', '/settings/invites')
+  const { url } = await ada.post<any>('/settings/invites')
   secrets['an invitation'] = new URL(url).searchParams.get('invite')!
   await ada.ask('GET', new URL(url).pathname + new URL(url).search)
 
-  const { id: sourceId } = await ada.json('POST', '/settings/git', {
+  const { id: sourceId } = await ada.post<any>('/settings/git', {
     provider: 'gitea',
     name: 'work',
     baseUrl: host.baseUrl,
     accessToken: secrets['the token of a source'],
   })
-  const project = await ada.json('POST', '/projects', {
+  const project = await ada.post<any>('/projects', {
     name: 'site',
     sourceId,
     repository: 'ada/app',
     branch: 'main',
   })
   const webhookSecret = secrets['the secret of a webhook']!
-  await ada.json('PUT', `/projects/${project.id}/settings`, { webhookSecret })
-  const { items } = await ada.json('GET', `/projects/${project.id}/envs`)
+  await ada.put(`/projects/${project.id}/settings`, { webhookSecret })
+  const { items } = await ada.get<any>(`/projects/${project.id}/envs`)
   const environment = items[0].id
-  await ada.json('PUT', `/projects/${project.id}/envs/${environment}`, { port: 0 })
+  await ada.put(`/projects/${project.id}/envs/${environment}`, { port: 0 })
   const variables = `/envs/${environment}/variables`
   const value = secrets['the value it had before']
-  const variable = await ada.json('POST', variables, { key: 'TOKEN', value, secret: true })
-  await ada.json('PUT', `${variables}/${variable.id}`, { value: secrets['a secret variable'] })
+  const variable = await ada.post<any>(variables, { key: 'TOKEN', value, secret: true })
+  await ada.put(`${variables}/${variable.id}`, { value: secrets['a secret variable'] })
 
   const { path, headers, body } = sent.gitea(
     {
@@ -127,24 +126,25 @@ test('nothing that is secret is found where it does not belong, after a whole ru
   const { deployments } = (await pushed.json()) as { deployments: { id: string }[] }
   const deployment = deployments[0]!.id
   const log = `/projects/${project.id}/deployments/${deployment}/logs`
-  const told = await (await ada.ask('GET', log, undefined, { Accept: 'text/event-stream' })).text()
+  const told = await (
+    await ada.ask('GET', log, { headers: { Accept: 'text/event-stream' } })
+  ).text()
   children.stop()
   expect(told).toContain('event: done')
 
-  const service = await ada.json('POST', '/services/compose', {
+  const service = await ada.post<any>('/services/compose', {
     name: 'box',
     compose: aBox,
     env: `PASSWORD=${secrets['the password of a service']}`,
   })
   secrets['the secret that Davit chose'] = (
-    await ada.json('POST', `/projects/${project.id}/webhook-secret`)
+    await ada.post<any>(`/projects/${project.id}/webhook-secret`)
   ).webhookSecret
 
   const output = `/projects/${project.id}/envs/${environment}/output`
   await written(ada, output, /all is told/)
   await written(ada, `/services/${service.id}/output`, /the password is/)
-  const { containerId, image, status } = await ada.json(
-    'GET',
+  const { containerId, image, status } = await ada.get<any>(
     `/projects/${project.id}/deployments/${deployment}`,
   )
   expect(status).toBe('running')
@@ -159,9 +159,9 @@ test('nothing that is secret is found where it does not belong, after a whole ru
     token: made.id,
     service: service.id,
     container: containerId,
-    delivery: (await ada.json('GET', `/projects/${project.id}/deliveries`)).items[0].id,
-    user: (await ada.json('GET', '/settings/users')).items[0].id,
-    session: (await ada.json('GET', '/settings/sessions')).items[0].id,
+    delivery: (await ada.get<any>(`/projects/${project.id}/deliveries`)).items[0].id,
+    user: (await ada.get<any>('/settings/users')).items[0].id,
+    session: (await ada.get<any>('/settings/sessions')).items[0].id,
   } as Ids
   expectNoneIn('what is read in a browser or by a program', await everythingReadable(ada, ids))
   expectNoneIn('the command lines of what Davit started', [...children.seen].join('\n'))
@@ -192,7 +192,7 @@ function expectNoneIn(place: string, content: string | Buffer) {
 }
 
 /** Waits until a line is kept that matches. */
-async function written(ada: Browser, output: string, wanted: RegExp) {
+async function written(ada: DavitClient, output: string, wanted: RegExp) {
   const answer = await ada.ask('GET', `${output}/stream?format=json`)
   let text = ''
   for await (const chunk of answer.body!.pipeThrough(new TextDecoderStream())) {
@@ -203,12 +203,12 @@ async function written(ada: Browser, output: string, wanted: RegExp) {
 }
 
 /** All answers to all kinds of clients, but the one that is there to show a service's secrets. */
-async function everythingReadable(ada: Browser, ids: Ids) {
+async function everythingReadable(ada: DavitClient, ids: Ids) {
   const texts: string[] = []
   for (const route of routesOf(testApp()).filter(({ method }) => method === 'GET')) {
     if (route.path.endsWith('/secrets')) continue
     for (const headers of [{ Accept: 'text/html' }, { Accept: 'application/json' }]) {
-      const answer = await ada.ask('GET', addressOf(route, ids), undefined, headers)
+      const answer = await ada.ask('GET', addressOf(route, ids), { headers })
       texts.push(route.route, [...answer.headers].join('\n').replaceAll(/svc_session=[^;]+/g, ''))
       const isEndless = answer.headers.get('Content-Type')?.includes('event-stream')
       if (isEndless && !route.path.includes(':deploymentId')) await answer.body?.cancel()

@@ -48,7 +48,8 @@ export class DavitClient {
     return (await this.#send('GET', path, { headers })).body!
   }
 
-  async #send(method: string, path: string, { body, headers, signal }: Options = {}) {
+  /** Whatever is answered. */
+  async ask(method: string, path: string, { body, headers, signal }: Options = {}) {
     const answer = await fetch(this.#url + path, {
       method,
       headers: {
@@ -63,6 +64,21 @@ export class DavitClient {
       ...(body && { body: JSON.stringify(body) }),
     })
     this.#keepCookies(answer)
+    return answer
+  }
+
+  cookie = (name: string) => this.#cookies.get(name)
+
+  /** Deletes whatever this user has made on the engine. */
+  async removeAll() {
+    const { items } = await this.get<{ items: { id: string }[] }>('/projects')
+    for (const { id } of items) await this.delete(`/projects/${id}?volumes=1`)
+    const { instances } = await this.get<{ instances: { id: string }[] }>('/services')
+    for (const { id } of instances) await this.delete(`/services/${id}?volumes=1`)
+  }
+
+  async #send(method: string, path: string, options: Options = {}) {
+    const answer = await this.ask(method, path, options)
     if (answer.ok) return answer
     throw new Error(`${method} ${path} is answered ${answer.status}: ${await answer.text()}`)
   }
