@@ -2,7 +2,7 @@ import { AppError } from './errors.ts'
 
 /**
  * How many of each one user may have: more than honest work needs, and few enough that one user fills
- * neither the disk nor the ports and networks that all share. The README's table repeats these lines.
+ * neither the disk nor the ports and networks that all share. The README names them under “How many of each”.
  */
 export const limits = {
   projects: 500,
