@@ -1,16 +1,14 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Database } from 'bun:sqlite'
-import { connectDocker } from '../../src/docker/index.ts'
-import { DavitClient } from '../demo/client.ts'
+import type { DavitClient } from '../demo/client.ts'
 import { readEvents } from '../demo/events.ts'
 import { anApp, aRepository } from '../deployments/apps.ts'
 import { pathOf } from '../deployments/events.ts'
 import type { Key } from '../deployments/events.ts'
 import { idle } from '../services/instances.ts'
-import { startDavit } from '../support/davit.ts'
+import { anInstallation } from '../support/installation.ts'
+import { removeFromEngine } from '../support/remove-from-engine.ts'
 import { runDavit } from '../support/run-davit.ts'
 
 type Deployment = Key & {
@@ -23,12 +21,10 @@ type Deployment = Key & {
 }
 type Service = { id: string; status: string }
 
-const account = { email: 'ada@example.com', password: 'a long enough password' }
-
 test('a Davit that was wiped is as it was: what runs is found, and what is gone is deployed again', async () => {
-  const davit = anInstallation()
+  const davit = aVictim()
   const repository = aRepository(davit.directory, anApp('here'))
-  let client = await davit.start('/auth/register')
+  let { client } = await davit.start()
   const project = await client.post<{ id: string }>('/projects', {
     name: 'site',
     repositoryUrl: repository.url,
@@ -62,7 +58,7 @@ test('a Davit that was wiped is as it was: what runs is found, and what is gone 
   expect(restored).toMatchObject({ status: 0, stderr: '' })
   expect(restored.stdout).toMatch(/found +site, production: container davit-site-\S+, running/)
   expect(restored.stdout).toMatch(/found +service cache/)
-  client = await davit.start('/auth/login')
+  ;({ client } = await davit.start())
   expect(await client.get<Deployment>(pathOf(app))).toMatchObject({
     status: 'running',
     containerId: app.containerId,
@@ -76,7 +72,7 @@ test('a Davit that was wiped is as it was: what runs is found, and what is gone 
   const again = await davit.run(['restore', file])
   expect(again.stdout).toMatch(/missing +site, production: deployed at the start, built anew from/)
   expect(again.stdout).toMatch(/missing +service cache: started anew/)
-  client = await davit.start('/auth/login')
+  ;({ client } = await davit.start())
   const newest = await newestOf(client, project)
   expect(await finished(client, newest)).toMatchObject({
     status: 'running',
@@ -119,60 +115,25 @@ async function newestOf(client: DavitClient, { id }: { id: string }) {
   }
 }
 
-/** An installation whose process comes and goes, and whose data directory is lost. */
-function anInstallation() {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-restore-'))
-  const dataDir = join(directory, 'data')
-  const passphraseFile = join(directory, 'passphrase')
+/** An installation whose data directory is lost, and whose backups are under a passphrase. */
+function aVictim() {
+  const davit = anInstallation({}, { DAVIT_SETTLE_TIME: '1' })
+  const passphraseFile = join(davit.directory, 'passphrase')
   writeFileSync(passphraseFile, 'correct horse battery staple\n')
-  const env = {
-    DAVIT_DATA_DIR: dataDir,
-    DAVIT_ALLOW_LOCAL_REPOS: '1',
-    DAVIT_SETTLE_TIME: '1',
-    DAVIT_RATE_LIMIT: '100000',
-    DAVIT_RATE_BURST: '100000',
-  }
-  const docker = connectDocker({ host: process.env.DOCKER_HOST })
-  let davit: Awaited<ReturnType<typeof startDavit>> | undefined
-  let labels = ['davit.instance=none']
-  const readLabels = () => {
-    if (!existsSync(join(dataDir, 'davit.db'))) return
-    using db = new Database(join(dataDir, 'davit.db'), { readonly: true })
-    const { id } = db.query('SELECT id FROM installation').get() as { id: string }
-    labels = [`davit.instance=${id}`]
-  }
-  const emptyEngine = async () => {
-    for (const { id } of await docker.listContainers({ labels, all: true }))
-      await docker.removeContainer(id, { force: true })
-    for (const { tags } of await docker.listImages({ labels }))
-      for (const tag of tags) await docker.removeImage(tag, { force: true })
-    for (const { id } of await docker.listNetworks({ labels })) await docker.removeNetwork(id)
-  }
-  onTestFinished(async () => {
-    readLabels()
-    await davit?.stop()
-    await emptyEngine()
-    rmSync(directory, { recursive: true, force: true })
-  })
+  onTestFinished(() => davit.leave())
   return {
-    directory,
-    emptyEngine,
-    async start(path: '/auth/register' | '/auth/login') {
-      davit = await startDavit({ directory, env })
-      const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(110_000) })
-      await client.enter(path, account)
-      return client
-    },
+    ...davit,
     run: ([verb, file, ...more]: string[]) =>
-      runDavit([verb!, file!, '--passphrase-file', passphraseFile, ...more], { env }),
+      runDavit([verb!, file!, '--passphrase-file', passphraseFile, ...more], {
+        env: davit.settings,
+      }),
+    emptyEngine: () => removeFromEngine(davit.docker, davit.labels()),
     async wipe() {
-      readLabels()
-      expect(await davit!.stop()).toBe(0)
-      rmSync(dataDir, { recursive: true })
+      expect(await davit.stop()).toBe(0)
+      rmSync(davit.dataDir, { recursive: true })
     },
     async containers() {
-      readLabels()
-      const all = await docker.listContainers({ labels, all: true })
+      const all = await davit.docker.listContainers({ labels: davit.labels(), all: true })
       return all.map(({ id, state }) => ({ id, state }))
     },
   }

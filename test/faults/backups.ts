@@ -1,6 +1,4 @@
-import { Database } from 'bun:sqlite'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeBackup } from '../../src/backup/make.ts'
 import { extract } from '../../src/backup/read.ts'
@@ -8,8 +6,8 @@ import { proveDatabase } from '../../src/db/copy.ts'
 import { openExisting } from '../../src/db/index.ts'
 import { openVariables } from '../../src/environments/variable-store.ts'
 import { openSecrets } from '../../src/secrets.ts'
-import { DavitClient } from '../demo/client.ts'
-import { startDavit } from '../support/davit.ts'
+import type { DavitClient } from '../demo/client.ts'
+import { anInstallation } from '../support/installation.ts'
 import { aPush, sent } from '../webhooks/senders.ts'
 import type { FaultReport } from './report.ts'
 
@@ -23,18 +21,15 @@ const repositoryUrl = 'https://git.example.com/team/site.git'
 export async function backupsUnderWrites({
   rounds = 5,
 }: { rounds?: number } = {}): Promise<FaultReport> {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-backups-'))
-  const dataDir = join(directory, 'data')
-  const davit = await startDavit({
-    directory,
-    env: { DAVIT_DATA_DIR: dataDir, DAVIT_RATE_LIMIT: '1000000', DAVIT_RATE_BURST: '1000000' },
-  })
+  const davit = anInstallation()
+  const { directory, dataDir } = davit
+  const deliveries = () => davit.rows('SELECT id FROM deliveries').length
   const took: number[] = []
   const broken: string[] = []
   try {
-    const writer = await aWriter(davit.url)
+    const writer = await aWriter(await davit.start())
     for (let round = 0; round < rounds; round++) {
-      const before = { deliveries: rowsIn(dataDir), secret: writer.stored() }
+      const before = { deliveries: deliveries(), secret: writer.stored() }
       await writer.comesOn()
       const file = join(directory, `${round}.backup`)
       const passphrase = round % 20 === 1 ? 'a passphrase' : null
@@ -43,7 +38,7 @@ export async function backupsUnderWrites({
       await makeBackup({ config, file, passphrase, withLogs: true, force: false, settings: {} })
       took.push(performance.now() - from)
       await writer.comesOn()
-      const after = { deliveries: rowsIn(dataDir), secret: writer.sent() }
+      const after = { deliveries: deliveries(), secret: writer.sent() }
       const found = await open({ file, passphrase, directory, environmentId: writer.environmentId })
       for (const what of ['deliveries', 'secret'] as const)
         if (found[what] < before[what] || found[what] > after[what])
@@ -54,8 +49,7 @@ export async function backupsUnderWrites({
   } catch (error) {
     broken.push(error instanceof Error ? error.message : String(error))
   } finally {
-    await davit.stop()
-    rmSync(directory, { recursive: true, force: true })
+    await davit.leave()
   }
   const slowest = Math.max(...took, 0)
   return {
@@ -68,9 +62,7 @@ export async function backupsUnderWrites({
 }
 
 /** Delivers pushes and changes a secret variable, one after the other, until it is stopped. */
-async function aWriter(url: string) {
-  const client = new DavitClient({ url, signal: AbortSignal.timeout(600_000) })
-  await client.enter('/auth/register', { email: 'ada@example.com', password: Bun.randomUUIDv7() })
+async function aWriter({ url, client }: { url: string; client: DavitClient }) {
   const project = await client.post<{ id: string; webhookSecret: string }>('/projects', {
     name: 'site',
     repositoryUrl,
@@ -118,11 +110,6 @@ async function aWriter(url: string) {
     const answer = await fetch(url + path, { method: 'POST', headers, body })
     if (!answer.ok) throw new Error(`A push was answered ${answer.status}: ${await answer.text()}`)
   }
-}
-
-function rowsIn(dataDir: string) {
-  using db = new Database(join(dataDir, 'davit.db'), { readonly: true })
-  return db.query<{ rows: number }, []>('SELECT count(*) AS rows FROM deliveries').get()!.rows
 }
 
 /** What a backup holds, by the key that is in it. */

@@ -1,11 +1,17 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { aBuild, aCommand, anApp, aRepository } from '../deployments/apps.ts'
+import { pathOf } from '../deployments/events.ts'
+import type { Key } from '../deployments/events.ts'
 import { startGitServer } from '../support/git-server.ts'
-import { anInstallation, answerOf, comesTrue, pathOf, watch } from './installation.ts'
-import type { Deployment, Key, Launch, Viewer } from './installation.ts'
+import { anInstallation } from '../support/installation.ts'
+import type { Launch } from '../support/installation.ts'
+import { comesTrue } from '../support/until.ts'
+import { answerOf } from './answer-of.ts'
 import { faultsOf } from './left-behind.ts'
 import type { FaultReport } from './report.ts'
+import { watch } from './watch.ts'
+import type { Deployment, Viewer } from './watch.ts'
 
 /**
  * Each round cancels a deployment in each state, twice at once; deploys, rolls back and cancels at

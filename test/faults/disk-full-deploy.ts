@@ -1,10 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DavitClient } from '../demo/client.ts'
+import { rm } from 'node:fs/promises'
 import { aBuild, aRepository } from '../deployments/apps.ts'
-import { startDavit } from '../support/davit.ts'
-import { ada, aSmallDisk, takeAll, unlimited } from './disk-full.ts'
+import { anInstallation } from '../support/installation.ts'
+import { until } from '../support/until.ts'
+import { aSmallDisk, takeAll } from './disk-full.ts'
 
 type Line = { seq: number; text: string }
 
@@ -14,18 +12,10 @@ type Line = { seq: number; text: string }
  */
 export async function deployOnFullDisk() {
   await using disk = await aSmallDisk()
-  const directory = await mkdtemp(join(tmpdir(), 'davit-full-'))
-  const env = {
-    DAVIT_DATA_DIR: join(disk.path, 'data'),
-    DAVIT_ALLOW_LOCAL_REPOS: '1',
-    ...unlimited,
-  }
-  const davit = await startDavit({ directory, env })
-  const journal = () => Bun.file(join(directory, 'davit.log')).text()
+  const davit = anInstallation({ dataDir: disk.dataDir })
   try {
-    const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(50_000) })
-    await client.enter('/auth/register', ada)
-    const repository = aRepository(directory, aBuild('echo early; sleep 1; seq 10000'))
+    const { client } = await davit.start()
+    const repository = aRepository(davit.directory, aBuild('echo early; sleep 1; seq 10000'))
     const site = { name: 'site', repositoryUrl: repository.url }
     const project = await client.post<{ id: string }>('/projects', site)
     const { id } = await client.post<{ id: string }>(`/projects/${project.id}/deployments`)
@@ -42,7 +32,7 @@ export async function deployOnFullDisk() {
         (error: Error) => error.message.includes('disk_full'),
       )
     })
-    await until(async () => (await journal()).includes('waiting for room on the disk'))
+    await until(() => davit.journal().includes('waiting for room on the disk'))
     const { status: meanwhile } = await deployment()
     await rm(disk.others)
     await until(async () => (await deployment()).error !== null)
@@ -52,15 +42,6 @@ export async function deployOnFullDisk() {
     await client.delete(`/projects/${project.id}`)
     return { meanwhile, status, code: error?.code, log }
   } finally {
-    await davit.stop()
-    await rm(directory, { recursive: true, force: true })
-  }
-}
-
-async function until(holds: () => Promise<boolean>) {
-  const end = performance.now() + 20_000
-  while (!(await holds())) {
-    if (performance.now() > end) throw new Error('It did not come to pass within 20 s.')
-    await Bun.sleep(50)
+    await davit.leave()
   }
 }

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import type { DavitClient } from '../demo/client.ts'
 import { aBuild, anApp, aRepository } from '../deployments/apps.ts'
-import { anInstallation, pathOf, watch } from './installation.ts'
-import type { Deployment } from './installation.ts'
+import { pathOf } from '../deployments/events.ts'
+import { anInstallation } from '../support/installation.ts'
 import { startPrivateEngine } from './private-engine.ts'
+import { watch } from './watch.ts'
+import type { Deployment } from './watch.ts'
 
 type Ended = Deployment & { error: { code: string } | null }
 

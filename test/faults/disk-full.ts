@@ -3,8 +3,7 @@ import { appendFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DavitClient } from '../demo/client.ts'
-import { startDavit } from '../support/davit.ts'
+import { account, anInstallation } from '../support/installation.ts'
 import { requireRoot, run } from '../support/machine/command.ts'
 import type { FaultReport } from './report.ts'
 
@@ -32,16 +31,12 @@ export async function fillTheDisk({ rounds }: { rounds: number }): Promise<Fault
 
 async function fillOnce() {
   await using disk = await aSmallDisk()
-  const directory = await mkdtemp(join(tmpdir(), 'davit-full-'))
-  const dataDir = join(disk.path, 'data')
-  const ballast = join(dataDir, 'ballast')
-  const env = { DAVIT_DATA_DIR: dataDir, ...unlimited }
-  const davit = await startDavit({ directory, env })
+  const davit = anInstallation({ dataDir: disk.dataDir })
+  const ballast = join(disk.dataDir, 'ballast')
   const broken: string[] = []
   const expect = (holds: unknown, what: string) => holds || broken.push(what)
   try {
-    const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(60_000) })
-    await client.enter('/auth/register', ada)
+    const { client, url } = await davit.start()
     const make = (name: string) => client.post<{ id: string }>('/projects', { name, repositoryUrl })
     const { id: first } = await make('first')
     const { id: second } = await make('second')
@@ -57,9 +52,9 @@ async function fillOnce() {
       'a project': () => make('one too many'),
       'a change': () => client.put(`/projects/${second}`, { branch: 'next' }),
       'a token': () => client.post('/settings/tokens', { name: 'ci', scopes: ['read'] }),
-      'a login': () => client.post('/auth/login', ada),
+      'a login': () => client.post('/auth/login', account),
       'a deletion': () => client.delete(`/projects/${second}`),
-      'a webhook': () => push(davit.url),
+      'a webhook': () => push(url),
     }
     for (const [name, write] of Object.entries(writes)) {
       const refusal = await refusalOf(write())
@@ -80,19 +75,14 @@ async function fillOnce() {
     await client.delete(`/projects/${second}`)
     expect((await davit.stop()) === 0, 'it did not end in good order')
     for (const name of ['davit.db', 'logs.db'])
-      expect(checkIntegrity(join(dataDir, name)) === 'ok', `${name} is damaged`)
+      expect(checkIntegrity(join(disk.dataDir, name)) === 'ok', `${name} is damaged`)
   } finally {
-    await davit.stop()
-    await rm(directory, { recursive: true, force: true })
+    await davit.leave()
   }
   return broken
 }
 
 const repositoryUrl = 'https://git.example.com/team/site.git'
-
-export const unlimited = { DAVIT_RATE_LIMIT: '100000', DAVIT_RATE_BURST: '100000' }
-
-export const ada = { email: 'ada@example.com', password: 'a long secret of hers' }
 
 /** Makes projects until one is refused or it is enough; answers what is said to be stored. */
 async function storeUntil(
@@ -149,9 +139,10 @@ export async function aSmallDisk() {
   const path = await mkdtemp(join(tmpdir(), 'davit-disk-'))
   const mounted = await run(['mount', '-t', 'tmpfs', '-o', `size=${size}m`, 'davit-disk', path])
   if (mounted.exitCode !== 0) throw new Error(`A small disk is not mounted: ${mounted.output}`)
-  await mkdir(join(path, 'data'))
+  const dataDir = join(path, 'data')
+  await mkdir(dataDir)
   return {
-    path,
+    dataDir,
     /** What takes the room, and is not ours. */
     others: join(path, 'others'),
     async [Symbol.asyncDispose]() {

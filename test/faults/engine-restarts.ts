@@ -2,10 +2,14 @@ import { connectDocker } from '../../src/docker/index.ts'
 import type { DavitClient } from '../demo/client.ts'
 import { readEvents } from '../demo/events.ts'
 import { aBuild, aCommand, aRepository } from '../deployments/apps.ts'
-import { anInstallation, comesTrue, pathOf, watch } from './installation.ts'
-import type { Deployment, Launch } from './installation.ts'
+import { pathOf } from '../deployments/events.ts'
+import { anInstallation } from '../support/installation.ts'
+import type { Launch } from '../support/installation.ts'
+import { comesTrue } from '../support/until.ts'
 import { startPrivateEngine } from './private-engine.ts'
 import type { FaultReport } from './report.ts'
+import { watch } from './watch.ts'
+import type { Deployment } from './watch.ts'
 
 /** Seconds in which a build must fail, and a stream go on. */
 const limit = 5

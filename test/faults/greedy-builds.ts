@@ -2,10 +2,13 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DavitClient } from '../demo/client.ts'
 import { aBuild, aRepository } from '../deployments/apps.ts'
-import { anInstallation, pathOf, watch } from './installation.ts'
-import type { Key, Launch } from './installation.ts'
+import { pathOf } from '../deployments/events.ts'
+import type { Key } from '../deployments/events.ts'
+import { anInstallation } from '../support/installation.ts'
+import type { Launch } from '../support/installation.ts'
 import { startPrivateEngine } from './private-engine.ts'
 import type { FaultReport } from './report.ts'
+import { watch } from './watch.ts'
 
 type Ended = { status: string; error: { code: string; message: string } | null }
 

@@ -1,8 +1,12 @@
 import { aCommand, anApp, aRepository } from '../deployments/apps.ts'
-import { anInstallation, answerOf, pathOf, watch } from './installation.ts'
-import type { Deployment, Launch } from './installation.ts'
+import { pathOf } from '../deployments/events.ts'
+import { anInstallation } from '../support/installation.ts'
+import type { Launch } from '../support/installation.ts'
+import { answerOf } from './answer-of.ts'
 import { faultsOf } from './left-behind.ts'
 import type { FaultReport } from './report.ts'
+import { watch } from './watch.ts'
+import type { Deployment } from './watch.ts'
 
 /** Davit is killed about two seconds after each of its starts, while one deployment is under way. */
 export async function killLoop({

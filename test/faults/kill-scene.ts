@@ -1,8 +1,10 @@
 import { join } from 'node:path'
 import { aBuild, aCommand, anApp, aRepository } from '../deployments/apps.ts'
+import { pathOf } from '../deployments/events.ts'
 import { startGitServer } from '../support/git-server.ts'
-import { pathOf, watch } from './installation.ts'
-import type { Deployment, Installation, Viewer } from './installation.ts'
+import type { Installation } from '../support/installation.ts'
+import { watch } from './watch.ts'
+import type { Deployment, Viewer } from './watch.ts'
 
 export type Scene = Awaited<ReturnType<typeof aScene>>
 

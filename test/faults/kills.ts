@@ -1,9 +1,13 @@
-import { anInstallation, answerOf, comesTrue, watch } from './installation.ts'
-import type { Installation, Launch, Viewer } from './installation.ts'
+import { anInstallation } from '../support/installation.ts'
+import type { Installation, Launch } from '../support/installation.ts'
+import { comesTrue } from '../support/until.ts'
+import { answerOf } from './answer-of.ts'
 import { aScene } from './kill-scene.ts'
 import type { Scene } from './kill-scene.ts'
 import { faultsOf } from './left-behind.ts'
 import type { FaultReport } from './report.ts'
+import { watch } from './watch.ts'
+import type { Viewer } from './watch.ts'
 
 /** Seconds that a deployment and what it leaves have after the start of the next process. */
 const patience = { deployment: 90, rest: 30 }

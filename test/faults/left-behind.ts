@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs'
-import type { Installation } from './installation.ts'
+import type { Installation } from '../support/installation.ts'
 
 type Row = { id: string; project_id: string; environment_id: string; status: string } & {
   container_id: string | null

@@ -1,8 +1,11 @@
 import { aBuild, anApp, aRepository } from '../deployments/apps.ts'
+import { pathOf } from '../deployments/events.ts'
+import { anInstallation } from '../support/installation.ts'
+import type { Installation, Launch } from '../support/installation.ts'
 import { halfSent } from './half-sent.ts'
-import { anInstallation, pathOf, watch } from './installation.ts'
-import type { Deployment, Installation, Launch } from './installation.ts'
 import type { FaultReport } from './report.ts'
+import { watch } from './watch.ts'
+import type { Deployment } from './watch.ts'
 
 type Process = Awaited<ReturnType<Installation['start']>>
 type Options = Launch & { rounds: number; viewers: number; requests: number }

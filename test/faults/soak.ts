@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { connectDocker } from '../../src/docker/index.ts'
 import { residentMemory } from '../bench/process.ts'
+import { comesTrue } from '../support/until.ts'
 import { startLogDavit } from './log-davit.ts'
 import type { LogDavit } from './log-davit.ts'
 import { LogReader } from './log-reader.ts'
@@ -89,11 +90,8 @@ async function look({ pid, projectId, temporary }: LogDavit): Promise<Sample> {
   const docker = connectDocker({ host: process.env.DOCKER_HOST })
   const labels = [`davit.project=${projectId}`]
   const count = async () => (await docker.listContainers({ labels, all: true })).length
-  let containers = await count()
-  for (const patience = Date.now() + 15_000; containers > 1 && Date.now() < patience;) {
-    await Bun.sleep(50)
-    containers = await count()
-  }
+  let containers = 0
+  await comesTrue(15, async () => (containers = await count()) <= 1)
   return {
     descriptors: readdirSync(`/proc/${pid}/fd`).length,
     memory: residentMemory(pid),

@@ -1,7 +1,7 @@
+import { anInstallation } from '../support/installation.ts'
+import type { Installation, Launch } from '../support/installation.ts'
 import { aPush, secret, sent } from '../webhooks/senders.ts'
 import type { Delivery } from '../webhooks/senders.ts'
-import { anInstallation } from './installation.ts'
-import type { Installation, Launch } from './installation.ts'
 import type { FaultReport } from './report.ts'
 
 /** Refuses the connection: what is deployed fails at once, and this is not about that. */

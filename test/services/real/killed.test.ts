@@ -1,14 +1,8 @@
 import { expect, onTestFinished, test } from 'bun:test'
-import { Database } from 'bun:sqlite'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { connectDocker } from '../../../src/docker/index.ts'
-import { DavitClient } from '../../demo/client.ts'
-import { startDavit } from '../../support/davit.ts'
-import type { DavitProcess } from '../../support/davit.ts'
 import { execIn } from '../../support/exec.ts'
+import { anInstallation } from '../../support/installation.ts'
 import { ensureServiceImages } from '../../support/machine.ts'
+import { until } from '../../support/until.ts'
 import { nothing, onTheEngine } from './a-service.ts'
 import { aHangingRegistry } from './hanging-registry.ts'
 import { aSlowEngine } from './slow-engine.ts'
@@ -23,18 +17,16 @@ type Service = {
   containers: { id: string; part: string }[]
 }
 
-const account = { email: 'ada@example.com', password: 'a long enough password' }
-
 test('killed while a service is pulled, made or started, Davit brings it up once', async () => {
   const registry = await aHangingRegistry()
   const engine = await aSlowEngine()
-  const davit = anInstallation({ DOCKER_HOST: engine.host })
+  const davit = anInstallation({}, { DOCKER_HOST: engine.host })
   onTestFinished(async () => {
     await davit.leave()
     engine.stop()
     await registry.stop()
   })
-  let client = await davit.start()
+  let { client } = await davit.start()
 
   // pulling: the registry does not answer
   const web = await client.post<Service>('/services/compose', {
@@ -45,7 +37,7 @@ test('killed while a service is pulled, made or started, Davit brings it up once
   expect(await look(web)).toMatchObject({ status: 'pulling', containers: [] })
   await davit.kill()
   registry.open()
-  client = await davit.start()
+  ;({ client } = await davit.start())
   expect(await settled(web)).toMatchObject({ status: 'running', error: null })
   expect(await (await fetch((await look(web)).url)).text()).toBe('hello\n')
 
@@ -57,7 +49,7 @@ test('killed while a service is pulled, made or started, Davit brings it up once
   const password = await passwordOf(redis)
   await davit.kill()
   engine.letGo()
-  client = await davit.start()
+  ;({ client } = await davit.start())
   expect(await settled(redis)).toMatchObject({ status: 'running', error: null })
   expect(await passwordOf(redis)).toBe(password)
   expect(await command(redis, 'SET', 'greeting', 'hello')).toBe('OK')
@@ -65,22 +57,22 @@ test('killed while a service is pulled, made or started, Davit brings it up once
   // starting, of a change: it is made in full, on the same data
   const changing = client.put(`/services/${redis.id}`, { REDIS_MAXMEMORY: '64mb' })
   changing.catch(() => {}) // its connection dies with Davit
-  await until(redis, 'starting')
+  await until(async () => (await look(redis)).status === 'starting')
   await davit.kill()
-  client = await davit.start()
+  ;({ client } = await davit.start())
   expect(await settled(redis)).toMatchObject({ status: 'running', error: null })
   expect(await passwordOf(redis)).toBe(password)
   expect(await command(redis, 'GET', 'greeting')).toBe('hello')
   expect(await command(redis, 'CONFIG', 'GET', 'maxmemory')).toContain('67108864')
 
   // nothing is there twice, and nothing is left
-  const all = await davit.onTheEngine()
+  const all = await onTheEngine(davit)
   expect(all.containers).toHaveLength(2)
   expect(all.volumes).toEqual([`davit-${redis.id}-data`])
   expect(all.networks.toSorted()).toEqual([`davit-${web.id}`, `davit-${redis.id}`].toSorted())
-  expect(davit.log()).not.toContain(password)
+  expect(davit.journal()).not.toContain(password)
   for (const { id } of [web, redis]) await client.delete(`/services/${id}?volumes=true`)
-  expect(await davit.onTheEngine()).toEqual(nothing)
+  expect(await onTheEngine(davit)).toEqual(nothing)
 
   function look({ id }: Service) {
     return client.get<Service>(`/services/${id}`)
@@ -92,10 +84,6 @@ test('killed while a service is pulled, made or started, Davit brings it up once
       if (!['pulling', 'creating', 'starting'].includes(seen.status)) return seen
       await Bun.sleep(100)
     }
-  }
-
-  async function until(service: Service, status: string) {
-    while ((await look(service)).status !== status) await Bun.sleep(20)
   }
 
   async function passwordOf({ id }: Service) {
@@ -120,44 +108,3 @@ services:
     init: true
     healthcheck: { test: [CMD, wget, -q, -O, /dev/null, 'http://127.0.0.1/'], interval: 1s }
 `
-
-/** An installation on disk whose process a test starts, kills and starts again. */
-function anInstallation(env: Record<string, string>) {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-killed-'))
-  const dataDir = join(directory, 'data')
-  mkdirSync(dataDir)
-  const docker = connectDocker({ host: process.env.DOCKER_HOST })
-  let davit: DavitProcess | undefined
-  let logs = ''
-
-  return {
-    async start() {
-      const isNew = davit === undefined
-      const settings = { DAVIT_DATA_DIR: dataDir, DAVIT_ALLOW_HOSTS: '127.0.0.1', ...env }
-      davit = await startDavit({ directory, env: settings })
-      const client = new DavitClient({ url: davit.url, signal: AbortSignal.timeout(120_000) })
-      await client.enter(isNew ? '/auth/register' : '/auth/login', account)
-      return client
-    },
-    async kill() {
-      process.kill(davit!.pid, 'SIGKILL')
-      await davit!.exited
-      logs += readFileSync(join(directory, 'davit.log'), 'utf8')
-    },
-    log: () => logs + readFileSync(join(directory, 'davit.log'), 'utf8'),
-    onTheEngine: () => onTheEngine({ docker, instanceId: instanceId() }),
-    async leave() {
-      await davit?.stop()
-      const { containers, networks, volumes } = await this.onTheEngine()
-      for (const name of containers) await docker.removeContainer(name, { force: true })
-      for (const name of networks) await docker.removeNetwork(name)
-      for (const name of volumes) await docker.removeVolume(name)
-      rmSync(directory, { recursive: true, force: true })
-    },
-  }
-
-  function instanceId() {
-    using db = new Database(join(dataDir, 'davit.db'), { readonly: true })
-    return (db.query('SELECT id FROM installation').get() as { id: string }).id
-  }
-}
