@@ -35,8 +35,7 @@ export async function startLogDavit({
   let davit = await start('0')
   const { url } = davit
   const client = new DavitClient({ url, signal: AbortSignal.timeout(3_600_000) })
-  await client.get('/health') // brings the cookie with the CSRF token
-  await client.post('/auth/register', { email: 'log@example.com', password: Bun.randomUUIDv7() })
+  await client.enter('/auth/register', { email: 'log@example.com', password: Bun.randomUUIDv7() })
   const made = { name: 'log', scopes: ['read'] }
   const { token } = await client.post<{ token: string }>('/settings/tokens', made)
   const values = { name: 'log', repositoryUrl: `file://${repository}` }
