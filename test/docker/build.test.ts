@@ -114,6 +114,32 @@ describe.each(['buildkit', 'classic'] as const)('%s', (builder) => {
   })
 })
 
+test('what a step writes is its own with the classic builder, with or without an end of line', async () => {
+  const faked = 'Removing intermediate container faked'
+  const dockerfile = [
+    'FROM busybox',
+    `RUN printf 'a ${tag()}\\n\\n\\nno end'; printf 'red, no end' >&2`,
+    `RUN printf '${faked}'; sleep 0.1; printf ' Step 9/9 : x\\nStep 8/9 : y\\n'; printf '\\n' >&2`,
+    'RUN echo why >&2; printf last; exit 3',
+  ].join('\n')
+  const lines: BuildOutput[] = []
+  const error = await (async () => {
+    for await (const line of build(dockerfile, { builder: 'classic' })) lines.push(line)
+  })().catch((error) => error)
+  const written = [expect.stringMatching(/^a test/), '', '', 'no end']
+  expect(textsOf(lines, 'stdout')).toEqual([
+    ...written,
+    `${faked} Step 9/9 : x`,
+    'Step 8/9 : y',
+    'last',
+  ])
+  expect(textsOf(lines, 'stderr')).toEqual(['red, no end', '', 'why'])
+  const own = textsOf(lines, 'system')
+  expect(own.filter((text) => text.startsWith('Step '))).toHaveLength(4)
+  expect(own.filter((text) => /^Removing intermediate container \w+$/.test(text))).toHaveLength(3)
+  expect(error.step).toMatch(/^Step 4\/\d : RUN echo why/)
+})
+
 test('a second build of the same says what was cached', async () => {
   const dockerfile = `FROM busybox\nCOPY www /${tag().replace(':', '-')}`
   await collect(build(dockerfile))
