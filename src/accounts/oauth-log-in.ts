@@ -1,3 +1,4 @@
+import { newId } from '../db/new-id.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { admit } from './admission.ts'
@@ -72,7 +73,7 @@ function registerWithProfile(deps: OAuthDeps, arrival: Arrival) {
 }
 
 function addIdentity(deps: OAuthDeps, userId: string, arrival: Arrival) {
-  const id = Bun.randomUUIDv7()
+  const id = newId()
   return insertIdentity(deps.db, {
     ...keyOf(deps, arrival.profile),
     ...sealed(deps, id, arrival),

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { Failure } from '../errors.ts'
 import { root } from '../root.ts'
 import { writeWholeFile } from '../whole-file.ts'
-import { continueAfter } from './new-id.ts'
+import { continueAfterAll } from './new-id.ts'
 import { RoomyDatabase } from './roomy.ts'
 import { keepTail } from './unclean.ts'
 import { refuseUnsound } from './unsound.ts'
@@ -26,7 +26,7 @@ export const openDatabase = (path: string, migrationsFolder = migrations) =>
     const file = openFile(at)
     refuseUnsound(file, 'quick_check') // SQLite finds a damaged page only when it reads it
     const db = upgrade(drizzle(file, { schema, casing: 'snake_case' }), migrationsFolder)
-    continueAfter(newestId(file))
+    continueAfterAll(file)
     return db
   })
 
@@ -93,10 +93,6 @@ function openFile(path: string) {
   sqlite.run('PRAGMA journal_size_limit = 67108864') // 64 MiB: a burst of log rows leaves no huge WAL behind
   return sqlite
 }
-
-/** Of what is told apart by which came first. */
-const newestId = (sqlite: Database) =>
-  sqlite.query<{ id: string | null }, []>('SELECT max(id) AS id FROM deployments').get()?.id ?? ''
 
 type Migrator = Parameters<typeof migrate>[0]
 

@@ -1,3 +1,5 @@
+import type { Database } from 'bun:sqlite'
+
 /** Milliseconds since 1970, of the newest id. */
 let latest = 0
 
@@ -9,8 +11,19 @@ export function newId() {
   return Bun.randomUUIDv7('hex', latest)
 }
 
-/** The ids to come stand after this one, which an earlier process has made; '' is none. */
-export function continueAfter(id: string) {
+/** The ids to come stand after those that an earlier process has made, in whichever table. */
+export function continueAfterAll(sqlite: Database) {
+  const tables = sqlite.query<{ name: string }, []>(
+    `SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c
+     WHERE m.type = 'table' AND c.name = 'id' AND c.pk = 1 AND lower(c.type) = 'text'`,
+  )
+  for (const { name } of tables.all()) {
+    const newest = sqlite.query<{ id: string | null }, []>(`SELECT max(id) AS id FROM "${name}"`)
+    continueAfter(newest.get()?.id ?? '')
+  }
+}
+
+function continueAfter(id: string) {
   const time = parseInt(id.replaceAll('-', '').slice(0, 12), 16)
   if (time >= latest) latest = time + 1
 }

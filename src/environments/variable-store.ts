@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, lt } from 'drizzle-orm'
 import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
+import { newId } from '../db/new-id.ts'
 import { variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import type { Duplicates } from '../db/unique.ts'
@@ -65,7 +66,7 @@ export function insertVariable(
 ): Variable {
   const ofSame = eq(variables.environmentId, environmentId)
   refuseMore('variables', countRows(db, variables, ofSame))
-  const id = Bun.randomUUIDv7()
+  const id = newId()
   const value = values.secret ? secrets.seal(values.value, contextOf(id)) : values.value
   return refuseDuplicate(
     () =>

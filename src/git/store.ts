@@ -1,6 +1,7 @@
 import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
 import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
+import { newId } from '../db/new-id.ts'
 import { gitSources, projects } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import { Failure, notFound } from '../errors.ts'
@@ -41,7 +42,7 @@ type NewSource = Pick<Source, 'ownerId' | 'provider' | 'name' | 'baseUrl' | 'log
 }
 
 export function insertSource(db: Db, secrets: Secrets, { token, ...values }: NewSource): Source {
-  const id = Bun.randomUUIDv7()
+  const id = newId()
   const accessToken = secrets.seal(token, `source ${id}`)
   return refuseDuplicate(
     () =>

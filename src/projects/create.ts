@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { newId } from '../db/new-id.ts'
 import type { Deps } from '../deps.ts'
 import { refuseMore } from '../limits.ts'
 import { randomToken } from '../secrets.ts'
@@ -17,7 +18,7 @@ export function createProject(
 ): { project: Project; webhookSecret: string } {
   refuseMore('projects', countProjects(db, ownerId))
   refuseMore('environments', countEnvironments(db, ownerId))
-  const id = Bun.randomUUIDv7()
+  const id = newId()
   const chosen = chooseRepository({ db }, { ownerId, asked: input })!
   const webhookSecret = randomToken()
   const project = insertProject(

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { newId } from '../db/new-id.ts'
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { Failure, invalidField } from '../errors.ts'
@@ -31,7 +32,7 @@ export async function addRegistry(
     )
   })
   refuseMore('registries', countRegistries(db, ownerId))
-  const id = Bun.randomUUIDv7()
+  const id = newId()
   const sealed = secrets.seal(password, sealedAs(id))
   return insertRegistry(db, { id, ownerId, host, username, password: sealed })
 }

@@ -1,3 +1,4 @@
+import { newId } from '../db/new-id.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, invalidField } from '../errors.ts'
 import { refusedHost } from '../hosts.ts'
@@ -44,7 +45,7 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
   const { owner, name, text, env = null, template, input } = wanted
   refuseMore('services', countServices(deps.db, owner.id))
   refuseClashes(template.variables)
-  const id = Bun.randomUUIDv7()
+  const id = newId()
   const definition = define(deps, {
     template,
     before: {

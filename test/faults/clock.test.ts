@@ -1,12 +1,18 @@
-import { afterEach, expect, setSystemTime, test } from 'bun:test'
+import { afterEach, expect, onTestFinished, setSystemTime, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { endTheFuture } from '../../src/accounts/future-store.ts'
+import { insertUser } from '../../src/accounts/store.ts'
 import { countTry } from '../../src/accounts/throttle.ts'
 import { dropOldEvents } from '../../src/audit/retention.ts'
 import { recordEvent } from '../../src/audit/record.ts'
 import { isDue } from '../../src/containers/clean-up/schedule.ts'
 import { CrashCount } from '../../src/containers/crash-count.ts'
+import { openDatabase } from '../../src/db/index.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { supersedeOlder } from '../../src/deployments/supersede.ts'
+import { insertVariable } from '../../src/environments/variable-store.ts'
 import { OutputWriter } from '../../src/logs/output-writer.ts'
 import { dropOldOutput } from '../../src/logs/retention.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
@@ -99,6 +105,47 @@ test('of two deployments the one made later is the newer, though the clock was p
       .query<{ status: string }, [string]>('SELECT status FROM deployments WHERE id = ?')
       .get(id)?.status
   expect([statusOf(older.id), statusOf(newer.id)]).toEqual(['superseded', 'pending'])
+})
+
+test('all that is made later has a later id, though the clock was put back', async () => {
+  const t = testApp()
+  ahead(hour)
+  const owner = t.logIn(ada.email)
+  setSystemTime()
+  const made = []
+  const repositoryUrl = 'https://git.example.com/a/b.git'
+  for (const name of ['older', 'newer'])
+    made.push((await owner.post('/projects', { name, repositoryUrl })).json.id)
+  const { environmentId } = t.db.$client
+    .query<{ environmentId: string }, []>('SELECT min(id) AS environmentId FROM environments')
+    .get()!
+  for (const key of ['A', 'B'])
+    made.push(
+      insertVariable(t.db, t.secrets, {
+        environmentId,
+        key,
+        value: 'x',
+        secret: false,
+        buildTime: false,
+      }).id,
+    )
+  const ids = [owner.user.id, ...made]
+  expect(ids).toEqual([...ids].sort())
+})
+
+test('the ids of a new process stand after those of all tables', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'davit-ids-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  const path = join(directory, 'davit.db')
+  const before = openDatabase(path)
+  const later = Bun.randomUUIDv7('hex', Date.now() + 100 * hour)
+  const user = { email: ada.email, name: null, passwordHash: '', role: 'member' } as const
+  const { id } = insertUser(before, user)
+  before.$client.run('UPDATE users SET id = ? WHERE id = ?', [later, id])
+  before.$client.close()
+  const db = openDatabase(path)
+  onTestFinished(() => db.$client.close())
+  expect(insertUser(db, { ...user, email: 'bob@example.com' }).id > later).toBe(true)
 })
 
 test('a clean-up that ran at a time to come does not stand for the days before it', () => {
