@@ -1,6 +1,7 @@
 import { expect, spyOn, test } from 'bun:test'
 import { journal } from '../src/journal.ts'
 import { testApp } from './support/app.ts'
+import { listening } from './support/listening.ts'
 import { contentsOf } from './support/refusals.ts'
 
 const json = { Accept: 'application/json' }
@@ -183,10 +184,7 @@ test('a multipart form is a form, and a file is no text', async () => {
 test('a body over 1 MiB is refused, whatever it says of its length', async () => {
   const t = testApp()
   const before = contentsOf(t)
-  await using server = Bun.serve({
-    port: 0,
-    fetch: (request, server) => t.app.fetch(request, { server }),
-  })
+  const server = listening(t)
   const big = JSON.stringify({ ...valid, name: 'x'.repeat(1_100_000) })
   const headers = { ...json, 'Content-Type': 'application/json' }
   const chunked = () =>
@@ -206,16 +204,12 @@ test('a body over 1 MiB is refused, whatever it says of its length', async () =>
 })
 
 test('one client that asks too often is told when to come back, and others are not', async () => {
-  const { app } = testApp({
+  const t = testApp({
     DAVIT_RATE_LIMIT: '1',
     DAVIT_RATE_BURST: '3',
     DAVIT_TRUSTED_PROXIES: '127.0.0.1',
   })
-  await using server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: (request, server) => app.fetch(request, { server }),
-  })
+  const server = listening(t)
   const ask = (client: string) =>
     fetch(new URL('/health', server.url), { headers: { ...json, 'X-Forwarded-For': client } })
   for (let i = 0; i < 3; i++) expect((await ask('198.51.100.1')).status).toBe(200)

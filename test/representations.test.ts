@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from './support/app.ts'
 import type { TestApp } from './support/app.ts'
-import type { TestClient } from './support/client.ts'
 import { everything, fill } from './support/everything.ts'
 import type { Ids } from './support/everything.ts'
 
@@ -31,7 +30,7 @@ const onlyKind: Record<string, Kind> = {
 
 test('every address has a page, a fragment and JSON, as the client asks', async () => {
   const t = testApp()
-  const ada = await admin(t)
+  const ada = t.logInAsAdmin('ada@example.com')
   const ids = await everything(t, ada)
   const table = ['| route | browser | partial | program |', '|---|---|---|---|']
   for (const { method, path } of readable(t)) {
@@ -87,10 +86,4 @@ function idOf(path: string): keyof Ids {
   if (path.startsWith('/containers/')) return 'container'
   if (path.startsWith('/services/')) return 'service'
   return 'project'
-}
-
-async function admin(t: TestApp): Promise<TestClient> {
-  const ada = t.logIn('ada@example.com')
-  t.db.$client.run("UPDATE users SET role = 'admin'")
-  return ada
 }

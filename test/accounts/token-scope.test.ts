@@ -3,6 +3,8 @@ import { makeToken } from '../../src/accounts/make-token.ts'
 import { deployRoutes, refuseUngiven } from '../../src/accounts/token-scope.ts'
 import type { ApiToken } from '../../src/web/factory.ts'
 import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
 import { contentsOf } from '../support/refusals.ts'
 import { asToken } from './visitor.ts'
 
@@ -11,7 +13,16 @@ type Scopes = ApiToken['scopes']
 /** The whole product, a token for it, and every route that changes something, but the receivers of pushes. */
 function withToken(...scopes: Scopes) {
   const t = testApp()
-  const { user } = t.logIn('ada@example.com')
+  return { ...t, ...tokenOf(t, t.logIn('ada@example.com'), scopes) }
+}
+
+/** The same of a user to whom the engine is not refused. */
+function withTokenOfAdmin(...scopes: Scopes) {
+  const t = testApp()
+  return { ...t, ...tokenOf(t, t.logInAsAdmin(), scopes) }
+}
+
+function tokenOf(t: TestApp, { user }: TestClient, scopes: Scopes) {
   const { token } = makeToken(t.db, { userId: user.id, name: 'ci', scopes, expiresInDays: null })
   const changes = t.app.routes.filter(
     ({ method, path }) => !['ALL', 'GET'].includes(method) && !path.startsWith('/webhooks/'),
@@ -22,7 +33,7 @@ function withToken(...scopes: Scopes) {
       method,
       path.replace(/:\w+(\{[^}]*\}+)?/g, () => Bun.randomUUIDv7()),
     )
-  return { ...t, call, send, changes }
+  return { call, send, changes }
 }
 
 const nameOf = ({ method, path }: { method: string; path: string }) => `${method} ${path}`
@@ -58,8 +69,7 @@ test('deploy is refused every change but those that are named', async () => {
 })
 
 test('write is refused only what is a person’s', async () => {
-  const t = withToken('write')
-  t.db.$client.run("UPDATE users SET role = 'admin'") // or the engine would be refused to the user
+  const t = withTokenOfAdmin('write')
   for (const route of t.changes) {
     const { status } = await t.send(route.method, route.path)
     if (isPersonal(route.path)) expect(status, nameOf(route)).toBe(403)
@@ -91,8 +101,7 @@ test('no token makes tokens, changes password or e-mail, or governs users', () =
 })
 
 test('an admin’s token looks at the users, and changes none', async () => {
-  const t = withToken('write')
-  t.db.$client.run("UPDATE users SET role = 'admin'")
+  const t = withTokenOfAdmin('write')
   const { id } = t.logIn('bob@example.com').user
   expect((await t.call('GET', '/settings/users')).status).toBe(200)
   expect((await t.call('DELETE', `/settings/users/${id}`)).status).toBe(403)

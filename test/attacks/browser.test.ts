@@ -1,10 +1,10 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { insertSession } from '../../src/accounts/store.ts'
-import { hashToken, randomToken } from '../../src/secrets.ts'
+import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { openPage } from '../support/browser.ts'
+import { listening } from '../support/listening.ts'
+import { aSession } from '../support/session.ts'
 import { namedEverywhere } from './names-everywhere.ts'
-import { addressOf, anAdmin } from './walk.ts'
+import { addressOf } from './walk.ts'
 
 const markup = `'"></title></textarea></script><img src=x onerror=alert(1)><script>alert(1)</script>`
 
@@ -25,26 +25,12 @@ const pages = [
 
 test('in a real browser no name runs, asks or loads anything', async () => {
   const t = testApp()
-  const ada = anAdmin(t)
+  const ada = t.logInAsAdmin('ada@example.com')
   const ids = await namedEverywhere(t, ada, markup)
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    idleTimeout: 0,
-    fetch: (request, server) => t.app.fetch(request, { server }),
-  })
-  onTestFinished(() => server.stop(true))
-  const { page, complaints } = await openPage(server.url.origin)
-  const session = randomToken()
-  insertSession(t.db, {
-    userId: ada.user.id,
-    tokenHash: hashToken(session),
-    userAgent: 'a browser',
-    address: '127.0.0.1',
-    lastSeenAt: new Date(),
-    expiresAt: new Date(Date.now() + 3_600_000),
-  })
-  await page.context().addCookies([{ name: 'svc_session', value: session, url: server.url.origin }])
+  const { origin: url } = listening(t).url
+  const { page, complaints } = await openPage(url)
+  const value = aSession(t, ada.user.id)
+  await page.context().addCookies([{ name: 'svc_session', value, url }])
   const events: string[] = []
   page.on('dialog', (dialog) => {
     events.push(`dialog: ${dialog.message()}`)
@@ -52,7 +38,7 @@ test('in a real browser no name runs, asks or loads anything', async () => {
   })
   page.on('request', (request) => {
     const { origin, pathname } = new URL(request.url())
-    if (origin !== server.url.origin || pathname.endsWith('/x')) events.push(request.url())
+    if (origin !== url || pathname.endsWith('/x')) events.push(request.url())
   })
   for (const path of pages) {
     await page.goto(addressOf({ method: 'GET', path, route: path }, ids))

@@ -1,25 +1,14 @@
 import { expect, test } from 'bun:test'
-import { insertSession } from '../../src/accounts/store.ts'
-import { hashToken, randomToken } from '../../src/secrets.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
 import { contentsOf } from '../support/refusals.ts'
-import { addressOf, anAdmin, routesOf } from './walk.ts'
+import { aSession } from '../support/session.ts'
+import { addressOf, routesOf } from './walk.ts'
 
 /** A session of the user in a browser of its own, and tokens that were given to it. */
 async function aBrowser(t: TestApp, userId: string | null) {
-  const session = randomToken()
-  if (userId)
-    insertSession(t.db, {
-      userId,
-      tokenHash: hashToken(session),
-      userAgent: 'a browser',
-      address: '127.0.0.1',
-      lastSeenAt: new Date(),
-      expiresAt: new Date(Date.now() + 3_600_000),
-    })
-  const cookie = userId ? `svc_session=${session}; ` : ''
+  const cookie = userId ? `svc_session=${aSession(t, userId)}; ` : ''
   const give = async () => {
     const answer = await t.app.request('/health', { headers: { Cookie: cookie } })
     return /svc_csrf=([^;]+)/.exec(answer.headers.get('Set-Cookie')!)![1]!
@@ -78,7 +67,7 @@ const state = (t: TestApp) => [contentsOf(t), t.db.$client.query('SELECT id FROM
 
 test('no change is made for a page of another site, whatever it is and however it is sent', async () => {
   const t = testApp()
-  const ada = anAdmin(t)
+  const ada = t.logInAsAdmin('ada@example.com')
   const ids = await everything(t, ada)
   const victim = await aBrowser(t, ada.user.id)
   const cases = await forgeries(t, victim, t.logIn('mallory@example.com').user.id)

@@ -4,7 +4,7 @@ import { insertDeployment } from '../../src/deployments/store.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { testApp } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
-import { addressOf, anAdmin, routesOf } from './walk.ts'
+import { addressOf, routesOf } from './walk.ts'
 
 /** Every address that answers with a stream. */
 const streams = [
@@ -19,7 +19,7 @@ const streams = [
 
 test('every stream ends soon after the login that opened it', async () => {
   const t = testApp()
-  const ada = anAdmin(t)
+  const ada = t.logInAsAdmin('ada@example.com')
   const ids = await everything(t, ada)
   await t.docker.startContainer(ids.container)
   const { id: deployment } = insertDeployment(t.db, {

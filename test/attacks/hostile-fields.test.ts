@@ -125,8 +125,7 @@ test('no field of any form runs what it is given: it is refused, or kept as it i
   t.queue.wake = () => {}
   t.runner.run = () => Promise.resolve()
   t.docker.checkRegistry = () => Promise.resolve()
-  const ada = t.logIn('ada@example.com')
-  t.db.$client.run("UPDATE users SET role = 'admin'")
+  const ada = t.logInAsAdmin('ada@example.com')
   const ids = await everything(t, ada)
   const seen = { refused: 0, kept: 0 }
 

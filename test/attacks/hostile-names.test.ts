@@ -4,7 +4,7 @@ import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import type { Ids } from '../support/everything.ts'
 import { freelyNamed, namedEverywhere } from './names-everywhere.ts'
-import { addressOf, anAdmin, routesOf } from './walk.ts'
+import { addressOf, routesOf } from './walk.ts'
 
 const markup = `'"></title></textarea></script><img src=x onerror=alert(1)><script>alert(1)</script>{{7*7}}\${7*7}\r\nX-Evil: yes\r\n\r\n`
 
@@ -30,7 +30,7 @@ async function* answersOf(t: TestApp, client: TestClient, ids: Ids) {
 
 test('what is hostile in a name is text on every page and in every fragment', async () => {
   const t = testApp()
-  const ada = anAdmin(t)
+  const ada = t.logInAsAdmin('ada@example.com')
   const ids = await namedEverywhere(t, ada, markup)
   const shown: string[] = []
   for await (const { what, html } of answersOf(t, ada, ids)) {
@@ -66,7 +66,7 @@ const active = new Set(['script', 'style', 'iframe', 'object', 'embed', 'base'])
 
 test('a name that turns round the direction of writing does so within itself only', async () => {
   const t = testApp()
-  const ada = anAdmin(t)
+  const ada = t.logInAsAdmin('ada@example.com')
   const ids = await freelyNamed(t, ada, 'gpj\u202Eexe')
   let names = 0
   for await (const { what, html } of answersOf(t, ada, ids)) {

@@ -1,4 +1,4 @@
-import { expect, onTestFinished, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { requireUser } from '../../src/accounts/require-user.ts'
 import { checkScope } from '../../src/accounts/token-scope.ts'
@@ -10,6 +10,7 @@ import { rateLimit } from '../../src/web/rate-limit.ts'
 import { requireAdmin } from '../../src/web/require-admin.ts'
 import { testApp } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
+import { listening } from '../support/listening.ts'
 import { contentsOf } from '../support/refusals.ts'
 
 const json = { Accept: 'application/json' }
@@ -58,19 +59,9 @@ function raw(url: URL, lines: string[]) {
   return promise
 }
 
-async function listening() {
-  const t = testApp()
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: (request, server) => t.app.fetch(request, { server }),
-  })
-  onTestFinished(() => server.stop(true))
-  return { ...t, server }
-}
-
 test('no other spelling of an address leads past the login', async () => {
-  const t = await listening()
+  const t = testApp()
+  const { url } = listening(t)
   const ids = await everything(t, t.logIn('ada@example.com'))
   const before = contentsOf(t)
   for (const [path, id] of [
@@ -82,7 +73,7 @@ test('no other spelling of an address leads past the login', async () => {
     for (const spelling of [path, ...spellings(path, id)])
       for (const method of ['GET', 'DELETE', 'PROPFIND', 'TRACE']) {
         const lines = [`${method} ${spelling} HTTP/1.1`, 'Host: davit', 'Accept: application/json']
-        const { status, text } = await raw(t.server.url, lines)
+        const { status, text } = await raw(url, lines)
         const sent = `${method} ${spelling}: ${text}`
         expect([400, 401, 403, 404, 405], sent).toContain(status)
         expect(text, sent).not.toContain('git.example.com')
@@ -118,7 +109,7 @@ test('a method is what the first line says, whatever a header, a field or the qu
 })
 
 test('two lengths, two hosts or two ways to say how long a body is are no request', async () => {
-  const t = await listening()
+  const { url } = listening(testApp())
   const head = 'POST /auth/login HTTP/1.1'
   for (const more of [
     ['Host: davit', 'Content-Length: 2', 'Content-Length: 30'],
@@ -126,10 +117,10 @@ test('two lengths, two hosts or two ways to say how long a body is are no reques
     ['Host: davit', 'Content-Length: +2'],
     ['Host: davit', 'Transfer-Encoding: xchunked'],
   ]) {
-    const { status } = await raw(t.server.url, [head, ...more, 'Content-Type: application/json'])
+    const { status } = await raw(url, [head, ...more, 'Content-Type: application/json'])
     expect(status, more.join()).toBe(400)
   }
-  const two = await raw(t.server.url, [
+  const two = await raw(url, [
     'GET /projects HTTP/1.1',
     'Host: davit',
     'Host: evil.example',

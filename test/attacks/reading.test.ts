@@ -5,7 +5,7 @@ import type { TestClient } from '../support/client.ts'
 import { everything } from '../support/everything.ts'
 import type { Ids } from '../support/everything.ts'
 import { contentsOf } from '../support/refusals.ts'
-import { addressOf, anAdmin, routesOf } from './walk.ts'
+import { addressOf, routesOf } from './walk.ts'
 
 const clients = {
   browser: { Accept: 'text/html' },
@@ -45,7 +45,7 @@ const noted = ['GET /services/:id{[a-f0-9-]{36}}/secrets']
 
 test('to read changes nothing, whatever is read', async () => {
   const t = testApp()
-  const ada = anAdmin(t)
+  const ada = t.logInAsAdmin('ada@example.com')
   const ids = await everything(t, ada)
   let before = rowsOf(t)
   for await (const { route, what, answer } of readings(t, ada, ids)) {
@@ -57,7 +57,7 @@ test('to read changes nothing, whatever is read', async () => {
 
 test('every answer keeps others out, and takes no word of a request for where Davit is', async () => {
   const t = testApp({ DAVIT_URL: 'https://davit.example.com' })
-  const ada = anAdmin(t)
+  const ada = t.logInAsAdmin('ada@example.com')
   const ids = await everything(t, ada)
   let pages = 0
   for await (const { what, answer } of readings(t, ada, ids)) {

@@ -1,5 +1,4 @@
 import type { TestApp } from '../support/app.ts'
-import type { TestClient } from '../support/client.ts'
 import { fill } from '../support/everything.ts'
 import type { Ids } from '../support/everything.ts'
 
@@ -33,11 +32,4 @@ const kinds: Record<string, keyof Ids> = {
 export function addressOf({ path }: Route, ids: Ids) {
   const first = /^(?:\/settings)?\/(\w+)\//.exec(path)?.[1] ?? ''
   return fill(path, ids, kinds[first] ?? 'project').replace('*', 'app.js')
-}
-
-/** A user who may see all that there is. */
-export function anAdmin(t: TestApp): TestClient {
-  const ada = t.logIn('ada@example.com')
-  t.db.$client.run("UPDATE users SET role = 'admin' WHERE id = ?", [ada.user.id])
-  return ada
 }

@@ -4,7 +4,7 @@ import { connectDocker } from '../../src/docker/index.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
-import { admin, anOwn, aRunning, aStranger, listen, sooner } from './engine.ts'
+import { anOwn, aRunning, aStranger, listen, sooner } from './engine.ts'
 
 const statusOf = async (client: TestClient, { projectId, id }: { projectId: string; id: string }) =>
   (await client.get(`/projects/${projectId}/deployments/${id}`)).json.status
@@ -79,7 +79,7 @@ test('while a deployment switches the containers of an environment they are left
 
 test('an admin stops and starts what is not Davit’s; the page asks before', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const id = await aStranger(t, 'sleep 999')
   await t.docker.startContainer(id)
   const { text } = await root.page(`/containers/${id}`)

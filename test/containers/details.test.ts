@@ -1,14 +1,14 @@
 import { expect, test } from 'bun:test'
 import * as resources from '../../src/api/resources.ts'
 import { testApp } from '../support/app.ts'
-import { admin, anOwn, aStranger } from './engine.ts'
+import { anOwn, aStranger } from './engine.ts'
 
 const secret = 'a value that must not be seen'
 
 test('no value that is or was a secret leaves Davit, whatever it stands in', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const env = {
     GREETING: 'hello',
     TOKEN: secret,
@@ -47,7 +47,7 @@ test('no value that is or was a secret leaves Davit, whatever it stands in', asy
 
 test('of what is not Davit’s no value is shown', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const id = await aStranger(t, 'sleep 9', {
     env: { POSTGRES_PASSWORD: secret, MODE: 'a harmless one' },
   })
@@ -87,7 +87,7 @@ test('the details say how a container was made, and where it comes from', async 
 
 test('what is hostile in names and labels stays text', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const labels = { '<script>alert(1)</script>': '<img src=x onerror=alert(2)>' }
   const id = await aStranger(t, '<b>"bold"</b>', { labels, env: { '<i>': '</dl>' } })
   const { text } = await root.page(`/containers/${id}`)

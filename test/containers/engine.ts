@@ -83,12 +83,6 @@ export async function sooner<Value>(
   throw new Error('It did not come to pass within 30 s.')
 }
 
-export function admin(t: TestApp, email = 'root@example.com') {
-  const client = t.logIn(email)
-  t.db.$client.run("UPDATE users SET role = 'admin' WHERE email = ?", [email])
-  return client
-}
-
 const smallOptions = (script: string, options: Options): ContainerOptions => ({
   name: `test-${Bun.randomUUIDv7().slice(-12)}`,
   image: 'busybox:latest',

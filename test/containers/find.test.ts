@@ -5,7 +5,7 @@ import { ownFile } from '../../src/services/definition.ts'
 import { sealValues } from '../../src/services/values.ts'
 import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
-import { admin, anOwn, aRunning, aStranger } from './engine.ts'
+import { anOwn, aRunning, aStranger } from './engine.ts'
 
 const verbs = ['', '/stop', '/restart'] as const
 
@@ -16,7 +16,7 @@ const withoutRequestId = ({ requestId, ...rest }: Record<string, unknown>) => re
 
 test('only a whole id is an id: no prefix, no name, nothing that leads elsewhere', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const id = await aStranger(t, 'sleep 99')
   const { name } = (await root.get(`/containers/${id}`)).json
   const bad = [
@@ -45,7 +45,7 @@ test('only a whole id is an id: no prefix, no name, nothing that leads elsewhere
 
 test('a container named like an id of another is not that other', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const name = 'abcdef0123456789'.repeat(4)
   await aStranger(t, 'sleep 99', { name })
   for (const verb of verbs) expect((await ask(root, name, verb)).status, verb).toBe(404)
@@ -135,7 +135,7 @@ test('a container of a service belongs to who has the service', async () => {
 test('an admin sees everything on the engine, and whose it is', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const own = await anOwn(t, ada, 'sleep 999')
   const stranger = await aStranger(t, 'sleep 999')
 

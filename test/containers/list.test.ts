@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readEvents } from '../demo/events.ts'
 import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
-import { admin, anOwn, aRunning, listen, sooner } from './engine.ts'
+import { anOwn, aRunning, listen, sooner } from './engine.ts'
 
 /** The data of the list's stream, until the loop is left. */
 async function* follow(client: TestClient, query = '') {
@@ -141,7 +141,7 @@ test('the stream of the list tells what changed, by whomever, and only to those 
   expect(change).not.toContain(bobs.id)
   await first.return()
 
-  const json = follow(admin(t), '?format=json')
+  const json = follow(t.logInAsAdmin(), '?format=json')
   const { containers } = JSON.parse((await json.next()).value!)
   expect(containers.map((container: { id: string }) => container.id)).toContain(bobs.id)
   await json.return()

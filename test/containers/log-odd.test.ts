@@ -2,8 +2,9 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { connectEngine } from '../../src/docker/engine.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
 import { hostileTexts } from '../support/hostile.ts'
-import { admin, anOwn, aRunning, aStranger, listen } from './engine.ts'
+import { anOwn, aRunning, aStranger, listen } from './engine.ts'
 import { followLog, isEvent, isLine, linesOf, notesOf, textsOf } from './log-stream.ts'
 
 /** A container with settings that Davit never gives one; it goes when the test ends. */
@@ -19,7 +20,7 @@ async function anOdd(t: TestApp, script: string, settings: Record<string, unknow
 }
 
 /** Of one that has ended: all of its lines. */
-async function allLines(t: TestApp, client: ReturnType<typeof admin>, id: string) {
+async function allLines(t: TestApp, client: TestClient, id: string) {
   await t.docker.waitForExit(id)
   return (await client.get(`/containers/${id}/logs?tail=10000`)).json.items
 }
@@ -57,7 +58,7 @@ test('a line id that this log never gave out hides nothing that is written from 
 test('only the whole id of a container that one may see has a log', async () => {
   const t = testApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const { id } = await aRunning(t, ada, 'echo mine; sleep 99')
   const stranger = await aStranger(t, 'echo other')
   for (const odd of [
@@ -79,7 +80,7 @@ test('only the whole id of a container that one may see has a log', async () => 
 
 test('a terminal has no frames and no stderr, and its log is read all the same', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const script =
     'stty -onlcr; echo one; echo two >&2; printf "10%%\\r20%%\\r100%%\\n"; sleep 1; echo live; sleep 99'
   const id = await anOdd(t, script, { Tty: true })
@@ -91,7 +92,7 @@ test('a terminal has no frames and no stderr, and its log is read all the same',
 
 test('a log driver that keeps nothing is said once, and the stream is over', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const id = await anOdd(t, 'echo lost; sleep 99', { HostConfig: { LogConfig: { Type: 'none' } } })
   const events = await (await followLog(root, id)).rest()
   expect(notesOf(events)).toHaveLength(1)
@@ -105,7 +106,7 @@ test('a log driver that keeps nothing is said once, and the stream is over', asy
 test('another log driver is followed as well', async () => {
   const t = testApp()
   listen(t)
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const script = 'trap exit TERM; echo one; echo two >&2; sleep 1; echo three; sleep 99 & wait'
   const settings = { HostConfig: { LogConfig: { Type: 'local' } } }
   const id = await anOdd(t, script, settings)
@@ -119,7 +120,7 @@ test('another log driver is followed as well', async () => {
 
 test('a line of a megabyte comes in pieces that lose nothing', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const size = 1024 * 1024
   const id = await aStranger(t, `head -c ${size} /dev/zero | tr '\\0' x; echo; echo next`)
   await t.docker.startContainer(id)
@@ -135,7 +136,7 @@ test('a line of a megabyte comes in pieces that lose nothing', async () => {
 
 test('NUL, broken UTF-8 and terminal tricks reach the page as harmless text', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const id = await aStranger(
     t,
     `printf 'a\\0b\\377c\\n'; printf '\\033]0;title\\007\\033[2J\\033[31mred\\033[0m <script>alert(1)</script>\\n'; printf 'data: x\\r\\revent: done\\n'`,
@@ -174,7 +175,7 @@ test('a container that stops is waited for, one that is gone ends the stream', a
 test('a container that restarts in a loop is followed through it, every line once', async () => {
   const t = testApp()
   listen(t)
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const id = await anOdd(t, 'echo begin; date +%s%N; exit 1', {
     HostConfig: { RestartPolicy: { Name: 'always' } },
   })

@@ -50,8 +50,7 @@ test('the operator’s templates stand beside Davit’s, and a bad one is told',
     expect((await ada.get('/services/broken/configure')).status).toBe(404)
     expect((await ada.get('/services/compose/configure')).json).toEqual({})
     expect((await ada.page('/services')).text).not.toContain('broken.yaml')
-    t.db.$client.run("UPDATE users SET role = 'admin'")
-    const page = (await ada.page('/services')).text
+    const page = (await t.logInAsAdmin().page('/services')).text
     for (const file of ['broken.yaml', 'ghost.yaml', 'compose.yaml', 'Upper Case.yaml'])
       expect(page).toContain(file)
     expect(told.files.filter((file) => file.endsWith('broken.yaml'))).toHaveLength(1)

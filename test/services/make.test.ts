@@ -149,11 +149,12 @@ test('an admin allows each danger by itself, and nobody else can', async () => {
   expect(allowed).toHaveLength(2)
   const body = { name: 'strong', compose, allowed }
   expect((await ada.post('/services/compose', body)).status).toBe(403)
-  t.db.$client.run("UPDATE users SET role = 'admin'")
-  expect((await ada.post('/services/compose', { ...body, allowed: [allowed[0]] })).status).toBe(403)
-  const service = await ada.post('/services/compose', body)
+  const root = t.logInAsAdmin()
+  const one = { ...body, allowed: [allowed[0]] }
+  expect((await root.post('/services/compose', one)).status).toBe(403)
+  const service = await root.post('/services/compose', body)
   expect(service.status).toBe(201)
-  expect(await settled(t, ada, service.json)).toMatchObject({ status: 'running' })
+  expect(await settled(t, root, service.json)).toMatchObject({ status: 'running' })
 })
 
 test('values come from the form, from the .env, and from the file, in this order', async () => {

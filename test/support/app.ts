@@ -76,12 +76,19 @@ export function testApp(env: Record<string, string> = {}) {
       await removeFromEngine(docker, labelFilter(deps.instanceId))
     rmSync(dataDir, { recursive: true, force: true })
   })
-  return { ...deps, deps, app, dataDir, logIn: (email: string) => logIn(deps, app, email) }
+  return {
+    ...deps,
+    deps,
+    app,
+    dataDir,
+    logIn: (email: string) => logIn(deps, app, email, 'member'),
+    logInAsAdmin: (email = 'root@example.com') => logIn(deps, app, email, 'admin'),
+  }
 }
 
-/** A client with a session of a member of that address, made when there is none yet. */
-function logIn(deps: Deps, app: TestApp['app'], email: string) {
-  const user = insertUser(deps.db, { email, name: null, passwordHash: '', role: 'member' })
+/** A client with a session of a new user. */
+function logIn(deps: Deps, app: TestApp['app'], email: string, role: 'member' | 'admin') {
+  const user = insertUser(deps.db, { email, name: null, passwordHash: '', role })
   return new TestClient(deps, app, user)
 }
 

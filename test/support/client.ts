@@ -1,7 +1,6 @@
-import { insertSession } from '../../src/accounts/store.ts'
 import type { createApp } from '../../src/app.tsx'
 import type { Deps } from '../../src/deps.ts'
-import { hashToken, randomToken } from '../../src/secrets.ts'
+import { aSession } from './session.ts'
 
 type App = ReturnType<typeof createApp>
 type Body = Record<string, unknown>
@@ -23,17 +22,7 @@ export class TestClient {
   constructor(deps: Deps, app: App, user: { id: string; email: string }) {
     this.user = user
     this.#app = app
-    const token = randomToken()
-    const now = new Date()
-    insertSession(deps.db, {
-      userId: user.id,
-      tokenHash: hashToken(token),
-      userAgent: 'test',
-      address: '127.0.0.1',
-      lastSeenAt: now,
-      expiresAt: new Date(now.getTime() + 86_400_000),
-    })
-    this.#cookies.set('svc_session', token)
+    this.#cookies.set('svc_session', aSession(deps, user.id))
   }
 
   get = (path: string) => this.#json('GET', path)

@@ -5,6 +5,7 @@ import { factory } from '../../src/web/factory.ts'
 import { answerError } from '../../src/web/failures.tsx'
 import { sse, sseEvent } from '../../src/web/sse.ts'
 import { Streams } from '../../src/web/streams.ts'
+import { listening } from '../support/listening.ts'
 
 type Events = (signal: AbortSignal) => AsyncIterable<string | Uint8Array>
 
@@ -109,10 +110,7 @@ test('a client that goes away ends the source', async () => {
     signal.addEventListener('abort', () => ended.resolve())
     yield* forever(signal)
   })
-  await using server = Bun.serve({
-    port: 0,
-    fetch: (request, server) => app.fetch(request, { server }),
-  })
+  const server = listening({ app })
   const leaving = new AbortController()
   const response = await fetch(server.url, { signal: leaving.signal })
   await response.body!.getReader().read()
@@ -182,11 +180,7 @@ test('a hundred readers that do not read cost little memory', async () => {
       yield new TextEncoder().encode(frame)
     }
   })
-  await using server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: (request, server) => app.fetch(request, { server }),
-  })
+  const server = listening({ app })
   Bun.gc(true)
   const before = process.memoryUsage.rss()
   const sockets = await Promise.all(

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { assetPath } from '../../src/web/static.ts'
 import { testApp } from '../support/app.ts'
+import { listening } from '../support/listening.ts'
 
 test('a file under its current address may be kept for ever, under any other it is asked for again', async () => {
   const { app } = testApp()
@@ -36,12 +37,8 @@ test('a file is compressed for who can read it so', async () => {
 })
 
 test('only files of the assets are served, and without a cookie', async () => {
-  const { app } = testApp()
-  await using server = Bun.serve({
-    port: 0,
-    fetch: (request, server) => app.fetch(request, { server }),
-  })
-  const { port } = server
+  const t = testApp()
+  const { port } = listening(t)
   for (const path of [
     '/static/../src/main.ts',
     '/static/..%2fsrc%2fmain.ts',
@@ -67,5 +64,5 @@ test('only files of the assets are served, and without a cookie', async () => {
     })
     expect(await promise, path).toStartWith('HTTP/1.1 404')
   }
-  expect((await app.request('/static/app.js')).headers.getSetCookie()).toEqual([])
+  expect((await t.app.request('/static/app.js')).headers.getSetCookie()).toEqual([])
 })

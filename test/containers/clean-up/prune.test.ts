@@ -16,7 +16,7 @@ import { testApp } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'
 import type { TestClient } from '../../support/client.ts'
 import { tarContext } from '../../support/images.ts'
-import { admin, anOwn, aStranger } from '../engine.ts'
+import { anOwn, aStranger } from '../engine.ts'
 
 /*
  * Others work on this engine. Nothing here may ask for more than its own: either items are named, or
@@ -51,7 +51,7 @@ const isThere = async (t: TestApp, id: string) => (await t.docker.inspectContain
 
 test('a dry run names what can go and what stays, and changes nothing', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const { served, id } = await aSuperseded(t, root)
   const stranger = await aStranger(t, 'exit 0')
   const busy = await aStranger(t, 'sleep 99')
@@ -70,7 +70,7 @@ test('a dry run names what can go and what stays, and changes nothing', async ()
 
 test('without items all that is Davit’s goes, and nothing of others', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const { served, id } = await aSuperseded(t, root)
   const stranger = await aStranger(t, 'exit 0')
   const service = { instanceId: t.instanceId, kind: 'service', ownerId: root.user.id } as const
@@ -111,7 +111,7 @@ test('without items all that is Davit’s goes, and nothing of others', async ()
 
 test('with items exactly those go; what is needed by now stays, and is told with the reason', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const mine = await aSuperseded(t, root)
   const [ticked, used, served] = [
     await aStranger(t, 'exit 0'),
@@ -139,7 +139,7 @@ test('with items exactly those go; what is needed by now stays, and is told with
 
 test('what comes into use in the last moment is refused by the engine, and told', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const id = await aStranger(t, 'sleep 99')
   const { removeContainer } = t.docker
   t.deps.docker.removeContainer = async (...call) => {
@@ -186,7 +186,7 @@ const earlier = () => ({
 
 test('images beyond those kept for rollback go, and no deployment can be rolled back to them', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const { project, built } = await imagesOf(t, root, ['first', 'second', 'third'])
   const [first, second, third] = built as [Built, Built, Built]
   await root.put(`/projects/${project.id}/settings`, { keepImages: 2 })
@@ -208,7 +208,7 @@ type Built = { id: string; projectId: string; image: string }
 
 test('while an image goes nobody can roll back to it; if it does not go, they can again', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const { project, built } = await imagesOf(t, root, ['first', 'second'])
   const first = built[0]!
   await root.put(`/projects/${project.id}/settings`, { keepImages: 1 })
@@ -234,7 +234,7 @@ test('while an image goes nobody can roll back to it; if it does not go, they ca
 
 test('an image that a deployment wants since it was looked at stays', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const { project, built } = await imagesOf(t, root, ['first', 'second'])
   const first = built[0]!
   await root.put(`/projects/${project.id}/settings`, { keepImages: 1 })
@@ -258,7 +258,7 @@ test('an image that a deployment wants since it was looked at stays', async () =
 
 test('a deployment in work is not disturbed by clean-ups that go on all the time', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const project = await aProject(t, root, anApp('first'))
   await project.deploy()
   await root.put(`/projects/${project.id}/settings`, { keepImages: 0 })
@@ -290,7 +290,7 @@ test('a deployment in work is not disturbed by clean-ups that go on all the time
 
 test('of the build cache the entry that was named goes', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const { Dockerfile, ...files } = anApp('cached')
   const step = `RUN echo ${t.instanceId} > /a`
   const project = await aProject(t, root, { ...files, Dockerfile: `${Dockerfile}\n${step}` })
@@ -313,7 +313,7 @@ test('of the build cache the entry that was named goes', async () => {
 
 test('an engine that goes away in the middle leaves what is left named, and the audit log tells', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const [first, second] = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
   const { removeContainer } = t.docker
   const away = connectDocker({ host: 'unix:///nowhere/docker.sock' })

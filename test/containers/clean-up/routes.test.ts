@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { diskOverview, prunePreview, pruneResult } from '../../../src/api/prune.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
 import { testApp } from '../../support/app.ts'
-import { admin, anOwn, aStranger } from '../engine.ts'
+import { anOwn, aStranger } from '../engine.ts'
 
 const nothing = { what: ['containers'], items: [] }
 
@@ -18,7 +18,7 @@ test('only an admin cleans up, sees what takes the disk, and sets the schedule',
   expect((await ada.put('/settings/prune/schedule', { enabled: true })).status).toBe(403)
   expect(await t.docker.inspectContainer(stranger)).not.toBeNull()
   expect((await ada.page('/settings/profile')).text).not.toContain('/settings/prune')
-  expect((await admin(t).page('/settings/profile')).text).toContain('/settings/prune')
+  expect((await t.logInAsAdmin().page('/settings/profile')).text).toContain('/settings/prune')
 })
 
 test.each([
@@ -36,7 +36,7 @@ test.each([
   [{ what: ['images'], dryRun: 'yes' }, 'dryRun'],
 ])('%j is refused', async (body, field) => {
   const t = testApp()
-  const { status, json } = await admin(t).post('/settings/prune', body)
+  const { status, json } = await t.logInAsAdmin().post('/settings/prune', body)
   expect(status).toBe(422)
   expect(json.errors.map((error: { field: string }) => error.field)).toEqual([field])
   expect(t.pruneRuns.latest).toBeNull()
@@ -44,7 +44,7 @@ test.each([
 
 test('the answers are what the document says', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const plan = await root.post('/settings/prune', {
     what: ['containers', 'images', 'networks', 'volumes', 'build_cache'],
     dryRun: true,
@@ -61,7 +61,7 @@ test('the answers are what the document says', async () => {
 
 test('the page says what a build may use, and when nothing holds it to that', async () => {
   const t = testApp({ DAVIT_BUILD_MEMORY: '1536', DAVIT_BUILD_CPUS: '0.5' })
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const { text } = await root.page('/settings/prune')
   expect(text).toContain('One build may use 1.5 GiB of memory and 0.5 processors')
   expect(text).not.toContain('Nothing holds a build to this')
@@ -74,7 +74,7 @@ test('the page says what a build may use, and when nothing holds it to that', as
 
 test('a form shows each thing with a box, ticked where it is Davit’s, and takes what was ticked', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const own = await anOwn(t, root, 'exit 0')
   t.db.$client.run('UPDATE deployments SET container_id = NULL')
   const stranger = await aStranger(t, 'exit 0')
@@ -101,7 +101,7 @@ test('a form shows each thing with a box, ticked where it is Davit’s, and take
 
 test('a form with no kind ticked says so', async () => {
   const t = testApp()
-  const { status, text } = await admin(t).htmx('POST', '/settings/prune', {
+  const { status, text } = await t.logInAsAdmin().htmx('POST', '/settings/prune', {
     what: '',
     dry_run: '1',
   })
@@ -111,7 +111,7 @@ test('a form with no kind ticked says so', async () => {
 
 test('while the engine is away nothing is done, and everyone is told', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const { diskUse } = connectDocker({ host: 'unix:///nowhere/docker.sock' })
   t.deps.docker.diskUse = diskUse
   expect((await root.get('/settings/prune')).status).toBe(503)
@@ -124,7 +124,7 @@ test('while the engine is away nothing is done, and everyone is told', async () 
 
 test('what takes long goes on after the answer, alone, and its page tells how far it came', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const ids = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
   const { removeContainer } = t.docker
   const held = Promise.withResolvers<void>()
@@ -156,7 +156,7 @@ test('what takes long goes on after the answer, alone, and its page tells how fa
 
 test('Davit ends without waiting for the rest of a clean-up', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const ids = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
   const { removeContainer } = t.docker
   let stopped = Promise.resolve()

@@ -6,7 +6,7 @@ import { connectDocker } from '../../../src/docker/index.ts'
 import { labelsFor } from '../../../src/projects/labels.ts'
 import { testApp } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'
-import { admin, aStranger } from '../engine.ts'
+import { aStranger } from '../engine.ts'
 
 const at = (day: number, hour: number, minute = 0) => new Date(2026, 4, day, hour, minute)
 
@@ -35,7 +35,7 @@ async function anOrphan(t: TestApp) {
 
 test('it takes what is Davit’s and of no use, once that day, and tells', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const [orphan, stranger] = [await anOrphan(t), await aStranger(t, 'exit 0')]
   saveSchedule(t.db, { enabled: true, what, hour: 3, threshold: 0 })
   expect(await runIfDue(t.deps, at(4, 2))).toBe(false)
@@ -132,7 +132,7 @@ test('it is watched until Davit ends', async () => {
 
 test('an admin sets it, in part or as a whole, and it is recorded', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const first = await root.put('/settings/prune/schedule', { enabled: true, hour: 5 })
   expect(first).toMatchObject({ status: 200, json: { enabled: true, hour: 5, threshold: 80 } })
   cleanUpSchedule.strict().parse(first.json)
@@ -149,7 +149,7 @@ test('an admin sets it, in part or as a whole, and it is recorded', async () => 
 
 test('its form saves, and shows what is wrong', async () => {
   const t = testApp()
-  const root = admin(t)
+  const root = t.logInAsAdmin()
   const form = { enabled: '1', what: '\nnetworks', hour: '4', threshold: '70' }
   const saved = await root.htmx('PUT', '/settings/prune/schedule', form)
   expect(saved.text).toContain('Saved')
@@ -167,7 +167,7 @@ test.each([
   [{ enabled: 'x' }, 'enabled'],
 ])('%j is refused', async (body, field) => {
   const t = testApp()
-  const { status, json } = await admin(t).put('/settings/prune/schedule', body)
+  const { status, json } = await t.logInAsAdmin().put('/settings/prune/schedule', body)
   expect(status).toBe(422)
   expect(json.errors[0].field).toBe(field)
   expect(getSchedule(t.db).enabled).toBe(false)

@@ -5,7 +5,7 @@ import { readEvents } from '../../demo/events.ts'
 import { testApp } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'
 import type { TestClient } from '../../support/client.ts'
-import { admin, anOwn, aRunning, aStranger, listen } from '../engine.ts'
+import { anOwn, aRunning, aStranger, listen } from '../engine.ts'
 
 type Event = { name: string; data: string }
 
@@ -197,7 +197,11 @@ test('an engine that is away is said to be, once, and waited for', async () => {
 
 test('only who may see a container sees what it uses', async () => {
   const t = testApp()
-  const [ada, bob, root] = [t.logIn('ada@example.com'), t.logIn('bob@example.com'), admin(t)]
+  const [ada, bob, root] = [
+    t.logIn('ada@example.com'),
+    t.logIn('bob@example.com'),
+    t.logInAsAdmin(),
+  ]
   const { id } = await aRunning(t, ada)
   const stranger = await aStranger(t, 'sleep 999')
   await t.docker.startContainer(stranger)
