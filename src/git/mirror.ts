@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { AppError } from '../errors.ts'
 import { explainGit } from './failures.ts'
 import type { GitTools, Log } from './git.ts'
 import { readRepositoryUrl } from './repository-url.ts'
@@ -55,7 +56,9 @@ type Stores = { mirror: string; alternates: string[] }
 
 /** Removes a repository's mirrors, whatever keys opened them; false when there was none. */
 export async function removeMirror(tools: GitTools, url: string): Promise<boolean> {
-  const name = nameOf(readRepositoryUrl(url, { allowLocal: true }).href)
+  const href = hrefOf(url)
+  if (href === null) return false
+  const name = nameOf(href)
   const names = await readdir(tools.mirrors).catch(() => [])
   const mirrors = names.filter((entry) => entry.startsWith(name))
   for (const mirror of mirrors.map((entry) => join(tools.mirrors, entry))) {
@@ -64,6 +67,16 @@ export async function removeMirror(tools: GitTools, url: string): Promise<boolea
     )
   }
   return mirrors.length > 0
+}
+
+/** Null for an address that can not be read: nothing was ever fetched from there. */
+function hrefOf(url: string) {
+  try {
+    return readRepositoryUrl(url, { allowLocal: true }).href
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return null
+  }
 }
 
 /** What git says that no fault outside of the mirror explains. */

@@ -48,9 +48,22 @@ export function deployKeyFor(
   return usesDeployKey(project) && !project.deployKeyPublic ? newDeployKey(secrets, project.id) : {}
 }
 
-/** Whether the project's own key opens its repository. */
+/** Whether the project's own key opens its repository; at an address that can not be read none does. */
 export const usesDeployKey = ({ repositoryUrl, sourceId }: RepositoryChoice) =>
-  sourceId === null && readRepositoryUrl(repositoryUrl, { allowLocal: true }).protocol === 'ssh'
+  sourceId === null && readStored(repositoryUrl).url?.protocol === 'ssh'
+
+/** Why a stored address can not be read, by rules that may be stricter than when it was stored; else null. */
+export const whyUnreadable = ({ repositoryUrl }: Pick<Project, 'repositoryUrl'>) =>
+  readStored(repositoryUrl).refusal
+
+function readStored(address: string) {
+  try {
+    return { url: readRepositoryUrl(address, { allowLocal: true }), refusal: null }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return { url: null, refusal: error.message }
+  }
+}
 
 /** Someone else's source and a missing one are refused alike. */
 function ownSource(db: Deps['db'], key: { id: string; ownerId: string }): Source {

@@ -17,7 +17,7 @@ import { NewProjectPage } from './new-project-page.tsx'
 import { ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
 import { removalRoutes } from './removal-routes.tsx'
-import { usesDeployKey } from './repository-choice.ts'
+import { usesDeployKey, whyUnreadable } from './repository-choice.ts'
 import { chooseFrom } from './repository-fields.tsx'
 import { BuildForm, ProjectForm, ProjectSettings } from './settings-page.tsx'
 import { findLiveProject, findProject, listProjects, updateProject } from './store.ts'
@@ -143,7 +143,7 @@ export const projectRoutes = (deps: Deps) => {
   function formOf(c: Context, project: Project, draft: Draft) {
     const sources = ownSources(c)
     const from = chooseFrom(c.req.query('from'), { draft, sources, project })
-    return { project, draft, sources, from }
+    return { project, draft: withStored(draft, project), sources, from }
   }
 
   function projectFormAgain(c: Context, draft: Draft) {
@@ -161,6 +161,13 @@ export const projectRoutes = (deps: Deps) => {
   function ownSources(c: Context) {
     return listSources(db, { ownerId: userOf(c).id, limit: mostSources })
   }
+}
+
+/** An address that can not be read is complained of like one that was typed, where it can be repaired. */
+function withStored(draft: Draft, project: Project): Draft {
+  const refusal = whyUnreadable(project)
+  if (refusal === null || 'repository_url' in draft.values) return draft
+  return { ...draft, errors: { ...draft.errors, repository_url: refusal } }
 }
 
 const objectOf = ({ id, name }: Project) => ({ kind: 'project', id, name }) as const
