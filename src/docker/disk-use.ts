@@ -1,6 +1,7 @@
 import type { ContainerState } from './container-state.ts'
 import { toName } from './container-state.ts'
 import type { Engine } from './engine.ts'
+import { retryWhileBusy } from './refusals.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
 
@@ -107,7 +108,9 @@ type SentEntry = {
 const patience = 120_000
 
 export async function diskUse(engine: Engine, { signal }: Abortable = {}): Promise<DiskUse> {
-  const found = await engine.request<Sent>('GET', '/system/df', { signal, timeout: patience })
+  const found = await retryWhileBusy(signal, () =>
+    engine.request<Sent>('GET', '/system/df', { signal, timeout: patience }),
+  )
   return {
     layersSize: found.LayersSize,
     images: (found.Images ?? []).map(toImage),

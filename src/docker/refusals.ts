@@ -21,7 +21,10 @@ export async function orNull<T>(call: Promise<T>): Promise<T | null> {
   }
 }
 
-/** A removal that another call has begun is waited for: it ends with "no such container". */
+/**
+ * What another call has begun is waited for: a removal, which then ends with "no such container", or
+ * the look at the disk, of which the engine does one at a time.
+ */
 export async function retryWhileBusy<T>(
   signal: AbortSignal | undefined,
   call: () => Promise<T>,
@@ -30,13 +33,14 @@ export async function retryWhileBusy<T>(
     try {
       return await call()
     } catch (error) {
-      const busy = isStatus(error, 409) && /already in progress/.test((error as Error).message)
-      if (!busy || tries === 300) throw error
+      if (!(error instanceof EngineError && busy.test(error.message)) || tries === 300) throw error
       await Bun.sleep(100)
       signal?.throwIfAborted()
     }
   }
 }
+
+const busy = /already in progress|operation is already running/
 
 export const isStatus = (error: unknown, status: number) =>
   error instanceof EngineError && error.status === status

@@ -71,3 +71,8 @@ test('an id of the build cache is no pattern', async () => {
 test('knows the folder of the engine', async () => {
   expect((await docker.machine()).folder).toStartWith('/')
 })
+
+test('two who ask at once are both told, though the engine looks for one at a time', async () => {
+  const [one, other] = await Promise.all([docker.diskUse(), docker.diskUse()])
+  expect(other.layersSize).toBe(one.layersSize)
+})
