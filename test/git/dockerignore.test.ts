@@ -61,5 +61,5 @@ test('a pattern made to take for ever does not', () => {
   const ignores = parseDockerignore(`${'**/*a*'.repeat(50)}b\n${'*a'.repeat(500)}b`)
   const started = performance.now()
   expect(ignores('a/'.repeat(500) + 'a'.repeat(500))).toBe(false)
-  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(performance.now() - started).toBeLessThan(5_000)
 })

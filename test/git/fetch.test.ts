@@ -259,7 +259,7 @@ describe('a server', () => {
     expect(await failure({}, silence)).toMatchObject({ code: 'git_timeout' })
     const transfer = connect({ deadlines: { transfer: 300 } })
     expect(await failure({}, transfer)).toMatchObject({ code: 'git_timeout' })
-    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(performance.now() - started).toBeLessThan(10_000)
   })
 
   test('with more than a repository may take is left, and nothing of it is kept', async () => {
@@ -295,7 +295,7 @@ describe('a server', () => {
     const started = performance.now()
     cancel.abort(new Error('Cancelled.'))
     expect(await waiting).toMatchObject({ message: 'Cancelled.' })
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(performance.now() - started).toBeLessThan(5_000)
   })
 
   test('that leads elsewhere is not followed', async () => {

@@ -62,7 +62,7 @@ describe('git', () => {
     const started = performance.now()
     const run = runGit(hurried, { command: 'nap', config, signal })
     expect(await run.catch((error) => error)).toMatchObject({ code: 'git_timeout' })
-    expect(performance.now() - started).toBeLessThan(3_000)
+    expect(performance.now() - started).toBeLessThan(10_000)
     expect(Bun.spawnSync(['pgrep', '-f', `^sleep ${nap}$`]).stdout.toString()).toBe('')
   })
 

