@@ -10,13 +10,10 @@ import { restingState } from './shown.ts'
 import type { Measurement } from './shown.ts'
 
 /** Milliseconds between two polls of a container that is watched. */
-const interval = 2000
-
-/** Milliseconds between two readings where there is none from before to compare the first with. */
-const firstInterval = 1000
+const usual = 2000
 
 /** Milliseconds between two readings that tell what is used now: neither noise nor long ago. */
-const telling = { least: 500, most: 15_000 }
+const telling = { least: 200, most: 15_000 }
 
 export type Measured = { reading: StatsReading; usage: ContainerUsage | null }
 
@@ -28,10 +25,12 @@ type Watch = { viewers: number; events: Latest<UsageEvent>; abort: AbortControll
 export class UsagePoller {
   readonly #deps: () => PollDeps
   readonly #watches = new Map<string, Watch>()
+  readonly #interval: number
   #measured = new Map<string, Measured>()
 
-  constructor(deps: () => PollDeps) {
+  constructor(deps: () => PollDeps, { interval = usual } = {}) {
     this.#deps = deps
+    this.#interval = interval
   }
 
   /** Containers that are watched. */
@@ -78,7 +77,7 @@ export class UsagePoller {
     const news = new HistoryNews(this.#deps().logDb, id)
     let isAway = false
     while (!signal.aborted) {
-      const pause = sleep(interval, undefined, { signal }).catch(() => {})
+      const pause = sleep(this.#interval, undefined, { signal }).catch(() => {})
       try {
         const usage = await this.#poll(id, signal)
         if (usage) events.set(new UsageEvent({ state: 'running', ...usage }, news.read()))
@@ -103,7 +102,7 @@ export class UsagePoller {
     let reading = await docker.containerStats(id, { signal })
     if (reading && !(before && canCompare(before, reading))) {
       before = reading
-      await sleep(firstInterval, undefined, { signal })
+      await sleep(this.#interval / 2, undefined, { signal })
       reading = await docker.containerStats(id, { signal })
     }
     if (!reading || !before) return null

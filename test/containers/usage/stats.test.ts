@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { UsagePoller } from '../../../src/containers/usage/poller.ts'
 import { Sampler } from '../../../src/containers/usage/sampler.ts'
 import { Failure } from '../../../src/errors.ts'
 import { readEvents } from '../../demo/events.ts'
@@ -40,6 +41,10 @@ function countPolls(t: TestApp) {
   }
   return asked
 }
+
+/** Looks four times as often, for those who wait for many looks. */
+const hasten = (t: TestApp) =>
+  void (t.usage = t.deps.usage = new UsagePoller(() => t.deps, { interval: 500 }))
 
 const busy = 'while :; do :; done'
 
@@ -120,6 +125,7 @@ test('fifty viewers are one poll, and without a viewer there is none', async () 
 
 test('whoever comes later sees the last figures at once', async () => {
   const t = testApp()
+  hasten(t)
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
   const first = watchJson(ada, id)
@@ -144,13 +150,14 @@ test('a reading of the history is what the first figure is compared with', async
 
 test('a container that stops, starts, stops and goes is followed all the way', async () => {
   const t = testApp()
+  hasten(t)
   const ada = t.logIn('ada@example.com')
   listen(t)
   const { id } = await anOwn(t, ada, 'trap exit TERM; sleep 999 & wait')
   const asked = countPolls(t)
   const stream = watchJson(ada, id)
   expect((await stream.next()).value).toEqual({ state: 'stopped', time: expect.any(String) })
-  await Bun.sleep(2500)
+  await Bun.sleep(700)
   expect(asked).toHaveLength(1) // what does not run is not asked for
   await t.docker.startContainer(id)
   await untilState(stream, 'running')
@@ -167,6 +174,7 @@ test('a container that stops, starts, stops and goes is followed all the way', a
 
 test('a container that was restarted goes on from zero without a wild figure', async () => {
   const t = testApp()
+  hasten(t)
   const ada = t.logIn('ada@example.com')
   listen(t)
   const { id } = await aRunning(t, ada, busy, { cpus: 0.5 })
@@ -182,6 +190,7 @@ test('a container that was restarted goes on from zero without a wild figure', a
 
 test('an engine that is away is said to be, once, and waited for', async () => {
   const t = testApp()
+  hasten(t)
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
   const stream = watchJson(ada, id)
@@ -228,6 +237,7 @@ test('only who may see a container sees what it uses', async () => {
 
 test('a stream ends with the session it was opened in', async () => {
   const t = testApp()
+  hasten(t)
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
   const stream = watchJson(ada, id)
