@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { clientOf } from './client.ts'
 import type { Env } from './factory.ts'
 
-type Answer = { body: string; headers: [string, string][] }
+type Answer = { body: Uint8Array<ArrayBuffer>; headers: [string, string][] }
 /** Null when what was made is not to be kept. */
 type Kept = { state: unknown[]; answer: Promise<Answer | null> }
 
@@ -48,5 +48,8 @@ async function read(made: Response | Promise<Response>): Promise<Answer | null> 
   const answer = (await made).clone() // before the one who asked first has read it
   if (answer.status !== 200) return null
   const headers = ['Content-Type', 'Vary'].map((name) => [name, answer.headers.get(name) ?? ''])
-  return { body: await answer.text(), headers: headers as [string, string][] }
+  return {
+    body: new Uint8Array(await answer.arrayBuffer()),
+    headers: headers as [string, string][],
+  }
 }
