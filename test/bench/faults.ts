@@ -25,7 +25,7 @@ type Scenario = (options: { command: string[] }) => Promise<FaultReport>
 export const faults: Record<string, Scenario> = {
   kills: ({ command }) => kills({ command, rounds: 20 }),
   'kill-loop': ({ command }) => killLoop({ command, rounds: 20 }),
-  cancels: ({ command }) => cancels({ command, rounds: 10 }),
+  cancels: ({ command }) => cancels({ command, rounds: 5 }),
   shutdowns: ({ command }) => shutdowns({ command, rounds: 4, viewers: 50, requests: 20 }),
   'coming-back': ({ command }) =>
     viewersComeBack({ command, rounds: 2, lines: 100_000, viewers: 50, leaves: 20 }),
@@ -35,7 +35,7 @@ export const faults: Record<string, Scenario> = {
   'greedy-builds': ({ command }) => greedyBuilds({ command, rounds: 4 }),
   'engine-restarts': ({ command }) => restartTheEngine({ command, rounds: 4 }),
   'full-disk': () => fillTheDisk({ rounds: 3 }),
-  upgrades: () => killUpgrades({ rounds: 20 }),
+  upgrades: () => killUpgrades({ rounds: 10 }),
   backups: () => backupsUnderWrites({ rounds: 20 }),
   'slow-headers': () => slowHeaders({ rounds: 500 }),
   'signature-timing': async () => signatureTiming({ rounds: 7 }),
