@@ -30,7 +30,7 @@ export const faults: Record<string, Scenario> = {
   'coming-back': ({ command }) =>
     viewersComeBack({ command, rounds: 2, lines: 100_000, viewers: 50, leaves: 20 }),
   stalled: ({ command }) => stalledReaders({ command, readers: 100, lines: 100_000, seconds: 60 }),
-  'odd-lines': ({ command }) => oddLines({ command, megabytes: 100, emptyLines: 1_000_000 }),
+  'odd-lines': ({ command }) => oddLines({ command, megabytes: 50, emptyLines: 200_000 }),
   'webhook-storm': ({ command }) => webhookStorm({ command, rounds: 20 }),
   'greedy-builds': ({ command }) => greedyBuilds({ command, rounds: 4 }),
   'engine-restarts': ({ command }) => restartTheEngine({ command, rounds: 4 }),

@@ -34,7 +34,11 @@ export const faultTable = (reports: FaultReport[]) =>
   )
 
 const table = (head: string[], rows: string[][]) =>
-  [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('')
+  [head, head.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map(escape).join(' | ')} |\n`)
+    .join('')
+
+const escape = (cell: string) => cell.replaceAll('|', '\\|')
 
 /** Three digits that count. */
 const short = (value: number) =>
