@@ -2,6 +2,7 @@ import type { environments, projects, variables } from '../db/schema.ts'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { EmptyState, PageHead } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
+import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { PasteDotenv } from './variable-forms.tsx'
 
 type Project = typeof projects.$inferSelect
@@ -73,29 +74,16 @@ const VariableRow = ({ variable }: { variable: ShownVariable }) => (
       {variable.buildTime && <span class="tag">build time</span>}
     </div>
     <div class="row-actions">
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
-        hx-get={variablePath(variable)}
-        hx-target="#modal"
-        aria-label={`Edit ${variable.key}`}
-      >
+      <DialogButton path={variablePath(variable)} label={`Edit ${variable.key}`}>
         Edit
-      </button>
-      <button
-        type="button"
-        class="btn quiet-danger"
-        data-variant="ghost"
-        data-size="sm"
-        hx-delete={variablePath(variable)}
-        hx-target="#modal"
-        hx-confirm={`Delete the variable ${variable.key}?`}
-        aria-label={`Delete ${variable.key}`}
+      </DialogButton>
+      <DeleteButton
+        path={variablePath(variable)}
+        label={`Delete ${variable.key}`}
+        question={`Delete the variable ${variable.key}?`}
       >
         Delete
-      </button>
+      </DeleteButton>
     </div>
   </li>
 )

@@ -3,6 +3,7 @@ import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { Modal } from '../web/dialog.tsx'
 import type { Draft } from '../web/input.ts'
+import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { EnvironmentForm } from './environment-form.tsx'
 
 type Project = typeof projects.$inferSelect
@@ -98,33 +99,20 @@ const EnvironmentRow = ({
       </a>
       {!environment.deletingAt && (
         <>
-          <button
-            type="button"
-            class="btn"
-            data-variant="outline"
-            data-size="sm"
-            hx-get={environmentPath(environment)}
-            hx-target="#modal"
-            aria-label={`Edit ${environment.name}`}
-          >
+          <DialogButton path={environmentPath(environment)} label={`Edit ${environment.name}`}>
             Edit
-          </button>
+          </DialogButton>
           <DeployEnvironmentButton project={project} environment={environment} />
         </>
       )}
       {!isLast && (
-        <button
-          type="button"
-          class="btn quiet-danger"
-          data-variant="ghost"
-          data-size="sm"
-          hx-delete={environmentPath(environment)}
-          hx-target="#modal"
-          hx-confirm={`Delete the environment ${environment.name}? Its container stops and goes; its volumes stay.`}
-          aria-label={`Delete ${environment.name}`}
+        <DeleteButton
+          path={environmentPath(environment)}
+          label={`Delete ${environment.name}`}
+          question={`Delete the environment ${environment.name}? Its container stops and goes; its volumes stay.`}
         >
           Delete
-        </button>
+        </DeleteButton>
       )}
     </div>
   </li>

@@ -1,5 +1,6 @@
 import { EmptyState, MoreLink } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
+import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import { providers } from './providers/registry.ts'
@@ -55,29 +56,16 @@ const SourceItem = ({ source }: { source: Source }) => (
       </p>
     </div>
     <div class="row-actions">
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
-        hx-get={`/settings/git/${source.id}`}
-        hx-target="#modal"
-        aria-label={`Check the token of ${source.name}`}
-      >
+      <DialogButton path={`/settings/git/${source.id}`} label={`Check the token of ${source.name}`}>
         Check
-      </button>
-      <button
-        type="button"
-        class="btn quiet-danger"
-        data-variant="ghost"
-        data-size="sm"
-        hx-delete={`/settings/git/${source.id}`}
-        hx-target="#modal"
-        hx-confirm={`Remove the git source ${source.name}?`}
-        aria-label={`Remove ${source.name}`}
+      </DialogButton>
+      <DeleteButton
+        path={`/settings/git/${source.id}`}
+        label={`Remove ${source.name}`}
+        question={`Remove the git source ${source.name}?`}
       >
         Remove
-      </button>
+      </DeleteButton>
     </div>
   </li>
 )

@@ -3,6 +3,7 @@ import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { FormError, TextField } from '../web/fields-view.tsx'
 import type { Draft } from '../web/input.ts'
+import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { Registry } from './store.ts'
@@ -54,18 +55,13 @@ const RegistryItem = ({ registry: { id, host, username, createdAt } }: { registr
       </p>
     </div>
     <div class="row-actions">
-      <button
-        type="button"
-        class="btn quiet-danger"
-        data-variant="ghost"
-        data-size="sm"
-        hx-delete={`/settings/registries/${id}`}
-        hx-target="#modal"
-        hx-confirm={`Remove the registry ${host}? What runs goes on; its images can no longer be pulled.`}
-        aria-label={`Remove ${host}`}
+      <DeleteButton
+        path={`/settings/registries/${id}`}
+        label={`Remove ${host}`}
+        question={`Remove the registry ${host}? What runs goes on; its images can no longer be pulled.`}
       >
         Remove
-      </button>
+      </DeleteButton>
     </div>
   </li>
 )
