@@ -4,23 +4,18 @@ import { auditEvents, deployments, sessions, users } from '../db/schema.ts'
 
 /** When the newest row that tells was written; null in a new database. */
 export function newestTime(db: Db): Date | null {
-  const times = [
-    db
-      .select({ at: max(auditEvents.createdAt) })
-      .from(auditEvents)
-      .get(),
-    db
-      .select({ at: max(deployments.createdAt) })
-      .from(deployments)
-      .get(),
-    db
-      .select({ at: max(sessions.lastSeenAt) })
-      .from(sessions)
-      .get(),
-    db
-      .select({ at: max(users.createdAt) })
-      .from(users)
-      .get(),
-  ].flatMap((row) => row?.at ?? [])
+  const columns = [
+    [auditEvents, auditEvents.createdAt],
+    [deployments, deployments.createdAt],
+    [sessions, sessions.lastSeenAt],
+    [users, users.createdAt],
+  ] as const
+  const times = columns.flatMap(
+    ([table, time]) =>
+      db
+        .select({ at: max(time) })
+        .from(table)
+        .get()?.at ?? [],
+  )
   return times.sort((a, b) => b.getTime() - a.getTime())[0] ?? null
 }
