@@ -40,3 +40,13 @@ export function startOAuthProvider() {
     return Response.json({ access_token: 'token-1', token_type: 'bearer' })
   }
 }
+
+/** What Davit is told to let people log in there, and register. */
+export const oauthSettings = ({ url }: { url: string }) => ({
+  DAVIT_URL: 'http://davit.test',
+  DAVIT_REGISTRATION: 'open',
+  DAVIT_OAUTH_PROVIDER: 'gitea',
+  DAVIT_OAUTH_CLIENT_ID: 'davit',
+  DAVIT_OAUTH_CLIENT_SECRET: 'hush',
+  DAVIT_OAUTH_BASE_URL: url,
+})

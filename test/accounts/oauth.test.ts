@@ -1,21 +1,13 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
-import { startOAuthProvider } from './oauth-provider.ts'
+import { oauthSettings, startOAuthProvider } from './oauth-provider.ts'
 import { Visitor } from './visitor.ts'
 
 /** A Davit that logs in with a provider of our own, whose people may register. */
 function davit(env: Record<string, string> = {}) {
   const provider = startOAuthProvider()
   onTestFinished(() => provider.stop())
-  const t = testApp({
-    DAVIT_URL: 'http://davit.test',
-    DAVIT_REGISTRATION: 'open',
-    DAVIT_OAUTH_PROVIDER: 'gitea',
-    DAVIT_OAUTH_CLIENT_ID: 'davit',
-    DAVIT_OAUTH_CLIENT_SECRET: 'hush',
-    DAVIT_OAUTH_BASE_URL: provider.url,
-    ...env,
-  })
+  const t = testApp({ ...oauthSettings(provider), ...env })
   const owner = t.logIn('owner@example.com')
   return { ...t, provider, owner, visitor: () => new Visitor(t.app) }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, onTestFinished, test } from 'bun:test'
-import { startOAuthProvider } from '../accounts/oauth-provider.ts'
+import { oauthSettings, startOAuthProvider } from '../accounts/oauth-provider.ts'
 import { Visitor } from '../accounts/visitor.ts'
 import { testApp } from '../support/app.ts'
 
@@ -13,14 +13,7 @@ function aProvider(user: Partial<Provider['user']> = {}) {
 }
 
 function davit(provider: Provider) {
-  const t = testApp({
-    DAVIT_URL: 'http://davit.test',
-    DAVIT_REGISTRATION: 'open',
-    DAVIT_OAUTH_PROVIDER: 'gitea',
-    DAVIT_OAUTH_CLIENT_ID: 'davit',
-    DAVIT_OAUTH_CLIENT_SECRET: 'hush',
-    DAVIT_OAUTH_BASE_URL: provider.url,
-  })
+  const t = testApp(oauthSettings(provider))
   const owner = t.logIn('owner@example.com')
   return { ...t, owner, logInThere: () => logInThere(t) }
 }
