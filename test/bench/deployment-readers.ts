@@ -1,8 +1,7 @@
-import { join } from 'node:path'
 import { failingBuild, startLogDavit } from '../faults/log-davit.ts'
-import { processorTime } from './process.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
+import { runSseClients, startSseFloor } from './sse-load.ts'
 
 const pairs = 7
 const readers = 1000
@@ -52,33 +51,21 @@ async function watchDavit(command: string[]) {
 }
 
 async function watchFloor() {
-  const program = join(import.meta.dir, 'deployment-readers-floor.ts')
-  const child = Bun.spawn([process.execPath, program, String(rate)], { stdout: 'pipe' })
+  const floor = await startSseFloor('deployment-readers-floor.ts', rate)
   try {
-    const { value } = await child.stdout.getReader().read()
-    return await watch(child.pid, new TextDecoder().decode(value).trim(), 'X-Nothing: asked')
+    return await watch(floor.pid, floor.url, 'X-Nothing: asked')
   } finally {
-    child.kill()
-    await child.exited
+    await floor.stop()
   }
 }
 
+type Seen = { lines: number; misplaced: number; p99: number }
+
 /** Nanoseconds of the server’s processor time for a line at a reader, and how late the latest came. */
 async function watch(pid: number, address: string, header: string): Promise<Measured> {
-  const program = join(import.meta.dir, 'deployment-readers-clients.ts')
   const options = [address, header, String(readers), String(seconds)]
-  const clients = Bun.spawn([process.execPath, program, ...options], {
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  let before = 0
-  let text = ''
-  for await (const chunk of clients.stdout.pipeThrough(new TextDecoderStream())) {
-    if (text === '') before = processorTime(pid)
-    text += chunk
-  }
-  const used = processorTime(pid) - before
-  const { lines, misplaced, p99 } = JSON.parse(text.split('\n')[1]!)
+  const seen = await runSseClients<Seen>(pid, 'deployment-readers-clients.ts', options)
+  const { lines, misplaced, p99, used } = seen
   if (misplaced > 0) throw new Error(`${misplaced} of ${lines} lines were not in their place`)
   if (lines < readers * rate * seconds * 0.5) throw new Error(`Only ${lines} lines came`)
   return { nanoseconds: (used / lines) * 1e9, p99 }

@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { startDavit } from '../support/davit.ts'
 import { printer } from './printer.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
 import { logInToBench } from './reader.ts'
+import { runSseClients, startSseFloor } from './sse-load.ts'
 
 const viewers = 1000
 const rate = 100
@@ -41,7 +42,7 @@ export async function benchViewers(directory: string, executable: string[]): Pro
       }
     },
     floor: async () => {
-      const floor = await startFloor()
+      const floor = await startSseFloor('sse-floor.ts', rate)
       try {
         const measured = await watch(floor.pid, [
           `${floor.url}/logs`,
@@ -51,7 +52,7 @@ export async function benchViewers(directory: string, executable: string[]): Pro
         delays.floor.push(measured.p99)
         return measured.cpu
       } finally {
-        floor.stop()
+        await floor.stop()
       }
     },
   })
@@ -63,35 +64,15 @@ export async function benchViewers(directory: string, executable: string[]): Pro
   ]
 }
 
+type Seen = { lines: number; missed: number; p99: number; events: number }
+
 /** Nanoseconds of the server’s processor time for a line at a viewer, and how late the latest came. */
 async function watch(pid: number, targets: string[]): Promise<Measured> {
-  const script = join(import.meta.dir, 'sse-clients.ts')
-  const command = [process.execPath, script, ...targets, String(viewers), String(seconds)]
-  const clients = Bun.spawn(command, { stdout: 'pipe', stderr: 'inherit' })
-  let before = 0
-  let text = ''
-  for await (const chunk of clients.stdout.pipeThrough(new TextDecoderStream())) {
-    if (text === '') before = processorTime(pid)
-    text += chunk
-  }
-  const used = processorTime(pid) - before
-  const { lines, missed, p99, events } = JSON.parse(text.split('\n')[1]!)
+  const options = [...targets, String(viewers), String(seconds)]
+  const seen = await runSseClients<Seen>(pid, 'sse-clients.ts', options)
+  const { lines, missed, p99, events, used } = seen
   if (missed > 0) throw new Error(`${missed} of ${lines} lines did not come, or not in order`)
   if (lines < viewers * rate * seconds * 0.5) throw new Error(`Only ${lines} lines came`)
   if (events < viewers * (seconds / 2 - 2)) throw new Error(`Only ${events} events of stats came`)
   return { cpu: (used / lines) * 1e9, p99 }
-}
-
-/** Seconds, in user and system mode. */
-function processorTime(pid: number) {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  return (Number(fields[11]) + Number(fields[12])) / 100
-}
-
-async function startFloor() {
-  const script = join(import.meta.dir, 'sse-floor.ts')
-  const child = Bun.spawn([process.execPath, script, String(rate)], { stdout: 'pipe' })
-  const { value } = await child.stdout.getReader().read()
-  const url = new TextDecoder().decode(value).trim()
-  return { url, pid: child.pid, stop: () => child.kill() }
 }
