@@ -26,7 +26,7 @@ const lines = [
   'config.ts pinned-fetch.ts',
   'sealed-stream.ts',
   'every.ts hosts.ts limits.ts secrets.ts',
-  'disk-space.ts errors.ts journal.ts root.ts signals.ts trailing.ts version.ts whole-file.ts',
+  'disk-space.ts errors.ts journal.ts root.ts semaphore.ts signals.ts trailing.ts version.ts whole-file.ts',
 ].map((line) => line.split(' '))
 
 const placeOf = (path: string) => path.split('/')[0]!

@@ -3,7 +3,7 @@ import { AppError } from '../errors.ts'
 // The 3,000 most common passwords of at least 8 characters, most common first, from the MIT-licensed
 // npm package @zxcvbn-ts/language-common 4.1.3. As text, so that the executable holds them too.
 import commonPasswords from './common-passwords.txt' with { type: 'text' }
-import { Slots } from './slots.ts'
+import { Semaphore } from '../semaphore.ts'
 
 /** Characters, not bytes. */
 export const passwordLength = { min: 8, max: 256 }
@@ -16,21 +16,24 @@ export const isCommonPassword = (password: string) => common.has(password.toLowe
 const argon2id = { algorithm: 'argon2id', memoryCost: 19_456, timeCost: 2 } as const
 
 /** Each hash takes 19 MiB and a core for a while: what waits beyond a few seconds' worth is refused. */
-const slots = new Slots({
-  count: availableParallelism(),
-  waiting: 128,
-  refusal: () =>
-    new AppError('unavailable', 'Too many people log in right now. Try again in a moment.', {
+const hashes = new Semaphore(availableParallelism())
+const maxWaiting = 128
+
+async function inTurn<Result>(work: () => Promise<Result>) {
+  if (hashes.waiting >= maxWaiting)
+    throw new AppError('unavailable', 'Too many people log in right now. Try again in a moment.', {
       retryAfter: 5,
-    }),
-})
+    })
+  using _ = await hashes.acquire()
+  return await work()
+}
 
 export const hashPassword = (password: string) =>
-  slots.run(() => Bun.password.hash(password, argon2id))
+  inTurn(() => Bun.password.hash(password, argon2id))
 
 /** Whether the password fits the hash; without a hash the answer is no and takes as long. */
 export async function isPassword(password: string, hash: string | null) {
-  const fits = await slots.run(() => Bun.password.verify(password, hash ?? hashOfNothing))
+  const fits = await inTurn(() => Bun.password.verify(password, hash ?? hashOfNothing))
   return fits && hash !== null
 }
 

@@ -1,13 +1,12 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Lookup } from '../hosts.ts'
+import { KeyedLock } from '../semaphore.ts'
 import { archiveContext, prepareContext } from './context.ts'
 import { readDockerfile } from './read-dockerfile.ts'
 import { fetchSnapshot } from './fetch.ts'
 import { keyDirectory } from './keys.ts'
 import type { Keys } from './keys.ts'
-import { createLocks } from './locks.ts'
-import type { Locks } from './locks.ts'
 import { removeMirror } from './mirror.ts'
 import { listBranches } from './remote.ts'
 import type { GitSetup } from './run.ts'
@@ -87,7 +86,7 @@ export type GitTools = {
   allow: string[]
   lookup: Lookup | undefined
   limits: { size: number; look: number }
-  locks: Locks
+  locks: KeyedLock
   /** Of the piece of work at hand. */
   keys: Keys
 }
@@ -128,7 +127,7 @@ function openTools(options: GitOptions): GitTools {
     allow: options.allowHosts,
     lookup: options.lookup,
     limits: { size: options.repositorySize ?? 2 * 2 ** 30, look: options.look ?? 1000 },
-    locks: createLocks(),
+    locks: new KeyedLock(),
     keys: {},
   }
 }

@@ -29,7 +29,7 @@ export async function withMirror<T>(
   work: (mirror: string) => Promise<T>,
 ): Promise<T> {
   const mirror = mirrorPath(tools, options.origin)
-  return tools.locks(mirror, options.signal, async () => {
+  return tools.locks.run(mirror, options.signal, async () => {
     const known = await isSound(mirror)
     if (known) {
       try {
@@ -62,7 +62,7 @@ export async function removeMirror(tools: GitTools, url: string): Promise<boolea
   const names = await readdir(tools.mirrors).catch(() => [])
   const mirrors = names.filter((entry) => entry.startsWith(name))
   for (const mirror of mirrors.map((entry) => join(tools.mirrors, entry))) {
-    await tools.locks(mirror, new AbortController().signal, () =>
+    await tools.locks.run(mirror, new AbortController().signal, () =>
       rm(mirror, { recursive: true, force: true }),
     )
   }

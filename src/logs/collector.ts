@@ -5,6 +5,7 @@ import { lookAgain } from '../docker/index.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
 import { journal, report } from '../journal.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
+import { Semaphore } from '../semaphore.ts'
 import { endsWithin } from '../web/within.ts'
 import type { News } from './life.ts'
 import { dropOldOutput } from './retention.ts'
@@ -12,10 +13,9 @@ import { deleteCursors, getCursor, listCursors } from './output-store.ts'
 import type { Cursor } from './output-store.ts'
 import { OutputWriter } from './output-writer.ts'
 import { Reader } from './reader.ts'
-import { Turns } from './turns.ts'
 
 /** Containers that are read at a time. */
-const turns = 4
+const maxPulls = 4
 
 /** Milliseconds before the engine is asked again for what could not be listed. */
 const retryDelay = 1000
@@ -36,7 +36,7 @@ type CollectorDeps = Pick<
 export class Collector {
   readonly #deps: () => CollectorDeps
   readonly #readers = new Map<string, Reader>()
-  readonly #turns = new Turns(turns)
+  readonly #pulls = new Semaphore(maxPulls)
   #writer: OutputWriter | undefined
   #signal: AbortSignal | null = null
 
@@ -115,7 +115,7 @@ export class Collector {
       isKnown,
       news,
       writer: this.#store,
-      turns: this.#turns,
+      pulls: this.#pulls,
       signal: this.#signal!,
     })
     this.#readers.set(cursor.containerId, reader)

@@ -3,6 +3,7 @@ import { diskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { report } from '../journal.ts'
+import type { Semaphore } from '../semaphore.ts'
 import { Intake, SourceGone } from './intake.ts'
 import { Life } from './life.ts'
 import type { News } from './life.ts'
@@ -14,7 +15,6 @@ import { timeOf } from './position.ts'
 import type { Placed } from './position.ts'
 import { pull } from './pull.ts'
 import { maskFor } from './secret-values.ts'
-import type { Turns } from './turns.ts'
 
 /** Milliseconds between two pulls of a container that writes. */
 const interval = 1000
@@ -47,7 +47,7 @@ export class Reader {
   readonly done: Promise<void>
   readonly #deps: ReaderDeps
   readonly #cursor: Cursor
-  readonly #turns: Turns
+  readonly #pulls: Semaphore
   readonly #signal: AbortSignal
   readonly #intake: Intake
   readonly #life: Life
@@ -67,7 +67,7 @@ export class Reader {
       isKnown,
       news,
       writer,
-      turns,
+      pulls,
       signal,
     }: {
       cursor: Cursor
@@ -76,12 +76,13 @@ export class Reader {
       /** Why it is read. */
       news: News
       writer: OutputWriter
-      turns: Turns
+      /** Bounds how many containers are read at a time. */
+      pulls: Semaphore
       signal: AbortSignal
     },
   ) {
     this.#deps = deps
-    this.#turns = turns
+    this.#pulls = pulls
     this.#signal = signal
     this.#cursor = cursor
     this.#news = [news]
@@ -164,8 +165,7 @@ export class Reader {
 
   /** Takes in what is new; answers how many lines that was. */
   async #pull() {
-    using _ = await this.#turns.take()
-    this.#signal.throwIfAborted()
+    using _ = await this.#pulls.acquire(this.#signal)
     const { position, rate, overlap } = this.#intake
     const { containerId: id } = this.#cursor
     const now = performance.now()

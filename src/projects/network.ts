@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { EngineError, freeSubnet, isSubnetTaken } from '../docker/index.ts'
-import { createLocks } from '../git/locks.ts'
+import { KeyedLock } from '../semaphore.ts'
 
 /** Subnets that are tried when someone else keeps taking the one just found free. */
 const maxTries = 30
@@ -13,14 +13,14 @@ type Wanted = {
 }
 
 /** The engine lets two that come at once have one name, and then knows neither by it. */
-const oneAtATime = createLocks()
+const locks = new KeyedLock()
 
 /**
  * The network of a project or a service, made when it is first wanted, on a subnet of its own.
  * Found again by the filter. Returns its name.
  */
 export const ensureNetwork = (deps: Pick<Deps, 'docker' | 'config'>, wanted: Wanted) =>
-  oneAtATime(wanted.name, wanted.signal, async () => {
+  locks.run(wanted.name, wanted.signal, async () => {
     if (!(await findOne(deps, wanted))) await makeNetwork(deps, wanted)
     await findOne(deps, wanted)
     return wanted.name

@@ -3,7 +3,7 @@ import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/errors.ts'
 import { OutputWriter } from '../../src/logs/output-writer.ts'
 import { Reader } from '../../src/logs/reader.ts'
-import { Turns } from '../../src/logs/turns.ts'
+import { Semaphore } from '../../src/semaphore.ts'
 import { testApp } from '../support/app.ts'
 
 test('what was heard last before the engine went away does not have it asked without a rest', async () => {
@@ -25,7 +25,7 @@ test('what was heard last before the engine went away does not have it asked wit
     isKnown: true,
     news: { kind: 'look' },
     writer: new OutputWriter(t.deps),
-    turns: new Turns(1),
+    pulls: new Semaphore(1),
     signal: stop.signal,
   })
   reader.tell({ kind: 'ended', at: new Date(), exitCode: 0 })
