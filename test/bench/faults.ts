@@ -1,3 +1,4 @@
+import { exhaust } from './exhaustion/exhaustion.ts'
 import { backupsUnderWrites } from '../faults/backups.ts'
 import { cancels } from '../faults/cancels.ts'
 import { fillTheDisk } from '../faults/disk-full.ts'
@@ -16,7 +17,7 @@ import { soak } from '../faults/soak.ts'
 import { killUpgrades } from '../faults/upgrades.ts'
 import { webhookStorm } from '../faults/webhook-storm.ts'
 
-type Scenario = (options: { command: string[] }) => Promise<FaultReport>
+type Scenario = (options: { command: string[] }) => Promise<FaultReport | FaultReport[]>
 
 /**
  * What is done to Davit on purpose, as often as fits into a quarter of an hour; those without
@@ -39,5 +40,6 @@ export const faults: Record<string, Scenario> = {
   backups: () => backupsUnderWrites({ rounds: 20 }),
   'slow-headers': () => slowHeaders({ rounds: 500 }),
   'signature-timing': async () => signatureTiming({ rounds: 7 }),
+  exhaustion: ({ command }) => exhaust({ command }),
   soak: ({ command }) => soak({ command, seconds: 60 }),
 }
