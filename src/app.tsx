@@ -65,6 +65,7 @@ export function createApp(deps: Deps) {
   app.route('/', healthRoutes(deps))
 
   app.use(csrfCheck(deps), checkScope)
+  for (const people of ['/auth/*', '/settings/*']) app.use(people, streamCheck(deps))
   app.route('/', landingRoutes(deps))
   app.route('/', accountRoutes(deps))
   app.route('/', oauthRoutes(deps))
@@ -118,6 +119,13 @@ const privateAnswers = () =>
     await next()
     const { headers } = c.res // c.header would make the whole answer anew by now
     if (c.var.user && !headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
+  })
+
+/** Where logins, roles and tokens change: streams that are no longer allowed end before the answer. */
+const streamCheck = ({ streams }: Pick<Deps, 'streams'>) =>
+  factory.createMiddleware(async (_, next) => {
+    await next()
+    streams.recheck()
   })
 
 /** 504 after so many seconds. A stream is answered at once and so never meets it. */

@@ -3,24 +3,25 @@ import type { Db } from '../db/index.ts'
 import { preparedOnce } from '../db/prepared.ts'
 import { apiTokens, sessions, users } from '../db/schema.ts'
 
-/** Whether a session still holds: asked for every event of every open stream. */
-export const isSessionAlive = (db: Db, id: string) =>
-  queriesOf(db).session.get({ id, now: Date.now() }) !== undefined
+/** The role of the user of a session that still holds: asked for every event of every open stream. */
+export const roleOfSession = (db: Db, id: string) =>
+  queriesOf(db).session.get({ id, now: Date.now() })?.role ?? null
 
-/** Whether an API token still holds, and its user. */
-export const isTokenAlive = (db: Db, id: string) =>
-  queriesOf(db).token.get({ id, now: Date.now() }) !== undefined
+/** The same of an API token. */
+export const roleOfToken = (db: Db, id: string) =>
+  queriesOf(db).token.get({ id, now: Date.now() })?.role ?? null
 
 const queriesOf = preparedOnce((db: Db) => {
   const [id, now] = [sql.placeholder('id'), sql.placeholder('now')]
   return {
     session: db
-      .select({ id: sessions.id })
+      .select({ role: users.role })
       .from(sessions)
-      .where(and(eq(sessions.id, id), gt(sessions.expiresAt, now)))
+      .innerJoin(users, eq(users.id, sessions.userId))
+      .where(and(eq(sessions.id, id), gt(sessions.expiresAt, now), isNull(users.disabledAt)))
       .prepare(),
     token: db
-      .select({ id: apiTokens.id })
+      .select({ role: users.role })
       .from(apiTokens)
       .innerJoin(users, eq(users.id, apiTokens.userId))
       .where(

@@ -41,7 +41,7 @@ export async function listVisible(
   user: Viewer,
   { signal }: { signal?: AbortSignal | undefined } = {},
 ): Promise<Listed[]> {
-  const labels = user.role === 'admin' ? [] : labelFilter(deps.instanceId, { ownerId: user.id })
+  const labels = user.role === 'admin' ? [] : labelFilter(deps.instanceId)
   const { docker } = deps
   const containers = await whileAlive(docker, docker.listContainers({ all: true, labels, signal }))
   const placeOf = placeContainers(deps, containers)

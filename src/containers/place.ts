@@ -27,7 +27,8 @@ const other: Place = { kind: 'other' }
 
 /**
  * Says of each container where it belongs. Labels alone prove nothing, as whoever makes a container
- * writes them: what they name must be in the database, and agree with it.
+ * writes them: what they name must be in the database, and agree with it. The owner is the one of now:
+ * the label names the one for whom the container was made, who may have been deleted since.
  */
 export function placeContainers(
   { db, instanceId }: Pick<Deps, 'db' | 'instanceId'>,
@@ -52,7 +53,6 @@ export function placeContainers(
     const found = deployed.get(said.deploymentId)
     if (
       !found ||
-      found.owner.id !== said.ownerId ||
       found.project.id !== said.projectId ||
       found.environment.id !== said.environmentId ||
       (found.containerId !== null && found.containerId !== id)
@@ -65,7 +65,7 @@ export function placeContainers(
 
   function placeOfService(said: Said): Place {
     const found = services.get(said.serviceId)
-    if (!found || found.owner.id !== said.ownerId) return other
+    if (!found) return other
     const { owner, id, name } = found
     return { ...nowhere, owner, service: { id, name } }
   }

@@ -6,7 +6,7 @@ import type { Streams } from './streams.ts'
 /** Milliseconds of silence after which a comment line keeps proxies from closing a stream. */
 const heartbeat = 15_000
 
-/** Milliseconds within which the stream of an ended session ends. */
+/** Milliseconds within which a stream ends whose session another process ended, or that expired. */
 const sessionCheck = 3_000
 
 const headers = {
@@ -42,7 +42,7 @@ export function sse<Event = string | Uint8Array>(
     render = (event) => event as string | Uint8Array,
   }: {
     streams: Streams
-    /** Asked while the stream is open; false ends it. */
+    /** Asked while the stream is open, and after each change of users and logins; false ends it. */
     isAllowed: () => boolean
     events: (signal: AbortSignal) => AsyncIterable<Event>
     /** The wire format, where the events are not in it yet. */
@@ -50,7 +50,8 @@ export function sse<Event = string | Uint8Array>(
   },
 ) {
   if (c.req.method === 'HEAD') return c.body(null, 200, headers)
-  const leave = streams.enter(c.var.user!.id)
+  let close = () => {}
+  const leave = streams.enter(c.var.user!.id, { isAllowed, end: () => close() })
   c.env?.server?.timeout(c.req.raw, 0)
   const ended = new AbortController()
   const stopped = AbortSignal.any([c.req.raw.signal, streams.shutdown])
@@ -62,7 +63,7 @@ export function sse<Event = string | Uint8Array>(
   const body = new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        const close = () => end(controller)
+        close = () => end(controller)
         if (stopped.aborted) return close()
         controller.enqueue(encoder.encode(': open\n\n')) // headers reach the client at once
         stopped.addEventListener('abort', close, { once: true, signal: ended.signal })

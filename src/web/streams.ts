@@ -1,8 +1,14 @@
 import { AppError } from '../errors.ts'
 
-/** The open event streams: how many each user has, and the signal that ends them all at shutdown. */
+type Stream = {
+  /** False once the login that opened it has ended, or has other rights than it had then. */
+  isAllowed: () => boolean
+  end: () => void
+}
+
+/** The open event streams of each user, and the signal that ends them all at shutdown. */
 export class Streams {
-  readonly #open = new Map<string, number>()
+  readonly #open = new Map<string, Set<Stream>>()
   readonly #shutdown = new AbortController()
 
   constructor(readonly limit: number) {}
@@ -13,27 +19,29 @@ export class Streams {
   }
 
   get size() {
-    return this.#open.values().reduce((sum, count) => sum + count, 0)
+    return this.#open.values().reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Counts one more stream of a user until the returned function is called; over the limit it refuses. */
-  enter(userId: string) {
-    const count = this.#open.get(userId) ?? 0
-    if (count >= this.limit)
+  /** Keeps one more stream of a user until the returned function is called; over the limit it refuses. */
+  enter(userId: string, stream: Stream) {
+    const own = this.#open.get(userId) ?? new Set()
+    if (own.size >= this.limit)
       throw new AppError(
         'too_many',
-        `You have ${count} live streams open, which is the limit. Close a tab, then try again.`,
+        `You have ${own.size} live streams open, which is the limit. Close a tab, then try again.`,
         { retryAfter: 5 },
       )
-    this.#open.set(userId, count + 1)
-    let left = false
+    this.#open.set(userId, own.add(stream))
     return () => {
-      if (left) return
-      left = true
-      const rest = this.#open.get(userId)! - 1
-      if (rest > 0) this.#open.set(userId, rest)
-      else this.#open.delete(userId)
+      own.delete(stream)
+      if (own.size === 0) this.#open.delete(userId)
     }
+  }
+
+  /** Ends those that are no longer allowed; called after each change of users, logins and tokens. */
+  recheck() {
+    const all = this.#open.values().flatMap((own) => own)
+    for (const { isAllowed, end } of [...all]) if (!isAllowed()) end()
   }
 
   endAll() {

@@ -1,8 +1,10 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { makeToken } from '../../src/accounts/make-token.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import type { Answer, TestClient } from '../support/client.ts'
 import { everything } from '../support/everything.ts'
 import { addressOf, routesOf } from './walk.ts'
 
@@ -17,9 +19,8 @@ const streams = [
   'GET /services/:id{[a-f0-9-]{36}}/output/stream',
 ]
 
-test('every stream ends soon after the login that opened it', async () => {
-  const t = testApp()
-  const ada = t.logInAsAdmin('ada@example.com')
+/** Opens every stream there is for one who owns something of everything, with a session and with a token. */
+async function allStreams(t: TestApp, ada: TestClient) {
   const ids = await everything(t, ada)
   await t.docker.startContainer(ids.container)
   const { id: deployment } = insertDeployment(t.db, {
@@ -41,7 +42,6 @@ test('every stream ends soon after the login that opened it', async () => {
     token: (path: string) => asToken(t.app, token)('GET', path, { headers }),
   }
   const open: { what: string; reading: Promise<unknown> }[] = []
-  let ended = 0
   for (const route of routesOf(t))
     for (const [kind, read] of Object.entries(readers)) {
       if (route.method !== 'GET') continue
@@ -49,14 +49,16 @@ test('every stream ends soon after the login that opened it', async () => {
       const isStream = answer.headers.get('Content-Type')?.includes('event-stream')
       expect(isStream ?? false, `${route.route} by a ${kind}`).toBe(streams.includes(route.route))
       if (!isStream) await answer.body?.cancel()
-      else
-        open.push({
-          what: `${route.route} by a ${kind}`,
-          reading: answer.text().then(() => ended++),
-        })
+      else open.push({ what: `${route.route} by a ${kind}`, reading: answer.text() })
     }
   expect(open).toHaveLength(streams.length * 2)
-  expect(ended).toBe(0)
+  expect(t.streams.size).toBe(open.length)
+  return open
+}
+
+test('every stream ends soon after another process ended the login that opened it', async () => {
+  const t = testApp()
+  const open = await allStreams(t, t.logInAsAdmin('ada@example.com'))
   t.db.$client.run('DELETE FROM sessions')
   t.db.$client.run('DELETE FROM api_tokens')
   const from = performance.now()
@@ -66,4 +68,51 @@ test('every stream ends soon after the login that opened it', async () => {
   })
   expect((await Promise.all(late)).filter((what) => what !== null)).toEqual([])
   expect(t.streams.size).toBe(0)
+})
+
+describe('every stream of a user has ended when the answer is there to an admin who', () => {
+  const changes: [string, (t: TestApp, root: TestClient, id: string) => Promise<Answer>][] = [
+    ['disables them', (_, root, id) => root.put(`/settings/users/${id}`, { disabled: true })],
+    [
+      'makes an admin a member',
+      (_, root, id) => root.put(`/settings/users/${id}`, { role: 'member' }),
+    ],
+    ['deletes them', (_, root, id) => root.delete(`/settings/users/${id}`)],
+  ]
+  test.each(changes)('%s', async (_, change) => {
+    const t = testApp()
+    const [root, ada] = [t.logInAsAdmin(), t.logInAsAdmin('ada@example.com')]
+    const open = await allStreams(t, ada)
+    const others = await root.send('/containers/events', {
+      headers: { Accept: 'text/event-stream' },
+    })
+    expect((await change(t, root, ada.user.id)).status).toBe(200)
+    expect(t.streams.size).toBe(1) // that of the admin goes on
+    await Promise.all(open.map(({ reading }) => reading))
+    await others.body!.cancel()
+  })
+})
+
+test('every stream of a session ends with the logout', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const stream = await ada.send('/containers/events', { headers: { Accept: 'text/event-stream' } })
+  await ada.post('/auth/logout')
+  expect(t.streams.size).toBe(0)
+  await stream.text()
+})
+
+test('a stream of a container of others can’t be opened again by someone who is no longer an admin', async () => {
+  const t = testApp()
+  const [root, ada] = [t.logInAsAdmin(), t.logInAsAdmin('ada@example.com')]
+  const ids = await everything(t, root)
+  await t.docker.startContainer(ids.container)
+  const headers = { Accept: 'text/event-stream' }
+  const paths = [`/containers/${ids.container}/stats`, `/containers/${ids.container}/logs`]
+  const read = (path: string) => ada.send(path, { headers })
+  const open = await Promise.all(paths.map(read))
+  expect(open.map(({ status }) => status)).toEqual([200, 200])
+  await root.put(`/settings/users/${ada.user.id}`, { role: 'member' })
+  await Promise.all(open.map((answer) => answer.text()))
+  expect((await Promise.all(paths.map(read))).map(({ status }) => status)).toEqual([404, 404])
 })
