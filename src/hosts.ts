@@ -71,8 +71,9 @@ export function canonicalHost(host: string): string | null {
   return embeddedIPv4(url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, ''))
 }
 
-// Blocks that no public service lives in (RFC 6890), and the metadata address of a cloud that
-// uses a public one.
+// What IANA's registries of special-purpose addresses say is not globally reachable, or leads to an
+// IPv4 address that isn't looked at here; multicast; and the metadata address of a cloud that uses a
+// public one. Of IPv6 only 2000::/3 is given out at all (RFC 4291), the rest is refused as a whole.
 const privateBlocks = new BlockList()
 for (const cidr of [
   '0.0.0.0/8',
@@ -83,26 +84,34 @@ for (const cidr of [
   '169.254.0.0/16',
   '172.16.0.0/12',
   '192.0.0.0/24',
+  '192.0.2.0/24',
+  '192.88.99.0/24',
   '192.168.0.0/16',
   '198.18.0.0/15',
+  '198.51.100.0/24',
+  '203.0.113.0/24',
   '224.0.0.0/4',
   '240.0.0.0/4',
-  '::/96',
-  '100::/64',
-  '2001::/32',
+  '2001::/23',
+  '2001:db8::/32',
   '2002::/16',
-  'fc00::/7',
-  'fe80::/10',
-  'fec0::/10',
-  'ff00::/8',
+  '3fff::/20',
 ]) {
   addEntry(privateBlocks, cidr)
+}
+
+const globalUnicast = new BlockList()
+addEntry(globalUnicast, '2000::/3')
+
+function isPublic(address: string) {
+  if (privateBlocks.check(address, familyOf(address))) return false
+  return isIP(address) === 4 || globalUnicast.check(address, 'ipv6')
 }
 
 function isAdmittedAddress(address: string, allow: string[]): boolean {
   const plain = canonicalHost(address)
   if (!plain || !isIP(plain)) return false
-  return !privateBlocks.check(plain, familyOf(plain)) || inCidrs(plain, allow)
+  return isPublic(plain) || inCidrs(plain, allow)
 }
 
 const isLocalName = (name: string) =>

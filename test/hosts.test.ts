@@ -37,6 +37,62 @@ describe('a host as it is written', () => {
   })
 })
 
+describe('an address of a special block of IANA is refused:', () => {
+  test.each([
+    ['this network', '0.0.0.0', '0.255.255.255'],
+    ['private use', '10.0.0.0', '10.255.255.255'],
+    ['private use', '172.16.0.0', '172.31.255.255'],
+    ['private use', '192.168.0.0', '192.168.255.255'],
+    ['shared space of carriers', '100.64.0.0', '100.127.255.255'],
+    ['loopback', '127.0.0.0', '127.255.255.255'],
+    ['link-local', '169.254.0.0', '169.254.255.255'],
+    ['protocol assignments', '192.0.0.0', '192.0.0.255'],
+    ['documentation', '192.0.2.0', '192.0.2.255'],
+    ['documentation', '198.51.100.0', '198.51.100.255'],
+    ['documentation', '203.0.113.0', '203.0.113.255'],
+    ['relays of 6to4', '192.88.99.0', '192.88.99.255'],
+    ['benchmarks', '198.18.0.0', '198.19.255.255'],
+    ['multicast', '224.0.0.0', '239.255.255.255'],
+    ['reserved, broadcast', '240.0.0.0', '255.255.255.255'],
+    ['unspecified, loopback', '::', '::1'],
+    ['IPv4-compatible', '::8.8.8.8', '::255.255.255.255'],
+    ['IPv4-mapped private', '::ffff:10.0.0.0', '::ffff:192.168.255.255'],
+    ['IPv4-translated', '::ffff:0:8.8.8.8', '::ffff:0:7f00:1'],
+    ['NAT64 to a private address', '64:ff9b::10.0.0.1', '64:ff9b::c0a8:101'],
+    ['NAT64 to this network', '64:ff9b::', '64:ff9b::1'],
+    ['NAT64 of one network', '64:ff9b:1::', '64:ff9b:1:ffff:ffff:ffff:ffff:ffff'],
+    ['NAT64 of one network, of a public address', '64:ff9b:1::808:808', '64:ff9b:1:abcd::808:808'],
+    ['discard-only', '100::', '100::ffff:ffff:ffff:ffff'],
+    ['dummy prefix', '100:0:0:1::', '100:0:0:1:ffff:ffff:ffff:ffff'],
+    ['Teredo', '2001::', '2001:0:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['protocol assignments, benchmarks, ORCHID', '2001:2::1', '2001:1ff:ffff::1'],
+    ['documentation', '2001:db8::', '2001:db8:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['documentation', '3fff::', '3fff:fff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['6to4', '2002::', '2002:808:808::1'],
+    ['not given out', '4000::', '5eff::1'],
+    ['segment routing', '5f00::', '5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['unique local', 'fc00::', 'fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['link-local', 'fe80::', 'febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['site-local', 'fec0::', 'feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+    ['multicast', 'ff00::', 'ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff'],
+  ])('%s (%s to %s)', (_, first, last) => {
+    for (const address of [first, last])
+      expect([address, refusedHost(address, [])]).toEqual([
+        address,
+        expect.stringContaining('DAVIT_ALLOW_HOSTS'),
+      ])
+  })
+
+  test.each([
+    ...['1.0.0.0', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '126.255.255.255'],
+    ...['128.0.0.0', '172.15.255.255', '192.0.1.0', '192.88.98.255', '198.17.255.255'],
+    ...['198.20.0.0', '223.255.255.255', '::ffff:8.8.8.8', '64:ff9b::8.8.8.8', '2000::1'],
+    ...['2001:200::1', '2001:db7::1', '2003::1', '2a00:1450::1', '3ffe::1', '3fff:1000::1'],
+  ])('but not %s, which is public', (address) => {
+    expect(refusedHost(address, [])).toBeNull()
+  })
+})
+
 describe('the addresses of a name', () => {
   const answers = (...addresses: string[]) => ({ lookup: async () => addresses, signal })
 
