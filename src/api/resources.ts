@@ -20,6 +20,7 @@ export const project = z.object({
   dockerfilePath: z.string().nullable(),
   contextDir: z.string(),
   buildArgs: z.record(z.string(), z.string()),
+  buildNetwork: z.boolean(),
   autoDeploy: z.boolean(),
   watchPaths: z.array(z.string()),
   keepImages: z.int(),

@@ -30,6 +30,8 @@ export const projects = sqliteTable(
     dockerfilePath: text(),
     contextDir: text().notNull().default('.'),
     buildArgs: text({ mode: 'json' }).$type<Record<string, string>>().notNull().default({}),
+    /** Whether commands of a build reach a network. */
+    buildNetwork: flag().notNull().default(true),
     autoDeploy: flag().notNull().default(true),
     /** Images kept for rollback, per environment. */
     keepImages: integer().notNull().default(5),

@@ -61,6 +61,7 @@ async function takeSteps(deps: Deps, work: Work) {
   const access = {
     isToBePulled: (image: string) => isToBePulled(deps, { ownerId, image, signal }),
     loginTo: (image: string) => authFor(deps, { ownerId, image }),
+    cacheNamespace: deps.secrets.sign(`build cache of ${ownerId}`),
   }
   const run: Run = { ...deps, ...job, variables, keys, ...access, log, save, signal }
 

@@ -18,6 +18,8 @@ export type Run = Job &
     /** Whether the owner has to ask the registry for an image, and their login there. */
     isToBePulled: (image: string) => Promise<boolean>
     loginTo: (image: string) => RegistryAuth | undefined
+    /** What keeps the cache mounts of the owner's builds apart from everyone else's; can't be guessed. */
+    cacheNamespace: string
     log: (text: string, stream?: Stream) => void
     /** Records what is known of the deployment by now. */
     save: (facts: Partial<Deployment>) => void

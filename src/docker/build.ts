@@ -20,6 +20,10 @@ export type BuildOptions = {
   tag: string
   labels?: Record<string, string>
   buildArgs?: Record<string, string>
+  /** Builds of another one, or of none, don't share cache mounts with it. The classic builder has none. */
+  cacheNamespace?: string
+  /** Whether what it runs reaches a network, the engine's default bridge; it does unless told otherwise. */
+  network?: boolean
   builder?: Builder
   /** What it may use; a build that wants more ends. */
   caps?: BuildCaps | undefined
@@ -45,8 +49,11 @@ export async function* buildImage(
   try {
     const buildKit = await buildsWithBuildKit(engine, { builder, signal })
     using holding = buildKit && caps ? await capBuildKit(engine, caps, { signal }) : null
+    const { cacheNamespace, ...rest } = options
+    const isolated = buildKit && cacheNamespace
+    const steering = isolated ? { BUILDKIT_CACHE_MOUNT_NS: cacheNamespace } : {}
     const query = {
-      ...buildQuery(options),
+      ...buildQuery({ ...rest, buildArgs: { ...rest.buildArgs, ...steering } }),
       ...(buildKit ? { version: '2' } : caps && classicCaps(caps)),
     }
     const bytes = engine.stream('POST', '/build', { query, upload: upload.readable, signal })
@@ -88,13 +95,16 @@ async function* underCaps(
   }
 }
 
-function buildQuery(options: Omit<BuildOptions, 'context' | 'builder' | 'caps' | 'signal'>) {
-  const { dockerfile, tag, labels = {}, buildArgs = {} } = options
+function buildQuery(
+  options: Omit<BuildOptions, 'context' | 'builder' | 'caps' | 'signal' | 'cacheNamespace'>,
+) {
+  const { dockerfile, tag, labels = {}, buildArgs = {}, network = true } = options
   return {
     dockerfile,
     t: tag,
     labels,
     buildargs: buildArgs,
+    networkmode: network ? undefined : 'none',
     // Containers of steps that failed or were cancelled go too.
     rm: true,
     forcerm: true,

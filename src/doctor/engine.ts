@@ -1,4 +1,4 @@
-import type { Docker, EngineInfo } from '../docker/index.ts'
+import type { ContainerSummary, Docker, EngineInfo } from '../docker/index.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -11,7 +11,22 @@ const mostDrift = 5000
 /** Whether the engine answers, and what it has of that which containers are kept in with. */
 export async function lookAtEngine(docker: Docker): Promise<Finding[]> {
   const info = await docker.info({ signal: AbortSignal.timeout(15_000) })
-  return [version(info), builds(info), confinement(info), clock(info)]
+  const running = await docker.listContainers({ signal: AbortSignal.timeout(15_000) })
+  return [version(info), builds(info), bridge(running), confinement(info), clock(info)]
+}
+
+/** Commands of a build run on the engine's default bridge, and reach what else is there. */
+function bridge(running: ContainerSummary[]) {
+  const names = running.filter(({ addresses }) => 'bridge' in addresses).map(({ name }) => name)
+  if (names.length === 0)
+    return ok('bridge', 'no container on the default bridge, where builds run')
+  const count = `${names.length} container${names.length > 1 ? 's' : ''}`
+  const some = names.slice(0, 5).join(', ') + (names.length > 5 ? ', …' : '')
+  return wrong(
+    'bridge',
+    `builds can reach ${count} on the default bridge: ${some}`,
+    'Move them to networks of their own, or turn off “Network while building” in projects.',
+  )
 }
 
 function version({ version, apiVersion, driver, cgroups, os, arch }: EngineInfo) {

@@ -5,8 +5,9 @@ import { newId } from '../db/new-id.ts'
 import { variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import type { Duplicates } from '../db/unique.ts'
-import { AppError, notFound } from '../errors.ts'
+import { AppError, invalidField, notFound } from '../errors.ts'
 import { refuseMore } from '../limits.ts'
+import { steeringRefusal, steersBuilder } from '../projects/build-arguments.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -64,6 +65,7 @@ export function insertVariable(
   secrets: Secrets,
   { environmentId, ...values }: Values & { environmentId: string },
 ): Variable {
+  refuseSteering(values)
   const ofSame = eq(variables.environmentId, environmentId)
   refuseMore('variables', countRows(db, variables, ofSame))
   const id = newId()
@@ -104,9 +106,11 @@ export const setVariables = (
 export function updateVariable(
   db: Db,
   secrets: Secrets,
-  current: Pick<Row, 'id' | 'secret'>,
+  current: Pick<Row, 'id' | 'secret' | 'key' | 'buildTime'>,
   changes: { [Field in keyof Values]?: Values[Field] | undefined },
 ): Variable {
+  const { key = current.key, buildTime = current.buildTime } = changes
+  if ('key' in changes || 'buildTime' in changes) refuseSteering({ key, buildTime })
   const secret = changes.secret ?? current.secret
   if (current.secret && !secret && changes.value === undefined) {
     const message = 'wants the value again: a secret one can not be shown.'
@@ -127,6 +131,10 @@ export function updateVariable(
       ),
     duplicates,
   )
+}
+
+function refuseSteering({ key, buildTime }: Pick<Values, 'key' | 'buildTime'>) {
+  if (buildTime && steersBuilder(key)) throw invalidField('buildTime', `${key} ${steeringRefusal}`)
 }
 
 const duplicates: Duplicates = {

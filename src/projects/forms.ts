@@ -5,6 +5,7 @@ import { repositoryName } from '../git/forms.ts'
 import { refuseBranch } from '../git/ref-names.ts'
 import { parseRepositoryUrl } from '../git/repository-url.ts'
 import { refusePath } from '../git/tree-paths.ts'
+import { steeringRefusal, steersBuilder } from './build-arguments.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
 
 /** What a repository may be depends on the settings, so the schemas are made from them. */
@@ -106,7 +107,13 @@ export const variableName = line('a name such as DATABASE_URL', { max: 200 }).re
 export const buildForm = z.object({
   dockerfilePath: insidePath('the path of a Dockerfile').nullish(),
   contextDir: insidePath('a directory of the repository').nullish(),
-  buildArgs: pairs(variableName, { max: 100 }).nullish(),
+  buildArgs: pairs(
+    variableName.refine((key) => !steersBuilder(key), {
+      error: ({ input }) => `has ${input}, which ${steeringRefusal}`,
+    }),
+    { max: 100 },
+  ).nullish(),
+  buildNetwork: flag().nullish(),
   autoDeploy: flag().nullish(),
   watchPaths: lines(watchPath, { max: 100 }).nullish(),
   keepImages: whole('how many images to keep', { min: 1, max: 100 }).nullish(),

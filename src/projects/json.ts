@@ -11,6 +11,7 @@ export const projectJson = (project: Project) => ({
   dockerfilePath: project.dockerfilePath,
   contextDir: project.contextDir,
   buildArgs: project.buildArgs,
+  buildNetwork: project.buildNetwork,
   autoDeploy: project.autoDeploy,
   watchPaths: project.watchPaths,
   keepImages: project.keepImages,

@@ -77,8 +77,8 @@ export const projectRoutes = (deps: Deps) => {
     .put('/projects/:id/settings', ownProject(deps), buildInput, async (c) => {
       const current = findLiveProject(db, ownKey(c))
       const { id } = current
-      const { webhookSecret, contextDir, buildArgs, autoDeploy, watchPaths, keepImages, ...rest } =
-        c.var.input
+      const { webhookSecret, contextDir, buildArgs, buildNetwork, ...more } = c.var.input
+      const { autoDeploy, watchPaths, keepImages, ...rest } = more
       // null asks for a new one
       const newSecret = webhookSecret === null ? randomToken() : webhookSecret
       if (newSecret) {
@@ -89,6 +89,7 @@ export const projectRoutes = (deps: Deps) => {
         ...rest,
         contextDir: contextDir === null ? '.' : contextDir,
         buildArgs: buildArgs === null ? {} : buildArgs,
+        buildNetwork: buildNetwork === null ? true : buildNetwork,
         autoDeploy: autoDeploy === null ? true : autoDeploy,
         watchPaths: watchPaths === null ? [] : watchPaths,
         keepImages: keepImages === null ? 5 : keepImages,

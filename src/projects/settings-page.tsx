@@ -123,6 +123,13 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
         hint="One KEY=value a line. They can be read in the image’s history: no secrets here."
         code
       />
+      <Checkbox
+        name="build_network"
+        label="Network while building"
+        draft={draft}
+        value={project.buildNetwork}
+        hint="Without it, commands of the Dockerfile reach nothing but themselves: for builds that bring all they need."
+      />
       <TextField
         name="keep_images"
         label="Images to keep"

@@ -94,6 +94,7 @@ const project: typeof projects.$inferSelect = {
   dockerfilePath: null,
   contextDir: '.',
   buildArgs: {},
+  buildNetwork: true,
   autoDeploy: true,
   keepImages: 5,
   webhookSecret: 'sealed',

@@ -1,5 +1,6 @@
 import { buildCaps } from '../../docker/index.ts'
 import type { Snapshot } from '../../git/git.ts'
+import { steeringRefusal, withoutSteering } from '../../projects/build-arguments.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
 import { pullBases } from './pull-bases.ts'
@@ -35,6 +36,8 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
       deploymentId: deployment.id,
     }),
     buildArgs,
+    cacheNamespace: run.cacheNamespace,
+    network: project.buildNetwork,
     builder: config.builder,
     caps: buildCaps(config, machine),
     signal,
@@ -53,8 +56,8 @@ function buildArguments({ project, variables, log }: Run) {
   const exposed = marked.filter(({ secret }) => secret).map(({ key }) => key)
   if (exposed.length > 0)
     log(`Secret variables given to the build stay readable in the image: ${exposed.join(', ')}`)
-  return {
-    ...project.buildArgs,
-    ...Object.fromEntries(marked.map(({ key, value }) => [key, value])),
-  }
+  const given = Object.fromEntries(marked.map(({ key, value }) => [key, value]))
+  const { args, left } = withoutSteering({ ...project.buildArgs, ...given })
+  for (const name of left) log(`Left out the build argument ${name}: it ${steeringRefusal}`)
+  return args
 }

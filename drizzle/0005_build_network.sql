@@ -1,0 +1,1 @@
+ALTER TABLE `projects` ADD `build_network` integer DEFAULT true NOT NULL;
