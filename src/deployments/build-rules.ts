@@ -31,6 +31,12 @@ export const buildRules: Rule[] = [
     hint: 'Begin it with FROM and the image to build on.',
   },
   {
+    seen: /base name \((.*?)\) should not be blank/i,
+    code: 'dockerfile_invalid',
+    message: ([, name]) => `Building: FROM ${name} names no image, because the variable is empty.`,
+    hint: 'Give the ARG before FROM a default, or the project a build argument of that name.',
+  },
+  {
     seen: /target stage "?([^"\s]+)"? could not be found/,
     code: 'dockerfile_invalid',
     message: ([, stage]) => `Building: the Dockerfile has no stage ${stage}.`,

@@ -6,7 +6,7 @@ import { findDockerignore } from './find-dockerignore.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './git.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { noContext, noDockerfile } from './missing-path.ts'
-import { alternatesEnv, commitTree, listTree, modes, readObjects, writeTree } from './objects.ts'
+import { alternatesEnv, commitTree, listTree, modes, readText, writeTree } from './objects.ts'
 import type { Entry, Objects } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
 import { sift } from './sift.ts'
@@ -97,7 +97,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
 function openTree(objects: Objects, entries: Entry[]): Tree {
   return {
     entries: new Map(entries.map((entry) => [entry.path, entry])),
-    read: async ({ hash }) => (await readObjects(objects, [hash])).get(hash)?.toString() ?? '',
+    read: ({ hash }, { most }) => readText(objects, hash, { most }),
   }
 }
 
@@ -125,7 +125,7 @@ async function findDockerfile(tree: Tree, options: Options & { root: string }): 
 async function warnOfPointers(tree: Tree, { entries, log }: { entries: Entry[]; log: Log }) {
   const attributes = tree.entries.get('.gitattributes')
   if (!attributes || entries.length === 0) return
-  if (/filter=lfs/.test(await tree.read(attributes))) {
+  if (/filter=lfs/.test((await tree.read(attributes, { most: 1024 * 1024 })) ?? '')) {
     log('This repository uses Git LFS: its large files stay pointers in the build.')
   }
 }

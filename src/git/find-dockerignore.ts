@@ -25,19 +25,19 @@ export async function findDockerignore(
     const entry = tree.entries.get(await followPath(tree, path))
     signal.throwIfAborted()
     if (!entry || entry.mode === modes.submodule) continue
-    const text = await tree.read(entry)
-    if (text.length > mostIgnored) throw tooLong(path)
+    const text = await tree.read(entry, { most: mostIgnored })
+    if (text === null) throw tooLong(path)
     return parseDockerignore(text)
   }
   return () => false
 }
 
-/** Characters of a .dockerignore: each of its patterns is compared with each file. */
+/** Bytes of a .dockerignore: each of its patterns is compared with each file. */
 const mostIgnored = 65_536
 
 const tooLong = (path: string) =>
   new Failure(
     'dockerignore_too_hard',
-    `The file ${path} has more than ${mostIgnored.toLocaleString('en')} characters.`,
+    `The file ${path} has more than ${mostIgnored / 1024} KiB.`,
     'Leave out whole folders rather than single files.',
   )

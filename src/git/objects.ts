@@ -62,6 +62,16 @@ export async function readObjects(
   return contents
 }
 
+/** The text of one object, of which nothing is read when it has more bytes than `most`: then null. */
+export async function readText(
+  objects: Objects,
+  hash: string,
+  { most }: { most: number },
+): Promise<string | null> {
+  if ((await readSizes(objects, [hash])).get(hash)! > most) return null
+  return (await readObjects(objects, [hash])).get(hash)?.toString() ?? ''
+}
+
 /** The bytes of objects, by hash; an object that is not there has none. */
 export async function readSizes(objects: Objects, hashes: string[]): Promise<Map<string, number>> {
   const input = Buffer.from(hashes.join('\n') + '\n')

@@ -1,5 +1,9 @@
+import { Failure } from '../errors.ts'
 import type { BuildContext, GitTools } from './git.ts'
-import { listTree, readObjects } from './objects.ts'
+import { listTree, readText } from './objects.ts'
+
+/** Bytes of a Dockerfile: some 5,000 lines. */
+const most = 256 * 1024
 
 /** The Dockerfile as it is in the context's tree, where links were followed already. */
 export async function readDockerfile(
@@ -10,5 +14,14 @@ export async function readDockerfile(
   const objects = { tools, mirror, alternates, signal }
   const entry = (await listTree(objects, tree)).find(({ path }) => path === dockerfile)
   if (!entry) return ''
-  return (await readObjects(objects, [entry.hash])).get(entry.hash)?.toString('utf8') ?? ''
+  const text = await readText(objects, entry.hash, { most })
+  if (text === null) throw tooLarge()
+  return text
 }
+
+const tooLarge = () =>
+  new Failure(
+    'dockerfile_too_large',
+    'The Dockerfile is larger than 256 KiB.',
+    'Move long scripts and data into files of the repository, and let the Dockerfile copy them.',
+  )

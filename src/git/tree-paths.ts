@@ -2,10 +2,10 @@ import { Failure } from '../errors.ts'
 import { modes } from './objects.ts'
 import type { Entry } from './objects.ts'
 
-/** A tree to look paths up in; `read` gives the target of a link. */
+/** A tree to look paths up in; `read` gives a text, or null where it has more bytes than `most`. */
 export type Tree = {
   entries: Map<string, Entry>
-  read: (entry: Entry) => Promise<string>
+  read: (entry: Entry, options: { most: number }) => Promise<string | null>
 }
 
 /** What is wrong with a path of a repository as somebody typed it, or null. */
@@ -45,7 +45,8 @@ export async function followPath(tree: Tree, path: string): Promise<string> {
     at.push(part)
     const entry = tree.entries.get(at.join('/'))
     if (entry?.mode !== modes.link) continue
-    const target = await tree.read(entry)
+    const target = await tree.read(entry, { most: 4096 })
+    if (target === null) throw outside(path, 'A link on the way has a target of over 4,096 bytes.')
     if (target.startsWith('/'))
       throw outside(path, 'A link on the way leads out of the repository.')
     if (++links > 10) throw outside(path, 'It goes through more than 10 links.')

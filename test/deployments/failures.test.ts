@@ -45,6 +45,21 @@ describe('building fails in words', () => {
       'RUNN',
     ],
     'with an empty Dockerfile': [dockerfile('\n'), 'dockerfile_invalid', 'FROM'],
+    'with a Dockerfile beyond measure': [
+      dockerfile(`FROM busybox\n${'# x\n'.repeat(70_000)}`),
+      'dockerfile_too_large',
+      'larger than 256 KiB',
+    ],
+    'with arguments that double each other': [
+      dockerfile(`ARG A=0123456789\n${'ARG A=$A$A\n'.repeat(60)}FROM $A\n`),
+      'dockerfile_too_hard',
+      'more than 1 MiB',
+    ],
+    'with arguments that need each other': [
+      dockerfile('ARG A=$B\nARG B=$A\nFROM $A\n'),
+      'dockerfile_invalid',
+      'FROM $A names no image',
+    ],
     'with a stage that does not exist': [
       dockerfile('FROM busybox\nCOPY --from=builder /a /a\n'),
       'base_image_not_found',

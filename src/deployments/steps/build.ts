@@ -3,6 +3,7 @@ import type { Snapshot } from '../../git/git.ts'
 import { steeringRefusal, withoutSteering } from '../../projects/build-arguments.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
+import { inspect } from './inspect.ts'
 import { pullBases } from './pull-bases.ts'
 import { checkRoom } from './room.ts'
 
@@ -22,7 +23,8 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   const image = `davit/${project.id}:${deployment.id}`
   log(`Building ${context.dockerfile} with ${context.files} files`)
   const buildArgs = buildArguments(run)
-  await pullBases(run, { context, buildArgs })
+  const { images } = await inspect(run, { context, buildArgs })
+  await pullBases(run, images)
   const output = docker.buildImage({
     context: git.archive(context, { signal }),
     dockerfile: context.dockerfile,

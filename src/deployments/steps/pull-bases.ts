@@ -1,7 +1,5 @@
-import type { BuildContext } from '../../git/git.ts'
 import { refusePrivate } from '../../registries/admit.ts'
 import { registryOf } from '../../registries/image-registry.ts'
-import { baseImages } from '../base-images.ts'
 import type { Run } from '../run.ts'
 
 /**
@@ -9,10 +7,10 @@ import type { Run } from '../run.ts'
  * whoever it was brought for, and could not log in by itself. What anyone may have is left to the build.
  */
 export async function pullBases(
-  { docker, git, log, loginTo, isToBePulled, config, signal }: Run,
-  { context, buildArgs }: { context: BuildContext; buildArgs: Record<string, string> },
+  { docker, log, loginTo, isToBePulled, config, signal }: Run,
+  images: string[],
 ) {
-  for (const image of baseImages(await git.readDockerfile(context, { signal }), buildArgs)) {
+  for (const image of images) {
     if (!(await isToBePulled(image))) continue
     await refusePrivate({ config }, { registry: registryOf(image), signal })
     const auth = loginTo(image)

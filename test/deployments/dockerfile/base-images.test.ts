@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { baseImages } from '../../src/deployments/base-images.ts'
+import { baseImages } from '../../../src/deployments/dockerfile/base-images.ts'
 
 test('the images that a Dockerfile wants are those of FROM and COPY, without its own stages', () => {
   const dockerfile = [
@@ -40,5 +40,32 @@ test('however the name of an image is written, it is found', () => {
     'ghcr.io/x/y',
     'ghcr.io/x/z',
   ])
-  expect(baseImages('ARG A=${A}${A}\nFROM $A', {}).join().length).toBeLessThan(30_000)
+})
+
+test('arguments that need each other, or themselves, are what they were before', () => {
+  expect(baseImages('ARG A=$B\nARG B=$A\nFROM $A', {})).toEqual([])
+  expect(baseImages('ARG A=${A}${A}\nFROM x$A', {})).toEqual(['x'])
+  expect(baseImages('ARG A=1\nARG A\nFROM x:$A', {})).toEqual(['x:1'])
+  expect(baseImages('FROM a\nARG B=c\nFROM x$B', {})).toEqual(['a', 'x'])
+})
+
+test('arguments that double each other are refused', () => {
+  const lines = Array.from({ length: 60 }, (_, i) => `ARG A${i + 1}=$A${i}$A${i}`)
+  const bomb = ['ARG A0=0123456789', ...lines, 'FROM $A60'].join('\n')
+  expect(() => baseImages(bomb, {})).toThrow('more than 1 MiB')
+})
+
+test('the ways to hide the name of an image find it all the same', () => {
+  const lines = [
+    '# escape=`',
+    'ARG X=secret',
+    'ARG X=${X}/base',
+    'FROM $X AS a',
+    'FROM `',
+    'one`',
+    '/two',
+    'RUN --mount=type=bind,FROM=three,target=/x true',
+    'RUN --mount=type=bind,`"from=four,five`",target=/x true',
+  ]
+  expect(baseImages(lines.join('\n'), {})).toEqual(['secret/base', 'one/two', 'three', 'four,five'])
 })

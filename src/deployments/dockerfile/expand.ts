@@ -1,0 +1,108 @@
+import { Failure } from '../../errors.ts'
+import type { Escape } from './directives.ts'
+
+export type Lookup = (name: string) => string | undefined
+
+/** Characters that there may still be; shared by all words of a file. */
+export type Room = { left: number }
+
+/** Much more than all names of images need, and little enough to hold. */
+export const roomForVariables = (): Room => ({ left: 1024 * 1024 })
+
+const mostDepth = 20
+
+/**
+ * A word with its quotes and escapes resolved and its variables put in, once: what a value holds stays
+ * text. Null for what BuildKit refuses, and for `${x#…}`, `${x%…}` and `${x/…}`, which are not followed.
+ */
+export function expand(
+  word: string,
+  { escape, lookup, room }: { escape: Escape; lookup: Lookup; room: Room },
+): string | null {
+  let at = 0
+  try {
+    return read(null, 0)
+  } catch (error) {
+    if (error instanceof Unreadable) return null
+    throw error
+  }
+
+  /** Up to the character, which is taken too; null: to the end. */
+  function read(end: '}' | null, depth: number): string {
+    if (depth > mostDepth) throw tooMuch()
+    let made = ''
+    const add = (text: string) => {
+      room.left -= text.length + 1
+      if (room.left < 0) throw tooMuch()
+      made += text
+    }
+    let quoted = false
+    for (; at < word.length; at++) {
+      const char = word[at]!
+      if (char === end && !quoted) return made
+      if (char === '"') quoted = !quoted
+      else if (char === "'" && !quoted) add(literal())
+      else if (char === escape) add(escaped(quoted))
+      else if (char === '$') add(variable(depth))
+      else add(char)
+    }
+    if (quoted || end !== null) throw new Unreadable()
+    return made
+  }
+
+  /** Between single quotes, in which nothing has a meaning; ends on the last one. */
+  function literal() {
+    const close = word.indexOf("'", at + 1)
+    if (close === -1) throw new Unreadable()
+    const text = word.slice(at + 1, close)
+    at = close
+    return text
+  }
+
+  function escaped(quoted: boolean) {
+    const next = word[at + 1]
+    if (next === undefined) return ''
+    if (quoted && next !== '"' && next !== '$' && next !== escape) return escape
+    at++
+    return next
+  }
+
+  /** Ends on the last character of what it read. */
+  function variable(depth: number): string {
+    const braced = word[at + 1] === '{'
+    const [name] = matchAt(variableName, word, braced ? at + 2 : at + 1) ?? []
+    if (!braced) {
+      at += name?.length ?? 0
+      return name === undefined ? '$' : (lookup(name) ?? '')
+    }
+    if (name === undefined) throw new Unreadable()
+    at += 2 + name.length
+    const value = lookup(name)
+    if (word[at] === '}') return value ?? ''
+    const emptyCounts = word[at] !== ':'
+    if (!emptyCounts) at++
+    const operator = word[at++]
+    if (operator === undefined || !'-+?'.includes(operator)) throw new Unreadable()
+    const operand = read('}', depth + 1)
+    const isSet = value !== undefined && (emptyCounts || value !== '')
+    if (operator === '+') return isSet ? operand : ''
+    if (operator === '?' && !isSet) throw new Unreadable()
+    return isSet ? value : operand
+  }
+}
+
+const variableName = /[\p{L}_][\p{L}\p{Nd}_]*|\p{Nd}+|[@*#?$!-]/uy
+
+function matchAt(pattern: RegExp, text: string, at: number) {
+  pattern.lastIndex = at
+  return pattern.exec(text)
+}
+
+class Unreadable extends Error {}
+
+const tooMuch = () =>
+  new Failure(
+    'dockerfile_too_hard',
+    'The variables of the Dockerfile make more than 1 MiB of text, or are nested more than 20 deep.',
+    'Write the values of its ARGs out.',
+  )

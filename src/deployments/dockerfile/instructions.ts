@@ -1,0 +1,159 @@
+import type { Escape } from './directives.ts'
+import { directivesOf } from './directives.ts'
+import { splitFlags, unquote, wordsOf } from './words.ts'
+
+export type Instruction = {
+  /** In capitals: `FROM`. */
+  name: string
+  /** It stands behind ONBUILD: it runs in builds on the image. */
+  onbuild: boolean
+  /** Without the quotes: `--from=build`. */
+  flags: string[]
+  /** What follows the flags, continued lines joined. */
+  text: string
+  heredocs: Heredoc[]
+  /** Where it begins, from 1. */
+  line: number
+}
+
+/** `expand`: variables in the text are put in, because its name has no quotes. */
+export type Heredoc = { name: string; expand: boolean; text: string }
+
+/** What engines read differently. */
+export type Dialect = {
+  /** Texts behind `<<EOF`; the first engines with BuildKit and the classic builder know none. */
+  heredocs: boolean
+  /** Two escape characters at the end of a line continue it; in newer engines they are one escaped. */
+  doubledContinues: boolean
+  /** Directives go on behind a comment that is none. */
+  lenientDirectives: boolean
+}
+
+export type Reading = { escape: Escape; instructions: Instruction[] }
+
+/**
+ * What any engine may take a Dockerfile for: nearly always one reading, and another for each thing in it
+ * that engines read differently. Whoever refuses something looks for it in all of them.
+ */
+export function readingsOf(text: string): Reading[] {
+  const both = [true, false]
+  const heredocs = text.includes('<<') ? both : [true]
+  const doubled = /(\\\\|``)[ \t\r]*$/m.test(text) ? both : [false]
+  const escapes = both.map((lenient) => directivesOf(text, { lenient }).escape)
+  const lenient = escapes[0] === escapes[1] ? [false] : both
+  return heredocs.flatMap((heredocs) =>
+    doubled.flatMap((doubledContinues) =>
+      lenient.map((lenientDirectives) =>
+        readDockerfile(text, { heredocs, doubledContinues, lenientDirectives }),
+      ),
+    ),
+  )
+}
+
+/** The instructions of a Dockerfile in their order; what no engine would take is kept as it stands. */
+export function readDockerfile(text: string, dialect: Dialect): Reading {
+  const { escape } = directivesOf(text, { lenient: dialect.lenientDirectives })
+  const lines = text.replace(/^\uFEFF/, '').split('\n')
+  const continues = continuation(escape, dialect)
+  const instructions: Instruction[] = []
+  for (let at = 0; at < lines.length;) {
+    const begun = at
+    const [first, goesOn] = continues(trimEnd(lines[at++]!).trimStart())
+    if (first.startsWith('#') || (first === '' && !goesOn)) continue
+    const parts = [first]
+    for (let open = goesOn; open && at < lines.length; at++) {
+      const line = trimEnd(lines[at]!)
+      if (/^\s*(#|$)/.test(line)) continue
+      const [part, more] = continues(line)
+      parts.push(part)
+      open = more
+    }
+    const instruction = instructionOf(parts.join(''), { escape, line: begun + 1 })
+    if (dialect.heredocs) at = takeHeredocs(instruction, { lines, at })
+    instructions.push(instruction)
+  }
+  return { escape, instructions }
+}
+
+const trimEnd = (line: string) => withoutEnd(line, '\r')
+
+/** Without those of the characters that stand at the end: a pattern would try each run of them within. */
+function withoutEnd(text: string, characters: string) {
+  let end = text.length
+  while (end > 0 && characters.includes(text[end - 1]!)) end--
+  return text.slice(0, end)
+}
+
+/** Splits a line that goes on in the next one from the sign that says so. */
+function continuation(escape: Escape, { doubledContinues }: Dialect) {
+  return (line: string): [text: string, goesOn: boolean] => {
+    const text = withoutEnd(line, ' \t')
+    const isDoubled = text.at(-2) === escape && !doubledContinues
+    if (text.startsWith('#') || text.at(-1) !== escape || isDoubled) return [line, false]
+    return [text.slice(0, -1), true]
+  }
+}
+
+function instructionOf(
+  whole: string,
+  { escape, line }: { escape: Escape; line: number },
+): Instruction {
+  let rest = whole.trim()
+  let onbuild = false
+  for (;;) {
+    const end = rest.search(/[\t\v\f\r ]/)
+    const name = (end === -1 ? rest : rest.slice(0, end)).toUpperCase()
+    const { flags, text } = splitFlags(end === -1 ? '' : rest.slice(end), escape)
+    if (name !== 'ONBUILD' || text === '') {
+      return { name, onbuild, flags, text, heredocs: [], line }
+    }
+    onbuild = true
+    rest = text
+  }
+}
+
+const mayHaveHeredocs = ['RUN', 'COPY', 'ADD']
+
+/** Takes the lines of the texts that the instruction begins; returns the line behind them. */
+function takeHeredocs(instruction: Instruction, { lines, at }: { lines: string[]; at: number }) {
+  const { name, text } = instruction
+  if (!mayHaveHeredocs.includes(name) || !text.includes('<<') || isJsonList(text)) return at
+  // BuildKit takes a backslash for the escape character here, whatever the directive says
+  for (const word of wordsOf(text.replace(/<<(-?)\s+(?=\S)/g, '<<$1'), '\\')) {
+    const [, chomp, quoted] = /^\d*<<(-?)([^<]+)$/.exec(word) ?? []
+    if (quoted === undefined) continue
+    const delimiter = unquote(quoted, '\\')
+    const content: string[] = []
+    for (; at < lines.length; at++) {
+      const line = trimEnd(lines[at]!)
+      if ((chomp ? line.replace(/^\t+/, '') : line) === delimiter) break
+      content.push(lines[at]!)
+    }
+    at++
+    const heredoc = { name: delimiter, expand: delimiter === quoted, text: content.join('\n') }
+    instruction.heredocs.push(heredoc)
+  }
+  return at
+}
+
+const isJsonList = (text: string) => jsonList(text) !== null
+
+/** Arguments in the form `["a", "b"]`, or null for those in any other. */
+function jsonList(text: string): string[] | null {
+  if (!text.startsWith('[')) return null
+  try {
+    const list: unknown = JSON.parse(text)
+    const isTexts = Array.isArray(list) && list.every((item) => typeof item === 'string')
+    return isTexts ? list : null
+  } catch {
+    return null
+  }
+}
+
+/** The arguments of ADD, COPY or FROM as they are written: neither quotes nor variables are resolved. */
+export const argumentsOf = ({ text }: Pick<Instruction, 'text'>): string[] =>
+  jsonList(text) ?? text.split(/[\t\v\f\r\n ]+/).filter(Boolean)
+
+/** The values of a flag, in their order: `flagValues(copy, 'from')`. */
+export const flagValues = ({ flags }: Pick<Instruction, 'flags'>, name: string): string[] =>
+  flags.filter((flag) => flag.startsWith(`--${name}=`)).map((flag) => flag.slice(name.length + 3))

@@ -1,0 +1,22 @@
+import { inspectDockerfile } from './deployments/dockerfile/inspect.ts'
+import { plainError } from './error-transfer.ts'
+import type { Reply } from './worker-pool.ts'
+
+declare const self: Worker
+
+/** What `parse` can be asked for: functions of plain values alone, with a budget of their own where it is needed. */
+const tasks = { inspectDockerfile }
+
+export type Tasks = typeof tasks
+
+self.onmessage = ({ data }: MessageEvent<{ name: keyof Tasks; args: unknown[] }>) =>
+  self.postMessage(reply(data))
+
+function reply({ name, args }: { name: keyof Tasks; args: unknown[] }): Reply {
+  try {
+    const task = tasks[name] as (...args: unknown[]) => unknown
+    return { value: task(...args) }
+  } catch (error) {
+    return { error: plainError(error) }
+  }
+}

@@ -1,0 +1,31 @@
+import { AppError, Failure } from '../../src/errors.ts'
+import { plainError } from '../../src/error-transfer.ts'
+
+declare const self: Worker
+
+/** Tasks that go wrong in each way in which one can. */
+const tasks: Record<string, (...args: any[]) => unknown> = {
+  double: (value: number) => value * 2,
+  spin: () => {
+    for (;;);
+  },
+  refuse: () => {
+    throw new AppError('invalid', 'This is wrong.', { fields: [{ field: 'a', message: 'wrong' }] })
+  },
+  fail: () => {
+    throw new Failure('broken', 'It broke.', 'Fix it.')
+  },
+  overflow: (): number => 1 + (tasks.overflow!() as number), // no tail call, which would never end
+  give: () => () => 'a function is not sent',
+}
+
+self.onmessage = ({ data }: MessageEvent<{ name: string; args: unknown[] }>) =>
+  self.postMessage(reply(data))
+
+function reply({ name, args }: { name: string; args: unknown[] }) {
+  try {
+    return { value: tasks[name]!(...args) }
+  } catch (error) {
+    return { error: plainError(error) }
+  }
+}
