@@ -117,7 +117,9 @@ describe('no text becomes a program:', () => {
 
   test.each(doors)('%s', (_, door, examples) => {
     for (const example of examples) expect(example).toMatch(door)
-    expect(filesWith(door)).toEqual([])
+    // The shell of a HEALTHCHECK runs inside the container of the app, and the engine starts it.
+    const allowed = door.source.includes('(ba|da|z|k)?sh') ? /^docker\/health-test\.ts$/ : /^$/
+    expect(except(filesWith(door), allowed)).toEqual([])
   })
 
   test('the one program that is started is git, by a list of arguments', () => {

@@ -2,14 +2,23 @@ import { BuildError } from '../docker/index.ts'
 import { bytes } from '../web/units.ts'
 import type { Rule } from './explain.ts'
 
+const lessMemory =
+  'Let the build need less memory. Who runs Davit can allow builds more with DAVIT_BUILD_MEMORY, as far as the server has it.'
+
 /** What BuildKit and the classic builder say when a build fails. */
 export const buildRules: Rule[] = [
   {
-    seen: /exit code: 137|non-zero code: 137|\bkilled$|killed signal|signal: killed|SIGKILL|Error 137$|OOMKilled/i,
+    seen: /OOMKilled|cannot allocate memory/i,
     code: 'out_of_memory',
+    message: (_, error) => `Building: ${stepOf(error)} ran out of memory${capOf(error)}.`,
+    hint: lessMemory,
+  },
+  {
+    seen: /exit code: 137|non-zero code: 137|\bkilled$|killed signal|signal: killed|SIGKILL|Error 137$/i,
+    code: 'killed',
     message: (_, error) =>
-      `Building: ${stepOf(error)} was killed, most likely out of memory${capOf(error)}.`,
-    hint: 'Let the build need less memory. Who runs Davit can allow builds more with DAVIT_BUILD_MEMORY, as far as the server has it.',
+      `Building: ${stepOf(error)} was killed, possibly because it ran out of memory${capOf(error)}.`,
+    hint: `${lessMemory} If it was killed by hand, deploy again.`,
   },
   {
     seen: /(?:exit code|non-zero code): 127/,

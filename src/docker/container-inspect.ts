@@ -2,6 +2,8 @@ import type { RestartPolicy } from './container-config.ts'
 import type { ContainerState, Health, PublishedPort, SentNetworks } from './container-state.ts'
 import { toAddresses, toHealth, toName } from './container-state.ts'
 import type { Engine } from './engine.ts'
+import { healthTestOf } from './health-test.ts'
+import type { HealthConfig, HealthTest } from './health-test.ts'
 import { orNull } from './refusals.ts'
 
 export type Container = {
@@ -30,6 +32,10 @@ export type Container = {
   restartPolicy: RestartPolicy
   /** Null without a HEALTHCHECK. */
   health: Health | null
+  /** What its HEALTHCHECK runs; null without one. */
+  healthTest: HealthTest | null
+  /** What the engine's last run of it wrote, 4 KiB at most; null before that. */
+  healthOutput: string | null
   tty: boolean
   logDriver: string
   privileged: boolean
@@ -80,7 +86,7 @@ type Inspected = {
     ExposedPorts?: Record<string, object> | null
     User: string
     WorkingDir: string
-  }
+  } & HealthConfig
   HostConfig: {
     RestartPolicy: { Name: string; MaximumRetryCount: number } | null
     LogConfig: { Type: string }
@@ -100,7 +106,7 @@ type Inspected = {
     Error: string
     StartedAt: string
     FinishedAt: string
-    Health?: { Status: string }
+    Health?: { Status: string; Log?: { Output: string }[] | null }
   }
   Mounts: { Type: string; Name?: string; Source: string; Destination: string; RW: boolean }[] | null
   NetworkSettings: {
@@ -127,6 +133,23 @@ export async function inspectContainer(
   return found && toContainer(found)
 }
 
+/** Milliseconds in which the engine hears why the kernel killed a process: it is told apart from its exit. */
+const reasonDelay = 2000
+
+/** The same for a container that has ended: of one that was killed it is known whether for its memory. */
+export async function inspectEnded(engine: Engine, id: string): Promise<Container | null> {
+  const deadline = performance.now() + reasonDelay
+  for (;;) {
+    const found = await inspectContainer(engine, id)
+    const isOpen = found?.exitCode === killed && !found.oomKilled
+    if (!isOpen || performance.now() > deadline) return found
+    await Bun.sleep(100)
+  }
+}
+
+/** The exit code of a process that SIGKILL ended. */
+export const killed = 137
+
 function toContainer(found: Inspected): Container {
   const { State, Config, HostConfig, NetworkSettings } = found
   return {
@@ -149,6 +172,8 @@ function toContainer(found: Inspected): Container {
     restartCount: found.RestartCount,
     restartPolicy: toPolicy(HostConfig.RestartPolicy),
     health: toHealth(State.Health?.Status),
+    healthTest: healthTestOf(Config),
+    healthOutput: State.Health?.Log?.at(-1)?.Output ?? null,
     tty: Config.Tty,
     logDriver: HostConfig.LogConfig.Type,
     privileged: HostConfig.Privileged,

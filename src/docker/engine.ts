@@ -25,6 +25,8 @@ export type RequestOptions = {
 
 export type StreamOptions = {
   query?: Record<string, unknown>
+  /** Sent as JSON. */
+  body?: object
   /** A tar archive to send as the body, read no faster than the engine takes it. */
   upload?: Readable
   /** What a registry is told of who pulls; it travels in a header. */
@@ -81,10 +83,10 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       }
     },
 
-    async *stream(method, path, { query, upload, auth, signal, isBusy = false } = {}) {
+    async *stream(method, path, { query, body, upload, auth, signal, isBusy = false } = {}) {
       try {
         const prefix = `/v${await negotiate(signal)}`
-        const call = { method, path: prefix + path, query, upload, auth }
+        const call = { method, path: prefix + path, query, body, upload, auth }
         if (isBusy && method === 'GET' && address.kind === 'socket')
           yield* socketStream({ socketPath: address.path, target: targetOf(call) }, signal)
         else yield* together(await dial(call, signal))

@@ -11,7 +11,6 @@ export type Image = {
   size: number
   /** TCP ports, in the order of the EXPOSE lines. */
   exposedPorts: number[]
-  hasHealthcheck: boolean
 }
 
 export type ImageSummary = Pick<Image, 'id' | 'tags' | 'labels' | 'createdAt' | 'size'>
@@ -24,7 +23,6 @@ type Inspected = {
   Config: {
     Labels?: Record<string, string> | null
     ExposedPorts?: Record<string, object> | null
-    Healthcheck?: { Test?: string[] } | null
   } | null
 }
 
@@ -43,8 +41,7 @@ export async function inspectImage(
 ): Promise<Image | null> {
   const found = await orNull(engine.request<Inspected>('GET', `${pathOf(ref)}/json`, { signal }))
   if (!found) return null
-  const { Labels, ExposedPorts, Healthcheck } = found.Config ?? {}
-  const test = Healthcheck?.Test ?? []
+  const { Labels, ExposedPorts } = found.Config ?? {}
   return {
     id: found.Id,
     tags: found.RepoTags ?? [],
@@ -52,7 +49,6 @@ export async function inspectImage(
     createdAt: new Date(found.Created),
     size: found.Size,
     exposedPorts: await inOrder(engine, ref, tcpPorts(ExposedPorts ?? {}), { signal }),
-    hasHealthcheck: test.length > 0 && test[0] !== 'NONE',
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts'
 import { buildImage } from './build.ts'
 import { whyUncapped } from './buildkit-caps.ts'
-import { inspectContainer } from './container-inspect.ts'
+import { inspectContainer, inspectEnded } from './container-inspect.ts'
 import { listContainers } from './container-list.ts'
 import {
   createContainer,
@@ -16,6 +16,7 @@ import { diskUse, removeBuildCache } from './disk-use.ts'
 import { connectEngine } from './engine.ts'
 import { engineEvents } from './events.ts'
 import { inspectImage, listImages, removeImage } from './images.ts'
+import { untilHealthTestPasses } from './health-test.ts'
 import { engineInfo } from './info.ts'
 import { engineMachine } from './machine.ts'
 import { logBell, logSnapshot } from './log-snapshot.ts'
@@ -65,6 +66,8 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     removeContainer: on(removeContainer),
     putArchive: on(putArchive),
     inspectContainer: on(inspectContainer),
+    inspectEnded: on(inspectEnded),
+    untilHealthTestPasses: on(untilHealthTestPasses),
     listContainers: on(listContainers),
     waitForExit: on(waitForExit),
     setRestartPolicy: on(setRestartPolicy),
@@ -95,12 +98,14 @@ export type { BuildOptions, BuildOutput } from './build.ts'
 export type { BuildCaps } from './build-caps.ts'
 export type { ContainerOptions, Granted, HealthCheck, RestartPolicy } from './container-config.ts'
 export type { Container, JoinedNetwork, Mount } from './container-inspect.ts'
+export { killed } from './container-inspect.ts'
 export type { ContainerSummary } from './container-list.ts'
 export type { ContainerState, Health } from './container-state.ts'
 export type { CacheEntry, DiskUse, UsedContainer, UsedImage, UsedVolume } from './disk-use.ts'
 export type { RegistryAuth } from './engine.ts'
 export type { EngineEvent } from './events.ts'
 export type { Image, ImageSummary } from './images.ts'
+export type { HealthTest, HealthVerdict } from './health-test.ts'
 export type { EngineInfo } from './info.ts'
 export type { LogEntry, LogSnapshotOptions } from './log-snapshot.ts'
 export { isCut } from './lines.ts'

@@ -49,7 +49,7 @@ export async function observe(deps: WatchDeps, id: string) {
     ({ labels, state, exitCode }) =>
       !(ending.has(labels[partLabel] ?? '') && state === 'exited' && exitCode === 0),
   )
-  const status = stateOf(lasting)
+  const status = stateOf(lasting, service.status)
   const now = getService(deps.db, id)
   if (!now || now.status === status || !isSettled(now.status) || deps.runner.isBusy(id)) return
   tell(deps, service, status)
@@ -64,11 +64,11 @@ async function lookAt(of: Pick<WatchDeps, 'docker' | 'instanceId'> & { service: 
 
 const isSettled = (status: ServiceStatus) => (settled as readonly string[]).includes(status)
 
-/** All well, some not, or none running. */
-function stateOf(containers: Container[]): ServiceStatus {
+/** All well, some not, or none running. A health check that has yet to pass changes nothing. */
+function stateOf(containers: Container[], now: ServiceStatus): ServiceStatus {
   if (containers.every(({ state }) => ['exited', 'created', 'dead'].includes(state)))
     return 'stopped'
   const isWell = ({ state, health }: Container) =>
-    state === 'running' && (health === null || health === 'healthy')
+    state === 'running' && (health === 'starting' ? now === 'running' : health !== 'unhealthy')
   return containers.every(isWell) ? 'running' : 'unhealthy'
 }

@@ -73,8 +73,8 @@ describe('building fails in words', () => {
     'with a command that fails': [aBuild('echo no; exit 3'), 'build_command_failed', 'exit code 3'],
     'with a command that is killed': [
       aBuild("sh -c 'kill -9 $$'; exit $?"),
-      'out_of_memory',
-      'RUN',
+      'killed',
+      'RUN.*possibly because it ran out of memory',
     ],
     'with a command that is not there': [aBuild('makee'), 'command_not_found', 'makee'],
   }

@@ -53,6 +53,14 @@ describe('starting fails in words', () => {
     expect(message).toContain('16 MB')
   })
 
+  test('when the app is killed by someone else, which is not a lack of memory', async () => {
+    const { code, message } = await failureOf(aCommand('kill -9 $$'))
+    expect(code).toBe('killed')
+    expect(message).toContain(
+      'exit code 137: it was killed (SIGKILL), but not for its memory limit',
+    )
+  })
+
   test('when it asks for more processors than there are', async () => {
     const { code, message } = await failureOf(anApp('x'), { cpus: 500 })
     expect(code).toBe('too_many_cpus')

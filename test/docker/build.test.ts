@@ -61,7 +61,6 @@ describe.each(['buildkit', 'classic'] as const)('%s', (builder) => {
     const found = await docker.inspectImage(name)
     expect(image).toEqual({ kind: 'image', id: found!.id })
     expect(found).toMatchObject({ labels, tags: [name], exposedPorts: [9000, 80] })
-    expect(found!.hasHealthcheck).toBe(true)
   })
 
   test('a command that fails names its step and its exit code', async () => {

@@ -1,10 +1,10 @@
-import { connect, createServer } from 'node:net'
-import { expect, onTestFinished, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connectDocker, EngineError } from '../../src/docker/index.ts'
 import { connectEngine } from '../../src/docker/engine.ts'
 import { unreachable } from '../../src/docker/failures.ts'
 import { Failure } from '../../src/errors.ts'
 import { answer, fakeEngine } from './fake-engine.ts'
+import { engineOverTcp } from './over-tcp.ts'
 
 const failureOf = async (call: Promise<unknown>): Promise<Failure> => {
   const error = await call.then(
@@ -52,14 +52,7 @@ test('a refused connection and a missing permission are told apart', async () =>
 })
 
 test('an engine behind tcp:// is talked to, and is remote', async () => {
-  const relay = createServer((socket) => {
-    const engine = connect('/var/run/docker.sock')
-    socket.pipe(engine).pipe(socket)
-    socket.on('error', () => engine.destroy())
-  }).listen(0, '127.0.0.1')
-  onTestFinished(() => void relay.close())
-  const { port } = relay.address() as { port: number }
-  const docker = connectDocker({ host: `tcp://127.0.0.1:${port}` })
+  const docker = connectDocker({ host: engineOverTcp() })
   expect(docker.remote).toBe(true)
   expect((await docker.info()).os).toBe('linux')
 })

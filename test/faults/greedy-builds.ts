@@ -94,7 +94,7 @@ async function oneRound(client: DavitClient, { greedy, modest }: Projects): Prom
       return client.get<Ended>(pathOf(deployment))
     }),
   )
-  if (hungry!.error?.code !== 'out_of_memory' || !words.test(hungry!.error.message))
+  if (hungry!.error?.code !== 'killed' || !words.test(hungry!.error.message))
     return `the greedy one is ${hungry!.status}: ${hungry!.error?.message}`
   if (content!.status !== 'running')
     return `the modest one is ${content!.status}: ${content!.error?.message}`

@@ -7,9 +7,7 @@ test('a service starts, answers at its address, and is the owner’s alone', asy
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, site)
   expect(service).toMatchObject({ status: 'running', error: null, version: null })
-  expect(service.containers).toMatchObject([
-    { part: 'web', state: 'running', health: 'healthy', service: service.id },
-  ])
+  expect(service.containers).toMatchObject([{ part: 'web', state: 'running', service: service.id }])
   expect(await answerOf(service)).toBe('hello')
   const [container] = await t.docker.listContainers({
     labels: [`davit.service=${service.id}`],
@@ -60,6 +58,21 @@ volumes: { data: {} }
   expect(states).toEqual({ app: 'running', db: 'running', migrate: 'exited' })
 })
 
+test('the interval of a health check does not delay the start', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const rare = `${endless}, healthcheck: {test: [CMD, test, -f, /tmp/well], interval: 1h}`
+  const compose = `
+services:
+  a: {${rare}, command: [sh, -c, 'sleep 1; touch /tmp/well; exec sleep 999']}
+  b: {${idle}, depends_on: {a: {condition: service_healthy}}}`.replace(
+    'command: [sleep, "999"], ',
+    '',
+  )
+  const service = await made(t, ada, compose)
+  expect(service).toMatchObject({ status: 'running', error: null })
+})
+
 test('one that may end, ends with success, and nobody minds', async () => {
   const t = testApp()
   const service = await made(
@@ -83,6 +96,18 @@ volumes: {data: {}}`,
     compose: `services: {a: {image: busybox, command: [sh, -c, 'echo not ready; exec sleep 99'], init: true, stop_grace_period: 1s, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 2}}}`,
     error: { step: 'starting', code: 'unhealthy', message: /health check of a does not pass/ },
     hint: /not ready/,
+  },
+  {
+    what: 'a health check that says why it fails',
+    compose: `services: {a: {image: busybox, command: [sleep, "99"], init: true, stop_grace_period: 1s, healthcheck: {test: "echo no quorum; exit 1", interval: 200ms, retries: 2}}}`,
+    error: { step: 'starting', code: 'unhealthy', message: /health check of a does not pass/ },
+    hint: /^The health check says:\nno quorum\n/,
+  },
+  {
+    what: 'a container that is killed by someone else',
+    compose: `services: {a: {image: busybox, command: [sh, -c, 'kill -9 $$$$']}}`,
+    error: { step: 'starting', code: 'killed', message: /a was killed .* not for its memory/ },
+    hint: /docker kill/,
   },
   {
     what: 'a command that is not in the image',

@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { ServiceEvent } from '../../src/services/events.ts'
-import { watchServices } from '../../src/services/watch.ts'
+import { observe, watchServices } from '../../src/services/watch.ts'
+import type { Health } from '../../src/docker/index.ts'
 import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
 import { idle, made } from './instances.ts'
 
 test('the state follows what is stopped, killed and started elsewhere', async () => {
@@ -29,4 +31,27 @@ test('the state follows what is stopped, killed and started elsewhere', async ()
   expect(await next()).toBe('running')
   stop.abort()
   await Promise.all([watching, feeding])
+})
+
+test('a health check that has yet to pass does not make a service unhealthy; one that fails does', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, `services: {a: {${idle}}}`)
+  const look = async (health: string) => {
+    await observe({ ...t.deps, docker: seen(t.docker, health) }, service.id)
+    return (await ada.get(`/services/${service.id}`)).json.status
+  }
+  expect(await look('starting')).toBe('running')
+  expect(await look('unhealthy')).toBe('unhealthy')
+  expect(await look('starting')).toBe('unhealthy')
+  expect(await look('healthy')).toBe('running')
+})
+
+/** The engine as it says this of every container's health. */
+const seen = (docker: TestApp['docker'], health: string): TestApp['docker'] => ({
+  ...docker,
+  inspectContainer: async (...args) => {
+    const found = await docker.inspectContainer(...args)
+    return found && { ...found, health: health as Health }
+  },
 })

@@ -42,7 +42,7 @@ export async function deploy(
     signal.throwIfAborted()
     log(`Starting container ${options.name}`)
     await docker.startContainer(id)
-    const { answeredAt } = await gate(run, { id, port, network, image: found })
+    const { answeredAt } = await gate(run, { id, port, network })
     await docker.setRestartPolicy(id, { name: 'unless-stopped' })
     if (old) tellDowntime(run, answeredAt - quietFrom)
   } catch (error) {

@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntilAnswers } from '../../docker/index.ts'
-import type { Image } from '../../docker/index.ts'
+import type { HealthTest } from '../../docker/index.ts'
 import { Failure } from '../../errors.ts'
 import type { Run } from '../run.ts'
-import { exitFailure, silenceFailure } from './gate-failures.ts'
+import { exitFailure, healthFailure, silenceFailure } from './gate-failures.ts'
 import { followOutput } from './output.ts'
 
-type Candidate = { id: string; port: number; network: string; image: Image }
+type Candidate = { id: string; port: number; network: string }
 
 /**
- * Lets a container through only when it answers on its own network and stays up; its output goes to
- * the log meanwhile. Returns when it first answered (`performance.now()`).
+ * Lets a container through only when it answers on its own network, passes its HEALTHCHECK and stays up;
+ * its output goes to the log meanwhile. Returns when it first answered (`performance.now()`).
  */
 export async function gate(run: Run, candidate: Candidate): Promise<{ answeredAt: number }> {
   const over = new AbortController()
@@ -47,37 +47,44 @@ async function orExit<Value>(work: Promise<Value>, exit: Promise<Failure>): Prom
   throw first
 }
 
-/** Resolves with the moment of the first answer; throws when there was none in time. */
-async function answer(run: Run, { id, port, network, image }: Candidate) {
-  const { docker, environment, log, signal } = run
-  if (port === 0) return performance.now()
-  if (docker.remote) {
-    await answerByHealthcheck(run, { id, image })
-    return performance.now()
-  }
-  const address = (await docker.inspectContainer(id, { signal }))?.addresses[network]
-  if (!address) return new Promise<never>(() => {}) // it has exited already, which is being waited for
+/** Resolves when the probe and the health check have passed, with the moment of its first answer. */
+async function answer(run: Run, { id, port, network }: Candidate) {
+  const container = await run.docker.inspectContainer(id, { signal: run.signal })
+  if (container?.state !== 'running' && container?.state !== 'paused')
+    return new Promise<never>(() => {}) // its exit is waited for
+  const { addresses, healthTest } = container
+  const address = run.docker.remote || port === 0 ? null : addresses[network]
+  if (run.docker.remote && port > 0 && !healthTest)
+    run.log('The engine is remote and the image has no HEALTHCHECK: it only has to stay up.')
+  const checks = await Promise.allSettled([
+    address ? probe(run, { address, port }) : null,
+    healthTest ? passHealthCheck(run, { id, test: healthTest }) : null,
+  ])
+  // what isn't reachable often fails its own check too: the first reason says more
+  for (const check of checks) if (check.status === 'rejected') throw check.reason
+  const [answeredAt, healthyAt] = checks.map((check) => (check as { value: number | null }).value)
+  return answeredAt ?? healthyAt ?? performance.now()
+}
+
+async function probe(run: Run, { address, port }: { address: string; port: number }) {
+  const { environment, log, signal } = run
   const path = environment.healthPath
-  log(`Waiting for an answer on port ${port}${path ? `, path ${path}` : ''}`)
+  log(`Waiting for a response on port ${port}${path ? `, path ${path}` : ''}`)
   const timeout = environment.healthTimeout * 1000
   const result = await waitUntilAnswers({ address, port, path, timeout, signal })
   if (!result.answered) throw silenceFailure(environment, { port, lastSeen: result.lastSeen })
-  log(`It answered after ${(result.milliseconds / 1000).toFixed(1)} s: ${result.lastSeen}`)
+  log(`It responded after ${(result.milliseconds / 1000).toFixed(1)} s: ${result.lastSeen}`)
   return performance.now()
 }
 
-/** The container's network is out of reach: the image's own check decides, or that it stays up. */
-async function answerByHealthcheck(
-  { docker, environment, log, signal }: Run,
-  { id, image }: { id: string; image: Image },
-) {
-  if (!image.hasHealthcheck)
-    return log('The engine is remote and the image has no HEALTHCHECK: it only has to stay up.')
-  log("The engine is remote: the image's HEALTHCHECK decides.")
-  const deadline = performance.now() + environment.healthTimeout * 1000
-  while ((await docker.inspectContainer(id, { signal }))?.health !== 'healthy') {
-    if (performance.now() > deadline)
-      throw silenceFailure(environment, { port: 0, lastSeen: 'its HEALTHCHECK did not pass' })
-    await sleep(500, undefined, { signal })
-  }
+/** The engine's own health check may begin after 30 s: its test is run beside it. */
+async function passHealthCheck(run: Run, { id, test }: { id: string; test: HealthTest }) {
+  const { docker, environment, log, signal } = run
+  log("Waiting for the image's HEALTHCHECK to pass")
+  const begun = performance.now()
+  const timeout = environment.healthTimeout * 1000
+  const verdict = await docker.untilHealthTestPasses(id, { test, timeout, signal })
+  if (!verdict.passed) throw healthFailure(run, verdict)
+  log(`Its HEALTHCHECK passed after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+  return performance.now()
 }

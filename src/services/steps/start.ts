@@ -1,6 +1,6 @@
 import type { Condition } from '../compose/model.ts'
 import type { Made, ServiceRun } from '../run.ts'
-import { untilExited, untilHealthy, untilUp } from './wait.ts'
+import { untilExited, untilHealthy } from './wait.ts'
 
 /** Starts the containers in order, each once what it waits for is there. Returns when all are well. */
 export async function startContainers(run: ServiceRun, made: Made[]) {
@@ -33,9 +33,5 @@ const wait = (run: ServiceRun, container: Made, condition: Condition): Promise<u
 const unlessOptional = (required: boolean, waiting: Promise<unknown>) =>
   required ? waiting : waiting.catch(() => {})
 
-function untilWell(run: ServiceRun, container: Made) {
-  const { oneShot, options } = container.plan
-  if (oneShot) return untilExited(run, container)
-  const watched = options.healthCheck && !options.healthCheck.disabled
-  return watched ? untilHealthy(run, container) : untilUp(run, container)
-}
+const untilWell = (run: ServiceRun, container: Made) =>
+  container.plan.oneShot ? untilExited(run, container) : untilHealthy(run, container)

@@ -11,18 +11,32 @@ const interval = 200
 /** Milliseconds after which a container that is neither healthy nor unhealthy is given up. */
 const patience = 15 * 60_000
 
-/** Resolves when its health check passes; throws when that fails for good or the container ends. */
-export const untilHealthy = (run: ServiceRun, made: Made) =>
-  until(run, made, async (container) => {
-    if (container.health === 'unhealthy') throw await unhealthyFailure(run, made)
-    return (
-      container.health === 'healthy' || (container.health === null && hasSettled(run, container))
+/**
+ * Resolves when its health check passes; without one, when it has stayed up for a while. The same test
+ * is run beside the engine's own check, whose first one may come after 30 s. Throws when the engine has
+ * given it up, or it ends.
+ */
+export async function untilHealthy(run: ServiceRun, made: Made) {
+  const { docker, signal: outer } = run
+  const over = new AbortController()
+  const signal = AbortSignal.any([outer, over.signal])
+  const test = (await docker.inspectContainer(made.id, { signal }))?.healthTest
+  let hasPassed = false
+  if (test)
+    docker.untilHealthTestPasses(made.id, { test, timeout: patience, signal }).then(
+      ({ passed }) => (hasPassed = passed),
+      () => {}, // what it met, the look at the container meets too
     )
-  })
-
-/** Resolves when it has stayed up for a while: all that can be asked without a health check. */
-export const untilUp = (run: ServiceRun, made: Made) =>
-  until(run, made, async (container) => hasSettled(run, container))
+  try {
+    await until(run, made, async (container) => {
+      if (container.health === 'unhealthy') throw await unhealthyFailure(run, made)
+      if (container.health === null) return hasSettled(run, container)
+      return hasPassed || container.health === 'healthy'
+    })
+  } finally {
+    over.abort()
+  }
+}
 
 /** Resolves when it has ended with success. */
 export async function untilExited(run: ServiceRun, made: Made) {

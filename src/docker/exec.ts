@@ -1,0 +1,73 @@
+import type { Engine } from './engine.ts'
+import { EngineError } from './failures.ts'
+import { FrameSplitter } from './frames.ts'
+
+export type CommandResult = {
+  exitCode: number
+  /** The first 4 KiB of what it wrote, without a line that they would cut. */
+  output: string
+}
+
+/** Bytes of output that are kept. */
+const maxKept = 4096
+
+/** Bytes that are read: a command that writes more waits for a reader until the signal aborts. */
+const maxRead = 8 * 1024 * 1024
+
+/** Milliseconds between looks at a command whose output has ended, but not yet itself. */
+const interval = 50
+
+/**
+ * Runs a command in a running container, as the container's user and with its variables, and waits
+ * for its end. One that can't be started ends like in a shell, with exit code 126. Aborting stops the
+ * wait: the engine lets the command go on. An EngineError with status 404 or 409: it doesn't run.
+ */
+export async function runInContainer(
+  engine: Engine,
+  id: string,
+  { command, signal }: { command: string[]; signal?: AbortSignal | undefined },
+): Promise<CommandResult> {
+  const body = { Cmd: command, AttachStdout: true, AttachStderr: true }
+  const path = `/containers/${encodeURIComponent(id)}/exec`
+  const { Id } = await engine.request<{ Id: string }>('POST', path, { body, signal })
+  let output: string
+  try {
+    output = await readOutput(engine, Id, signal)
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.status === 404 || error.status === 409) throw error
+    return { exitCode: 126, output: error.message }
+  }
+  return { exitCode: await exitCodeOf(engine, Id, signal), output }
+}
+
+async function readOutput(engine: Engine, exec: string, signal: AbortSignal | undefined) {
+  const kept: Uint8Array[] = []
+  const frames = new FrameSplitter()
+  let size = 0
+  const body = { Detach: false, Tty: false }
+  for await (const chunk of engine.stream('POST', `/exec/${exec}/start`, { body, signal })) {
+    frames.push(chunk, (_, bytes, from, end) => {
+      if (size < maxKept)
+        kept.push(bytes.subarray(from, Math.min(end, from + maxKept - size)).slice())
+      size += end - from
+    })
+    if (size > maxRead) await aborted(signal)
+  }
+  const text = Buffer.concat(kept).toString()
+  return size > maxKept ? text.slice(0, text.lastIndexOf('\n') + 1) : text
+}
+
+/** The end of the output and that of the command are told apart by the engine. */
+async function exitCodeOf(engine: Engine, exec: string, signal: AbortSignal | undefined) {
+  type Inspected = { Running: boolean; ExitCode: number | null }
+  for (;;) {
+    const found = await engine.request<Inspected>('GET', `/exec/${exec}/json`, { signal })
+    if (!found.Running) return found.ExitCode ?? 0
+    await Bun.sleep(interval)
+  }
+}
+
+const aborted = (signal: AbortSignal | undefined) =>
+  new Promise<never>((_, reject) =>
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true }),
+  )

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { startDeadline } from './deadline.ts'
+import type { Engine } from './engine.ts'
+import { runInContainer } from './exec.ts'
+import type { CommandResult } from './exec.ts'
+import { isStatus } from './refusals.ts'
+
+/** What a container's HEALTHCHECK runs. */
+export type HealthTest = {
+  command: string[]
+  /** Milliseconds after which it counts as failed. */
+  timeout: number
+}
+
+export type HealthVerdict = {
+  passed: boolean
+  /** Of the last test that ended; null when none did. */
+  exitCode: number | null
+  output: string
+}
+
+/** The part of a container's configuration that it is read from. */
+export type HealthConfig = {
+  Healthcheck?: { Test?: string[] | null; Timeout?: number } | null
+  Shell?: string[] | null
+}
+
+const defaultTimeout = 30_000
+
+/** Null without a HEALTHCHECK, and for `HEALTHCHECK NONE`; read as the engine itself does. */
+export function healthTestOf({ Healthcheck, Shell }: HealthConfig): HealthTest | null {
+  const [how, ...words] = Healthcheck?.Test ?? []
+  const shell = Shell?.length ? Shell : ['/bin/sh', '-c']
+  const command = how === 'CMD' ? words : how === 'CMD-SHELL' ? [...shell, ...words] : []
+  if (command.length === 0) return null
+  const timeout = Math.round((Healthcheck?.Timeout ?? 0) / 1e6)
+  return { command, timeout: timeout || defaultTimeout }
+}
+
+/** Milliseconds between the end of a test and the next one. */
+const interval = 1000
+
+/** A test that hangs can't be ended from outside its container: no more than these at a time. */
+const maxHanging = 3
+
+type Options = {
+  test: HealthTest
+  /** Milliseconds. */
+  timeout: number
+  signal: AbortSignal
+}
+
+/**
+ * Runs the test each second until it passes or the time is up, because the engine runs its first one
+ * only after the interval of the HEALTHCHECK. Throws when the signal aborts, or as the engine does.
+ */
+export async function untilHealthTestPasses(
+  engine: Engine,
+  id: string,
+  { test, timeout, signal }: Options,
+): Promise<HealthVerdict> {
+  using deadline = startDeadline(signal, timeout)
+  const over = deadline.signal
+  const running = new Set<Promise<unknown>>()
+  let last: HealthVerdict = { passed: false, exitCode: null, output: '' }
+  while (!over.aborted) {
+    const run = runInContainer(engine, id, { command: test.command, signal: over })
+    const ended = run.catch(() => {}).finally(() => running.delete(ended))
+    running.add(ended)
+    last = (await resultOf(run, { test, over })) ?? last
+    signal.throwIfAborted()
+    if (last.passed) return last
+    await sleep(interval, null, { signal: over }).catch(() => {})
+    if (running.size >= maxHanging) await Promise.race([...running, aborted(over)])
+  }
+  signal.throwIfAborted()
+  return last
+}
+
+/** Null when it came to nothing: the container doesn't run just now, or the time is up. */
+async function resultOf(
+  run: Promise<CommandResult>,
+  { test, over }: { test: HealthTest; over: AbortSignal },
+): Promise<HealthVerdict | null> {
+  using limit = startDeadline(over, test.timeout)
+  try {
+    const result = await Promise.race([run, aborted(limit.signal)])
+    if (result) return { ...result, passed: result.exitCode === 0 }
+    const output = `It did not end within its timeout of ${test.timeout / 1000} s.`
+    return limit.passed ? { passed: false, exitCode: null, output } : null
+  } catch (error) {
+    if (over.aborted || isStatus(error, 404) || isStatus(error, 409)) return null
+    throw error
+  }
+}
+
+const aborted = (signal: AbortSignal) =>
+  new Promise<null>((resolve) => {
+    if (signal.aborted) return resolve(null)
+    signal.addEventListener('abort', () => resolve(null), { once: true })
+  })
