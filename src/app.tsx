@@ -11,7 +11,8 @@ import { loadSession } from './accounts/session.ts'
 import { profileRoutes } from './accounts/profile-routes.tsx'
 import { tokenRoutes } from './accounts/token-routes.tsx'
 import { checkScope } from './accounts/token-scope.ts'
-import { userRoutes } from './accounts/user-routes.tsx'
+import { activityRoutes } from './admin/activity-routes.tsx'
+import { userRoutes } from './admin/user-routes.tsx'
 import { apiRoutes } from './api/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
 import { containerLogRoutes } from './containers/log-routes.tsx'
@@ -92,6 +93,7 @@ export function createApp(deps: Deps) {
   app.route('/', gitLookupRoutes(deps))
   app.route('/', tokenRoutes(deps))
   app.route('/', userRoutes(deps))
+  app.route('/', activityRoutes(deps))
   app.route('/', auditRoutes(deps))
   app.route('/', pruneRoutes(deps))
   app.route('/', identityRoutes(deps))

@@ -3,6 +3,7 @@ import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasUsers } from './accounts/store.ts'
 import { setupCodeFor } from './accounts/setup-code.ts'
+import { recoverRemovals } from './admin/remove-user.ts'
 import { createApp } from './app.tsx'
 import { endTheFuture } from './accounts/future-store.ts'
 import { keepEvents } from './audit/retention.ts'
@@ -110,10 +111,11 @@ export async function serve(config: Config) {
   const app = createApp(deps)
   const server = listen(config, (request, server) => app.fetch(request, { server }))
 
+  const recovery = [recover, recoverServices].map((work) => work(deps, { signal: stop.signal }))
   const background = [
-    recover(deps, { signal: stop.signal }),
+    ...recovery,
+    Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal: stop.signal })),
     watchContainers(deps, { signal: stop.signal }),
-    recoverServices(deps, { signal: stop.signal }),
     watchServices(deps, { signal: stop.signal }),
     watchConditions(deps, { signal: stop.signal }),
     keepSchedule(deps, { signal: stop.signal }),

@@ -12,7 +12,7 @@ const lines = [
   'backup doctor',
   'app.tsx',
   'api',
-  'webhooks home',
+  'webhooks home admin',
   'services containers deployments',
   'logs',
   'environments',

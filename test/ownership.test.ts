@@ -79,6 +79,8 @@ const routes: Record<
   'POST /containers/:id/stop': { id: 'container' },
   'POST /containers/:id/restart': { id: 'container' },
   'DELETE /settings/invites/:id': 'admin',
+  'POST /settings/activity/deployments/:id/cancel': 'admin',
+  'POST /settings/activity/services/:id/cancel': 'admin',
   'PUT /settings/users/:id': 'admin',
   'GET /settings/users/:id/delete': 'admin',
   'DELETE /settings/users/:id': 'admin',

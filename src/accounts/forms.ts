@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { flag, line, lines, whole } from '../web/fields.ts'
+import { line, lines, whole } from '../web/fields.ts'
 import { isCommonPassword, passwordLength } from './passwords.ts'
 import { tokenScopes } from './token-store.ts'
 
@@ -56,9 +56,4 @@ export const tokenForm = z.object({
       .transform((scopes) => tokenScopes.filter((one) => scopes.includes(one))),
   ),
   expiresInDays: whole('a number of days', { min: 1, max: 3650 }).nullish(),
-})
-
-export const userUpdateForm = z.object({
-  role: z.enum(['admin', 'member'], 'wants admin or member.').optional(),
-  disabled: flag().optional(),
 })

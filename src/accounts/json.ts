@@ -13,6 +13,7 @@ export const userJson = ({ id, email, name, role, createdAt }: UserRow) => ({
 export const governedUserJson = (user: UserRow) => ({
   ...userJson(user),
   disabledAt: user.disabledAt,
+  deleting: user.deletingAt !== null,
 })
 
 export const sessionJson = (session: SessionRow, currentId: string | undefined) => ({

@@ -10,7 +10,7 @@ export type SessionRow = typeof sessions.$inferSelect
 export type Invite = typeof invites.$inferSelect
 
 /** The database, or a transaction of it. */
-export type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
+export type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete' | '$count'>
 
 /** False until the first account exists; the first visitor is then led to make it. */
 export const hasUsers = (db: Store) =>

@@ -17,7 +17,7 @@ export const deployRoutes = [
 
 /** Where nobody but the person logged in changes anything: logins, passwords, tokens, users. */
 const isPersonal = (path: string) =>
-  path.startsWith('/settings/') && !/^\/settings\/(git|registries|prune)(\/|$)/.test(path)
+  path.startsWith('/settings/') && !/^\/settings\/(git|registries|prune|activity)(\/|$)/.test(path)
 
 /** Each scope gives what those before it give. */
 const ranks: Record<Scope, number> = { read: 1, deploy: 2, write: 3 }

@@ -1,12 +1,6 @@
 import { z } from 'zod'
-import {
-  loginForm,
-  passwordForm,
-  profileForm,
-  registerForm,
-  tokenForm,
-  userUpdateForm,
-} from '../accounts/forms.ts'
+import { loginForm, passwordForm, profileForm, registerForm, tokenForm } from '../accounts/forms.ts'
+import { userRemovalForm, userUpdateForm } from '../admin/forms.ts'
 import type { Config } from '../config.ts'
 import { containerLogQuery } from '../containers/log-forms.ts'
 import { usageQuery } from '../containers/usage/forms.ts'
@@ -27,6 +21,7 @@ import { operationsOf } from './operation.ts'
 import type { Operation } from './operation.ts'
 import { services } from './service-operations.ts'
 import { cleanUps } from './prune.ts'
+import * as admin from './admin-resources.ts'
 import * as resource from './resources.ts'
 import { containerHistory, containerUsage } from './usage-resources.ts'
 
@@ -256,12 +251,27 @@ function accounts() {
       created: true,
     }),
     remove('/settings/tokens/:id', 'Revoke an API token'),
-    list('/settings/users', 'List the users, for admins', resource.governedUser, pageQuery),
+    list('/settings/users', 'List the users, for admins', admin.governedUser, pageQuery),
     put('/settings/users/:id', 'Disable, enable or promote a user, for admins', {
       body: userUpdateForm,
-      answer: resource.governedUser,
+      answer: admin.governedUser,
     }),
-    remove('/settings/users/:id', 'Delete a user, for admins'),
+    remove('/settings/users/:id', 'Delete a user, for admins; what they have is given or deleted', {
+      query: userRemovalForm,
+      answer: admin.userRemoval,
+    }),
+    get('/settings/activity', 'List what is at work over all users, for admins', {
+      answer: resource.listOf(admin.activity),
+    }),
+    post('/settings/activity/deployments/:id/cancel', 'Cancel anyone’s deployment, for admins', {
+      answer: resource.listOf(admin.activity),
+    }),
+    post('/settings/activity/services/:id/cancel', 'Cancel a change of a service, for admins', {
+      answer: resource.listOf(admin.activity),
+    }),
+    post('/settings/activity/clean-up/cancel', 'Cancel the clean-up at work, for admins', {
+      answer: resource.listOf(admin.activity),
+    }),
     list('/settings/audit', 'List who did what, for admins', resource.auditEvent, pageQuery),
   ]
 }

@@ -25,6 +25,7 @@ export const project = z.object({
   watchPaths: z.array(z.string()),
   keepImages: z.int(),
   deployKey: z.string().nullable(),
+  webhookOutdated: z.boolean(),
   deleting: z.boolean(),
   createdAt: time,
 })
@@ -154,8 +155,6 @@ export const problem = z.object({
 /** A page of a list; the cursor asks for the next one. */
 export const listOf = (item: z.ZodType) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
-
-export const governedUser = user.extend({ disabledAt: time.nullable() })
 
 export const token = z.object({
   id,

@@ -54,6 +54,7 @@ export const actions = {
   'container.stopped': 'stopped the container',
   'container.restarted': 'restarted the container',
   'engine.pruned': 'cleaned up the engine',
+  'clean_up.cancelled': 'cancelled the clean-up',
   'clean_up.scheduled': 'set the clean-up of every day',
 } as const
 

@@ -18,6 +18,8 @@ export const users = sqliteTable('users', {
   role: text({ enum: ['admin', 'member'] }).notNull(),
   /** Set by an admin: nothing logs in as this user any more. */
   disabledAt: time(),
+  /** Set while their projects and services are being removed: the user goes last. */
+  deletingAt: time(),
   createdAt: createdAt(),
 })
 

@@ -36,6 +36,8 @@ export const projects = sqliteTable(
     /** Images kept for rollback, per environment. */
     keepImages: integer().notNull().default(5),
     webhookSecret: text().notNull(),
+    /** The secret was replaced when the project got another owner, and the provider may have the old one. */
+    webhookOutdated: flag().notNull().default(false),
     /** Set while the project's containers, images and files are being removed. */
     deletingAt: time(),
     /** Whether that removal takes the named volumes too. */

@@ -1,3 +1,4 @@
+import { findUser } from '../accounts/user-store.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, invalidField } from '../errors.ts'
 import { branchOf, listEnvironments } from '../environments/store.ts'
@@ -29,6 +30,8 @@ export function triggerDeployment(
 ): Deployment {
   if (project.deletingAt)
     throw new AppError('conflict', `Project ${project.name} is being deleted. It is not deployed.`)
+  if (findUser(deps.db, project.ownerId).disabledAt)
+    throw new AppError('conflict', 'The account of the project’s owner is disabled.')
   refuseElsewhere(project, asked.repositoryUrl)
   const environment = chooseEnvironment(
     listEnvironments(deps.db, project.id),

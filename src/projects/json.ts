@@ -17,6 +17,8 @@ export const projectJson = (project: Project) => ({
   keepImages: project.keepImages,
   /** The public half, for the repository's settings. */
   deployKey: project.deployKeyPublic,
+  /** Whether the provider still has the webhook secret of the project's former owner. */
+  webhookOutdated: project.webhookOutdated,
   deleting: project.deletingAt !== null,
   createdAt: project.createdAt,
 })

@@ -37,6 +37,7 @@ export const ProjectFrame = ({
         </section>
       </div>
     )}
+    {project.webhookOutdated && !project.deletingAt && <OutdatedWebhook project={project} />}
     <nav class="tabs-line" aria-label="Project">
       {tabs.map(({ name, title, path }) => (
         <a href={`/projects/${project.id}${path}`} aria-current={name === tab ? 'page' : undefined}>
@@ -46,6 +47,20 @@ export const ProjectFrame = ({
     </nav>
     {children}
   </>
+)
+
+const OutdatedWebhook = ({ project }: { project: Project }) => (
+  <div class="alert" data-variant="destructive" role="note">
+    <strong>Pushes don’t deploy: the webhook has an old secret.</strong>
+    <section>
+      Its secret was replaced when this project was given to you.{' '}
+      <a href={`/projects/${project.id}/deliveries`}>
+        {project.sourceId
+          ? 'Register the webhook again.'
+          : 'Make a new secret, then enter it at your provider.'}
+      </a>
+    </section>
+  </div>
 )
 
 const tabs: { name: Tab; title: string; path: string }[] = [

@@ -1,9 +1,8 @@
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { report } from '../journal.ts'
-import { readBody } from '../web/body.ts'
 import { factory } from '../web/factory.ts'
-import { check } from '../web/input.ts'
+import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { patience, within } from '../web/within.ts'
 import { DeleteProjectModal } from './delete-project.tsx'
@@ -32,8 +31,7 @@ export const removalRoutes = (deps: Deps) => {
     })
     .delete('/projects/:id', async (c) => {
       const project = findProject(deps.db, ownKey(c))
-      const { data } = await readBody(c)
-      const asked = check(removalForm, { kind: 'form', data: { ...data, ...c.req.query() } })
+      const asked = await bodyOrQuery(c, removalForm)
       const volumes = asked.volumes ?? project.deletingVolumes
       await deps.docker.info() // refused as a whole while the engine can't be asked
       deps.db.transaction(() => {

@@ -55,7 +55,7 @@ export const registerWebhook = (
       url,
       secret: secret ?? deps.secrets.open(project.webhookSecret, `webhook ${project.id}`),
     })
-    updateProject(deps.db, project.id, { webhookId: id })
+    updateProject(deps.db, project.id, { webhookId: id, webhookOutdated: false })
     return { provider: name, url, registered: true, own: true }
   })
 
@@ -66,7 +66,7 @@ export async function setWebhookSecret(
 ): Promise<void> {
   if (project.webhookId) await registerWebhook(deps, { project, secret, signal })
   const webhookSecret = deps.secrets.seal(secret, `webhook ${project.id}`)
-  updateProject(deps.db, project.id, { webhookSecret })
+  updateProject(deps.db, project.id, { webhookSecret, webhookOutdated: false })
 }
 
 /** Removes the webhook at the provider; one that is gone already is fine. */

@@ -4,9 +4,8 @@ import { report } from '../journal.ts'
 import { removalForm } from '../projects/forms.ts'
 import { labelFilter } from '../projects/labels.ts'
 import { RemovalReport } from '../projects/removal-report.tsx'
-import { readBody } from '../web/body.ts'
 import { factory } from '../web/factory.ts'
-import { check } from '../web/input.ts'
+import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { patience, within } from '../web/within.ts'
 import { DeleteServiceModal } from './delete-service.tsx'
@@ -34,8 +33,7 @@ export const removalRoutes = (deps: Deps) => {
     .delete(servicePattern, async (c) => {
       const service = ownService(deps, c)
       const { id, name } = service
-      const { data } = await readBody(c)
-      const asked = check(removalForm, { kind: 'form', data: { ...data, ...c.req.query() } })
+      const asked = await bodyOrQuery(c, removalForm)
       const volumes = asked.volumes ?? service.deletingVolumes
       await docker.info() // refused as a whole while the engine can't be asked
       db.transaction(() => {

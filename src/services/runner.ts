@@ -14,6 +14,7 @@ export type Job = (of: {
 }) => Promise<void>
 
 type Running = {
+  beganAt: Date
   abort: AbortController
   undo: AbortController
   progress: PullProgress
@@ -42,12 +43,21 @@ export class ServiceRunner {
     const done = job({ progress, signal: abort.signal, undo: undo.signal })
       .catch((error) => report('a job of a service broke', error, { service: id }))
       .finally(() => this.#running.delete(id))
-    this.#running.set(id, { abort, undo, progress, done })
+    this.#running.set(id, { beganAt: new Date(), abort, undo, progress, done })
     return done
   }
 
   isBusy(id: string) {
     return this.#running.has(id)
+  }
+
+  busyIds() {
+    return [...this.#running.keys()]
+  }
+
+  /** When the job at work began; undefined when there is none. */
+  beganAt(id: string) {
+    return this.#running.get(id)?.beganAt
   }
 
   /** Of the job at work; null when there is none. */

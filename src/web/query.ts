@@ -1,7 +1,8 @@
 import { zValidator } from '@hono/zod-validator'
+import type { Context } from 'hono'
 import { z } from 'zod'
 import type { ZodType } from 'zod'
-import { camelCase } from './body.ts'
+import { camelCase, readBody } from './body.ts'
 import { check } from './input.ts'
 
 /**
@@ -15,6 +16,12 @@ export const query = <Schema extends ZodType>(schema: Schema) =>
       data: check(schema, { kind: 'form', data: underOurNames(values as Query) }),
     }),
   })
+
+/** The fields of a DELETE, which come in the body or, as htmx sends a form, in the query. */
+export async function bodyOrQuery<Schema extends ZodType>(c: Context, schema: Schema) {
+  const { data } = await readBody(c)
+  return check(schema, { kind: 'form', data: { ...data, ...underOurNames(c.req.queries()) } })
+}
 
 /** Of the data of a stream. */
 export const streamFormat = z.enum(['html', 'json'], 'wants html or json.')

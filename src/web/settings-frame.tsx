@@ -35,6 +35,7 @@ const tabs = [
   { title: 'Registries', path: '/settings/registries', adminOnly: false },
   { title: 'Users', path: '/settings/users', adminOnly: true },
   { title: 'Invitations', path: '/settings/invites', adminOnly: true },
+  { title: 'Activity', path: '/settings/activity', adminOnly: true },
   { title: 'Clean-up', path: '/settings/prune', adminOnly: true },
   { title: 'Audit', path: '/settings/audit', adminOnly: true },
 ]

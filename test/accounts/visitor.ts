@@ -5,7 +5,6 @@ import { accountRoutes, sessionRoutes } from '../../src/accounts/routes.tsx'
 import { loadSession } from '../../src/accounts/session.ts'
 import { tokenRoutes } from '../../src/accounts/token-routes.tsx'
 import { checkScope } from '../../src/accounts/token-scope.ts'
-import { userRoutes } from '../../src/accounts/user-routes.tsx'
 import { auditor } from '../../src/audit/record.ts'
 import { auditRoutes } from '../../src/audit/routes.tsx'
 import { parseConfig } from '../../src/config.ts'
@@ -18,7 +17,10 @@ import { requireAdmin } from '../../src/web/require-admin.ts'
 import { userOf } from '../../src/web/user-of.ts'
 import { answerError, answerMethodNotAllowed, answerNotFound } from '../../src/web/failures.tsx'
 
-type App = ReturnType<typeof accountsApp>['app']
+/** All of an application that its visitors need. */
+type App = {
+  request(path: string, init: RequestInit, env?: object): Response | Promise<Response>
+}
 
 export const ada = { email: 'ada@example.com', password: 'correct horse battery' }
 export const bob = { email: 'bob@example.com', password: 'a staple for the paper' }
@@ -44,7 +46,6 @@ export function accountsApp({
     .route('/', profileRoutes(deps))
     .route('/', sessionRoutes(deps))
     .route('/', tokenRoutes(deps))
-    .route('/', userRoutes(deps))
     .route('/', auditRoutes(deps))
     .get('/dashboard', (c) => c.json(userOf(c)))
     .post('/dashboard', (c) => {

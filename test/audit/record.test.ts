@@ -4,6 +4,8 @@ import type { Occurrence } from '../../src/audit/record.ts'
 import { dropOldEvents } from '../../src/audit/retention.ts'
 import { openDatabase } from '../../src/db/index.ts'
 import { auditEvents, users } from '../../src/db/schema.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
 import { accountsApp, ada, asToken, bob, registered, Visitor } from '../accounts/visitor.ts'
 
 const day = 24 * 3_600_000
@@ -69,8 +71,7 @@ describe('an event', () => {
 
 describe('of accounts is recorded', () => {
   /** What happened since, oldest first, as far as a line can say it. */
-  function recorder() {
-    const t = accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } })
+  function recorder<App extends Pick<TestApp, 'db'>>(t: App) {
     const happened = () => {
       const rows = t.db.select().from(auditEvents).all()
       t.db.delete(auditEvents).run()
@@ -82,7 +83,7 @@ describe('of accounts is recorded', () => {
   }
 
   test('coming in, failing to, and going out', async () => {
-    const { app, happened, db } = recorder()
+    const { app, happened, db } = recorder(accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } }))
     const visitor = await registered(app, ada)
     await visitor.post('/auth/logout')
     await visitor.post('/auth/logout')
@@ -104,14 +105,14 @@ describe('of accounts is recorded', () => {
   })
 
   test('no password that was typed where the e-mail goes', async () => {
-    const { app, happened, db } = recorder()
+    const { app, happened, db } = recorder(accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } }))
     await new Visitor(app).json('/auth/login', { email: 'hunter2 is my secret', password: 'x' })
     expect(happened()).toEqual(['someone login.failed'])
     expect(JSON.stringify(db.select().from(auditEvents).all())).not.toContain('hunter2')
   })
 
   test('what users do to themselves', async () => {
-    const { app, happened } = recorder()
+    const { app, happened } = recorder(accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } }))
     const visitor = await registered(app, ada)
     await new Visitor(app).json('/auth/login', ada)
     await visitor.delete('/settings/sessions')
@@ -133,7 +134,7 @@ describe('of accounts is recorded', () => {
   })
 
   test('one session that is ended, by the browser it was in', async () => {
-    const { app, happened } = recorder()
+    const { app, happened } = recorder(accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } }))
     const visitor = await registered(app, ada)
     const headers = { 'User-Agent': 'Firefox/140.0 (Linux)' }
     await new Visitor(app).json('/auth/login', ada, { headers })
@@ -144,7 +145,7 @@ describe('of accounts is recorded', () => {
   })
 
   test('tokens, with their scopes and without their text', async () => {
-    const { app, happened, db } = recorder()
+    const { app, happened, db } = recorder(accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } }))
     const visitor = await registered(app, ada)
     const body = { name: 'ci', scopes: ['deploy', 'read'] }
     const made = await visitor.json('/settings/tokens', body)
@@ -160,7 +161,7 @@ describe('of accounts is recorded', () => {
   })
 
   test('what admins do: invitations, roles, the end of users', async () => {
-    const { app, happened, db } = recorder()
+    const { app, happened, db } = recorder(testApp({ DAVIT_REGISTRATION: 'invite' }))
     const admin = await registered(app, ada)
     const invite = await admin.json('/settings/invites')
     const { url } = (await invite.json()) as { url: string }
@@ -192,7 +193,7 @@ describe('of accounts is recorded', () => {
   })
 
   test('no value of a secret: not one password, token or invitation is in the rows', async () => {
-    const { app, db } = recorder()
+    const { app, db } = recorder(accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } }))
     const visitor = await registered(app, ada)
     const invite = (await (await visitor.json('/settings/invites')).json()) as { url: string }
     await visitor.json('/settings/tokens', { name: 'ci', scopes: ['read'] })

@@ -98,6 +98,7 @@ const project: typeof projects.$inferSelect = {
   autoDeploy: true,
   keepImages: 5,
   webhookSecret: 'sealed',
+  webhookOutdated: false,
   sourceId: null,
   repository: null,
   webhookId: null,

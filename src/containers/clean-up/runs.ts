@@ -12,6 +12,8 @@ import type { Asked, Outcome } from './prune.ts'
 
 /** One clean-up, in work or over. */
 export type PruneRun = {
+  /** Null for the clean-up of every day. */
+  userId: string | null
   by: string
   startedAt: Date
   finishedAt: Date | null
@@ -20,6 +22,7 @@ export type PruneRun = {
   error: unknown
   /** Resolves when it is over, however it ended. */
   done: Promise<void>
+  abort: AbortController
 }
 
 type Start = Asked &
@@ -29,12 +32,10 @@ type Start = Asked &
     choose?: (thing: Judged) => boolean
   }
 
-const stopping = Symbol('stopping')
-
 /** Clean-ups, one at a time. The last one is remembered until Davit ends; the audit log has them all. */
 export class PruneRuns {
   readonly #deps: () => PruneDeps
-  readonly #abort = new AbortController()
+  readonly #stop = new AbortController()
   latest: PruneRun | null = null
 
   constructor(deps: () => PruneDeps) {
@@ -49,18 +50,21 @@ export class PruneRuns {
     if (this.isBusy)
       throw new AppError('conflict', 'A clean-up is at work already. Wait for its result.')
     const run: PruneRun = {
+      userId: actor.id,
       by: actor.email,
       startedAt: new Date(),
       finishedAt: null,
       outcome: emptyOutcome(),
       error: null,
       done: Promise.resolve(),
+      abort: new AbortController(),
     }
     this.latest = run
-    run.done = prune(this.#deps(), { ...asked, signal: this.#abort.signal }, run.outcome)
+    const signal = AbortSignal.any([run.abort.signal, this.#stop.signal])
+    run.done = prune(this.#deps(), { ...asked, signal }, run.outcome)
       .catch((error) => {
         run.error = error
-        if (error !== stopping) report('a clean-up broke off', error)
+        if (!signal.aborted) report('a clean-up broke off', error)
       })
       .finally(() => {
         run.finishedAt = new Date()
@@ -72,8 +76,19 @@ export class PruneRuns {
   }
 
   /** Ends what is at work, after the thing that it is at. */
+  async cancel() {
+    this.latest?.abort.abort(new AppError('conflict', 'This clean-up was cancelled.'))
+    await this.latest?.done
+  }
+
+  /** The same where that user began it. */
+  async cancelOf(userId: string) {
+    if (this.latest?.userId === userId) await this.cancel()
+  }
+
+  /** Ends what is at work, and whatever else is begun. */
   async stop() {
-    this.#abort.abort(stopping)
+    this.#stop.abort()
     await this.latest?.done
   }
 }

@@ -1,15 +1,16 @@
 import type { Config } from '../config.ts'
 import { MoreLink } from '../web/components.tsx'
-import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
-import type { UserRow } from './store.ts'
+import type { UserRow } from '../accounts/store.ts'
+
+type Item = { user: UserRow; projects: number; services: number }
 
 type Users = {
   /** The admin who looks. */
   viewer: User
-  users: { user: UserRow; projects: number }[]
+  users: Item[]
   nextCursor: string | null
   registration: Config['registration']
 }
@@ -34,8 +35,8 @@ export const UserList = ({ viewer, users, nextCursor, registration }: Users) => 
       )}
     </div>
     <ul class="rows">
-      {users.map(({ user, projects }) => (
-        <UserItem user={user} projects={projects} isViewer={user.id === viewer.id} />
+      {users.map((item) => (
+        <UserItem {...item} isViewer={item.user.id === viewer.id} />
       ))}
     </ul>
     <MoreLink href="/settings/users" nextCursor={nextCursor} />
@@ -48,20 +49,19 @@ const registrations = {
   open: 'Registration is open: everyone who finds this page may come in.',
 }
 
-type ItemProps = { user: UserRow; projects: number; isViewer: boolean }
-
-const UserItem = ({ user, projects, isViewer }: ItemProps) => (
+const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boolean }) => (
   <li>
     <div class="row-main">
       <strong>
         <bdi>{user.email}</bdi>
       </strong>{' '}
       {user.role === 'admin' && <span class="tag">admin</span>}{' '}
-      {user.disabledAt && <span class="tag">disabled</span>}{' '}
+      {user.disabledAt && <span class="tag">{user.deletingAt ? 'being deleted' : 'disabled'}</span>}{' '}
       {isViewer && <span class="tag">you</span>}
       <p class="row-facts">
         {user.name && <bdi>{user.name}</bdi>}
         <span>{projects === 1 ? '1 project' : `${projects} projects`}</span>
+        <span>{services === 1 ? '1 service' : `${services} services`}</span>
         <span>
           joined <Ago at={user.createdAt} />
         </span>
@@ -69,22 +69,7 @@ const UserItem = ({ user, projects, isViewer }: ItemProps) => (
     </div>
     {!isViewer && (
       <div class="row-actions">
-        {user.role === 'admin' ? (
-          <Change {...{ user, name: 'role', value: 'member', label: 'Make a member' }} />
-        ) : (
-          <Change
-            {...{ user, name: 'role', value: 'admin', label: 'Make an admin' }}
-            confirm={`Make ${user.email} an admin, who sees every container and every user?`}
-          />
-        )}
-        {user.disabledAt ? (
-          <Change {...{ user, name: 'disabled', value: '0', label: 'Enable' }} />
-        ) : (
-          <Change
-            {...{ user, name: 'disabled', value: '1', label: 'Disable' }}
-            confirm={`Disable ${user.email}? Their sessions and tokens end at once; their apps run on.`}
-          />
-        )}
+        {!user.deletingAt && <Changes user={user} />}
         <button
           type="button"
           class="btn quiet-danger"
@@ -99,6 +84,27 @@ const UserItem = ({ user, projects, isViewer }: ItemProps) => (
       </div>
     )}
   </li>
+)
+
+const Changes = ({ user }: { user: UserRow }) => (
+  <>
+    {user.role === 'admin' ? (
+      <Change {...{ user, name: 'role', value: 'member', label: 'Make a member' }} />
+    ) : (
+      <Change
+        {...{ user, name: 'role', value: 'admin', label: 'Make an admin' }}
+        confirm={`Make ${user.email} an admin, who sees every container and every user?`}
+      />
+    )}
+    {user.disabledAt ? (
+      <Change {...{ user, name: 'disabled', value: '0', label: 'Enable' }} />
+    ) : (
+      <Change
+        {...{ user, name: 'disabled', value: '1', label: 'Disable' }}
+        confirm={`Disable ${user.email}? Their sessions and tokens end, and what they have under way is cancelled. Their apps keep running.`}
+      />
+    )}
+  </>
 )
 
 const Change = ({
@@ -131,44 +137,4 @@ const Change = ({
       {label}
     </button>
   </form>
-)
-
-/** Says what becomes of the user's projects before anything is done. */
-export const DeleteUserModal = ({ user, projects }: { user: UserRow; projects: string[] }) => (
-  <Modal
-    title={
-      <>
-        Delete <bdi>{user.email}</bdi>?
-      </>
-    }
-  >
-    <form
-      class="form"
-      hx-delete={`/settings/users/${user.id}`}
-      hx-target="#modal"
-      hx-disable="find button[type=submit]"
-    >
-      <p>Their sessions, API tokens and linked accounts go. This cannot be undone.</p>
-      {projects.length > 0 && (
-        <>
-          <p>
-            Their projects and git sources become yours, and run on. Delete those that nobody needs
-            afterwards:
-          </p>
-          <ul class="names">
-            {projects.map((name) => (
-              <li>
-                <bdi>{name}</bdi>
-              </li>
-            ))}
-          </ul>
-        </>
-      )}
-      <ModalActions>
-        <button type="submit" class="btn" data-variant="destructive">
-          Delete the user
-        </button>
-      </ModalActions>
-    </form>
-  </Modal>
 )

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { changeUser } from '../../src/accounts/govern-users.ts'
 import { getUserByEmail, insertUser } from '../../src/accounts/store.ts'
-import { gitSources, projects, users } from '../../src/db/schema.ts'
-import { accountsApp, ada, asToken, bob, registered, Visitor } from './visitor.ts'
+import { changeUser } from '../../src/admin/change-user.ts'
+import { projects, users } from '../../src/db/schema.ts'
+import { ada, asToken, bob, registered, Visitor } from '../accounts/visitor.ts'
+import { testApp } from '../support/app.ts'
 
 const isIn = async (visitor: Visitor) => (await visitor.get('/dashboard')).status === 200
 
 /** Ada, the admin, and Bob, a member with a project and a token. */
 async function withBob() {
-  const t = accountsApp({ env: { DAVIT_REGISTRATION: 'open' } })
+  const t = testApp({ DAVIT_REGISTRATION: 'open' })
   const admin = await registered(t.app, ada)
   const member = await registered(t.app, bob)
   const made = await member.json('/settings/tokens', { name: 'ci', scopes: ['read'] })
@@ -44,8 +45,10 @@ describe('the list of users', () => {
         name: null,
         role: 'member',
         disabledAt: null,
+        deleting: false,
         createdAt: expect.any(String),
         projects: 1,
+        services: 0,
       },
       expect.objectContaining({ email: ada.email, role: 'admin', projects: 0 }),
     ])
@@ -67,7 +70,7 @@ describe('the list of users', () => {
   })
 
   test('leads to the invitations where they work', async () => {
-    const { app } = accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } })
+    const { app } = testApp({ DAVIT_REGISTRATION: 'invite' })
     const page = await (await (await registered(app, ada)).get('/settings/users')).text()
     expect(page).toContain('href="/settings/invites"')
     expect(page).toContain('Invite someone')
@@ -187,74 +190,9 @@ describe('a role', () => {
   })
 })
 
-describe('a user who is deleted', () => {
-  test('is gone with sessions and tokens; the projects go to the admin', async () => {
-    const t = await withBob()
-    const { id } = addProject(t, t.bobId, 'site')
-    const answer = await t.admin.delete(`/settings/users/${t.bobId}`)
-    expect([answer.status, await answer.json()]).toEqual([200, { projects: ['site'] }])
-    expect(rowOf(t, bob.email)).toBeUndefined()
-    expect(await isIn(t.member)).toBe(false)
-    expect((await asToken(t.app, t.token)('GET', '/dashboard')).status).toBe(401)
-    expect(t.db.select().from(projects).all()).toMatchObject([
-      { id, name: 'site', ownerId: t.adaId },
-    ])
-    expect((await new Visitor(t.app).json('/auth/login', bob)).status).toBe(401)
-  })
-
-  test('leaves git sources to the projects that are cloned with them', async () => {
-    const t = await withBob()
-    const source = t.db
-      .insert(gitSources)
-      .values({
-        ownerId: t.bobId,
-        provider: 'gitea',
-        name: 'ours',
-        baseUrl: 'https://git.example.com',
-        accessToken: 'sealed',
-        login: 'bob',
-      })
-      .returning()
-      .get()
-    const project = addProject(t, t.bobId, 'site')
-    t.db.update(projects).set({ sourceId: source.id }).run()
-    await t.admin.delete(`/settings/users/${t.bobId}`)
-    expect(t.db.select().from(gitSources).all()).toMatchObject([{ ownerId: t.adaId }])
-    expect(t.db.select().from(projects).all()).toMatchObject([
-      { id: project.id, sourceId: source.id },
-    ])
-  })
-
-  test('leaves projects under names that are free', async () => {
-    const t = await withBob()
-    const long = 'x'.repeat(60)
-    for (const name of ['site', long]) addProject(t, t.adaId, name)
-    for (const name of ['site', 'site (2)', long]) addProject(t, t.bobId, name)
-    expect((await t.admin.delete(`/settings/users/${t.bobId}`)).status).toBe(200)
-    const names = t.db
-      .select()
-      .from(projects)
-      .all()
-      .map(({ name }) => name)
-    expect(names.sort()).toEqual(
-      ['site', 'site (2)', 'site (2) (2)', long, `${'x'.repeat(56)} (2)`].sort(),
-    )
-  })
-
-  test('is asked about first, with the projects by name', async () => {
-    const t = await withBob()
-    addProject(t, t.bobId, 'site <one>')
-    const html = await (await t.admin.htmx('GET', `/settings/users/${t.bobId}/delete`)).text()
-    expect(html).toContain('site &lt;one&gt;')
-    expect(html).toContain('become yours')
-    const answer = await t.admin.htmx('DELETE', `/settings/users/${t.bobId}`)
-    expect(answer.headers.get('HX-Redirect')).toBe('/settings/users')
-  })
-
-  test('is never the only one who can log in as an admin', async () => {
-    const t = await withBob()
-    const carol = insertUser(t.db, { email: 'c@d.example', role: 'admin', disabledAt: new Date() })
-    expect((await t.admin.delete(`/settings/users/${carol.id}`)).status).toBe(200)
-    expect((await t.admin.delete(`/settings/users/${t.adaId}`)).status).toBe(409)
-  })
+test('a user who is deleted is never the only one who can log in as an admin', async () => {
+  const t = await withBob()
+  const carol = insertUser(t.db, { email: 'c@d.example', role: 'admin', disabledAt: new Date() })
+  expect((await t.admin.delete(`/settings/users/${carol.id}`)).status).toBe(200)
+  expect((await t.admin.delete(`/settings/users/${t.adaId}`)).status).toBe(409)
 })

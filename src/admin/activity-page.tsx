@@ -1,0 +1,95 @@
+import { ServiceBadge } from '../services/service-badge.tsx'
+import { Badge } from '../web/badge.tsx'
+import { EmptyState } from '../web/components.tsx'
+import type { User } from '../web/factory.ts'
+import { PostForm } from '../web/form.tsx'
+import { SpinnerIcon } from '../web/icons.tsx'
+import { SettingsFrame } from '../web/settings-frame.tsx'
+import { StatusBadge } from '../web/status-badge.tsx'
+import { Ago } from '../web/times.tsx'
+import type { Activity } from './activity.ts'
+
+export const activityPath = '/settings/activity'
+
+export const ActivityPage = ({ user, items }: { user: User; items: Activity[] }) => (
+  <SettingsFrame user={user} path={activityPath}>
+    <ActivityList items={items} />
+  </SettingsFrame>
+)
+
+/** Looks again every few seconds. */
+export const ActivityList = ({ items }: { items: Activity[] }) => (
+  <section
+    id="activity"
+    aria-label="Activity"
+    hx-get={activityPath}
+    hx-trigger="every 3s"
+    hx-target="this"
+    hx-swap="outerMorph"
+  >
+    <p class="muted">Builds, deployments and changes of all users that wait or are at work.</p>
+    {items.length === 0 ? (
+      <EmptyState title="Nothing is at work">
+        <p>Deployments, starts of services and clean-ups appear here while they last.</p>
+      </EmptyState>
+    ) : (
+      <ul class="rows">
+        {items.map((item) => (
+          <Row item={item} />
+        ))}
+      </ul>
+    )}
+  </section>
+)
+
+const Row = ({ item }: { item: Activity }) => (
+  <li class="row deployment-row" id={`activity-${item.id ?? item.kind}`}>
+    <State item={item} />
+    <div class="row-main">
+      <strong>
+        <bdi>{item.name}</bdi>
+      </strong>
+      <p class="row-facts">
+        <span>{titles[item.kind]}</span>
+        <bdi>{item.owner.email}</bdi>
+      </p>
+    </div>
+    <div class="row-actions">
+      <PostForm
+        action={cancelPath(item)}
+        hx-post={cancelPath(item)}
+        hx-target="#activity"
+        hx-swap="outerMorph"
+        hx-disable="find button"
+      >
+        <button
+          type="submit"
+          class="btn"
+          data-variant="outline"
+          data-size="sm"
+          aria-label={`Cancel ${item.name} of ${item.owner.email}`}
+        >
+          Cancel
+        </button>
+      </PostForm>
+    </div>
+    <p class="row-end">
+      <Ago at={item.since} />
+    </p>
+  </li>
+)
+
+const State = ({ item }: { item: Activity }) => {
+  if (item.kind === 'deployment') return <StatusBadge status={item.status} />
+  if (item.kind === 'service') return <ServiceBadge status={item.status} />
+  return <Badge word="Cleaning up" tone="active" icon={SpinnerIcon} />
+}
+
+const titles: Record<Activity['kind'], string> = {
+  deployment: 'Deployment',
+  service: 'Service',
+  'clean-up': 'Docker',
+}
+
+const cancelPath = ({ kind, id }: Activity) =>
+  kind === 'clean-up' ? `${activityPath}/clean-up/cancel` : `${activityPath}/${kind}s/${id}/cancel`

@@ -1,0 +1,56 @@
+import { deleteSessionsOf } from '../accounts/store.ts'
+import type { Store, UserRow } from '../accounts/store.ts'
+import { deleteTokensOf } from '../accounts/token-store.ts'
+import { findUser, updateUser } from '../accounts/user-store.ts'
+import type { Db } from '../db/index.ts'
+import { AppError } from '../errors.ts'
+import type { User } from '../web/factory.ts'
+import { hasOtherAdmin } from './store.ts'
+
+type Change = { role?: User['role'] | undefined; disabled?: boolean | undefined }
+
+/** Changes the role of another user, or shuts them out: their sessions and tokens end at once. */
+export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: string; by: User }) =>
+  db.transaction(
+    (tx) => {
+      const user = findOtherLive(tx, { id, by })
+      if (role === 'member') keepAnAdmin(tx, id)
+      if (disabled) return shutOut(tx, user, { role })
+      return updateUser(tx, id, { role, ...(disabled === false && { disabledAt: null }) })
+    },
+    { behavior: 'immediate' }, // of two admins who remove each other the second is refused
+  )
+
+/** Disables a user, and ends their sessions and tokens. */
+export function shutOut(
+  tx: Store,
+  { id, disabledAt }: UserRow,
+  changes: { role?: User['role'] | undefined; deletingAt?: Date } = {},
+) {
+  keepAnAdmin(tx, id)
+  deleteSessionsOf(tx, id)
+  deleteTokensOf(tx, id)
+  return updateUser(tx, id, { ...changes, disabledAt: disabledAt ?? new Date() })
+}
+
+/** The user, who must be another one than the admin who asks. */
+export function findOther(tx: Store, { id, by }: { id: string; by: User }) {
+  const user = findUser(tx, id)
+  if (id === by.id)
+    throw new AppError('conflict', 'This is your own account. Another admin has to do it.')
+  return user
+}
+
+/** The same, for what can't be done any more once the user is being deleted. */
+export function findOtherLive(tx: Store, wanted: { id: string; by: User }) {
+  const user = findOther(tx, wanted)
+  if (user.deletingAt)
+    throw new AppError('conflict', `${user.email} is being deleted, with all they have.`)
+  return user
+}
+
+/** Counted again beside the change: the admin who asks may be none any more. */
+export function keepAnAdmin(tx: Store, id: string) {
+  if (!hasOtherAdmin(tx, id))
+    throw new AppError('conflict', 'This is the last admin. Make another user an admin first.')
+}

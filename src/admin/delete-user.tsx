@@ -1,0 +1,114 @@
+import type { UserRow } from '../accounts/store.ts'
+import { Modal, ModalActions } from '../web/dialog.tsx'
+import type { User } from '../web/factory.ts'
+import { Checkbox, SelectField } from '../web/fields-view.tsx'
+
+/** What a user has, by name. */
+export type Belongings = { projects: string[]; services: string[] }
+
+type Props = {
+  user: UserRow
+  /** The admin who asks. */
+  viewer: User
+  belongings: Belongings
+  heirs: Pick<User, 'id' | 'email'>[]
+}
+
+/** Asks what becomes of a user's projects and services before anything is done. */
+export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
+  <Modal
+    title={
+      <>
+        Delete <bdi>{user.email}</bdi>?
+      </>
+    }
+  >
+    <form
+      class="form"
+      hx-delete={`/settings/users/${user.id}`}
+      hx-target="#modal"
+      hx-disable="find button[type=submit]"
+    >
+      <p>
+        Their sessions, API tokens and linked logins end at once, and what they have under way is
+        cancelled. This can’t be undone.
+      </p>
+      {hasSome(belongings) && (
+        <>
+          <Names title="Projects" names={belongings.projects} />
+          <Names title="Services" names={belongings.services} />
+          <Choice value="give" label="Give these to another user" checked>
+            They keep running. Their git sources and registry logins go with them, and their webhook
+            secrets are replaced.
+          </Choice>
+          <SelectField
+            name="heir_id"
+            label="New owner"
+            value={viewer.id}
+            options={heirs.map(({ id, email }) => ({
+              value: id,
+              label: id === viewer.id ? `${email} (you)` : email,
+            }))}
+          />
+          <Choice value="delete" label="Delete these">
+            Their containers, images and networks are removed.
+          </Choice>
+          <Checkbox
+            name="volumes"
+            lone
+            label="Delete their volumes too"
+            hint="The data in them is lost. Left unticked, they stay on this host."
+          />
+        </>
+      )}
+      <ModalActions>
+        <button type="submit" class="btn" data-variant="destructive">
+          Delete user
+        </button>
+      </ModalActions>
+    </form>
+  </Modal>
+)
+
+const hasSome = ({ projects, services }: Belongings) => projects.length + services.length > 0
+
+const Names = ({ title, names }: { title: string; names: string[] }) =>
+  names.length > 0 && (
+    <div>
+      <p class="muted">{title}</p>
+      <ul class="names">
+        {names.map((name) => (
+          <li>
+            <bdi>{name}</bdi>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+
+const Choice = ({
+  value,
+  label,
+  checked = false,
+  children,
+}: {
+  value: 'give' | 'delete'
+  label: string
+  checked?: boolean
+  children: string | string[]
+}) => (
+  <div class="field check">
+    <input
+      type="radio"
+      id={`belongings-${value}`}
+      name="belongings"
+      value={value}
+      checked={checked}
+      aria-describedby={`belongings-${value}-hint`}
+    />
+    <label for={`belongings-${value}`}>{label}</label>
+    <p id={`belongings-${value}-hint`} class="hint">
+      {children}
+    </p>
+  </div>
+)

@@ -1,0 +1,60 @@
+import { getUser } from '../accounts/user-store.ts'
+import type { Deps } from '../deps.ts'
+import { invalidField } from '../errors.ts'
+import { journal } from '../journal.ts'
+import { findProject, updateProject } from '../projects/store.ts'
+import type { Project } from '../projects/store.ts'
+import { registerWebhook } from '../projects/webhook.ts'
+import { randomToken } from '../secrets.ts'
+import type { User } from '../web/factory.ts'
+import { workOf } from './cancel-work.ts'
+import { findOtherLive, keepAnAdmin } from './change-user.ts'
+import { deleteUser, hasWebhook, listProjectsOf, listServicesOf, setOwner } from './store.ts'
+
+type Wanted = { id: string; by: User; heirId: string }
+
+/**
+ * Deletes another user; what they own is the heir's from the same moment on, and keeps running. The
+ * webhook secrets are replaced: who was deleted may know them.
+ */
+export const giveAway = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>, wanted: Wanted) =>
+  db.transaction(
+    (tx) => {
+      const { id, by, heirId } = wanted
+      const user = findOtherLive(tx, { id, by })
+      keepAnAdmin(tx, id)
+      const heir = heirId === id ? undefined : getUser(tx, heirId)
+      if (!heir || heir.disabledAt)
+        throw invalidField('heirId', 'must be another user whose account is enabled.')
+      const work = workOf(tx, id)
+      const services = listServicesOf(tx, id)
+      const projects = listProjectsOf(tx, id)
+      for (const project of projects)
+        updateProject(db, project.id, {
+          webhookSecret: secrets.seal(randomToken(), `webhook ${project.id}`),
+          webhookOutdated: hasWebhook(tx, project),
+        })
+      setOwner(tx, { from: id, to: heirId })
+      deleteUser(tx, id)
+      return { user, heir, projects, services, work }
+    },
+    { behavior: 'immediate' },
+  )
+
+/**
+ * Gives the providers the new secrets of the webhooks that Davit registered there. Where one refuses or
+ * can't be reached, the page of the project says what is left to do.
+ */
+export async function renewWebhooks(
+  deps: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  { projects, heirId }: { projects: Project[]; heirId: string },
+) {
+  for (const { id, repository } of projects.filter(({ webhookId }) => webhookId !== null))
+    try {
+      const project = findProject(deps.db, { id, ownerId: heirId })
+      await registerWebhook(deps, { project, signal: AbortSignal.timeout(10_000) })
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error)
+      journal.warn('a webhook has an old secret', { project: id, repository, reason })
+    }
+}

@@ -1,0 +1,54 @@
+import type { UserRow } from '../accounts/store.ts'
+import type { Db } from '../db/index.ts'
+import type { Deps } from '../deps.ts'
+import { withEngine } from '../docker/with-engine.ts'
+import { removeProject } from '../projects/remove.ts'
+import { removeService } from '../services/remove.ts'
+import { getService } from '../services/store.ts'
+import type { User } from '../web/factory.ts'
+import { findOther, shutOut } from './change-user.ts'
+import {
+  deleteUser,
+  listProjectsOf,
+  listServicesOf,
+  listUsersBeingDeleted,
+  setAllDeleting,
+} from './store.ts'
+
+/** Shuts another user out, and stores that all they have is to be removed, and they with it. */
+export const beginRemoval = (
+  db: Db,
+  { id, by, volumes }: { id: string; by: User; volumes: boolean },
+) =>
+  db.transaction(
+    (tx) => {
+      const user = findOther(tx, { id, by })
+      const deletingAt = user.deletingAt ?? new Date()
+      shutOut(tx, user, { deletingAt })
+      setAllDeleting(tx, { ownerId: id, deletingAt, volumes })
+      return { user, projects: listProjectsOf(tx, id), services: listServicesOf(tx, id) }
+    },
+    { behavior: 'immediate' },
+  )
+
+/**
+ * Removes what a user has, then the user. Every step can be repeated: what a crash leaves is taken up
+ * at the next start.
+ */
+export async function removeUser(deps: Deps, { id }: Pick<UserRow, 'id'>) {
+  for (const project of listProjectsOf(deps.db, id))
+    await removeProject(deps, { project, volumes: project.deletingVolumes })
+  for (const { id: serviceId } of listServicesOf(deps.db, id)) {
+    const service = getService(deps.db, serviceId)
+    if (service) await removeService(deps, { service, volumes: service.deletingVolumes })
+  }
+  deleteUser(deps.db, id)
+}
+
+/** Goes on with what the last process did not end. */
+export async function recoverRemovals(deps: Deps, { signal }: { signal: AbortSignal }) {
+  for (const user of listUsersBeingDeleted(deps.db)) {
+    const options = { signal, failed: 'a user was not removed', fields: { user: user.id } }
+    await withEngine(deps.docker, options, () => removeUser(deps, user))
+  }
+}

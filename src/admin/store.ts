@@ -1,0 +1,148 @@
+import { and, asc, eq, inArray, isNotNull, isNull, ne, or } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { Store } from '../accounts/store.ts'
+import {
+  deliveries,
+  deployments,
+  environments,
+  gitSources,
+  projects,
+  registries,
+  services,
+  users,
+} from '../db/schema.ts'
+import { activeStatuses } from '../deployments/store.ts'
+import { busyStatuses } from '../services/bring-up.ts'
+
+/** Takes everything along that refers to the user. */
+export const deleteUser = (db: Store, id: string) => db.delete(users).where(eq(users.id, id)).run()
+
+export const listUsersBeingDeleted = (db: Store) =>
+  db.select().from(users).where(isNotNull(users.deletingAt)).all()
+
+/** Whether somebody else is an admin who can log in. */
+export const hasOtherAdmin = (db: Store, id: string) =>
+  db
+    .select({ id: users.id })
+    .from(users)
+    .where(and(eq(users.role, 'admin'), isNull(users.disabledAt), ne(users.id, id)))
+    .limit(1)
+    .get() !== undefined
+
+/** Who can be given what another user has, by e-mail address. */
+export const listHeirs = (db: Store, id: string) =>
+  db
+    .select({ id: users.id, email: users.email })
+    .from(users)
+    .where(and(ne(users.id, id), isNull(users.disabledAt)))
+    .orderBy(users.email)
+    .all()
+
+export const listProjectsOf = (db: Store, ownerId: string) =>
+  db.select().from(projects).where(eq(projects.ownerId, ownerId)).orderBy(projects.name).all()
+
+export const listServicesOf = (db: Store, ownerId: string) =>
+  db
+    .select({ id: services.id, name: services.name })
+    .from(services)
+    .where(eq(services.ownerId, ownerId))
+    .orderBy(services.name)
+    .all()
+
+/** Stores that all projects and services of a user are to be removed. */
+export function setAllDeleting(
+  db: Store,
+  { ownerId, deletingAt, volumes }: { ownerId: string; deletingAt: Date; volumes: boolean },
+) {
+  for (const table of [projects, services])
+    db.update(table)
+      .set({ deletingAt, deletingVolumes: volumes })
+      .where(eq(table.ownerId, ownerId))
+      .run()
+}
+
+/**
+ * Gives all that one user has to another: projects, services and git sources under a free name where
+ * they have that name already, and logins to registries that they have none to.
+ */
+export function setOwner(db: Store, { from, to }: { from: string; to: string }) {
+  for (const table of [projects, services, gitSources]) {
+    const ownedBy = (id: string) =>
+      db.select({ id: table.id, name: table.name }).from(table).where(eq(table.ownerId, id)).all()
+    const taken = new Set(ownedBy(to).map(({ name }) => name))
+    for (const { id, name } of ownedBy(from)) {
+      const free = freeName(name, taken)
+      taken.add(free)
+      db.update(table).set({ ownerId: to, name: free }).where(eq(table.id, id)).run()
+    }
+  }
+  const known = db
+    .select({ host: registries.host })
+    .from(registries)
+    .where(eq(registries.ownerId, to))
+  db.delete(registries)
+    .where(and(eq(registries.ownerId, from), inArray(registries.host, known)))
+    .run()
+  db.update(registries).set({ ownerId: to }).where(eq(registries.ownerId, from)).run()
+}
+
+function freeName(name: string, taken: Set<string>) {
+  for (let number = 1; ; number++) {
+    const suffix = number === 1 ? '' : ` (${number})`
+    const candidate = name.slice(0, 60 - suffix.length) + suffix
+    if (!taken.has(candidate)) return candidate
+  }
+}
+
+/** Whether a provider has, or had, the project's webhook secret. */
+export const hasWebhook = (
+  db: Store,
+  { id, webhookId }: { id: string; webhookId: string | null },
+) =>
+  webhookId !== null ||
+  db
+    .select({ id: deliveries.id })
+    .from(deliveries)
+    .where(and(eq(deliveries.projectId, id), eq(deliveries.signatureOk, true)))
+    .limit(1)
+    .get() !== undefined
+
+/** Deployments that wait or are at work, of all users or of one; oldest first. */
+export const listUnended = (db: Store, { ownerId }: { ownerId?: string } = {}) =>
+  unended(db, ownerId === undefined ? undefined : eq(users.id, ownerId)).all()
+
+/** The same of one deployment; undefined once it has ended. */
+export const getUnended = (db: Store, id: string) => unended(db, eq(deployments.id, id)).get()
+
+const unended = (db: Store, which: SQL | undefined) =>
+  db
+    .select({
+      deployment: deployments,
+      project: { id: projects.id, name: projects.name },
+      environment: { id: environments.id, name: environments.name },
+      owner: { id: users.id, email: users.email },
+    })
+    .from(deployments)
+    .innerJoin(environments, eq(environments.id, deployments.environmentId))
+    .innerJoin(projects, eq(projects.id, deployments.projectId))
+    .innerJoin(users, eq(users.id, projects.ownerId))
+    .where(and(inArray(deployments.status, ['pending', ...activeStatuses]), which))
+    .orderBy(asc(deployments.id))
+
+/** Services that are being started or changed, and those of these ids; oldest first. */
+export const listBusyServices = (db: Store, ids: string[]) =>
+  db
+    .select({
+      service: {
+        id: services.id,
+        name: services.name,
+        status: services.status,
+        createdAt: services.createdAt,
+      },
+      owner: { id: users.id, email: users.email },
+    })
+    .from(services)
+    .innerJoin(users, eq(users.id, services.ownerId))
+    .where(or(inArray(services.status, [...busyStatuses]), inArray(services.id, ids)))
+    .orderBy(asc(services.id))
+    .all()

@@ -1,0 +1,155 @@
+import type { Context } from 'hono'
+import { governedUserJson } from '../accounts/json.ts'
+import type { UserRow } from '../accounts/store.ts'
+import { findUser, listUsers } from '../accounts/user-store.ts'
+import { auditor } from '../audit/record.ts'
+import type { Action } from '../audit/actions.ts'
+import type { Deps } from '../deps.ts'
+import { report } from '../journal.ts'
+import { clientOf } from '../web/client.ts'
+import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import { pageOf, paged } from '../web/paging.ts'
+import type { Page } from '../web/paging.ts'
+import { bodyOrQuery } from '../web/query.ts'
+import { requireAdmin } from '../web/require-admin.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { endsWithin, patience } from '../web/within.ts'
+import { cancelWork, workOf } from './cancel-work.ts'
+import { changeUser } from './change-user.ts'
+import { DeleteUserModal } from './delete-user.tsx'
+import { userRemovalForm, userUpdateForm } from './forms.ts'
+import { giveAway, renewWebhooks } from './give-away.ts'
+import { beginRemoval, removeUser } from './remove-user.ts'
+import { listHeirs, listProjectsOf, listServicesOf } from './store.ts'
+import { UserList, UsersPage } from './users-page.tsx'
+
+const firstPage: Page = { limit: 50 }
+
+/** All users, for admins: who they are, what they may, and their end. */
+export const userRoutes = (deps: Deps) => {
+  const { db, config } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .get('/settings/users', requireAdmin, paged(), (c) => show(c, users(c, c.req.valid('query'))))
+    .put('/settings/users/:id', requireAdmin, input(userUpdateForm), async (c) => {
+      const id = c.req.param('id')
+      const by = userOf(c)
+      const before = findUser(db, id)
+      const user = changeUser(db, { id, by, ...c.var.input })
+      for (const action of changesOf(before, user))
+        audit(c, action, { object: { kind: 'user', id, name: user.email } })
+      if (c.var.input.disabled)
+        await waitFor(c, cancelWork(deps, { ...workOf(db, id), by: by.email }))
+      if (clientOf(c) === 'partial') return show(c, users(c, firstPage))
+      return moveOn(c, { to: '/settings/users', json: () => governedUserJson(user) })
+    })
+    .get('/settings/users/:id/delete', requireAdmin, (c) => {
+      const user = findUser(db, c.req.param('id'))
+      const belongings = {
+        projects: listProjectsOf(db, user.id).map(nameOf),
+        services: listServicesOf(db, user.id).map(nameOf),
+      }
+      const heirs = listHeirs(db, user.id)
+      return show(c, {
+        title: `Delete ${user.email}`,
+        page: () => <DeleteUserModal {...{ user, viewer: userOf(c), belongings, heirs }} />,
+        json: () => ({ ...belongings, heirs }),
+      })
+    })
+    .delete('/settings/users/:id', requireAdmin, async (c) => {
+      const { belongings, heirId, volumes } = await bodyOrQuery(c, userRemovalForm)
+      if (belongings === 'delete') return deleteAll(c, { volumes: volumes ?? false })
+      return handOn(c, { heirId: heirId ?? userOf(c).id })
+    })
+
+  /** To someone who goes on with them. */
+  async function handOn(c: Context, { heirId }: { heirId: string }) {
+    const by = userOf(c)
+    const given = giveAway(deps, { id: c.req.param('id')!, by, heirId })
+    const { user, heir, projects, services, work } = given
+    const names = { projects: projects.map(nameOf), services: services.map(nameOf) }
+    audit(c, 'user.deleted', {
+      object: { kind: 'user', id: user.id, name: user.email },
+      details: { ...said(names), ...(said(names) && { given_to: heir.email }) },
+    })
+    await waitFor(
+      c,
+      Promise.all([
+        cancelWork(deps, { ...work, by: by.email }),
+        renewWebhooks(deps, { projects, heirId }),
+      ]),
+    )
+    const json = () => ({ ...names, heir: { id: heir.id, email: heir.email } })
+    return moveOn(c, { to: '/settings/users', json })
+  }
+
+  async function deleteAll(c: Context, { volumes }: { volumes: boolean }) {
+    await deps.docker.info() // refused as a whole while the engine can't be asked
+    const by = userOf(c)
+    const begun = beginRemoval(db, { id: c.req.param('id')!, by, volumes })
+    const { user } = begun
+    const names = { projects: begun.projects.map(nameOf), services: begun.services.map(nameOf) }
+    audit(c, 'user.deleted', {
+      object: { kind: 'user', id: user.id, name: user.email },
+      details: { ...said(names), deleted: volumes ? 'with their volumes' : 'without volumes' },
+    })
+    const work = { ...workOf(db, user.id), by: by.email }
+    await waitFor(
+      c,
+      cancelWork(deps, work).then(() => removeUser(deps, user)),
+    )
+    return moveOn(c, { to: '/settings/users', json: () => ({ ...names, heir: null }) })
+  }
+
+  /** For a while: what takes longer goes on by itself, and the answer is 202. */
+  async function waitFor(c: Context, work: Promise<unknown>) {
+    deps.streams.recheck() // now, and not only when the answer is there
+    if (await endsWithin(patience, work)) return
+    work.catch((error) => report('what a user has was not ended', error, { path: c.req.path }))
+    c.status(202)
+    c.header('Location', '/settings/users')
+  }
+
+  function users(c: Context, page: Page) {
+    const rows = listUsers(db, page).map((row) => ({ id: row.user.id, ...row }))
+    const { items, nextCursor } = pageOf(rows, page)
+    const list = { viewer: userOf(c), users: items, nextCursor, registration: config.registration }
+    return {
+      title: 'Users',
+      page: () => <UsersPage {...list} />,
+      partial: () => <UserList {...list} />,
+      json: () => ({
+        items: items.map(({ user, projects, services }) => ({
+          ...governedUserJson(user),
+          projects,
+          services,
+        })),
+        nextCursor,
+        registration: config.registration,
+      }),
+    }
+  }
+}
+
+const nameOf = ({ name }: { name: string }) => name
+
+/** For the audit log; nothing of what there is none of. */
+const said = (names: Record<string, string[]>) =>
+  Object.fromEntries(
+    Object.entries(names).flatMap(([kind, all]) =>
+      all.length > 0 ? [[kind, all.join(', ').slice(0, 1000)]] : [],
+    ),
+  )
+
+function changesOf(before: UserRow, after: UserRow) {
+  const actions: Action[] = []
+  if (before.role !== after.role)
+    actions.push(after.role === 'admin' ? 'user.promoted' : 'user.demoted')
+  if (!before.disabledAt !== !after.disabledAt)
+    actions.push(after.disabledAt ? 'user.disabled' : 'user.enabled')
+  return actions
+}

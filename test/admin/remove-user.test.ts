@@ -1,0 +1,307 @@
+import { afterAll, describe, expect, onTestFinished, spyOn, test } from 'bun:test'
+import { insertUser } from '../../src/accounts/store.ts'
+import { getUser } from '../../src/accounts/user-store.ts'
+import { recoverRemovals } from '../../src/admin/remove-user.ts'
+import { projects, services } from '../../src/db/schema.ts'
+import { recover } from '../../src/deployments/recover.ts'
+import { Failure } from '../../src/errors.ts'
+import { listSources } from '../../src/git/store.ts'
+import { labelFilter } from '../../src/projects/labels.ts'
+import { insertRegistry, listRegistries } from '../../src/registries/store.ts'
+import { recoverServices } from '../../src/services/recover.ts'
+import { anApp, aProject } from '../deployments/apps.ts'
+import { addSource } from '../git/source.ts'
+import { answerOf, leftOf, made, site } from '../services/instances.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+import { startProviderServer } from '../support/provider-server.ts'
+
+const gitea = startProviderServer('gitea')
+afterAll(() => gitea.stop())
+
+/** An admin, a member with things, and one who may get them. */
+function people(t: TestApp) {
+  return {
+    root: t.logInAsAdmin(),
+    bob: t.logIn('bob@example.com'),
+    eve: t.logIn('eve@example.com'),
+  }
+}
+
+const pathOf = ({ user }: TestClient) => `/settings/users/${user.id}`
+
+const addProject = ({ db }: TestApp, { user }: TestClient, name: string) =>
+  db
+    .insert(projects)
+    .values({
+      ownerId: user.id,
+      name,
+      repositoryUrl: 'https://git.example.com/a/b.git',
+      webhookSecret: '',
+    })
+    .returning()
+    .get()
+
+describe('what a deleted user had', () => {
+  test('is the heir’s at once: apps and services run on, and are found by their labels', async () => {
+    const t = testApp()
+    const { root, bob, eve } = people(t)
+    const project = await aProject(t, bob, anApp('still here'), { volumes: ['data:/data'] })
+    const first = await project.deploy()
+    const service = await made(
+      t,
+      bob,
+      site.replace('ports:', 'volumes: ["kept:/kept"]\n    ports:') + 'volumes: {kept: {}}',
+    )
+    const answer = await root.delete(pathOf(bob), { belongings: 'give', heirId: eve.user.id })
+    expect([answer.status, answer.json]).toEqual([
+      200,
+      {
+        projects: ['site'],
+        services: ['thing'],
+        heir: { id: eve.user.id, email: eve.user.email },
+      },
+    ])
+    expect((await bob.get('/projects')).status).toBe(401)
+    expect(await answerOf(service)).toBe('hello')
+
+    const own = (await eve.get('/containers/api')).json.containers
+    expect(own.map(({ project, service }: any) => project ?? service).sort()).toEqual(
+      [project.id, service.id].sort(),
+    )
+    for (const { id } of own) {
+      expect((await eve.get(`/containers/${id}`)).json).toMatchObject({ own: true })
+      expect((await eve.post(`/containers/${id}/restart`)).status).toBe(200)
+    }
+    const plan = (
+      await root.post('/settings/prune', {
+        what: ['containers', 'networks', 'volumes', 'images'],
+        dryRun: true,
+      })
+    ).json
+    const names = JSON.stringify(plan.candidates)
+    for (const id of [project.id, project.environmentId, service.id])
+      expect(names).not.toContain(id)
+
+    const changed = await eve.put(`/services/${service.id}`, { GREETING: 'of eve' })
+    expect(changed.json).toMatchObject({ status: 'running', error: null })
+    expect(await answerOf(changed.json)).toBe('of eve')
+    expect((await leftOf(t, service)).volumes).toEqual([`davit-${service.id}-kept`])
+    const second = await deployedBy(eve, project.id, t)
+    expect(second).toMatchObject({ status: 'running' })
+    const path = `/projects/${project.id}/deployments/${first.id}/rollback`
+    expect((await eve.post(path)).status).toBe(201)
+    await t.queue.idle()
+    expect((await eve.get(`/projects/${project.id}/deployments`)).json.items[0].status).toBe(
+      'running',
+    )
+
+    expect((await eve.delete(`/projects/${project.id}`, { volumes: true })).status).toBe(200)
+    expect((await eve.delete(`/services/${service.id}`, { volumes: true })).status).toBe(200)
+    const labels = labelFilter(t.instanceId)
+    expect(await t.docker.listContainers({ labels, all: true })).toEqual([])
+    expect(await t.docker.listVolumes({ labels })).toEqual([])
+    expect(await t.docker.listNetworks({ labels })).toEqual([])
+  })
+
+  test('goes to the admin who deletes when no heir is named, under names that are free', async () => {
+    const t = testApp()
+    const { root, bob } = people(t)
+    const long = 'x'.repeat(60)
+    for (const name of ['site', long]) addProject(t, root, name)
+    for (const name of ['site', 'site (2)', long]) addProject(t, bob, name)
+    const answer = await root.delete(pathOf(bob))
+    expect(answer.json).toMatchObject({ heir: { id: root.user.id } })
+    const names = t.db.select().from(projects).all()
+    expect(names.map(({ name }) => name).sort()).toEqual(
+      ['site', 'site (2)', 'site (2) (2)', long, `${'x'.repeat(56)} (2)`].sort(),
+    )
+    expect(new Set(names.map(({ ownerId }) => ownerId))).toEqual(new Set([root.user.id]))
+  })
+
+  test('has its git sources and registry logins with it; the heir’s own login stays', async () => {
+    const t = testApp()
+    const { root, bob, eve } = people(t)
+    gitea.add({ fullName: 'team/app' })
+    const sourceId = await addSource(bob, gitea, 'ours')
+    const project = addProject(t, bob, 'site')
+    t.db.update(projects).set({ sourceId }).run()
+    const login = { username: 'x', password: 'sealed' }
+    for (const host of ['a.example.com', 'b.example.com'])
+      insertRegistry(t.db, { ...login, ownerId: bob.user.id, host })
+    const own = insertRegistry(t.db, { ...login, ownerId: eve.user.id, host: 'a.example.com' })
+    await root.delete(pathOf(bob), { heirId: eve.user.id })
+    const ownerId = eve.user.id
+    expect(listSources(t.db, { ownerId, limit: 9 })).toMatchObject([{ id: sourceId }])
+    expect((await eve.get(`/projects/${project.id}`)).json).toMatchObject({ sourceId })
+    const logins = listRegistries(t.db, { ownerId, limit: 9 })
+    expect(logins.map(({ host }) => host).sort()).toEqual(['a.example.com', 'b.example.com'])
+    expect(logins.map(({ id }) => id)).toContain(own.id)
+  })
+
+  test.each([
+    ['who is not there', () => Bun.randomUUIDv7()],
+    [
+      'who is disabled',
+      (t: TestApp) =>
+        insertUser(t.db, { email: 'c@d.example', role: 'member', disabledAt: new Date() }).id,
+    ],
+    ['who is the one deleted', (_: TestApp, bob: TestClient) => bob.user.id],
+  ])('is not given to someone %s', async (_, heirOf) => {
+    const t = testApp()
+    const { root, bob } = people(t)
+    const answer = await root.delete(pathOf(bob), { heirId: heirOf(t, bob) })
+    expect([answer.status, answer.json.errors[0].field]).toEqual([422, 'heirId'])
+    expect((await bob.get('/projects')).status).toBe(200)
+  })
+
+  test('is asked about first, by name', async () => {
+    const t = testApp()
+    const { root, bob } = people(t)
+    addProject(t, bob, 'site <one>')
+    await made(t, bob, site)
+    const { text } = await root.htmx('GET', `${pathOf(bob)}/delete`)
+    expect(text).toContain('site &lt;one&gt;')
+    expect(text).toContain('thing')
+    expect(text).toContain('root@example.com (you)')
+    const query = new URLSearchParams({ belongings: 'give', heir_id: root.user.id })
+    const answer = await root.htmx('DELETE', `${pathOf(bob)}?${query}`)
+    expect(answer.headers.get('HX-Redirect')).toBe('/settings/users')
+  })
+})
+
+describe('the webhook secret of a project that is given away', () => {
+  const asBob = 'the secret that bob knows'
+
+  test('is replaced at the provider where Davit registered the webhook', async () => {
+    const t = testApp({ DAVIT_URL: 'https://davit.example.com' })
+    const { root, bob, eve } = people(t)
+    const repository = gitea.add({ fullName: 'team/hooked' })
+    const sourceId = await addSource(bob, gitea, 'hooked')
+    const { json } = await bob.post('/projects', { name: 'a', sourceId, repository: 'team/hooked' })
+    await bob.put(`/projects/${json.id}/settings`, { webhookSecret: asBob })
+    await bob.post(`/projects/${json.id}/webhook`)
+    expect(repository.hooks).toMatchObject([{ secret: asBob }])
+    await root.delete(pathOf(bob), { heirId: eve.user.id })
+    expect(repository.hooks).toHaveLength(1)
+    expect(repository.hooks[0]!.secret).not.toBe(asBob)
+    expect((await eve.get(`/projects/${json.id}`)).json.webhookOutdated).toBe(false)
+  })
+
+  test('is replaced, and the page says what to do, where Davit can’t tell the provider', async () => {
+    const t = testApp()
+    const { root, bob, eve } = people(t)
+    const { json } = await bob.post('/projects', {
+      name: 'a',
+      repositoryUrl: 'https://git.example.com/team/app.git',
+    })
+    await bob.put(`/projects/${json.id}/settings`, { webhookSecret: asBob })
+    const push = (secret: string) => signedPush(t, secret)
+    expect((await push(asBob)).status).not.toBe(401)
+    await root.delete(pathOf(bob), { heirId: eve.user.id })
+    expect((await push(asBob)).status).toBe(401)
+    expect((await eve.get(`/projects/${json.id}`)).json.webhookOutdated).toBe(true)
+    expect((await eve.page(`/projects/${json.id}`)).text).toContain('the webhook has an old secret')
+
+    const { webhookSecret } = (await eve.post(`/projects/${json.id}/webhook-secret`)).json
+    expect((await push(webhookSecret)).status).not.toBe(401)
+    expect((await eve.get(`/projects/${json.id}`)).json.webhookOutdated).toBe(false)
+    expect((await eve.page(`/projects/${json.id}`)).text).not.toContain('has an old secret')
+  })
+
+  test('is no trouble where nothing was ever delivered', async () => {
+    const t = testApp()
+    const { root, bob } = people(t)
+    const { id } = addProject(t, bob, 'quiet')
+    await root.delete(pathOf(bob))
+    expect((await root.get(`/projects/${id}`)).json.webhookOutdated).toBe(false)
+  })
+})
+
+describe('deleted with the user', () => {
+  test('are projects and services, and their volumes when that is asked for', async () => {
+    for (const volumes of [false, true]) {
+      const t = testApp()
+      const { root, bob } = people(t)
+      const project = await aProject(t, bob, anApp('x'), { volumes: ['data:/data'] })
+      await project.deploy()
+      await made(t, bob, site)
+      const answer = await root.delete(pathOf(bob), { belongings: 'delete', volumes })
+      expect(answer.status).toBe(200)
+      expect(answer.json).toEqual({ projects: ['site'], services: ['thing'], heir: null })
+      expect(getUser(t.db, bob.user.id)).toBeUndefined()
+      const labels = labelFilter(t.instanceId)
+      expect(await t.docker.listContainers({ labels, all: true })).toEqual([])
+      expect(await t.docker.listImages({ labels })).toEqual([])
+      expect(await t.docker.listVolumes({ labels })).toHaveLength(volumes ? 0 : 1)
+    }
+  })
+
+  test('is nothing while the engine does not answer', async () => {
+    const t = testApp()
+    const { root, bob } = people(t)
+    addProject(t, bob, 'site')
+    const away = new Failure('engine_unreachable', 'The engine is away.', 'Start it.')
+    using _ = spyOn(t.deps.docker, 'info').mockRejectedValue(away)
+    expect((await root.delete(pathOf(bob), { belongings: 'delete' })).status).toBe(503)
+    expect((await bob.get('/projects')).json.items).toHaveLength(1)
+  })
+
+  test('is what a crash left, at the next start', async () => {
+    const t = testApp()
+    const { root, bob } = people(t)
+    addProject(t, bob, 'site')
+    const service = await made(t, bob, site)
+    const broken = spyOn(t.deps.docker, 'removeNetwork').mockRejectedValue(new Error('a crash'))
+    onTestFinished(() => broken.mockRestore())
+    await root.delete(pathOf(bob), { belongings: 'delete' })
+    expect(getUser(t.db, bob.user.id)).toMatchObject({ deletingAt: expect.any(Date) })
+    expect((await root.get('/settings/users')).json.items).toContainEqual(
+      expect.objectContaining({ email: bob.user.email, deleting: true }),
+    )
+    expect((await root.put(pathOf(bob), { disabled: false })).status).toBe(409)
+    expect((await root.delete(pathOf(bob), { belongings: 'give' })).status).toBe(409)
+    broken.mockRestore()
+    const { signal } = new AbortController()
+    await recover(t.deps, { signal })
+    await recoverServices(t.deps, { signal })
+    await recoverRemovals(t.deps, { signal })
+    expect(getUser(t.db, bob.user.id)).toBeUndefined()
+    expect(t.db.select().from(services).all()).toEqual([])
+    expect((await leftOf(t, service)).networks).toEqual([])
+  })
+})
+
+async function deployedBy(client: TestClient, projectId: string, t: TestApp) {
+  await client.post(`/projects/${projectId}/deployments`)
+  await t.queue.idle()
+  return (await client.get(`/projects/${projectId}/deployments`)).json.items[0]
+}
+
+/** A push of a branch that nothing follows, signed as Gitea does. */
+function signedPush({ app }: TestApp, secret: string) {
+  const body = JSON.stringify({
+    ref: 'refs/heads/nobody-follows-this',
+    before: '0'.repeat(40),
+    after: 'a'.repeat(40),
+    repository: {
+      full_name: 'team/app',
+      clone_url: 'https://git.example.com/team/app.git',
+      html_url: 'https://git.example.com/team/app',
+      default_branch: 'main',
+    },
+    commits: [],
+  })
+  const signature = new Bun.CryptoHasher('sha256', secret).update(body).digest('hex')
+  return app.request('/webhooks/gitea', {
+    method: 'POST',
+    body,
+    headers: {
+      'Content-Type': 'application/json',
+      'X-Gitea-Event': 'push',
+      'X-Gitea-Delivery': crypto.randomUUID(),
+      'X-Gitea-Signature': signature,
+    },
+  })
+}
