@@ -37,6 +37,7 @@ export const EnvironmentForm = ({ project, environment, draft }: Props) => (
         draft={draft}
         value={environment?.branch}
         placeholder={project.branch ?? 'the project’s'}
+        hint="A branch, or a tag. Leave empty to use the project’s."
         maxlength={250}
         code
       />

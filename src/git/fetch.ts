@@ -6,18 +6,18 @@ import {
   connectRemote,
   explained,
   findRemoteHead,
-  listRemoteBranches,
+  listRemoteNames,
   placeOf,
   type Remote,
   runRemoteGit,
 } from './remote.ts'
 import { GitError, runGit } from './run.ts'
 import { underSize } from './size-watch.ts'
-import { emptyRepository, unknownBranch, unknownCommit } from './unknown-ref.ts'
+import { emptyRepository, tagWithoutCommit, unknownBranch, unknownCommit } from './unknown-ref.ts'
 
 type Wanted = { branch: string | null; commit: string | null; signal: AbortSignal; log: Log }
 
-/** Brings one commit of a repository into its mirror: the tip of a branch, or an exact commit. */
+/** Brings one commit of a repository into its mirror: the tip of a branch, a tag's, or an exact one. */
 export async function fetchSnapshot(
   tools: GitTools,
   options: Wanted & { url: string },
@@ -70,7 +70,7 @@ async function fetchWanted(source: Source): Promise<{ branch: string; revision: 
     return { branch, revision: source.commit }
   }
   if (source.branch === null) return fetchHead(source)
-  await fetchBranch(source, source.branch)
+  await fetchNamed(source, source.branch)
   return { branch: source.branch, revision: localRef(source.branch) }
 }
 
@@ -85,29 +85,42 @@ async function fetchHead(source: Source): Promise<{ branch: string; revision: st
   if (fetched.status === 'rejected') throw fetched.reason
   const { branch, hash } = head.value
   if ((await readRef(source, local)) === hash) return { branch, revision: local }
-  await fetchBranch(source, branch)
+  await fetchNamed(source, branch)
   return { branch, revision: localRef(branch) }
 }
 
 async function findHead(source: Source) {
   const head = await findRemoteHead(source.tools, source)
   if (head) return head
-  const branches = await listRemoteBranches(source.tools, source)
+  const branches = await listRemoteNames(source.tools, { ...source, kinds: ['heads'] })
   throw branches.length === 0
     ? emptyRepository(placeOf(source.remote))
     : unknownBranch({ where: placeOf(source.remote), branch: null, branches })
 }
 
-async function fetchBranch(source: Source, branch: string) {
+/** The tip of a branch, or the commit of a tag where no branch has this name. */
+async function fetchNamed(source: Source, name: string, { depth = 1 } = {}) {
+  const to = localRef(name)
+  if (await fetchIfThere(source, { from: branchRef(name), to, depth })) return
+  const where = placeOf(source.remote)
+  if (await fetchIfThere(source, { from: `refs/tags/${name}`, to, depth })) {
+    if (await hasCommit(source, to)) return source.log(`${name} is a tag.`)
+    throw tagWithoutCommit({ where, tag: name })
+  }
+  const names = await listRemoteNames(source.tools, { ...source, kinds: ['heads', 'tags'] })
+  throw names.length === 0
+    ? emptyRepository(where)
+    : unknownBranch({ where, branch: name, branches: names })
+}
+
+/** False when the remote has no such ref. */
+async function fetchIfThere(source: Source, what: { from: string; to: string; depth: number }) {
   try {
-    await fetchRef(source, { from: remoteRef(branch), to: localRef(branch), depth: 1 })
+    await fetchRef(source, what)
+    return true
   } catch (error) {
-    if (!(error instanceof GitError && error.says(/couldn't find remote ref/))) throw error
-    const branches = await listRemoteBranches(source.tools, source)
-    const where = placeOf(source.remote)
-    throw branches.length === 0
-      ? emptyRepository(where)
-      : unknownBranch({ where, branch, branches })
+    if (error instanceof GitError && error.says(/couldn't find remote ref/)) return false
+    throw error
   }
 }
 
@@ -125,8 +138,9 @@ async function fetchExactly(source: Source, wanted: { commit: string; branch: st
     }
     if (!error.says(/unadvertised object|does not allow request/)) throw error
   }
-  const refs = branch === null ? '*' : branch
-  await fetchRef(source, { from: remoteRef(refs), to: localRef(refs), depth: 2_147_483_647 })
+  const depth = 2_147_483_647
+  if (branch !== null) await fetchNamed(source, branch, { depth })
+  else await fetchRef(source, { from: branchRef('*'), to: localRef('*'), depth })
   if (!(await hasCommit(source, commit))) {
     throw unknownCommit({ where: placeOf(source.remote), commit })
   }
@@ -186,8 +200,9 @@ const readRef = (source: Source, ref: string): Promise<string | null> =>
     )
 
 // Of a detached HEAD there is no branch: it is fetched as what it is.
-const remoteRef = (branch: string) => (branch === 'HEAD' ? 'HEAD' : `refs/heads/${branch}`)
+const branchRef = (branch: string) => (branch === 'HEAD' ? 'HEAD' : `refs/heads/${branch}`)
 
+/** A branch and a tag of one name are never here at once. */
 const localRef = (branch: string) => `refs/davit/heads/${branch}`
 
 /** Progress as it ends, without the hundred steps on the way. */

@@ -61,12 +61,14 @@ export async function findRemoteHead(
   return hash ? { branch: branch ?? 'HEAD', hash } : null
 }
 
-export async function listRemoteBranches(
+/** The names of all branches, or of all branches and tags. */
+export async function listRemoteNames(
   tools: GitTools,
-  options: { remote: Remote; signal: AbortSignal },
+  { kinds, ...options }: { remote: Remote; kinds: ('heads' | 'tags')[]; signal: AbortSignal },
 ): Promise<string[]> {
-  const text = await listRemote(tools, { ...options, what: ['--heads'], names: [] })
-  return [...text.matchAll(/\trefs\/heads\/(.+)$/gm)].map(([, name]) => name!)
+  const what = ['--refs', ...kinds.map((kind) => `--${kind}`)]
+  const text = await listRemote(tools, { ...options, what, names: [] })
+  return [...text.matchAll(/\trefs\/(?:heads|tags)\/(.+)$/gm)].map(([, name]) => name!)
 }
 
 /** All branches with their commits, and the one that HEAD names. */

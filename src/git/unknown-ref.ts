@@ -14,7 +14,14 @@ export const unknownCommit = ({ where, commit }: { where: string; commit: string
     'It may not have been pushed, or a force push removed it: deploy the branch instead.',
   )
 
-/** Names the branch that was probably meant; branch null is a HEAD that leads nowhere. */
+export const tagWithoutCommit = ({ where, tag }: { where: string; tag: string }) =>
+  new Failure(
+    'unknown_branch',
+    `The tag “${tag}” of ${where} doesn't name a commit.`,
+    'Deploy a branch, or a tag that was set on a commit.',
+  )
+
+/** Names the branch or tag that was probably meant; branch null is a HEAD that leads nowhere. */
 export function unknownBranch(options: {
   where: string
   branch: string | null
@@ -27,7 +34,7 @@ export function unknownBranch(options: {
     'unknown_branch',
     branch === null
       ? `The default branch of ${where} does not exist there.`
-      : `The repository ${where} has no branch “${branch}”; the nearest is “${near[0]}”.`,
+      : `The repository ${where} has no branch or tag “${branch}”; the nearest is “${near[0]}”.`,
     `Set the branch to one of its ${branches.length}: ${few}${branches.length > 5 ? ', …' : ''}.`,
   )
 }

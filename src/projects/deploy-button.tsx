@@ -83,7 +83,7 @@ const DeployPanel = ({
       <TextField
         name="branch"
         id="deploy-branch"
-        label="Branch"
+        label="Branch or tag"
         placeholder={project.branch ?? 'default'}
         maxlength={250}
         code

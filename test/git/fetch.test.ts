@@ -136,6 +136,62 @@ describe('a branch', () => {
   })
 })
 
+describe('a tag', () => {
+  const tagged = (name: string, ...how: string[]) =>
+    git(repository, ['-c', 'user.name=a', '-c', 'user.email=a@b', 'tag', ...how, name, 'main'])
+
+  test.each([
+    ['light', []],
+    ['annotated', ['-a', '-m', 'Release']],
+  ])('that is %s leads to its commit, and again after it was moved', async (_, how) => {
+    const first = commitFiles(repository, { a: '1' }, { message: 'First' })
+    tagged('v1.0.0', ...how)
+    const second = commitFiles(repository, { a: '2' })
+    const davit = connect()
+    expect(await fetch({ branch: 'v1.0.0' }, davit)).toMatchObject({
+      branch: 'v1.0.0',
+      commit: { hash: first, message: 'First' },
+    })
+    expect(lines).toContain('v1.0.0 is a tag.')
+    tagged('v1.0.0', '-f', ...how)
+    expect((await fetch({ branch: 'v1.0.0' }, davit)).commit.hash).toBe(second)
+  })
+
+  test('gives way to a branch of its name', async () => {
+    commitFiles(repository, { a: '1' })
+    tagged('stable')
+    const hash = commitFiles(repository, { a: '2' }, { branch: 'stable' })
+    expect((await fetch({ branch: 'stable' })).commit.hash).toBe(hash)
+  })
+
+  test('is deployed at an exact commit too, where the server gives only names', async () => {
+    const hash = commitFiles(repository, { a: '1' })
+    commitFiles(repository, { a: '2' })
+    tagged('v1', '-a', '-m', 'x')
+    server.mode = 'no hashes'
+    expect((await fetch({ branch: 'v1', commit: hash })).commit.hash).toBe(hash)
+  })
+
+  test('that names no commit is refused', async () => {
+    commitFiles(repository, { a: '1' })
+    git(repository, ['tag', 'tree', 'main^{tree}'])
+    expect(await failure({ branch: 'tree' })).toMatchObject({
+      code: 'unknown_branch',
+      message: expect.stringContaining("doesn't name a commit"),
+    })
+  })
+
+  test('is found where the name is nearly right', async () => {
+    commitFiles(repository, { a: '1' })
+    tagged('v1.0.0', '-a', '-m', 'x')
+    expect(await failure({ branch: '1.0.0' })).toMatchObject({
+      code: 'unknown_branch',
+      message: expect.stringContaining('no branch or tag “1.0.0”; the nearest is “v1.0.0”'),
+      hint: expect.stringContaining('one of its 2: v1.0.0, main'),
+    })
+  })
+})
+
 describe('a commit', () => {
   test('is fetched exactly, behind the tip of its branch', async () => {
     const hash = commitFiles(repository, { a: '1' }, { message: 'Old' })
