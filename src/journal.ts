@@ -1,9 +1,13 @@
 type Fields = Record<string, unknown>
 
-function write(level: 'info' | 'warn' | 'error', message: string, fields: Fields) {
-  process.stderr.write(
-    `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`,
-  )
+type Level = 'info' | 'warn' | 'error'
+
+/** A line of the log, for a thread that has to write it itself. */
+export const journalLine = (level: Level, message: string, fields: Fields = {}) =>
+  `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`
+
+function write(level: Level, message: string, fields: Fields) {
+  process.stderr.write(journalLine(level, message, fields))
 }
 
 /** Davit's own log: one JSON object a line on stderr. */

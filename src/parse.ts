@@ -1,5 +1,6 @@
+import { workerEntry } from './worker-entry.ts'
 import { DeadlineError, WorkerPool } from './worker-pool.ts'
-import type { Tasks } from './worker.ts'
+import type { Tasks } from './parse-worker.ts'
 
 type Options = {
   /** What to throw when it takes too long. */
@@ -11,12 +12,7 @@ type Options = {
   signal?: AbortSignal | undefined
 }
 
-/** Executables have the worker's bundle beside the main one, as `bun build` places entry points. */
-const entry = Bun.isStandaloneExecutable
-  ? './worker.js'
-  : new URL('./worker.ts', import.meta.url).href
-
-const pool = new WorkerPool(entry, { size: 2, idle: 10_000 })
+const pool = new WorkerPool(workerEntry('parse-worker'), { size: 2, idle: 10_000 })
 
 /**
  * Reads text that someone else wrote on another thread, so that no text stops this one. Throws what the

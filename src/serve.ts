@@ -39,6 +39,7 @@ import { ServiceRunner } from './services/runner.ts'
 import { watchServices } from './services/watch.ts'
 import { firstSignal, outliveReaders } from './signals.ts'
 import { version } from './version.ts'
+import { startWatchdog } from './watchdog.ts'
 import { Streams } from './web/streams.ts'
 
 /** Milliseconds after which the process ends whatever is left to do. */
@@ -127,6 +128,7 @@ export async function serve(config: Config) {
     keepLogs(deps, { signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))
   announce(deps, server.url)
+  startWatchdog(process.env)
 
   const signal = await signalled
   journal.info('stopping', { signal })

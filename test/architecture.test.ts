@@ -5,7 +5,7 @@ const source = join(import.meta.dir, '../src')
 
 /** Top to bottom: a folder or file of `src` may import only what stands on a later line. */
 const lines = [
-  'main.ts worker.ts',
+  'main.ts parse-worker.ts watchdog-worker.ts',
   'cli.ts',
   'cli',
   'serve.ts',
@@ -23,9 +23,9 @@ const lines = [
   'web',
   'docker edge',
   'live db',
-  'config.ts parse.ts pinned-fetch.ts',
+  'config.ts parse.ts pinned-fetch.ts watchdog.ts',
   'sealed-stream.ts worker-pool.ts',
-  'error-transfer.ts every.ts hosts.ts limits.ts secrets.ts',
+  'error-transfer.ts every.ts hosts.ts limits.ts notify-socket.ts secrets.ts worker-entry.ts',
   'disk-space.ts errors.ts journal.ts root.ts semaphore.ts signals.ts trailing.ts version.ts whole-file.ts',
 ].map((line) => line.split(' '))
 

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import manifest from '../package.json' with { type: 'json' }
 import { bareEnvironment, startDavit } from './support/davit.ts'
+import { listenForStates } from './support/notify-socket.ts'
+import { until } from './support/until.ts'
 
 let work: string
 let davit: string
@@ -48,8 +50,12 @@ test('a subcommand that does not exist is refused', async () => {
 })
 
 test('the executable serves from a directory that holds nothing of it', async () => {
-  const server = await startDavit({ directory: work, command: [davit], cwd: hostile })
+  const notify = join(work, 'notify')
+  const systemd = listenForStates(notify)
+  const env = { NOTIFY_SOCKET: notify }
+  const server = await startDavit({ directory: work, command: [davit], cwd: hostile, env })
   try {
+    await until(() => systemd.states().includes('READY=1'))
     expect((await fetch(`${server.url}/health`)).status).toBe(200)
     expect((await fetch(`${server.url}/health/ready`)).status).toBe(200)
 
@@ -63,6 +69,7 @@ test('the executable serves from a directory that holds nothing of it', async ()
     const asked = performance.now()
     expect(await server.stop()).toBe(0)
     expect(performance.now() - asked).toBeLessThan(10_000)
+    systemd.close()
   }
 })
 

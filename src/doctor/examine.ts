@@ -39,6 +39,7 @@ function lookAtSettings(env: Record<string, string | undefined>) {
 
 /** An engine that is away is told of where that is looked at. */
 const engineDisk = async (docker: ReturnType<typeof connectDocker>) => {
-  const machine = await docker.machine().catch(() => null)
+  const signal = AbortSignal.timeout(15_000)
+  const machine = await docker.machine({ signal }).catch(() => null)
   return machine ? lookAtDisk('the engine', machine.folder) : []
 }
