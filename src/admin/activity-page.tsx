@@ -27,7 +27,9 @@ export const ActivityList = ({ items }: { items: Activity[] }) => (
     hx-target="this"
     hx-swap="outerMorph"
   >
-    <p class="muted">Builds, deployments and changes of all users that wait or are at work.</p>
+    <div class="section-head">
+      <p class="muted">Builds, deployments and changes of all users that wait or are at work.</p>
+    </div>
     {items.length === 0 ? (
       <EmptyState title="Nothing is at work">
         <p>Deployments, starts of services and clean-ups appear here while they last.</p>

@@ -53,12 +53,14 @@ const OutdatedWebhook = ({ project }: { project: Project }) => (
   <div class="alert" data-variant="destructive" role="note">
     <strong>Pushes don’t deploy: the webhook has an old secret.</strong>
     <section>
-      Its secret was replaced when this project was given to you.{' '}
-      <a href={`/projects/${project.id}/deliveries`}>
-        {project.sourceId
-          ? 'Register the webhook again.'
-          : 'Make a new secret, then enter it at your provider.'}
-      </a>
+      <p>
+        Its secret was replaced when this project was given to you.{' '}
+        <a href={`/projects/${project.id}/deliveries`}>
+          {project.sourceId
+            ? 'Register the webhook again.'
+            : 'Make a new secret, then enter it at your provider.'}
+        </a>
+      </p>
     </section>
   </div>
 )
