@@ -22,6 +22,22 @@ export const limits = {
   sessions: 100,
 } as const
 
+/** What one container may be given, whether it is an app's or a Compose file asks for it. */
+export const containerLimits = {
+  memoryMb: 4_194_304,
+  cpus: 512,
+  /** Processes and threads. */
+  pids: 4096,
+  /** Seconds between the signal to stop and SIGKILL: whoever stops or deletes it waits so long. */
+  stopTimeout: 300,
+  /** Open files; what the kernel gives a process by default. */
+  openFiles: 1_048_576,
+  /** Milliseconds between two looks at its health at the least: each is a process of the engine's. */
+  healthInterval: 1000,
+  /** Bytes of its labels, and of its command: every list of containers carries both. */
+  listed: 32 * 1024,
+} as const
+
 type Limited = Exclude<keyof typeof limits, 'sessions'>
 
 const said: Record<Limited, string> = {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { containerLimits } from '../limits.ts'
 import { branchName, variableName } from '../projects/forms.ts'
 import { block, decimal, flag, line, lines, whole } from '../web/fields.ts'
 
@@ -40,8 +41,8 @@ const settings = {
     .regex(/^\/[^\s#]*$/, 'wants a path that begins with /, such as /health.')
     .nullish(),
   healthTimeout: whole('seconds', { min: 1, max: 3600 }).nullish(),
-  memoryMb: whole('megabytes', { min: 16, max: 4_194_304 }).nullish(),
-  cpus: decimal('processors', { min: 0.05, max: 512 }).nullish(),
+  memoryMb: whole('megabytes', { min: 16, max: containerLimits.memoryMb }).nullish(),
+  cpus: decimal('processors', { min: 0.05, max: containerLimits.cpus }).nullish(),
   autoDeploy: flag().nullish(),
   volumes: volumes.nullish(),
 }

@@ -2,6 +2,7 @@ import type { ContainerOptions, Granted, HealthCheck } from '../../docker/index.
 import { compatCapabilities } from '../../docker/index.ts'
 import { AppError } from '../../errors.ts'
 import { refuseDangers } from './dangers.ts'
+import { defaultMemory } from './limits.ts'
 import type { ContainerFile, Dependency, Health, Service, Stack } from './model.ts'
 import { isOneShot } from './model.ts'
 import { startOrder } from './order.ts'
@@ -49,7 +50,6 @@ export type ContainerPlan = {
 /** The label that tells which service of the file a container is. */
 export const partLabel = 'davit.part'
 
-const defaultMemory = 512 * 1024 * 1024
 /** Threads count too, and databases run hundreds. */
 const defaultPids = 1024
 

@@ -51,7 +51,10 @@ export function refuseDangers(dangers: Danger[], allowed: readonly string[]) {
 export const isEngineSocket = (path: string) =>
   /(^|\/)(docker|containerd|podman|crio|buildkitd)\.sock$/.test(path)
 
-/** Docker's own defaults and two that databases use; each other one is a way out of the container. */
+/**
+ * Docker's own defaults and one that databases use. Each other one is a way out of the container, or,
+ * as SYS_NICE, to keep the rest of the host waiting.
+ */
 export const harmlessCapabilities = [
   'AUDIT_WRITE',
   'CHOWN',
@@ -68,5 +71,4 @@ export const harmlessCapabilities = [
   'SETPCAP',
   'SETUID',
   'SYS_CHROOT',
-  'SYS_NICE',
 ]

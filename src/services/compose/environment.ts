@@ -1,5 +1,6 @@
 import { parseDotenv } from '../../environments/dotenv.ts'
 import { AppError } from '../../errors.ts'
+import { containerLimits } from '../../limits.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
 import type { Lookup } from './interpolate.ts'
@@ -50,6 +51,9 @@ export function labelsOf(field: Field): Map<string, string> {
       throw item.refuse(`has the label ${quote(key)}, which is Davit’s own or no name. Rename it.`)
     labels.set(key, value ?? '')
   }
+  const size = [...labels].flat().reduce((sum, text) => sum + text.length, 0)
+  if (size > containerLimits.listed)
+    throw field.refuse(`are more than ${containerLimits.listed / 1024} KiB in all. Remove some.`)
   return labels
 }
 

@@ -1,3 +1,4 @@
+import { containerLimits } from '../../limits.ts'
 import type { Field } from './field.ts'
 import type { Health } from './model.ts'
 import { durationOf } from './units.ts'
@@ -15,7 +16,9 @@ export function healthOf(field: Field): Health | null {
   return {
     disabled: false,
     test,
-    interval: time('interval'),
+    interval: field
+      .get('interval')
+      .or(null, (f) => Math.max(durationOf(f), containerLimits.healthInterval)),
     timeout: time('timeout'),
     startPeriod: time('start_period'),
     retries: field.get('retries').or(null, (r) => r.number({ min: 0, max: 10_000 })),

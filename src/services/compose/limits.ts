@@ -1,3 +1,4 @@
+import { containerLimits as most } from '../../limits.ts'
 import type { Danger } from './dangers.ts'
 import { danger, harmlessCapabilities } from './dangers.ts'
 import { pairsOf } from './environment.ts'
@@ -24,32 +25,51 @@ const ulimitNames = [
   'stack',
 ]
 
+/** Where the file sets none. */
+export const defaultMemory = 512 * 1024 * 1024
+
 /** What the engine starts a container with at the least. */
 const minMemory = 6 * 1024 * 1024
 
 type Resources = Pick<Service, 'memoryBytes' | 'reservedBytes' | 'cpus' | 'pids'>
 
-/** `mem_limit` and `deploy.resources`, of which the latter counts. */
-export function resourcesOf(memLimit: Field, deploy: Field): Resources {
+/** Those of the service itself, and of `deploy.resources`, which count over them. */
+export function resourcesOf(get: (key: string) => Field): Resources {
   const bytes = (field: Field) => bytesOf(field, { min: minMemory })
-  const cores = (field: Field) => field.number({ min: 0.01, max: 512, whole: false })
-  const resources = deploy.only(['resources']).get('resources').only(['limits', 'reservations'])
+  const cores = (field: Field) => field.number({ min: 0.01, max: most.cpus, whole: false })
+  const processes = (field: Field) => field.number({ min: 1, max: most.pids })
+  const resources = get('deploy')
+    .only(['resources'])
+    .get('resources')
+    .only(['limits', 'reservations'])
   const limits = resources.get('limits').only(['cpus', 'memory', 'pids'])
   const reserved = resources.get('reservations').only(['cpus', 'memory'])
   reserved.get('cpus').or(null, cores)
+  const memoryBytes = limits.get('memory').or(get('mem_limit').or(null, bytes), bytes)
   return {
-    memoryBytes: limits.get('memory').or(memLimit.or(null, bytes), bytes),
-    reservedBytes: reserved.get('memory').or(null, bytes),
-    cpus: limits.get('cpus').or(null, cores),
-    pids: limits.get('pids').or(null, (pids) => pids.number({ min: 1, max: 1_000_000 })),
+    memoryBytes,
+    reservedBytes: reserved
+      .get('memory')
+      .or(null, (field) => bytesOf(field, { min: minMemory, max: memoryBytes ?? defaultMemory })),
+    cpus: limits.get('cpus').or(get('cpus').or(null, cores), cores),
+    pids: limits.get('pids').or(get('pids_limit').or(null, processes), processes),
   }
+}
+
+/** The most that a process may be given of what is the whole host's; other limits bind it alone. */
+const mostOf: Record<string, number> = {
+  nofile: most.openFiles,
+  // with more, a process could keep every other one of the host waiting
+  rtprio: 0,
 }
 
 export const ulimitsOf = (field: Field): Service['ulimits'] =>
   field.entries().map(([name, limit]) => {
     if (!ulimitNames.includes(name))
       throw limit.refuse(`is no limit of a process; there are ${ulimitNames.join(', ')}.`)
-    const number = (field: Field) => field.number({ min: -1, max: 2 ** 40 })
+    const max = mostOf[name]
+    const number = (field: Field) =>
+      field.number(max === undefined ? { min: -1, max: 2 ** 40 } : { min: 0, max })
     if (!limit.isMap) return { name, soft: number(limit), hard: number(limit) }
     limit.only(['soft', 'hard'])
     return { name, soft: number(limit.get('soft')), hard: number(limit.get('hard')) }

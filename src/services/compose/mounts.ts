@@ -1,8 +1,7 @@
 import { posix } from 'node:path'
 import type { Danger } from './dangers.ts'
 import { danger, isEngineSocket } from './dangers.ts'
-import type { Field } from './field.ts'
-import { quote } from './field.ts'
+import { Field, quote } from './field.ts'
 import type { Bind, ContainerFile, Service, VolumeMount } from './model.ts'
 import { bytesOf } from './units.ts'
 
@@ -41,6 +40,8 @@ export function tmpfsOf(field: Field): { path: string; options: string } {
   const good = /^(size=\d+[kmg]?|mode=0?[0-7]{3,4}|uid=\d+|gid=\d+|rw|noexec|exec|nosuid|nodev)$/
   if (options && !options.split(',').every((option) => good.test(option)))
     throw field.refuse(`has the options ${quote(options)}; size, mode, uid and gid can be set.`)
+  for (const [, size] of options.matchAll(/size=([^,]*)/g))
+    bytesOf(new Field(size, field.path, field.source))
   return { path: pathIn(field, path), options }
 }
 

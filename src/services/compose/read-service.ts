@@ -1,4 +1,5 @@
 import type { RestartPolicy } from '../../docker/index.ts'
+import { containerLimits } from '../../limits.ts'
 import type { Danger } from './dangers.ts'
 import { danger } from './dangers.ts'
 import { configFilesOf } from './configs.ts'
@@ -59,6 +60,8 @@ const serviceKeys = [
   'tmpfs',
   'init',
   'mem_limit',
+  'cpus',
+  'pids_limit',
   'deploy',
   'configs',
   // read, and kept for an admin to allow
@@ -94,8 +97,8 @@ export function serviceOf(
   const service: Service = {
     name,
     image: imageOf(get('image')),
-    command: get('command').or(null, wordsOf),
-    entrypoint: get('entrypoint').or(null, wordsOf),
+    command: get('command').or(null, (f) => bounded(f, wordsOf(f))),
+    entrypoint: get('entrypoint').or(null, (f) => bounded(f, wordsOf(f))),
     environment: environmentOf(get('environment'), get('env_file'), around),
     ports: portsOf(get('ports')),
     expose: exposeOf(get('expose')),
@@ -116,7 +119,9 @@ export function serviceOf(
     stopSignal: get('stop_signal').or(null, (f) =>
       f.matching(/^((SIG)?[A-Z][A-Z0-9+-]{1,12}|\d{1,2})$/, 'a signal such as SIGINT'),
     ),
-    stopTimeout: get('stop_grace_period').or(null, (f) => Math.ceil(durationOf(f) / 1000)),
+    stopTimeout: get('stop_grace_period').or(null, (f) =>
+      Math.ceil(durationOf(f, { max: containerLimits.stopTimeout * 1000 }) / 1000),
+    ),
     init: get('init').or(true, (f) => f.flag()),
     readOnly: get('read_only').or(false, (f) => f.flag()),
     capAdd: added.names,
@@ -125,7 +130,7 @@ export function serviceOf(
     sysctls: sysctlsOf(get('sysctls')),
     extraHosts: hosts.entries,
     shmBytes: get('shm_size').or(null, bytesOf),
-    ...resourcesOf(get('mem_limit'), get('deploy')),
+    ...resourcesOf(get),
     logs: logsOf(get('logging')),
     privileged: access.privileged,
     hostNamespaces: access.hostNamespaces,
@@ -136,6 +141,12 @@ export function serviceOf(
     service,
     dangers: [...access.dangers, ...mounts.dangers, ...added.dangers, ...hosts.dangers],
   }
+}
+
+/** A script belongs into a file that is mounted, and not on a line that every list shows. */
+function bounded(field: Field, words: string[]) {
+  if (words.reduce((sum, word) => sum + word.length, 0) <= containerLimits.listed) return words
+  throw field.refuse(`is longer than ${containerLimits.listed / 1024} KiB. Mount it as a file.`)
 }
 
 const imageHost = /^([a-zA-Z0-9]+([.-]+[a-zA-Z0-9]+)*(:\d{1,5})?\/)?/.source

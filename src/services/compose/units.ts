@@ -1,18 +1,29 @@
+import { containerLimits } from '../../limits.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
 
 const powers = ['', 'k', 'm', 'g', 't']
 
+const mebibyte = 1024 ** 2
+
+/** A container's memory is counted in these bytes; so are the file systems in it. */
+const mostBytes = containerLimits.memoryMb * mebibyte
+
 /** Bytes, from Compose's `64m`, `1.5gb`, `2GiB` or a number of bytes; `k` is 1024. */
-export function bytesOf(field: Field, { min = 0 }: { min?: number } = {}): number {
+export function bytesOf(
+  field: Field,
+  { min = 0, max = mostBytes }: { min?: number; max?: number } = {},
+): number {
   const text = field.text('a size such as 512m')
   const match = /^(\d{1,15}(?:\.\d{1,6})?) ?([kmgt]?)i?b?$/i.exec(text)
   const bytes = match
     ? Math.floor(Number(match[1]) * 1024 ** powers.indexOf(match[2]!.toLowerCase()))
     : NaN
-  if (bytes >= min && Number.isSafeInteger(bytes)) return bytes
-  const least = min > 0 ? ` of ${min / 1024 ** 2} MiB or more` : ''
-  throw field.refuse(`is ${quote(text)} and wants a size such as 512m${least}.`)
+  if (bytes >= min && bytes <= max) return bytes
+  const least = min > 0 ? ` from ${min / mebibyte}m` : ''
+  throw field.refuse(
+    `is ${quote(text)} and must be a size such as 512m,${least} up to ${max / mebibyte}m.`,
+  )
 }
 
 const milliseconds: Record<string, number> = {
@@ -23,8 +34,10 @@ const milliseconds: Record<string, number> = {
   h: 3_600_000,
 }
 
-/** Milliseconds, from Compose's `1m30s`; a day at most. */
-export function durationOf(field: Field): number {
+const day = 86_400_000
+
+/** Milliseconds, from Compose's `1m30s`; a day at most unless it says otherwise. */
+export function durationOf(field: Field, { max = day }: { max?: number } = {}): number {
   const text = field.text('a time such as 30s')
   const parts = [...text.matchAll(/(\d{1,12}(?:\.\d{1,6})?)(us|ms|s|m|h)/g)]
   const whole = parts.map(([part]) => part).join('') === text && text !== ''
@@ -32,6 +45,8 @@ export function durationOf(field: Field): number {
     (total, [, count, unit]) => total + Number(count) * milliseconds[unit!]!,
     0,
   )
-  if ((whole || text === '0') && sum <= 86_400_000) return sum
-  throw field.refuse(`is ${quote(text)} and wants a time such as 30s or 1m30s.`)
+  if ((whole || text === '0') && sum <= max) return sum
+  throw field.refuse(
+    `is ${quote(text)} and must be a time such as 30s or 1m30s, up to ${max / 1000}s.`,
+  )
 }

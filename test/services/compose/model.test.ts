@@ -260,6 +260,13 @@ networks: {back: {aliases: [www]}}`
     })
   })
 
+  test('limits may stand beside the image, and those of deploy count over them', () => {
+    const beside = web('cpus: 0.25\npids_limit: 50\nmem_limit: 64m')
+    expect(beside).toMatchObject({ cpus: 0.25, pids: 50, memoryBytes: 64 * 2 ** 20 })
+    const both = web('cpus: 2\npids_limit: 9\ndeploy: {resources: {limits: {cpus: "1", pids: 8}}}')
+    expect(both).toMatchObject({ cpus: 1, pids: 8 })
+  })
+
   test('a health check is read in each of its forms', () => {
     const health = (text: string) => web(`healthcheck: ${text}`).health
     expect(
@@ -273,6 +280,8 @@ networks: {back: {aliases: [www]}}`
       retries: 3,
     })
     expect(health('{test: [CMD, a, b]}')).toMatchObject({ test: ['CMD', 'a', 'b'] })
+    // each look is a process of the engine's, whose time nobody's limits count
+    expect(health('{interval: 1ms}')).toMatchObject({ interval: 1000 })
     expect(health('{test: [CMD-SHELL, a b]}')).toMatchObject({ test: ['CMD-SHELL', 'a b'] })
     expect(health('{interval: 5s}')).toMatchObject({ test: null, interval: 5000 })
     expect(health('{test: [NONE]}')).toEqual({ disabled: true })
@@ -309,6 +318,7 @@ describe('D1: power over the host is listed as a danger', () => {
     ['ipc: host', 'host_namespace', 'ipc'],
     ['devices: ["/dev/dri:/dev/dri:rw"]', 'device', '/dev/dri'],
     ['cap_add: [SYS_ADMIN]', 'capability', 'SYS_ADMIN'],
+    ['cap_add: [SYS_NICE]', 'capability', 'SYS_NICE'],
     ['cap_add: [ALL]', 'capability', 'ALL'],
     ['extra_hosts: ["host:host-gateway"]', 'host_gateway', 'host'],
   ])('%s', (line, kind, value) => {
@@ -377,6 +387,32 @@ describe('D1: any other key is refused by its path and place', () => {
     ['devices: ["/dev/../etc"]', 'services.web.devices[0]'],
   ])('%s names %s', (line, key) => {
     expect(refusalOf(() => web(line))).toContain(key)
+  })
+
+  test.each([
+    ['deploy: {resources: {limits: {pids: 4097}}}', 'limits.pids', '4096'],
+    ['pids_limit: 1000000', 'services.web.pids_limit', '4096'],
+    ['pids_limit: -1', 'services.web.pids_limit', '4096'],
+    ['mem_limit: 5t', 'services.web.mem_limit', '4194304m'],
+    ['deploy: {resources: {limits: {memory: 9000000g}}}', 'limits.memory', '4194304m'],
+    ['deploy: {resources: {reservations: {memory: 513m}}}', 'reservations.memory', '512m'],
+    ['cpus: 513', 'services.web.cpus', '512'],
+    ['cpus: 0', 'services.web.cpus', '512'],
+    ['stop_grace_period: 24h', 'services.web.stop_grace_period', '300s'],
+    ['shm_size: 9t', 'services.web.shm_size', '4194304m'],
+    ['tmpfs: ["/run:mode=0700,size=999999999g"]', 'services.web.tmpfs[0]', '4194304m'],
+    ['volumes: [{type: tmpfs, target: /x, tmpfs: {size: 9t}}]', 'tmpfs.size', '4194304m'],
+    ['ulimits: {nofile: 1048577}', 'services.web.ulimits.nofile', '1048576'],
+    ['ulimits: {nofile: {soft: 1, hard: -1}}', 'services.web.ulimits.nofile.hard', '1048576'],
+    ['ulimits: {rtprio: 99}', 'services.web.ulimits.rtprio', 'from 0 to 0'],
+    ['healthcheck: {timeout: 25h}', 'services.web.healthcheck.timeout', '86400s'],
+    [`labels: {a: ${'x'.repeat(32_768)}}`, 'services.web.labels', '32 KiB'],
+    [`command: ["${'x'.repeat(32_769)}"]`, 'services.web.command', '32 KiB'],
+    [`entrypoint: ["${'x'.repeat(32_769)}"]`, 'services.web.entrypoint', '32 KiB'],
+  ])('beyond what a container may be given, in %p, %s says so and names %s', (line, key, most) => {
+    const refusal = refusalOf(() => web(line))
+    expect(refusal).toContain(key)
+    expect(refusal).toContain(most)
   })
 
   test.each([
