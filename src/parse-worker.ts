@@ -1,11 +1,13 @@
 import { inspectDockerfile } from './deployments/dockerfile/inspect.ts'
+import { ignoredPaths } from './git/dockerignore.ts'
 import { plainError } from './error-transfer.ts'
+import { touchesEach } from './webhooks/watch-paths.ts'
 import type { Reply } from './worker-pool.ts'
 
 declare const self: Worker
 
 /** What `parse` can be asked for: functions of plain values alone, with a budget of their own where it is needed. */
-const tasks = { inspectDockerfile }
+const tasks = { ignoredPaths, inspectDockerfile, touchesEach }
 
 export type Tasks = typeof tasks
 

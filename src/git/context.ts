@@ -1,5 +1,7 @@
 import { join } from 'node:path/posix'
+import { parse } from '../parse.ts'
 import { refuseLarge } from './context-limits.ts'
+import { ignoringTooHard } from './dockerignore.ts'
 import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
 import { findDockerignore } from './find-dockerignore.ts'
@@ -9,7 +11,6 @@ import { noContext, noDockerfile } from './missing-path.ts'
 import { alternatesEnv, commitTree, listTree, modes, readText, writeTree } from './objects.ts'
 import type { Entry, Objects } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
-import { sift } from './sift.ts'
 import { mergeSubmodules } from './submodules.ts'
 import { followPath } from './tree-paths.ts'
 import type { Tree } from './tree-paths.ts'
@@ -70,16 +71,14 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const dockerfile = await findDockerfile(tree, { ...options, root })
   const prefix = root === '' ? '' : `${root}/`
   const inside = root === '' ? entries : entries.filter(({ path }) => path.startsWith(prefix))
-  const ignore = await findDockerignore(tree, { ...options, root, dockerfile })
+  const ignoreFile = await findDockerignore(tree, { ...options, root, dockerfile })
   await warnOfPointers(tree, { entries: inside, log })
 
-  const isKept = ({ path }: Entry) => {
+  const ignored = ignoreFile && (await findIgnored(ignoreFile, { inside, prefix, signal }))
+  const kept = inside.filter(({ path }, index) => {
     if (/(^|\/)\.git(\/|$)/i.test(path)) return false
-    return (
-      path === dockerfile || path === `${prefix}.dockerignore` || !ignore(path.slice(prefix.length))
-    )
-  }
-  const kept = await sift(inside, isKept, { signal })
+    return path === dockerfile || path === `${prefix}.dockerignore` || ignored?.[index] !== 1
+  })
   await refuseLarge(objects, kept)
   const moved = dockerfile.startsWith(prefix) ? null : tree.entries.get(dockerfile)!
   const changed = kept.length !== inside.length || alternates.length > 0 || moved !== null
@@ -92,6 +91,15 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const written = changed ? await writeTree(objects, chosen) : `${commit.hash}:${root}`
   const dated = await commitTree(objects, { tree: written, dateOf: commit.hash })
   return { ...result, tree: dated, dockerfile: place, files: chosen.length }
+}
+
+function findIgnored(
+  { file, text }: { file: string; text: string },
+  { inside, prefix, signal }: { inside: Entry[]; prefix: string; signal: AbortSignal },
+): Promise<Uint8Array> {
+  const paths = inside.map(({ path }) => `${path.slice(prefix.length)}\0`).join('')
+  const args: [string, string, { file: string }] = [text, paths, { file }]
+  return parse('ignoredPaths', args, { tooLong: ignoringTooHard, deadline: 20_000, signal })
 }
 
 function openTree(objects: Objects, entries: Entry[]): Tree {

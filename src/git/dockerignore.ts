@@ -1,27 +1,83 @@
-import { parsePattern } from './path-pattern.ts'
-import type { Matcher } from './path-pattern.ts'
+import { Failure } from '../errors.ts'
+import { EffortSpent, isPattern, parsePattern, spend } from './path-pattern.ts'
+import type { Effort, Matcher } from './path-pattern.ts'
+
+/** One step is a comparison, or a character that one place in a pattern is held against: some seconds. */
+const someEffort = (): Effort => ({ left: 200_000_000 })
+
+type Rule = { ignores: boolean; matches: Matcher }
 
 /**
- * Reads a .dockerignore and tells which paths of a context it leaves out, as the documentation
- * of Docker says: the last line that matches a path, or a folder above it, decides.
+ * Which paths a .dockerignore leaves out of a context: 1 for each that it does, in their order. `paths`
+ * stand one after the other, each ended by a NUL. Call it by `parse`.
  */
-export function parseDockerignore(text: string): (path: string) => boolean {
-  const rules = text
-    .replace(/^\uFEFF/, '')
-    .split(/\r?\n/)
-    .filter((line) => !line.startsWith('#'))
-    .map((line) => parseRule(line.trim()))
-    .filter((rule) => rule !== null)
-  const lastFirst = rules.reverse()
-  return (path) => lastFirst.find(({ matches }) => matches(path))?.ignore ?? false
+export function ignoredPaths(text: string, paths: string, { file }: { file: string }): Uint8Array {
+  const list = paths.split('\0')
+  list.pop()
+  const isIgnored = parseDockerignore(text, { file })
+  try {
+    return Uint8Array.from(list, (path) => (isIgnored(path) ? 1 : 0))
+  } catch (error) {
+    throw error instanceof EffortSpent ? ignoringTooHard() : error
+  }
 }
 
-type Rule = { ignore: boolean; matches: Matcher }
+/**
+ * Reads a .dockerignore and says which paths of a context it leaves out, as Docker's builds do: the last
+ * pattern that matches a path decides, and what matched a folder matches all below it. But a line with
+ * “!” matches no folder that was not left out by then. Paths of one folder should come together.
+ */
+export function parseDockerignore(
+  text: string,
+  { file = '.dockerignore' } = {},
+): (path: string) => boolean {
+  const rules = text
+    .replace(/^\uFEFF/, '')
+    .split('\n')
+    .flatMap((line, index) => ruleOf(line, { file, number: index + 1 }))
+  const effort = someEffort()
+  /** The folders above the last path from the outermost, each with the rules that match it. */
+  const open: { path: string; matched: Uint8Array }[] = []
 
-function parseRule(line: string): Rule | null {
-  const ignore = !line.startsWith('!')
-  const pattern = cleanPath(ignore ? line : line.slice(1).trim())
-  return pattern === '' ? null : { ignore, matches: parsePattern(pattern) }
+  return (path) => {
+    const parts = path.split('/')
+    parts.pop()
+    let folder = ''
+    for (const [depth, part] of parts.entries()) {
+      folder = depth === 0 ? part : `${folder}/${part}`
+      if (open[depth]?.path === folder) continue
+      open.length = depth
+      const matched = new Uint8Array(rules.length)
+      apply(folder, open.at(-1)?.matched, matched)
+      open.push({ path: folder, matched })
+    }
+    open.length = parts.length
+    return apply(path, open.at(-1)?.matched, null)
+  }
+
+  function apply(path: string, above: Uint8Array | undefined, matched: Uint8Array | null) {
+    let ignored = false
+    spend(effort, rules.length)
+    for (let index = 0; index < rules.length; index++) {
+      const { ignores, matches } = rules[index]!
+      const isMatch = above?.[index] === 1 || (ignores !== ignored && matches(path, effort))
+      if (!isMatch) continue
+      if (matched) matched[index] = 1
+      ignored = ignores
+    }
+    return ignored
+  }
+}
+
+function ruleOf(line: string, { file, number }: { file: string; number: number }): Rule[] {
+  const text = line.startsWith('#') ? '' : line.trim()
+  if (text === '') return []
+  const ignores = !text.startsWith('!')
+  const written = ignores ? text : text.slice(1).trim()
+  const pattern = cleanPath(written)
+  const excludesNothing = !ignores && /^\/*$/.test(written)
+  if (excludesNothing || !isPattern(pattern)) throw invalid(text, { file, number })
+  return pattern === '' ? [] : [{ ignores, matches: parsePattern(pattern, { below: false }) }]
 }
 
 /** Drops empty parts and “.”, and takes back the part before each “..”. */
@@ -34,3 +90,17 @@ function cleanPath(path: string): string {
   }
   return parts.join('/')
 }
+
+const invalid = (line: string, { file, number }: { file: string; number: number }) =>
+  new Failure(
+    'dockerignore_invalid',
+    `Line ${number} of ${file} is not a valid pattern: “${line.slice(0, 80)}”.`,
+    'Correct the line: close each bracket, write \\[ for a bracket itself, and a path after “!”.',
+  )
+
+export const ignoringTooHard = () =>
+  new Failure(
+    'dockerignore_too_hard',
+    'Comparing the files of the repository with its .dockerignore takes too long.',
+    'Use fewer patterns, with fewer stars in them, and leave out whole folders.',
+  )

@@ -1,5 +1,4 @@
 import { Failure } from '../errors.ts'
-import { parseDockerignore } from './dockerignore.ts'
 import { modes } from './objects.ts'
 import { followPath } from './tree-paths.ts'
 import type { Tree } from './tree-paths.ts'
@@ -13,11 +12,11 @@ type Options = {
   signal: AbortSignal
 }
 
-/** `<Dockerfile>.dockerignore` wins over the context's own. */
+/** `<Dockerfile>.dockerignore` wins over the context's own; null where there is neither. */
 export async function findDockerignore(
   tree: Tree,
   { root, dockerfile, dockerfilePath, signal }: Options,
-): Promise<(path: string) => boolean> {
+): Promise<{ file: string; text: string } | null> {
   for (const path of [
     `${dockerfilePath ?? dockerfile}.dockerignore`,
     root === '' ? '.dockerignore' : `${root}/.dockerignore`,
@@ -27,9 +26,9 @@ export async function findDockerignore(
     if (!entry || entry.mode === modes.submodule) continue
     const text = await tree.read(entry, { most: mostIgnored })
     if (text === null) throw tooLong(path)
-    return parseDockerignore(text)
+    return { file: path, text }
   }
-  return () => false
+  return null
 }
 
 /** Bytes of a .dockerignore: each of its patterns is compared with each file. */

@@ -4,7 +4,6 @@ import { refuseBranch } from '../git/ref-names.ts'
 import type { Project } from '../projects/store.ts'
 import { branchOf, isZero } from './push.ts'
 import type { Push } from './push.ts'
-import { touches } from './watch-paths.ts'
 
 /** The environments that a push deploys; when there are none, the reason is why. */
 export type Decision = { environments: Environment[]; reason: string }
@@ -16,7 +15,14 @@ export function decide(
     project,
     environments,
     isOwnerDisabled,
-  }: { project: Project; environments: Environment[]; isOwnerDisabled: boolean },
+    untouched,
+  }: {
+    project: Project
+    environments: Environment[]
+    isOwnerDisabled: boolean
+    /** Ids of projects none of whose watched paths the push touches. */
+    untouched: ReadonlySet<string>
+  },
 ): Decision {
   const branch = branchOf(push)
   if (project.deletingAt) return nothing('The project is being deleted.')
@@ -37,8 +43,7 @@ export function decide(
     return nothing(`Deploying when pushed is off for ${namesOf(following)}.`)
   const skip = skipMarks.find((mark) => push.message?.toLowerCase().includes(mark))
   if (skip) return nothing(`The message of the commit says ${skip}.`)
-  if (push.paths && !touches(project.watchPaths, push.paths))
-    return nothing('The push touches none of the watched paths.')
+  if (untouched.has(project.id)) return nothing('The push touches none of the watched paths.')
   return { environments: automatic, reason: `Deployed to ${namesOf(automatic)}.` }
 }
 

@@ -19,6 +19,8 @@ export type Arrival = {
   event: string
   signatureOk: boolean
   now: number
+  /** Ids of projects none of whose watched paths the push touches. */
+  untouched: ReadonlySet<string>
 } & Content
 
 /** What became of a delivery for one project. */
@@ -36,7 +38,7 @@ export function deliver(
   { project, isOwnerDisabled }: Receiver,
   arrival: Arrival,
 ): Outcome {
-  const { provider, signatureOk, now, push } = arrival
+  const { provider, signatureOk, now, push, untouched } = arrival
   const kept = insertDelivery(deps.db, {
     projectId: project.id,
     provider,
@@ -51,7 +53,7 @@ export function deliver(
   if (!push) return { deployments: [], reason: arrival.reason }
 
   const environments = listEnvironments(deps.db, project.id)
-  const decision = decide(push, { project, environments, isOwnerDisabled })
+  const decision = decide(push, { project, environments, isOwnerDisabled, untouched })
   const triggeredBy = plain(push.pusher ?? '', 100) || provider
   const deployments = deployPush(deps, { ...decision, project, push, triggeredBy })
   updateDelivery(deps.db, kept.id, {

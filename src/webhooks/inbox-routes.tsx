@@ -31,10 +31,10 @@ export const inboxRoutes = (deps: Deps) => {
       const project = findProject(db, ownKey(c))
       return show(c, inbox(c, { project, page: c.req.valid('query') }))
     })
-    .post('/projects/:id/deliveries/:deliveryId/replay', (c) => {
+    .post('/projects/:id/deliveries/:deliveryId/replay', async (c) => {
       const project = findLiveProject(db, ownKey(c))
       const delivery = findDelivery(db, { id: c.req.param('deliveryId'), projectId: project.id })
-      const deployments = replay(deps, { project, delivery, triggeredBy: userOf(c).email })
+      const deployments = await replay(deps, { project, delivery, triggeredBy: userOf(c).email })
       audit(c, 'delivery.replayed', {
         object: { kind: 'delivery', id: delivery.id, name: project.name },
       })

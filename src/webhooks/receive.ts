@@ -9,6 +9,7 @@ import { findReceivers } from './find-receivers.ts'
 import { notAnEvent, readPayload } from './payload.ts'
 import type { Provider, Received } from './provider.ts'
 import type { Receiver } from './store.ts'
+import { untouchedBy } from './watch-paths.ts'
 
 type ReceiveDeps = Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue' | 'secrets'>
 
@@ -19,11 +20,11 @@ const nobodysSecret = randomToken()
  * One delivery of any provider: finds the projects that it names, believes it for those whose secret
  * signed it, and stores it with what it deploys before it answers. Waking the queue is left to the caller.
  */
-export function receive(
+export async function receive(
   deps: ReceiveDeps,
   provider: Provider,
   { received, mediaType }: { received: Received; mediaType: string },
-): Outcome {
+): Promise<Outcome> {
   const { headers, now } = received
   const { payload, names } = readNamed(provider, { received, mediaType })
 
@@ -46,7 +47,12 @@ export function receive(
   }
   if (event === null) throw notAnEvent(`The header ${provider.eventHeader} is missing.`)
   const content = contentOf(provider, { event, payload })
-  const outcomes = deliverAll(deps, signed, { ...about, signatureOk: true, ...content })
+  const untouched = await untouchedBy(
+    content.push,
+    signed.map(({ project }) => project),
+  )
+  const arrival = { ...about, signatureOk: true, untouched, ...content }
+  const outcomes = deliverAll(deps, signed, arrival)
   if (content.push === null && content.decision === 'refused') throw notAnEvent(content.reason)
   return {
     deployments: outcomes.flatMap(({ deployments }) => deployments),
@@ -78,8 +84,9 @@ const deliverAll = (deps: ReceiveDeps, receivers: Receiver[], arrival: Arrival) 
     behavior: 'immediate',
   })
 
-const unsigned: Content & { signatureOk: false } = {
+const unsigned: Content & { signatureOk: false; untouched: ReadonlySet<string> } = {
   signatureOk: false,
+  untouched: new Set(),
   push: null,
   decision: 'refused',
   reason: 'Its signature is missing, or was not made with the secret of this project.',

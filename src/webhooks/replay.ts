@@ -8,20 +8,22 @@ import type { DeployDeps } from './deploy-push.ts'
 import type { Push } from './push.ts'
 import { updateDelivery } from './store.ts'
 import type { Delivery } from './store.ts'
+import { untouchedBy } from './watch-paths.ts'
 
 /** Whether a delivery holds a push that can be decided again. */
 export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
 
 /** Decides a stored push again, as the project is set up now, and deploys what it asks for. */
-export function replay(
+export async function replay(
   deps: DeployDeps,
   { project, delivery, triggeredBy }: { project: Project; delivery: Delivery; triggeredBy: string },
-): Deployment[] {
+): Promise<Deployment[]> {
   if (!canReplay(delivery))
     throw new AppError('conflict', `There is nothing to replay. ${delivery.reason}`)
   const push = delivery.push as Push // written by `deliver`, and by nothing else
   const environments = listEnvironments(deps.db, project.id)
-  const decision = decide(push, { project, environments, isOwnerDisabled: false })
+  const untouched = await untouchedBy(push, [project])
+  const decision = decide(push, { project, environments, isOwnerDisabled: false, untouched })
   if (decision.environments.length === 0)
     throw new AppError('conflict', `There is nothing to replay. ${decision.reason}`)
   const deployments = deps.db.transaction(

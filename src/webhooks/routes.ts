@@ -41,7 +41,7 @@ export const webhookRoutes = (deps: Deps, { now = Date.now }: { now?: () => numb
       throw new HTTPException(415, { message: `Send ${provider.mediaTypes.join(' or ')}.` })
     const body = await bodies.read(c, { signal: AbortSignal.timeout(requestTimeout * 1000) })
     const received = { headers: c.req.raw.headers, body, now: now() }
-    const { deployments, reason } = receive(deps, provider, { received, mediaType })
+    const { deployments, reason } = await receive(deps, provider, { received, mediaType })
     if (deployments.length > 0) wakeSoon()
     return deployments.length > 0
       ? c.json({ deployments: deployments.map(deploymentJson) }, 202)

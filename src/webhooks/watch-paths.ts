@@ -1,8 +1,44 @@
-import { parsePattern } from '../git/path-pattern.ts'
+import type { Project } from '../projects/store.ts'
+import { EffortSpent, parsePattern } from '../git/path-pattern.ts'
+import { parse } from '../parse.ts'
+import type { Push } from './push.ts'
 
-/** Whether one of the paths is watched: it matches a pattern, or lies below one. No patterns watch all. */
-export function touches(patterns: string[], paths: string[]) {
-  if (patterns.length === 0) return true
-  const matchers = patterns.map((pattern) => parsePattern(pattern.replace(/^\.?\/|\/+$/g, '')))
-  return paths.some((path) => matchers.some((matches) => matches(path)))
+/** Steps in which the lists of patterns that people write are done with a push of any size. */
+const someSteps = 20_000_000
+
+/**
+ * For each list of patterns whether one of the paths is watched: it matches a pattern, or lies below one.
+ * No patterns watch all, and so do those for which the steps are used up. Call it by `parse`.
+ */
+export function touchesEach(lists: string[][], paths: string[]): boolean[] {
+  const effort = { left: someSteps }
+  return lists.map((patterns) => {
+    if (patterns.length === 0) return true
+    const matchers = patterns.map((pattern) =>
+      parsePattern(pattern.replace(/^\.?\/|\/+$/g, ''), { below: true }),
+    )
+    try {
+      return paths.some((path) => matchers.some((matches) => matches(path, effort)))
+    } catch (error) {
+      if (error instanceof EffortSpent) return true
+      throw error
+    }
+  })
+}
+
+/** The ids of those projects that watch some paths, of which the push touches none. */
+export async function untouchedBy(
+  push: Pick<Push, 'paths'> | null,
+  projects: Pick<Project, 'id' | 'ownerId' | 'watchPaths'>[],
+): Promise<Set<string>> {
+  const watching = projects.filter(({ watchPaths }) => watchPaths.length > 0)
+  const [first] = watching
+  if (!first || !push?.paths) return new Set()
+  const lists = watching.map(({ watchPaths }) => watchPaths)
+  const options = { tooLong: () => new EffortSpent(), owner: first.ownerId }
+  const touched = await parse('touchesEach', [lists, push.paths], options).catch((error) => {
+    if (error instanceof EffortSpent) return lists.map(() => true)
+    throw error
+  })
+  return new Set(watching.filter((_, index) => !touched[index]).map(({ id }) => id))
 }

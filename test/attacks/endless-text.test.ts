@@ -70,8 +70,9 @@ const readers: Record<string, (text: string) => unknown> = {
   'a Dockerfile': (text) => baseImages(text, {}),
   'a FROM line': (text) => baseImages(`FROM ${text}`, {}),
   'a .dockerignore': (text) => parseDockerignore(text)('some/path'),
-  'a pattern': (text) => parsePattern(`*${text}`)('some/path'),
-  'a path for a pattern': parsePattern('**/*a*b*[x-z]'),
+  'a pattern': (text) => parsePattern(`*${text}`, { below: true })('some/path', { left: 1e6 }),
+  'a path for a pattern': (text) =>
+    parsePattern('**/*a*b*[x-z]', { below: true })(text, { left: 1e9 }),
   'a line of a log': (text) => ansiHtml(text),
   'the output of a container': (text) => [...new LineSplitter().push(Buffer.from(`${text}\n`))],
   'a refusal of the engine': (text) => explain(new EngineError(500, text), 'deploying'),

@@ -50,6 +50,11 @@ describe('building fails in words', () => {
       'dockerfile_too_large',
       'larger than 256 KiB',
     ],
+    'with a .dockerignore that Docker refuses': [
+      { ...anApp('x'), '.dockerignore': 'a\n[b\n' },
+      'dockerignore_invalid',
+      'Line 2 of .dockerignore is not a valid pattern: “[b”',
+    ],
     'with arguments that double each other': [
       dockerfile(`ARG A=0123456789\n${'ARG A=$A$A\n'.repeat(60)}FROM $A\n`),
       'dockerfile_too_hard',

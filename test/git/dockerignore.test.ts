@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { parseDockerignore } from '../../src/git/dockerignore.ts'
+import { ignoredPaths, parseDockerignore } from '../../src/git/dockerignore.ts'
 
 const cases: [rules: string, ignored: string[], kept: string[]][] = [
   ['', [], ['a', '.git/x']],
@@ -35,11 +35,12 @@ const cases: [rules: string, ignored: string[], kept: string[]][] = [
   ['\uFEFFfirst\r\nsecond  \r\n  third', ['first', 'second', 'third'], []],
   ['[a-c]x', ['ax', 'cx/y'], ['dx']],
   ['[^a]x', ['bx'], ['ax', '/x']],
-  ['[a', ['[a'], ['a']],
-  ['[z-a]', [], ['z', '[z-a]']],
-  ['[\\]-]x', [']x', '-x'], ['\\x']],
-  ['a**b', ['ab', 'a/x/b', 'axb/y'], ['b', 'xa/b']],
-  ['***/b', ['b', 'x/b', 'x/y/b'], ['xb']],
+  ['[\\]\\-]x', [']x', '-x'], ['\\x']],
+  ['a**b', ['ab', 'a/b/y'], ['b', 'xa/b', 'axb']],
+  ['**b', ['b', 'ab', 'a/ab/c'], ['ba']],
+  ['**b*', ['bc', 'a/bc'], ['abc']],
+  ['a**', ['a', 'ab', 'a/b', 'ab/c'], ['b']],
+  ['***/b', ['x/b', 'x/y/b'], ['b', 'xb']],
   ['?**/*b', ['ab', 'a/b', 'ax/yb'], ['b']],
   ['**/**/b', ['b', 'a/b', 'a/a/b'], ['ab']],
   ['a\\*b', ['a*b'], ['axb']],
@@ -47,14 +48,47 @@ const cases: [rules: string, ignored: string[], kept: string[]][] = [
   ['constructor', ['constructor'], ['toString', '__proto__']],
   ['Makefile', ['Makefile'], ['makefile']],
   ['größe/*', ['größe/a'], ['grosse/a']],
-  ['!', [], ['a']],
   ['/', [], ['a']],
+  ['.', [], ['a']],
+  ['!.', [], ['a']],
+  ['**/*.log\n!logs', ['a.log', 'logs/a.log', 'logs/b/a.log'], ['logs/a.txt']],
+  ['logs\n**/*.log\n!logs', [], ['logs/a.log', 'logs/a.txt']],
+  ['**/*.log\n!logs/**', ['a.log'], ['logs/a.log']],
+  ['*\n!a/b', ['a/c', 'b'], ['a/b', 'a/b/c']],
+  ['a\n!a/b\na/b/c', ['a/c', 'a/b/c/d'], ['a/b/d']],
 ]
 
 test.each(cases)('%p', (rules, ignored, kept) => {
   const ignores = parseDockerignore(rules)
   expect(ignored.filter((path) => !ignores(path))).toEqual([])
   expect(kept.filter(ignores)).toEqual([])
+})
+
+const errors = [
+  '[a',
+  '[]',
+  '[^]',
+  '[]a]',
+  '[a-]',
+  '[-a]',
+  '[z-a]',
+  'a\\',
+  '!',
+  '! ',
+  '!/',
+  'x/[',
+  '\\\\\\',
+]
+
+test.each(errors)('%p is refused with its line, as Docker refuses it', (pattern) => {
+  const read = () => parseDockerignore(`# x\n${pattern}\nb`, { file: 'app/.dockerignore' })
+  expect(read).toThrow(`Line 2 of app/.dockerignore is not a valid pattern: “${pattern.trim()}”.`)
+})
+
+test.each(['ab/', 'xa'])('13,000 patterns are too many for 100,000 files of %s', (name) => {
+  const paths = Array.from({ length: 100_000 }, (_, i) => `${name.repeat(10)}${i}\0`).join('')
+  const read = () => ignoredPaths('*a*b\n'.repeat(13_000), paths, { file: '.dockerignore' })
+  expect(read).toThrow('takes too long')
 })
 
 test('a pattern made to take for ever does not', () => {
