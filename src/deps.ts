@@ -10,6 +10,7 @@ import type { Docker, EngineFeed } from './docker/index.ts'
 import type { Git } from './git/git.ts'
 import type { Hub } from './live/hub.ts'
 import type { Collector } from './logs/collector.ts'
+import type { Masks } from './logs/masks.ts'
 import type { Secrets } from './secrets.ts'
 import type { ServiceEvent } from './services/events.ts'
 import type { ServiceRunner } from './services/runner.ts'
@@ -37,6 +38,8 @@ export type Deps = {
   logs: Hub<DeploymentEvent>
   /** Keeps what containers write, and tells of it. */
   collector: Collector
+  /** What hides secrets in logs. */
+  masks: Masks
   queue: DeploymentQueue
   /** Starts and changes of services. */
   runner: ServiceRunner

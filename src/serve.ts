@@ -32,6 +32,7 @@ import { Failure } from './errors.ts'
 import { journal } from './journal.ts'
 import { Hub } from './live/hub.ts'
 import { Collector } from './logs/collector.ts'
+import { Masks } from './logs/masks.ts'
 import { openSecrets } from './secrets.ts'
 import { recoverServices } from './services/recover.ts'
 import { secretsOfService } from './services/secrets-of-service.ts'
@@ -65,6 +66,7 @@ export function assemble(config: Config): Deps {
     git: connectGit(config),
     logs: new Hub(),
     collector: new Collector(() => deps),
+    masks: new Masks(() => deps),
     queue: new DeploymentQueue(() => deps),
     runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
     serviceEvents: new Hub(),

@@ -17,12 +17,12 @@ export type ContainerView = Row & {
   isOwner: boolean
 }
 
-export function containerView(
-  deps: Pick<Deps, 'db' | 'secrets' | 'serviceSecrets' | 'conditions' | 'usage'>,
+export async function containerView(
+  deps: Pick<Deps, 'db' | 'secrets' | 'masks' | 'conditions' | 'usage'>,
   { container, place }: Found,
   user: Pick<User, 'id'>,
-): ContainerView {
-  const { environment, mask } = shownEnvironment(deps, { container, place })
+): Promise<ContainerView> {
+  const { environment, mask } = await shownEnvironment(deps, { container, place })
   const { env: _, ...shown } = container
   return {
     place,

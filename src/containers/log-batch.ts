@@ -1,3 +1,5 @@
+import { PieceMask } from '../logs/mask-pieces.ts'
+import type { SourceMask } from '../logs/masks.ts'
 import { lineHtml, lineJson } from './log-line.ts'
 import type { Line } from './log-line.ts'
 
@@ -24,6 +26,14 @@ export class LogBatch {
     let size = 0
     for (const { text } of lines) size += text.length + perLine
     this.size = size
+  }
+
+  /** As it may be shown now: itself, unless the secrets are others than when it was read. */
+  hiding({ mask, state }: SourceMask) {
+    if (this.lines[0]!.state === state) return this
+    const pieces = new PieceMask<Line['stream']>()
+    const lines = this.lines.map((line) => ({ ...line, text: pieces.apply(mask, line), state }))
+    return new LogBatch(lines, this.fresh)
   }
 
   get last() {

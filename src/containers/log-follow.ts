@@ -28,9 +28,8 @@ export async function* followContainerLog(
   let isAway = false
   while (!signal.aborted && !viewer.ended)
     try {
-      if (!viewer.hasBegun) yield* viewer.begin(asked)
-      else if (viewer.isBehind) yield* viewer.readOn()
-      else yield* viewer.watch()
+      for await (const item of viewer.next(asked))
+        yield item instanceof LogBatch ? item.hiding(await source.mask()) : item
       isAway = false
     } catch (error) {
       if (signal.aborted) return
@@ -86,13 +85,19 @@ class LogViewer {
     this.#before = this.#live.last
   }
 
-  async *begin({ after, tail, since }: Asked): AsyncGenerator<LogBatch | LogNote> {
+  /** What comes first, what was missed, or what comes live, whichever is due. */
+  next(asked: Asked) {
+    if (!this.hasBegun) return this.#begin(asked)
+    return this.isBehind ? this.#readOn() : this.#watch()
+  }
+
+  async *#begin({ after, tail, since }: Asked): AsyncGenerator<LogBatch | LogNote> {
     const { state } = this.#live
     if (state) yield new LogNote({ state })
     this.#seen ??= after ?? null
     const here = since && this.#seen === null ? null : await this.#placeHere(tail)
     if (here) yield* this.#goOn(here)
-    else if (this.#seen !== null) yield* this.readOn()
+    else if (this.#seen !== null) yield* this.#readOn()
     else {
       if (tail !== 0) yield* this.#read({ tail, since })
       this.#seen ??= await this.#lastLine()
@@ -113,7 +118,7 @@ class LogViewer {
   }
 
   /** What comes live, until the end or until it goes on too late. */
-  async *watch(): AsyncGenerator<LogBatch | LogNote> {
+  async *#watch(): AsyncGenerator<LogBatch | LogNote> {
     let place = this.#seen === this.#before ? null : this.#seen && new LogPlace(this.#seen)
     for await (const item of this.#live.items.from(this.#next, this.#signal)) {
       if (item === lagged) return this.#fallBehind(this.#live.items.next, this.#live.last)
@@ -136,7 +141,7 @@ class LogViewer {
   }
 
   /** Reads from the engine what came after the last line that was seen. */
-  async *readOn(): AsyncGenerator<LogBatch | LogNote> {
+  async *#readOn(): AsyncGenerator<LogBatch | LogNote> {
     const after = this.#seen
     const place = after === null ? undefined : new LogPlace(after)
     let isTold = false

@@ -1,6 +1,6 @@
 import type { ContainerLine } from '../docker/index.ts'
-import type { Mask } from '../logs/mask.ts'
 import { PieceMask } from '../logs/mask-pieces.ts'
+import type { SourceMask } from '../logs/masks.ts'
 import { ansiHtml } from '../web/ansi.ts'
 
 /** A line of a container, as the engine keeps it. */
@@ -11,6 +11,8 @@ export type Line = {
   /** To the nanosecond, in UTC: such texts sort by time. */
   timestamp: string
   text: string
+  /** Of the secrets that are hidden in it. */
+  state: string
 }
 
 export const lineId = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{9}Z(\/[1-9]\d{0,5})?$/
@@ -23,7 +25,7 @@ export class Numbering {
 
   readonly #pieces = new PieceMask<'stdout' | 'stderr'>()
 
-  number({ stream, timestamp, text }: ContainerLine, mask: Mask): Line {
+  number({ stream, timestamp, text }: ContainerLine, { mask, state }: SourceMask): Line {
     const time = inUtc(timestamp!)
     const { [stream]: own, [stream === 'stdout' ? 'stderr' : 'stdout']: other } = this.#last
     let count = own.timestamp === time ? own.count + 1 : 1
@@ -35,6 +37,7 @@ export class Numbering {
       stream,
       timestamp: time,
       text: this.#pieces.apply(mask, { stream, text }),
+      state,
     }
   }
 }

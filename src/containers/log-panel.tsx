@@ -10,8 +10,8 @@ import { readTail } from './log-tail.ts'
 import { LogTools } from './log-tools.tsx'
 import { containerPath } from './row.ts'
 
-/** Lines that the page itself carries; the viewer goes on from them. */
-const tailLength = 200
+/** What the page itself carries; the viewer goes on from it. */
+const page = { tail: 200, maxSize: 256 * 1024 }
 
 /** The end of a container's log, as its page shows it. */
 export type ContainerLog = {
@@ -24,14 +24,14 @@ export type ContainerLog = {
 }
 
 export async function logOf(
-  deps: Pick<Deps, 'db' | 'docker' | 'secrets' | 'serviceSecrets'>,
+  deps: Pick<Deps, 'docker' | 'masks'>,
   found: Found,
   signal?: AbortSignal,
 ): Promise<ContainerLog> {
   const { id } = found.container
   const kept = keptPath(found.place)
   try {
-    const lines = await readTail(deps, sourceOf(deps, found), { tail: tailLength, signal })
+    const lines = await readTail(deps, sourceOf(deps, found), { ...page, signal })
     return { id, lines, problem: null, kept }
   } catch (error) {
     if (!(error instanceof Failure)) throw error

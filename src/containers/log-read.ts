@@ -1,13 +1,13 @@
 import type { ContainerLogsOptions, Docker } from '../docker/index.ts'
 import { EngineError } from '../docker/index.ts'
 import { Failure } from '../errors.ts'
-import type { Mask } from '../logs/mask.ts'
+import type { SourceMask } from '../logs/masks.ts'
 import { Numbering } from './log-line.ts'
 import type { Line } from './log-line.ts'
 import type { LogPlace } from './log-place.ts'
 
-/** A container, and what hides its secrets. */
-export type LogSource = { id: string; mask: Mask }
+/** A container, and what hides its secrets at this moment. */
+export type LogSource = { id: string; mask: () => Promise<SourceMask> }
 
 export type LogWanted = {
   tail?: number | undefined
@@ -32,7 +32,8 @@ export async function* readLog(
   const options = given({ ...wanted, ...(place && { since: place.since }), timestamps: true })
   for await (const batch of docker.containerLogs(id, options)) {
     const dated = batch.filter(({ timestamp }) => timestamp !== null)
-    const lines = dated.map((line) => numbering.number(line, mask))
+    const hidden = await mask()
+    const lines = dated.map((line) => numbering.number(line, hidden))
     const news = place ? place.take(lines) : lines
     if (news.length > 0) yield news
   }

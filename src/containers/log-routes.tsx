@@ -1,9 +1,9 @@
 import type { Context } from 'hono'
-import { raw } from 'hono/html'
 import { isLoginAlive } from '../accounts/login-alive.ts'
 import type { Deps } from '../deps.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
+import { linesAsHtml, linesAsJson } from '../web/lines-answer.ts'
 import { query } from '../web/query.ts'
 import { sse } from '../web/sse.ts'
 import { userOf } from '../web/user-of.ts'
@@ -40,8 +40,8 @@ export const containerLogRoutes = (deps: Deps) =>
       signal,
     })
     c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
-    if (clientOf(c) === 'program') return c.json({ items: lines.map(lineJson) })
-    return c.html(raw(lines.map((line) => lineHtml(line, wanted)).join('')))
+    if (clientOf(c) === 'program') return linesAsJson(c, { lines, json: lineJson })
+    return linesAsHtml(c, { lines, html: (line) => lineHtml(line, wanted) })
   })
 
 const maxTail = 10_000

@@ -5,7 +5,7 @@ import { isGone, readLog } from './log-read.ts'
 import type { LogSource, LogWanted } from './log-read.ts'
 
 /** Characters of lines that are kept at once. */
-const maxSize = 4 * 1024 * 1024
+const usualSize = 4 * 1024 * 1024
 
 /** The last lines, oldest first; fewer when they are very long. */
 export async function readTail(
@@ -13,10 +13,12 @@ export async function readTail(
   source: LogSource,
   {
     passes,
+    maxSize = usualSize,
     ...wanted
   }: LogWanted & {
     tail: number
     passes?: ((line: Line) => boolean) | null
+    maxSize?: number
     signal?: AbortSignal | undefined
   },
 ): Promise<Line[]> {

@@ -33,7 +33,7 @@ export const containerRoutes = (deps: Deps) => {
         throw error
       })
       if (!found) return c.html(<GoneStatus />, 404)
-      const view = containerView(deps, found, userOf(c))
+      const view = await containerView(deps, found, userOf(c))
       const log = clientOf(c) === 'browser' ? await logOf(deps, found, c.req.raw.signal) : null
       return show(c, {
         title: view.container.name,
@@ -56,7 +56,7 @@ export const containerRoutes = (deps: Deps) => {
     audit(c, action, { object: { kind: 'container', id, name } })
     if (clientOf(c) === 'browser') return c.redirect(containerPath({ id }), 303)
     if (!done) c.header('Location', containerPath({ id }))
-    const view = containerView(deps, await find(c), userOf(c))
+    const view = await containerView(deps, await find(c), userOf(c))
     const isInList = c.req.header('HX-Target')?.endsWith(`#${rowId({ id })}`)
     const page = () => (isInList ? <ContainerRow row={view} /> : <ContainerStatus view={view} />)
     return show(c, { title: name, page, json: () => containerDetailsJson(view) }, done ? 200 : 202)

@@ -2,8 +2,8 @@ import type { Deps } from '../deps.ts'
 import type { Container } from '../docker/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
-import { maskFor } from '../logs/secret-values.ts'
 import type { Place } from './find.ts'
+import { sourceOf } from './log-source.ts'
 
 export type ShownVariable = {
   key: string
@@ -20,14 +20,14 @@ const harmless = ['PORT', 'PATH']
  * The environment that a container was started with, as far as it may be shown: the values that its
  * owner stores as readable ones today. All others could be secrets, whatever they are called.
  */
-export function shownEnvironment(
-  deps: Pick<Deps, 'db' | 'secrets' | 'serviceSecrets'>,
+export async function shownEnvironment(
+  deps: Pick<Deps, 'db' | 'secrets' | 'masks'>,
   { container, place }: { container: Container; place: Place },
 ) {
   const isApp = place.kind === 'own' && place.environment !== null
   const variables = isApp ? openVariables(deps.db, deps.secrets, place.environment!.id) : []
   const stored = new Map(variables.map((variable) => [variable.key, variable]))
-  const mask = place.kind === 'own' ? maskFor(deps, container) : (text: string) => text
+  const { mask } = await sourceOf(deps, { container, place }).mask()
 
   const show = (entry: string): ShownVariable => {
     const at = entry.indexOf('=')

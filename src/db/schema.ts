@@ -2,6 +2,7 @@ import { sql } from 'drizzle-orm'
 import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { gitProviders, gitSources, owner } from './account-schema.ts'
 import { createdAt, flag, id, time } from './columns.ts'
+import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
 export * from './restore-schema.ts'
@@ -134,6 +135,25 @@ export const variables = sqliteTable(
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('variable_key_per_environment').on(t.environmentId, t.key)],
+)
+
+/** Values that were secret once: what was written then, or is by a container that still has them, stays masked. */
+export const pastSecrets = sqliteTable(
+  'past_secrets',
+  {
+    id: id(),
+    /** One of the two. */
+    environmentId: text().references(() => environments.id, { onDelete: 'cascade' }),
+    serviceId: text().references(() => services.id, { onDelete: 'cascade' }),
+    /** Sealed. */
+    value: text().notNull(),
+    /** When it was changed, deleted or made readable. */
+    endedAt: time().notNull(),
+  },
+  (t) => [
+    index('past_secrets_by_environment').on(t.environmentId),
+    index('past_secrets_by_service').on(t.serviceId),
+  ],
 )
 
 export const deploymentStatuses = [

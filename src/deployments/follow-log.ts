@@ -1,5 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { lagged } from '../live/hub.ts'
+import { changedLines } from '../logs/shown-lines.ts'
 import { LogBatch } from './log-batch.ts'
 import { listLines } from './log-store.ts'
 import { getStatus, isEnded } from './store.ts'
@@ -14,8 +15,13 @@ const page = { limit: 1000, maxLength: 64 * 1024 }
  * is not cut off: it reads on from the database.
  */
 export async function* followLog(
-  { db, logDb, logs }: Pick<Deps, 'db' | 'logDb' | 'logs'>,
-  { deploymentId, after, signal }: { deploymentId: string; after: number; signal: AbortSignal },
+  { db, logDb, logs, masks }: Pick<Deps, 'db' | 'logDb' | 'logs' | 'masks'>,
+  {
+    deploymentId,
+    environmentId,
+    after,
+    signal,
+  }: { deploymentId: string; environmentId: string; after: number; signal: AbortSignal },
 ): AsyncGenerator<LogBatch | { status: Status }> {
   let status: Status | null = null
   for await (const event of logs.follow(deploymentId, signal)) {
@@ -24,7 +30,7 @@ export async function* followLog(
       const now = getStatus(db, deploymentId)
       for (const batch of storedBatches()) {
         after = batch.last
-        yield batch
+        yield await shown(batch)
       }
       if (now !== status) yield { status: (status = now) }
       if (isEnded(now)) return
@@ -32,11 +38,16 @@ export async function* followLog(
       const news = event.after(after)
       if (news.lines.length === 0) continue
       after = news.last
-      yield news
+      yield await shown(news)
     } else if (event.status !== status) {
       yield { status: (status = event.status) }
       if (isEnded(status)) return
     }
+  }
+
+  async function shown(batch: LogBatch) {
+    const now = await changedLines(masks, environmentId, batch)
+    return now ? new LogBatch(now.lines, now.state) : batch
   }
 
   function* storedBatches() {

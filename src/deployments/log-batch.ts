@@ -8,13 +8,13 @@ export type DeploymentEvent = LogBatch | { status: Status }
 
 /** Lines of a deployment's log. */
 export class LogBatch extends LineBatch<LogLine> {
-  constructor(lines: LogLine[]) {
-    super(lines, { html: logLineHtml, json: logLineJson })
+  constructor(lines: LogLine[], state: string | null = null) {
+    super(lines, { html: logLineHtml, json: logLineJson }, state)
   }
 
   /** The lines after that sequence; itself when that is all of them. */
   after(sequence: number) {
-    return this.first > sequence ? this : new LogBatch(this.since(sequence))
+    return this.first > sequence ? this : new LogBatch(this.since(sequence), this.state)
   }
 }
 

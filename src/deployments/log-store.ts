@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, like, lte, max, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, lte, max, sql } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
 import { deploymentLogs } from '../db/log-schema.ts'
 
@@ -76,29 +76,18 @@ export const listLines = (logDb: LogDb, { deploymentId, after, limit, maxLength 
 /** The end of the log, in order. */
 export const listLastLines = (
   logDb: LogDb,
-  { deploymentId, limit }: { deploymentId: string; limit: number },
+  { deploymentId, limit, maxLength }: Omit<Wanted, 'after'>,
 ): LogLine[] =>
-  logDb
-    .select(columns)
-    .from(deploymentLogs)
-    .where(eq(deploymentLogs.deploymentId, deploymentId))
-    .orderBy(desc(deploymentLogs.sequence))
-    .limit(limit)
-    .all()
-    .reverse()
-
-/** Lines that contain the text, whatever the case of its ASCII letters. */
-export const searchLines = (logDb: LogDb, options: Wanted & { search: string }) =>
   upTo(
     logDb,
-    options.maxLength,
+    maxLength,
     logDb
       .select(columns)
       .from(deploymentLogs)
-      .where(and(matching(options), gt(deploymentLogs.sequence, options.after)))
-      .orderBy(asc(deploymentLogs.sequence))
-      .limit(options.limit),
-  )
+      .where(eq(deploymentLogs.deploymentId, deploymentId))
+      .orderBy(desc(deploymentLogs.sequence))
+      .limit(limit),
+  ).reverse()
 
 /** The id of the deployment with a log that comes after that one; null at the end. */
 export const nextLogged = (logDb: LogDb, deploymentId: string) =>
@@ -120,15 +109,6 @@ export const deleteLinesUpTo = (
       and(eq(deploymentLogs.deploymentId, deploymentId), lte(deploymentLogs.sequence, sequence)),
     )
     .run()
-
-export const countMatches = (logDb: LogDb, options: { deploymentId: string; search: string }) =>
-  logDb.select({ found: count() }).from(deploymentLogs).where(matching(options)).get()!.found
-
-const matching = ({ deploymentId, search }: { deploymentId: string; search: string }) =>
-  and(
-    eq(deploymentLogs.deploymentId, deploymentId),
-    sql`${like(deploymentLogs.text, `%${search.replace(/[\\%_]/g, '\\$&')}%`)} ESCAPE '\\'`,
-  )
 
 /** Row by row, so that lines of 16 KiB fill the memory no more than short ones. */
 function upTo(

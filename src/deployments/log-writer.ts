@@ -1,7 +1,7 @@
 import { diskFull, isDiskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { report } from '../journal.ts'
-import type { Mask } from '../logs/mask.ts'
+import { nothingHidden } from '../logs/masks.ts'
 import { PieceMask } from '../logs/mask-pieces.ts'
 import { splitLine } from '../logs/split-line.ts'
 import { LogBatch } from './log-batch.ts'
@@ -28,7 +28,7 @@ export class LogWriter {
   readonly #logs: Deps['logs']
   readonly #insert: (lines: LogLine[]) => void
   /** Hides what no log may show. */
-  mask: Mask = (text) => text
+  mask = nothingHidden
   readonly #pieces = new PieceMask<Stream>()
   #sequence: number
   #waiting: LogLine[] = []
@@ -54,7 +54,7 @@ export class LogWriter {
 
   write(text: string, stream: Stream = 'system') {
     if (this.#bounds.isClosedTo(stream)) return
-    for (const piece of splitLine(this.#pieces.apply(this.mask, { stream, text }))) {
+    for (const piece of splitLine(this.#pieces.apply(this.mask.mask, { stream, text }))) {
       const kept = this.#bounds.admit({ stream, text: piece })
       if (!kept) break
       this.#waiting.push(unnumbered(kept.text, kept.stream))
@@ -84,7 +84,7 @@ export class LogWriter {
     this.#sequence = sequence
     this.#written += lines.length
     this.#lost = 0
-    this.#logs.publish(this.#deploymentId, new LogBatch(lines))
+    this.#logs.publish(this.#deploymentId, new LogBatch(lines, this.mask.state))
   }
 
   /** Flushes for the last time. What a long log leaves in memory, nothing else asks back for long. */

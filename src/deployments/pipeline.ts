@@ -52,10 +52,9 @@ async function takeSteps(deps: Deps, work: Work) {
   const { job, progress, tellProvider, signal, onBuilt } = work
   const { deployment, environment, project } = job
   const variables = openVariables(deps.db, deps.secrets, environment.id)
-  const secretValues = variables.filter(({ secret }) => secret).map(({ value }) => value)
-  progress.hide(secretValues)
+  progress.hide(await deps.masks.of(environment.id))
   const keys = deployment.image ? {} : openKeys(deps, project)
-  progress.hide([...secretValues, ...secretsOf(keys)])
+  progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
   const { log, save } = progress
   const { ownerId } = project
   const access = {

@@ -2,7 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { Failure } from '../errors.ts'
 import type { Stream } from './log-store.ts'
 import { LogWriter } from './log-writer.ts'
-import { masking } from '../logs/mask.ts'
+import type { SourceMask } from '../logs/masks.ts'
 import { moveDeployment, setRunning, updateDeployment } from './store.ts'
 import type { Deployment, Status } from './store.ts'
 
@@ -27,8 +27,8 @@ export class Progress {
   }
 
   /** From here on neither the log nor the error shows these. */
-  hide(secrets: string[]) {
-    this.#log.mask = masking(secrets)
+  hide(mask: SourceMask) {
+    this.#log.mask = mask
   }
 
   get step(): StepName | null {
@@ -66,8 +66,8 @@ export class Progress {
       ...changes,
       errorStep: this.step,
       errorCode: failure.code,
-      errorMessage: this.#log.mask(failure.message),
-      errorHint: this.#log.mask(failure.hint),
+      errorMessage: this.#log.mask.mask(failure.message),
+      errorHint: this.#log.mask.mask(failure.hint),
     })
   }
 

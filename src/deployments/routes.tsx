@@ -20,14 +20,15 @@ import { DeploymentPage } from './deployment-page.tsx'
 import { DeploymentStatus } from './deployment-status.tsx'
 import { triggerForm } from './forms.ts'
 import { deploymentJson } from './json.ts'
-import { getLastSequence, listLastLines } from './log-store.ts'
+import { readLastLines } from './log-read.ts'
+import { getLastSequence } from './log-store.ts'
 import { rollBack } from './rollback.ts'
 import { findDeployment, listDeployments } from './store.ts'
 import type { Deployment } from './store.ts'
 import { DeploymentsTab } from './views.tsx'
 
-/** Lines of the log that the page itself carries; the viewer asks for the rest. */
-const tailLength = 200
+/** What of the log the page itself carries; the viewer asks for the rest. */
+const tailSize = { limit: 200, maxLength: 256 * 1024 }
 
 /** What a token must be given to deploy other code than the project's: what would change it for good. */
 const toRepoint = { method: 'PUT', path: '/projects/:id' }
@@ -68,9 +69,9 @@ export const deploymentRoutes = (deps: Deps) => {
     })
     .post('/projects/:id/deployments', isOwn, trigger, (c) => start(c, c.var.input))
     .post('/projects/:id/deploy', isOwn, trigger, (c) => start(c, c.var.input))
-    .get('/projects/:id/deployments/:deploymentId', (c) => {
+    .get('/projects/:id/deployments/:deploymentId', async (c) => {
       const { project, deployment, environment } = own(c)
-      const tail = listLastLines(logDb, { deploymentId: deployment.id, limit: tailLength })
+      const tail = await readLastLines(deps, deployment, tailSize)
       const lastSequence = tail.at(-1)?.sequence ?? getLastSequence(logDb, deployment.id)
       return show(c, {
         title: `${project.name}: deployment to ${environment.name}`,

@@ -98,7 +98,7 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
       const { environment, project } = own(c, { forChange: true })
       const key = { id: c.req.param('id'), environmentId: environment.id }
       const variable = findVariable(db, key)
-      deleteVariable(db, variable.id)
+      deleteVariable(db, secrets, variable)
       audit(c, 'variable.deleted', about(variable, `${project.name} ${environment.name}`))
       return moveOn(c, { to: `/envs/${environment.id}/variables`, json: () => ({}) })
     })

@@ -1,8 +1,8 @@
-import { and, asc, desc, eq, lt } from 'drizzle-orm'
+import { and, asc, desc, eq, lt, sql } from 'drizzle-orm'
 import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import { variables } from '../db/schema.ts'
+import { deployments, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import type { Duplicates } from '../db/unique.ts'
 import { AppError, invalidField, notFound } from '../errors.ts'
@@ -10,6 +10,7 @@ import { refuseMore } from '../limits.ts'
 import { steeringRefusal, steersBuilder } from '../projects/build-arguments.ts'
 import type { Secrets } from '../secrets.ts'
 import type { Page } from '../web/paging.ts'
+import { rememberSecrets } from './past-secret-store.ts'
 
 type Row = typeof variables.$inferSelect
 
@@ -19,7 +20,11 @@ export type Variable = Omit<Row, 'value'> & { value: string | null }
 /** A variable as the container gets it. */
 export type OpenVariable = Pick<Row, 'key' | 'value' | 'secret' | 'buildTime'>
 
+/** One that is there, without its value. */
+type Known = Omit<Row, 'value'>
+
 type Values = { key: string; value: string; secret: boolean; buildTime: boolean }
+type Changes = { [Field in keyof Values]?: Values[Field] | undefined }
 
 export const listVariables = (db: Db, environmentId: string): Variable[] =>
   selectVariables(db, environmentId).map(hideSecret)
@@ -45,10 +50,29 @@ export const pageOfVariables = (
 
 /** With secret values opened: for the container and the masking of logs, never for an answer. */
 export const openVariables = (db: Db, secrets: Secrets, environmentId: string): OpenVariable[] =>
-  selectVariables(db, environmentId).map((row) => ({
-    ...row,
-    value: row.secret ? secrets.open(row.value, contextOf(row.id)) : row.value,
-  }))
+  selectVariables(db, environmentId).map((row) => ({ ...row, value: open(secrets, row) }))
+
+const open = (secrets: Secrets, { id, value, secret }: Pick<Row, 'id' | 'value' | 'secret'>) =>
+  secret ? secrets.open(value, contextOf(id)) : value
+
+/** The secret ones; `version` is another one after every change of the value. */
+export const listSecretVariables = (db: Db, environmentId: string) =>
+  db
+    .select({
+      id: variables.id,
+      key: variables.key,
+      version: sql<string>`substr(${variables.value}, 1, 16)`, // the nonce that it is sealed with
+    })
+    .from(variables)
+    .where(and(eq(variables.environmentId, environmentId), variables.secret))
+    .orderBy(asc(variables.id))
+    .all()
+
+/** Empty when it was deleted. */
+export function openVariable(db: Db, secrets: Secrets, id: string) {
+  const row = db.select().from(variables).where(eq(variables.id, id)).get()
+  return row ? open(secrets, row) : ''
+}
 
 export function findVariable(db: Db, { id, environmentId }: { id: string; environmentId: string }) {
   const row = db
@@ -60,28 +84,16 @@ export function findVariable(db: Db, { id, environmentId }: { id: string; enviro
   return hideSecret(row)
 }
 
-export function insertVariable(
+export const insertVariable = (
   db: Db,
   secrets: Secrets,
   { environmentId, ...values }: Values & { environmentId: string },
-): Variable {
-  refuseSteering(values)
-  const ofSame = eq(variables.environmentId, environmentId)
-  refuseMore('variables', countRows(db, variables, ofSame))
-  const id = newId()
-  const value = values.secret ? secrets.seal(values.value, contextOf(id)) : values.value
-  return refuseDuplicate(
-    () =>
-      hideSecret(
-        db
-          .insert(variables)
-          .values({ ...values, id, environmentId, value })
-          .returning()
-          .get(),
-      ),
-    duplicates,
-  )
-}
+): Variable =>
+  changing(db, secrets, environmentId, () => {
+    const ofSame = eq(variables.environmentId, environmentId)
+    refuseMore('variables', countRows(db, variables, ofSame))
+    return insert(db, secrets, { environmentId, ...values })
+  })
 
 /** Sets all pairs or none; one that is there already gets the new value and keeps its marks. */
 export const setVariables = (
@@ -93,12 +105,14 @@ export const setVariables = (
     secret,
   }: { environmentId: string; pairs: Map<string, string>; secret: boolean },
 ) =>
-  db.transaction(() => {
+  changing(db, secrets, environmentId, (ended) => {
     const known = new Map(selectVariables(db, environmentId).map((row) => [row.key, row]))
+    const count = new Set([...known.keys(), ...pairs.keys()]).size
+    if (count > known.size) refuseMore('variables', count - 1)
     for (const [key, value] of pairs) {
       const row = known.get(key)
-      if (row) updateVariable(db, secrets, row, { value })
-      else insertVariable(db, secrets, { environmentId, key, value, secret, buildTime: false })
+      if (row) update(db, secrets, { current: row, changes: { value }, ended })
+      else insert(db, secrets, { environmentId, key, value, secret, buildTime: false })
     }
   })
 
@@ -106,32 +120,115 @@ export const setVariables = (
 export function updateVariable(
   db: Db,
   secrets: Secrets,
-  current: Pick<Row, 'id' | 'secret' | 'key' | 'buildTime'>,
-  changes: { [Field in keyof Values]?: Values[Field] | undefined },
+  current: Known,
+  changes: Changes,
 ): Variable {
   const { key = current.key, buildTime = current.buildTime } = changes
   if ('key' in changes || 'buildTime' in changes) refuseSteering({ key, buildTime })
-  const secret = changes.secret ?? current.secret
-  if (current.secret && !secret && changes.value === undefined) {
+  if (current.secret && changes.secret === false && changes.value === undefined) {
     const message = 'wants the value again: a secret one can not be shown.'
     throw new AppError('invalid', message, { fields: [{ field: 'value', message }] })
   }
-  const plain = changes.value ?? (secret && !current.secret ? readValue(db, current.id) : undefined)
-  const value =
-    plain === undefined ? undefined : secret ? secrets.seal(plain, contextOf(current.id)) : plain
-  return refuseDuplicate(
-    () =>
-      hideSecret(
-        db
-          .update(variables)
-          .set({ ...changes, secret, value })
-          .where(eq(variables.id, current.id))
-          .returning()
-          .get(),
-      ),
-    duplicates,
+  return changing(db, secrets, current.environmentId, (ended) =>
+    update(db, secrets, { current, changes, ended }),
   )
 }
+
+export const deleteVariable = (db: Db, secrets: Secrets, row: Known) =>
+  changing(db, secrets, row.environmentId, (ended) => {
+    if (row.secret) ended.push(openVariable(db, secrets, row.id))
+    db.delete(variables).where(eq(variables.id, row.id)).run()
+  })
+
+/** Characters that the values of an environment may have together: all are looked for in its logs. */
+const mostCharacters = 500_000
+
+/** All or nothing; `ended` takes the values that are secret no longer, to be masked in what was written. */
+function changing<Result>(
+  db: Db,
+  secrets: Secrets,
+  environmentId: string,
+  change: (ended: string[]) => Result,
+): Result {
+  return db.transaction(() => {
+    const ended: string[] = []
+    const before = lengthOfValues(db, environmentId)
+    const result = refuseDuplicate(() => change(ended), duplicates)
+    const after = lengthOfValues(db, environmentId)
+    if (after > mostCharacters && after > before) throw tooLong()
+    if (ended.length > 0) rememberSecrets({ db, secrets }, { environmentId }, ended)
+    return result
+  })
+}
+
+const tooLong = () =>
+  invalidField(
+    'value',
+    'is too much: the values of an environment have at most 500,000 characters together. ' +
+      'Put what is longer into a file of the image or of a volume.',
+  )
+
+/** About: of what is sealed, the length says the bytes. */
+const lengthOfValues = (db: Db, environmentId: string) =>
+  db
+    .select({
+      length: sql<number>`coalesce(sum(iif(${variables.secret}, length(${variables.value}) * 3 / 4 - 28, length(${variables.value}))), 0)`,
+    })
+    .from(variables)
+    .where(eq(variables.environmentId, environmentId))
+    .get()!.length
+
+function insert(
+  db: Db,
+  secrets: Secrets,
+  { environmentId, ...values }: Values & { environmentId: string },
+) {
+  refuseSteering(values)
+  const id = newId()
+  const value = values.secret ? secrets.seal(values.value, contextOf(id)) : values.value
+  const row = { ...values, id, environmentId, value }
+  return hideSecret(db.insert(variables).values(row).returning().get())
+}
+
+function update(
+  db: Db,
+  secrets: Secrets,
+  { current, changes, ended }: { current: Known; changes: Changes; ended: string[] },
+) {
+  const { id } = current
+  const secret = changes.secret ?? current.secret
+  const before = openVariable(db, secrets, id)
+  const plain = changes.value ?? before
+  if ((current.secret && !secret) || ((current.secret || secret) && plain !== before))
+    ended.push(before)
+  if (secret && !current.secret) for (const text of [before, plain]) hideInErrors(db, current, text)
+  const isSame = changes.value === undefined && secret === current.secret
+  const value = isSame ? undefined : secret ? secrets.seal(plain, contextOf(id)) : plain
+  const values = { ...changes, secret, value }
+  return hideSecret(db.update(variables).set(values).where(eq(variables.id, id)).returning().get())
+}
+
+/** Why deployments failed can quote what an app wrote; in their logs it is masked when it is read. */
+function hideInErrors(db: Db, { environmentId }: Known, secret: string) {
+  const parts = new Set([secret, ...secret.split('\n', mostLines).map((line) => line.trim())])
+  for (const part of [...parts].filter(({ length }) => length >= shortest))
+    db.update(deployments)
+      .set({
+        errorMessage: sql`replace(${deployments.errorMessage}, ${part}, '***')`,
+        errorHint: sql`replace(${deployments.errorHint}, ${part}, '***')`,
+      })
+      .where(
+        and(
+          eq(deployments.environmentId, environmentId),
+          sql`instr(${deployments.errorMessage} || ${deployments.errorHint}, ${part}) > 0`,
+        ),
+      )
+      .run()
+}
+
+/** Lines of a secret that are looked for in errors, which are short; and the characters of one. */
+const mostLines = 100
+const shortest = 4
 
 function refuseSteering({ key, buildTime }: Pick<Values, 'key' | 'buildTime'>) {
   if (buildTime && steersBuilder(key)) throw invalidField('buildTime', `${key} ${steeringRefusal}`)
@@ -144,9 +241,6 @@ const duplicates: Duplicates = {
   ],
 }
 
-export const deleteVariable = (db: Db, id: string) =>
-  db.delete(variables).where(eq(variables.id, id)).run()
-
 const selectVariables = (db: Db, environmentId: string) =>
   db
     .select()
@@ -154,9 +248,6 @@ const selectVariables = (db: Db, environmentId: string) =>
     .where(eq(variables.environmentId, environmentId))
     .orderBy(asc(variables.key))
     .all()
-
-const readValue = (db: Db, id: string) =>
-  db.select({ value: variables.value }).from(variables).where(eq(variables.id, id)).get()!.value
 
 const hideSecret = (row: Row): Variable => ({ ...row, value: row.secret ? null : row.value })
 

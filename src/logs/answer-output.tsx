@@ -1,11 +1,11 @@
 import type { Context } from 'hono'
-import { raw } from 'hono/html'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import { isLoginAlive } from '../accounts/login-alive.ts'
 import type { Deps } from '../deps.ts'
 import { clientOf } from '../web/client.ts'
 import type { Env } from '../web/factory.ts'
 import { lastEventId } from '../web/last-event-id.ts'
+import { linesAsHtml, linesAsJson } from '../web/lines-answer.ts'
 import { show } from '../web/respond.tsx'
 import { sse } from '../web/sse.ts'
 import { datedText, textFile } from '../web/text-file.ts'
@@ -16,11 +16,11 @@ import { getExtent } from './output-store.ts'
 import { OutputView } from './output-view.tsx'
 import { findOutput, listOutputBefore } from './read-output.ts'
 
-/** Lines that the page itself carries; the viewer asks for the rest. */
-const tailLength = 200
+/** What the page itself carries; the viewer asks for the rest. */
+const tail = { limit: 200, maxLength: 256 * 1024 }
 
-/** Lines that a download reads at a time. */
-const chunkSize = 5000
+/** What a download reads at a time. */
+const chunk = { limit: 5000, maxLength: 256 * 1024 }
 
 /** An environment or service whose containers' output is kept. */
 type OutputSource = { id: string; name: string }
@@ -28,7 +28,7 @@ type OutputSource = { id: string; name: string }
 /** What is kept of its output: a page, rows for the viewer, JSON, or all of it as text. */
 export async function answerOutput(
   c: Context,
-  { logDb, config }: Pick<Deps, 'logDb' | 'config'>,
+  { logDb, masks, config }: Pick<Deps, 'logDb' | 'masks' | 'config'>,
   {
     source,
     asked,
@@ -46,23 +46,24 @@ export async function answerOutput(
   if (asked.download !== undefined)
     return textFile(c, {
       name: `${source.name}.log`,
-      pieces: wholeOutput({ logDb }, { sourceId, asked }),
+      pieces: wholeOutput({ logDb, masks }, { sourceId, asked }),
     })
   const extent = getExtent(logDb, sourceId)
   if (clientOf(c) === 'browser') {
     const before = extent.last + 1
-    const tail = listOutputBefore(logDb, { sourceId, before, limit: tailLength })
+    const lines = await listOutputBefore({ logDb, masks }, { sourceId, before, ...tail })
     const { path } = c.req
     const page = () =>
-      frame(<OutputView path={path} name={source.name} {...{ extent, tail, config }} />)
+      frame(<OutputView path={path} name={source.name} {...{ extent, tail: lines, config }} />)
     return show(c, { title, page })
   }
-  const { lines, next } = await linesFor({ logDb }, { sourceId, asked })
+  const { lines, next } = await linesFor({ logDb, masks }, { sourceId, asked })
   c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
-  if (clientOf(c) === 'partial') return c.html(raw(lines.map(outputLineHtml).join('')))
+  if (clientOf(c) === 'partial') return linesAsHtml(c, { lines, html: outputLineHtml })
   const { first, last, since } = extent
-  return c.json({
-    items: lines.map(outputLineJson),
+  return linesAsJson(c, {
+    lines,
+    json: outputLineJson,
     nextCursor: next === null ? null : String(next),
     first,
     last,
@@ -73,7 +74,13 @@ export async function answerOutput(
 /** The lines after the one that is asked for, and those that are stored from now on. */
 export function streamOutput(
   c: Context<Env>,
-  { db, logDb, collector, streams }: Pick<Deps, 'db' | 'logDb' | 'collector' | 'streams'>,
+  {
+    db,
+    logDb,
+    masks,
+    collector,
+    streams,
+  }: Pick<Deps, 'db' | 'logDb' | 'masks' | 'collector' | 'streams'>,
   { source: { id: sourceId }, asked }: { source: OutputSource; asked: OutputStreamQuery },
 ) {
   const { live } = collector
@@ -82,28 +89,28 @@ export function streamOutput(
   return sse(c, {
     streams,
     isAllowed: () => isLoginAlive(db, c),
-    events: (signal) => followOutput({ live, logDb }, { sourceId, after, signal }),
+    events: (signal) => followOutput({ live, logDb, masks }, { sourceId, after, signal }),
     render: (batch) => (asked.format === 'json' ? batch.json : batch.html),
   })
 }
 
-type Reading = Pick<Deps, 'logDb'>
+type Reading = Pick<Deps, 'logDb' | 'masks'>
 
 async function linesFor(
-  { logDb }: Reading,
+  deps: Reading,
   {
     sourceId,
     asked: { after, cursor = after, before, ...asked },
   }: { sourceId: string; asked: OutputQuery },
 ) {
-  if (before === undefined) return findOutput(logDb, { ...asked, sourceId, after: cursor })
+  if (before === undefined) return findOutput(deps, { ...asked, sourceId, after: cursor })
   const { limit } = asked
-  return { lines: listOutputBefore(logDb, { sourceId, before, limit }), next: null }
+  return { lines: await listOutputBefore(deps, { sourceId, before, limit }), next: null }
 }
 
 /** As plain text. */
 async function* wholeOutput(
-  { logDb }: Reading,
+  deps: Reading,
   {
     sourceId,
     asked: { after, cursor = after, limit: _, ...filter },
@@ -111,7 +118,7 @@ async function* wholeOutput(
 ) {
   let next: number | null = cursor
   while (next !== null) {
-    const found = await findOutput(logDb, { ...filter, sourceId, after: next, limit: chunkSize })
+    const found = await findOutput(deps, { ...filter, sourceId, after: next, ...chunk })
     next = found.next
     if (found.lines.length > 0) yield found.lines.map(datedText).join('')
   }

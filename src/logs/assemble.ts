@@ -87,6 +87,6 @@ export class LineAssembler {
 
 /** What is kept of a line: what a terminal would show of it, without secrets, in pieces. */
 export const keptTexts = ({ text, cuts }: WrittenLine, mask: Mask) => {
-  if (!text.includes('\r')) return splitLine(mask(text, cuts))
-  return splitLine(mask(lastDrawn(withoutTrailing(text, '\r')), cuts))
+  if (!text.includes('\r')) return splitLine(mask(text, { cuts }))
+  return splitLine(mask(lastDrawn(withoutTrailing(text, '\r')), { cuts }))
 }

@@ -29,7 +29,7 @@ const retentionInterval = 3_600_000
 type Target = Pick<Container, 'id' | 'name' | 'labels'>
 type CollectorDeps = Pick<
   Deps,
-  'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'feed' | 'instanceId' | 'serviceSecrets'
+  'config' | 'db' | 'logDb' | 'docker' | 'feed' | 'instanceId' | 'masks'
 >
 
 /** Keeps what the containers of apps and services write, beyond their life. */

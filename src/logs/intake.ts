@@ -2,7 +2,8 @@ import { keptTexts, LineAssembler } from './assemble.ts'
 import type { NewLine } from './block.ts'
 import { gapMark, lateMark } from './marks.ts'
 import type { Mark } from './marks.ts'
-import type { Mask } from './mask.ts'
+import { nothingHidden } from './masks.ts'
+import type { SourceMask } from './masks.ts'
 import type { Cursor } from './output-store.ts'
 import type { OutputWriter } from './output-writer.ts'
 import { timeOf } from './position.ts'
@@ -27,7 +28,7 @@ export class SourceGone extends Error {}
 
 /** Takes in what is pulled from one container: makes lines of it, puts marks between, and has them stored. */
 export class Intake {
-  mask: Mask = (text) => text
+  #mask: SourceMask = nothingHidden
   /** Lines per second, of the last pull that brought any. */
   rate = 0
   /** Whether the last pull came too late for some lines. */
@@ -76,7 +77,8 @@ export class Intake {
   }
 
   /** Before each pull: marks of now stand before its end. */
-  begin() {
+  begin(mask: SourceMask) {
+    this.#mask = mask
     this.#assembler.drop() // of a pull that broke off
     this.#isFirst = this.position === null
     this.hadGap = false
@@ -123,7 +125,7 @@ export class Intake {
 
   /** Stores the mark that is the last. */
   close(mark: Mark) {
-    this.begin()
+    this.begin(this.#mask)
     this.mark(mark)
     this.#due = this.#marks.length
     this.#store({ endedAt: new Date(mark.time) })
@@ -136,7 +138,8 @@ export class Intake {
     for (const line of lines) {
       const time = timeOf(line)
       while (this.#marks.length > 0 && this.#marks[0]!.after < time) kept.push(this.#nextMark())
-      for (const text of keptTexts(line, this.mask)) kept.push({ time, stream: line.stream, text })
+      for (const text of keptTexts(line, this.#mask.mask))
+        kept.push({ time, stream: line.stream, text })
     }
     if (endedAt !== undefined) while (this.#due > 0) kept.push(this.#nextMark())
     const cursor = {
@@ -145,7 +148,7 @@ export class Intake {
       ...(endedAt !== undefined && { endedAt: endedAt?.getTime() ?? null }),
     }
     if (kept.length === 0 && cursor.endedAt === this.#cursor.endedAt) return
-    if (!this.#writer.write(cursor, kept)) throw new SourceGone()
+    if (!this.#writer.write(cursor, kept, this.#mask.state)) throw new SourceGone()
     this.#cursor = cursor
   }
 

@@ -6,13 +6,13 @@ import { deploymentName } from './marks.ts'
 
 /** Kept lines, as those who follow get them. */
 export class OutputBatch extends LineBatch<OutputLine> {
-  constructor(lines: OutputLine[]) {
-    super(lines, { html: outputLineHtml, json: outputLineJson })
+  constructor(lines: OutputLine[], state: string | null = null) {
+    super(lines, { html: outputLineHtml, json: outputLineJson }, state)
   }
 
   /** The lines after that sequence; itself when that is all of them. */
   after(sequence: number) {
-    return this.first > sequence ? this : new OutputBatch(this.since(sequence))
+    return this.first > sequence ? this : new OutputBatch(this.since(sequence), this.state)
   }
 }
 

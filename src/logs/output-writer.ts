@@ -43,7 +43,7 @@ export class OutputWriter {
   }
 
   /** Stores lines and cursor together, or neither; false when their environment or service is gone. */
-  write(cursor: Cursor, lines: NewLine[]) {
+  write(cursor: Cursor, lines: NewLine[], state: string | null = null) {
     const { db, logDb } = this.#deps
     const { sourceId } = cursor
     if (!hasSource(db, sourceId)) {
@@ -66,6 +66,7 @@ export class OutputWriter {
           sourceId,
           new OutputBatch(
             part.map((line, n) => ({ ...line, sequence: sequence + at + n, ...origin })),
+            state,
           ),
         )
       }

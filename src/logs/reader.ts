@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
+import type { Container } from '../docker/index.ts'
 import { report } from '../journal.ts'
 import type { Semaphore } from '../semaphore.ts'
 import { Intake, SourceGone } from './intake.ts'
@@ -14,7 +15,6 @@ import type { OutputWriter } from './output-writer.ts'
 import { timeOf } from './position.ts'
 import type { Placed } from './position.ts'
 import { pull } from './pull.ts'
-import { maskFor } from './secret-values.ts'
 
 /** Milliseconds between two pulls of a container that writes. */
 const interval = 1000
@@ -33,7 +33,7 @@ const fewest = 500
 
 const look = { kind: 'look' } as const
 
-type ReaderDeps = Pick<Deps, 'db' | 'logDb' | 'secrets' | 'docker' | 'serviceSecrets'>
+type ReaderDeps = Pick<Deps, 'logDb' | 'docker' | 'masks'>
 
 /**
  * Reads the output of one container, from where it was left, until it has ended. It never follows:
@@ -55,6 +55,8 @@ export class Reader {
   #wake = Promise.withResolvers<void>()
   #caughtUp = Promise.withResolvers<void>()
   #tty = false
+  /** Whose secrets are hidden. */
+  #found: Pick<Container, 'labels' | 'env'> = { labels: {}, env: [] }
   /** Pulls in a row that brought nothing; when the last one began, and the milliseconds it took. */
   #empty = 0
   #pulledAt = performance.now()
@@ -154,7 +156,7 @@ export class Reader {
     if (found) {
       this.#tty = found.tty
       for (const mark of this.#life.hear(news, found)) this.#intake.mark(mark)
-      if (this.#life.hasStarted) this.#intake.mask = maskFor(this.#deps, found)
+      if (this.#life.hasStarted) this.#found = found
       else this.closed = true
       return
     }
@@ -172,7 +174,7 @@ export class Reader {
     const expected = fewest + Math.ceil((1.5 * rate * (now - this.#pulledAt)) / 1000)
     this.#pulledAt = now
     const options = { tty: this.#tty, signal: this.#signal }
-    this.#intake.begin()
+    this.#intake.begin(await this.#deps.masks.ofContainer(this.#found))
     for await (const pulled of pull(
       (asked) => this.#deps.docker.logSnapshot(id, { ...asked, ...options }),
       { position, expected, overlap },

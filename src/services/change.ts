@@ -1,7 +1,9 @@
+import { rememberSecrets } from '../environments/past-secret-store.ts'
 import { report } from '../journal.ts'
 import { openBefore, sealBefore } from './before.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
+import { secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { explainStart, noError } from './explain.ts'
 import { stopping } from './runner.ts'
@@ -46,5 +48,9 @@ export async function changeService(
 function keep(deps: ServiceDeps, definition: Definition, changes: Changes): Service {
   const { id, name, version, compose, allowed, ports } = definition
   const values = sealValues(deps, definition)
+  const now = new Set(secretsOf(definition))
+  const before = secretsOf(definitionOf(deps, getService(deps.db, id)!))
+  const ended = before.filter((value) => !now.has(value))
+  if (ended.length > 0) rememberSecrets(deps, { serviceId: id }, ended)
   return updateService(deps.db, id, { ...changes, name, version, compose, allowed, values }, ports)
 }

@@ -12,6 +12,8 @@ export class LineBatch<Line extends { sequence: number }> {
   constructor(
     readonly lines: Line[],
     rendering: Rendering<Line>,
+    /** Of the secrets that are hidden in them; null when that isn't known. */
+    readonly state: string | null,
   ) {
     this.#rendering = rendering
   }

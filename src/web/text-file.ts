@@ -4,19 +4,38 @@ import type { Context } from 'hono'
 export const datedText = ({ time, text }: { time: number; text: string }) =>
   `${new Date(time).toISOString()} ${text}\n`
 
+type Pieces = AsyncGenerator<string> | Generator<string>
+
 /** Answers with a text file, made in pieces as the client takes it. */
-export function textFile(
+export const textFile = (
   c: Context,
   {
     name,
-    pieces,
-    stop = () => {},
+    ...made
   }: {
     name: string
-    pieces: AsyncGenerator<string> | Generator<string>
+    pieces: Pieces
     /** Called when the client leaves before the end. */
     stop?: () => void
   },
+) =>
+  textInPieces(c, {
+    ...made,
+    headers: {
+      'Content-Type': 'text/plain; charset=utf-8',
+      'Content-Disposition': `attachment; filename="${name.replace(/[^\w.-]+/g, '-')}"`,
+      'X-Accel-Buffering': 'no',
+    },
+  })
+
+/** Answers with a text that is made as the client takes it: other work has its turn between the pieces. */
+export function textInPieces(
+  c: Context,
+  {
+    pieces,
+    headers,
+    stop = () => {},
+  }: { pieces: Pieces; headers: Record<string, string>; stop?: () => void },
 ) {
   const encoder = new TextEncoder()
   const body = new ReadableStream<Uint8Array>(
@@ -30,9 +49,5 @@ export function textFile(
     },
     { highWaterMark: 1 },
   )
-  return c.body(body, 200, {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Disposition': `attachment; filename="${name.replace(/[^\w.-]+/g, '-')}"`,
-    'X-Accel-Buffering': 'no',
-  })
+  return c.body(body, 200, headers)
 }

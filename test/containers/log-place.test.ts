@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Line } from '../../src/containers/log-line.ts'
+import { nothingHidden } from '../../src/logs/masks.ts'
 import { Numbering } from '../../src/containers/log-line.ts'
 import { LogOrder } from '../../src/containers/log-order.ts'
 import { LogPlace } from '../../src/containers/log-place.ts'
@@ -15,7 +16,7 @@ const told = (nanoseconds: number, stream: Line['stream'] = 'stdout') => ({
 
 function lines(...sent: ReturnType<typeof told>[]) {
   const numbering = new Numbering()
-  return sent.map((line) => numbering.number(line, (text) => text))
+  return sent.map((line) => numbering.number(line, nothingHidden))
 }
 
 const ids = (lines: Line[]) => lines.map(({ id }) => id.slice(second.length))

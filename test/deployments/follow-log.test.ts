@@ -21,7 +21,12 @@ async function aBuildBeingRead() {
   })
   const writer = new LogWriter(t.deps, deploymentId)
   const abort = new AbortController()
-  const reader = followLog(t, { deploymentId, after: 0, signal: abort.signal })
+  const reader = followLog(t, {
+    deploymentId,
+    environmentId: project.environmentId,
+    after: 0,
+    signal: abort.signal,
+  })
   const end = (status: Status) => {
     moveDeployment(t.db, { id: deploymentId, from: ['building'], status })
     t.logs.publish(deploymentId, { status })

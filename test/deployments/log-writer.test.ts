@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { openLogDatabase } from '../../src/db/index.ts'
 import type { DeploymentEvent } from '../../src/deployments/log-batch.ts'
 import { LogBatch } from '../../src/deployments/log-batch.ts'
+import { masking } from '../../src/logs/mask.ts'
 import { listLines } from '../../src/deployments/log-store.ts'
 import { LogWriter } from '../../src/deployments/log-writer.ts'
 import { Hub } from '../../src/live/hub.ts'
@@ -63,7 +64,7 @@ test('a long line is split, never in the middle of a character', () => {
 
 test('a secret across the place where a line is split is masked', () => {
   const { stored, writer } = aLog()
-  writer.mask = (text) => text.replaceAll('hunter2', '***')
+  writer.mask = { mask: masking(['hunter2']), state: '' }
   writer.write(`${'x'.repeat(16_381)}hunter2${'y'.repeat(100)}`)
   writer.flush()
   expect(

@@ -203,3 +203,22 @@ test('of a .env file with a wrong line nothing is stored, and the line is named'
   expect((await ada.post(path, { dotenv: 'A=1', key: 'B', value: 'x' })).status).toBe(422)
   expect(contentsOf(t)).toEqual(before)
 })
+
+test('the values of an environment have a length together that their logs can be searched for', async () => {
+  const { ada, path, opened } = await anEnvironment()
+  const value = 'v'.repeat(96_000)
+  for (let n = 0; n < 5; n++) await ada.post(path, { key: `K${n}`, value, secret: n % 2 === 0 })
+  const before = opened()
+  for (const more of [{ key: 'MORE', value }, { dotenv: `MORE=${value}\nOTHER=x` }]) {
+    const refused = await ada.post(path, more)
+    expect(refused.status).toBe(422)
+    expect(refused.json.errors[0]).toMatchObject({
+      field: 'value',
+      message: expect.stringContaining('at most 500,000 characters together'),
+    })
+  }
+  expect(opened()).toEqual(before)
+  const { id } = (await ada.get(path)).json.items[0]
+  expect((await ada.put(`${path}/${id}`, { value: 'shorter' })).status).toBe(200)
+  expect((await ada.post(path, { key: 'MORE', value: value.slice(0, 90_000) })).status).toBe(201)
+})

@@ -109,7 +109,7 @@ test('who follows gets stored lines, then new ones, once each, however slowly', 
   const abort = new AbortController()
   const seen: number[] = []
   for await (const batch of followOutput(
-    { live, logDb: t.logDb },
+    { live, logDb: t.logDb, masks: t.masks },
     { sourceId: id, after: 10, signal: abort.signal },
   )) {
     for (const { sequence, text } of batch.lines) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { keptTexts, LineAssembler } from '../../src/logs/assemble.ts'
-import { masking } from '../../src/logs/mask.ts'
+import { masking, SecretSet } from '../../src/logs/mask.ts'
 import { PieceMask } from '../../src/logs/mask-pieces.ts'
 
 const secret = 'p@ss w/rd+ü"\\x'
@@ -56,8 +56,8 @@ test('what is too short to be a secret stays readable', () => {
 describe('of a line that was cut', () => {
   const [secret, other] = ['correct-horse-battery', 'horse-riding']
   const [before, after] = [
-    { before: true, after: false },
-    { before: false, after: true },
+    { cuts: { before: true, after: false } },
+    { cuts: { before: false, after: true } },
   ]
 
   test('neither piece shows a part of the secret that lies across', () => {
@@ -72,7 +72,9 @@ describe('of a line that was cut', () => {
 
   test('a piece is hidden that is nothing but a part of a secret', () => {
     const long = crypto.randomUUID().repeat(10)
-    expect(masking([long])(long.slice(50, 250), { before: true, after: true })).toBe('***')
+    expect(masking([long])(long.slice(50, 250), { cuts: { before: true, after: true } })).toBe(
+      '***',
+    )
   })
 
   test('a secret that is whole stays hidden, whatever else ends there', () => {
@@ -87,7 +89,7 @@ describe('of a line that was cut', () => {
     expect(mask('correct me', after)).toBe('correct me')
     expect(mask('a battery', before)).toBe('a battery')
     expect(mask('correct-horse', before)).toBe('correct-horse')
-    expect(mask('', { before: true, after: true })).toBe('')
+    expect(mask('', { cuts: { before: true, after: true } })).toBe('')
   })
 })
 
@@ -117,4 +119,48 @@ test('of a line that is taken without its end no secret shows at the cut', () =>
   push(`${secret.slice(10)} end`, true)
   const texts = lines.take().lines.flatMap((line) => keptTexts(line, masking([secret])))
   expect(texts.join('')).toBe(`${'x'.repeat(1024 * 1024)}****** end`)
+})
+
+describe('what masking costs is bounded:', () => {
+  /** Fifteen thousand different lines, all of which begin alike. */
+  const shortLines = (from: number) =>
+    Array.from({ length: 15_000 }, (_, n) => (from + n).toString(36).padStart(5, 'x')).join('\n')
+
+  test('the lines of a secret of 96 KB are found, each of them', () => {
+    const mask = masking([shortLines(0)])
+    expect(mask('a xx2s7 b')).toBe('a *** b')
+    expect(mask('a zzzzz b')).toBe('a zzzzz b')
+  })
+
+  test('where many begin as the text does, the rest of the line is hidden, and no more', () => {
+    const mask = masking([shortLines(0), shortLines(15_000), shortLines(30_000)])
+    const line = 'x'.repeat(16_384)
+    const start = performance.now()
+    for (let n = 0; n < 20; n++) expect(mask(`begins ${line}`)).toMatch(/^begins x*\*\*\*$/)
+    expect(performance.now() - start).toBeLessThan(2000) // without the bound: minutes
+    expect(mask('begins otherwise')).toBe('begins otherwise')
+  })
+
+  test('a secret that a text repeats without end is hidden', () => {
+    const mask = masking([`${'a'.repeat(90_000)}b`])
+    expect(mask('a'.repeat(1_000_000))).toMatch(/^a*\*\*\*$/)
+    const cuts = { before: true, after: true }
+    expect(mask('a'.repeat(16_384), { cuts })).toBe('***')
+  })
+
+  test('of more than can be stored, everything is hidden', () => {
+    const mask = masking(Array.from({ length: 40 }, (_, n) => shortLines(n * 15_000)))
+    expect(mask('whatever it says')).toBe('***')
+  })
+})
+
+test('what ceased to be secret is hidden in what was written before', () => {
+  const set = new SecretSet()
+  set.add('once-secret', 1000)
+  set.add('secret-today')
+  expect(set.mask('once-secret secret-today', { since: 999 })).toBe('*** ***')
+  expect(set.mask('once-secret secret-today', { since: 1001 })).toBe('once-secret ***')
+  expect(set.mask('once-secret secret-today')).toBe('*** ***')
+  set.add('once-secret')
+  expect(set.mask('once-secret', { since: 1001 })).toBe('***')
 })

@@ -47,6 +47,18 @@ test('a change of variables makes the containers anew and keeps the volumes', as
   expect(await answerOf(service)).toBe('second 2 a-first-secret')
 })
 
+test('a secret that was changed stays masked in what the containers before wrote', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, kept, { SECRET_KEY: 'a-first-secret' })
+  const before = Date.now()
+  await ada.put(`/services/${service.id}`, { SECRET_KEY: 'a-second-secret' })
+  const { mask } = await t.masks.of(service.id)
+  const line = 'a-first-secret, then a-second-secret'
+  expect(mask(line, { since: before })).toBe('***, then ***')
+  expect(mask(line, { since: Date.now() + 60_000 })).toBe('a-first-secret, then ***')
+})
+
 test('a change that does not come up is undone, and says why', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')

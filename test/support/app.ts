@@ -17,6 +17,7 @@ import { connectDocker, EngineFeed } from '../../src/docker/index.ts'
 import { connectGit } from '../../src/git/git.ts'
 import { Hub } from '../../src/live/hub.ts'
 import { Collector } from '../../src/logs/collector.ts'
+import { Masks } from '../../src/logs/masks.ts'
 import { labelFilter } from '../../src/projects/labels.ts'
 import { Secrets } from '../../src/secrets.ts'
 import { secretsOfService } from '../../src/services/secrets-of-service.ts'
@@ -59,6 +60,7 @@ export function testApp(env: Record<string, string> = {}) {
     git: connectGit(config),
     logs: new Hub(),
     collector: new Collector(() => deps),
+    masks: new Masks(() => deps),
     queue: new DeploymentQueue(() => deps),
     runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
     serviceEvents: new Hub(),

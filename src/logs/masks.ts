@@ -1,0 +1,133 @@
+import { ownChangesOf } from '../db/changes.ts'
+import type { Deps } from '../deps.ts'
+import type { Container } from '../docker/index.ts'
+import { listPastSecrets, openPastSecret } from '../environments/past-secret-store.ts'
+import { listSecretVariables, openVariable } from '../environments/variable-store.ts'
+import { readLabels } from '../projects/labels.ts'
+import { secretsState } from './mask-store.ts'
+import { noMask, SecretSet } from './mask.ts'
+import type { Mask } from './mask.ts'
+import { Pace } from './pace.ts'
+
+/** What hides the secrets of an environment or service; with another `state` there are others to hide. */
+export type SourceMask = { mask: Mask; state: string }
+
+/** What else is secret. */
+type Also = {
+  /** Of a container (`KEY=value`), which may be older than the last change. */
+  env?: string[]
+  secrets?: string[]
+}
+
+type MaskDeps = Pick<Deps, 'db' | 'secrets' | 'serviceSecrets'>
+type Made = { state: string; made: Promise<SourceMask & { bytes: number }>; bytes: number }
+
+/** Bytes of masks that are kept for the next time. */
+const mostBytes = 32 * 2 ** 20
+
+/** Of what has no secrets. */
+export const nothingHidden: SourceMask = { mask: noMask, state: '' }
+
+/**
+ * What hides secrets in logs: those of today, and what was secret once, in what was written until then
+ * and by containers that were made before. Ask again for each batch of lines: what was made is kept for
+ * as long as it is true.
+ */
+export class Masks {
+  readonly #deps: () => MaskDeps
+  readonly #made = new Map<string, Made>()
+  readonly #states = new Map<string, { changes: number; state: string }>()
+
+  constructor(deps: () => MaskDeps) {
+    this.#deps = deps
+  }
+
+  /** Of the secrets of an environment or service as they are at this moment. */
+  stateOf(sourceId: string): string {
+    const { db } = this.#deps()
+    const changes = ownChangesOf(db)
+    const known = this.#states.get(sourceId)
+    if (known?.changes === changes) return known.state
+    const state = secretsState(db, sourceId)
+    this.#states.set(sourceId, { changes, state: state === known?.state ? known.state : state })
+    return state
+  }
+
+  /** What hides the secrets of an environment or service. */
+  async of(sourceId: string, also: Also = {}): Promise<SourceMask> {
+    const state = this.stateOf(sourceId)
+    const { env = [], secrets = [] } = also
+    const key = `${sourceId} ${Bun.hash([...env, ...secrets].join('\0'))}`
+    const known = this.#made.get(key)
+    this.#made.delete(key) // the last one in the map was asked for last
+    const entry = known?.state === state ? known : this.#make(key, { sourceId, state, also })
+    this.#made.set(key, entry)
+    return entry.made
+  }
+
+  /** What hides the secrets in what a container writes; one of neither an environment nor a service has none. */
+  async ofContainer({ labels, env }: Pick<Container, 'labels' | 'env'>): Promise<SourceMask> {
+    const { serviceId, environmentId, deploymentId } = readLabels(labels)
+    const sourceId = serviceId || environmentId
+    if (!sourceId) return nothingHidden
+    const { mask, state } = await this.of(sourceId, { env })
+    const since = serviceId ? undefined : timeOfId(deploymentId)
+    if (mask === noMask || since === undefined) return { mask, state }
+    return { mask: (text, place) => mask(text, { since, ...place }), state }
+  }
+
+  #make(key: string, of: { sourceId: string; state: string; also: Also }): Made {
+    const made = this.#read(of)
+    const entry: Made = { state: of.state, made, bytes: 0 }
+    made.then(
+      ({ bytes }) => {
+        entry.bytes = bytes
+        this.#forget()
+      },
+      () => this.#made.get(key) === entry && this.#made.delete(key),
+    )
+    return entry
+  }
+
+  async #read({ sourceId, state, also }: { sourceId: string; state: string; also: Also }) {
+    const { db, secrets, serviceSecrets } = this.#deps()
+    const set = new SecretSet()
+    const pace = new Pace()
+    const variables = listSecretVariables(db, sourceId)
+    for (const { id } of variables) {
+      set.add(openVariable(db, secrets, id))
+      await pace.step()
+    }
+    const keys = new Set(variables.map(({ key }) => key))
+    const given = (also.env ?? []).filter((entry) => keys.has(entry.slice(0, entry.indexOf('='))))
+    for (const value of [
+      ...given.map((entry) => entry.slice(entry.indexOf('=') + 1)),
+      ...serviceSecrets(sourceId, also.env ?? []),
+      ...(also.secrets ?? []),
+    ]) {
+      set.add(value)
+      await pace.step()
+    }
+    for (const { id, endedAt } of listPastSecrets(db, sourceId)) {
+      const until = Math.max(endedAt.getTime(), timeOfId(id) ?? 0) // its clock may have been put back
+      set.add(openPastSecret({ db, secrets }, id), until)
+      await pace.step()
+    }
+    return { mask: set.mask, state, bytes: set.bytes }
+  }
+
+  /** Drops what was asked for longest ago, where there is too much. */
+  #forget() {
+    let bytes = 0
+    for (const [key, entry] of [...this.#made].reverse())
+      if ((bytes += entry.bytes) > mostBytes) this.#made.delete(key)
+    for (const key of this.#states.keys())
+      if (this.#states.size > mostStates) this.#states.delete(key)
+  }
+}
+
+const mostStates = 1000
+
+/** When an id of ours was made (milliseconds since 1970): the beginning of a UUID of version 7. */
+const timeOfId = (id: string) =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? parseInt(id.replace('-', '').slice(0, 12), 16) : undefined

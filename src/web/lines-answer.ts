@@ -1,0 +1,53 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import type { Context } from 'hono'
+import { textInPieces } from './text-file.ts'
+
+/** Characters of lines that are rendered before other work has its turn. */
+const atOnce = 64 * 1024
+
+type Line = { text: string }
+
+/** Lines as HTML, for the viewer of a log. */
+export const linesAsHtml = <L extends Line>(
+  c: Context,
+  { lines, html }: { lines: L[]; html: (line: L) => string },
+) =>
+  textInPieces(c, {
+    headers: { 'Content-Type': 'text/html; charset=UTF-8' },
+    pieces: rendered(lines, (some) => some.map(html).join('')),
+  })
+
+/** Lines as the `items` of a list, with what else there is to say. */
+export function linesAsJson<L extends Line>(
+  c: Context,
+  { lines, json, ...rest }: { lines: L[]; json: (line: L) => unknown } & Record<string, unknown>,
+) {
+  const others = JSON.stringify(rest).slice(1)
+  return textInPieces(c, {
+    headers: { 'Content-Type': 'application/json' },
+    pieces: list(),
+  })
+
+  async function* list() {
+    yield '{"items":['
+    let isFirst = true
+    for await (const items of rendered(lines, (some) => JSON.stringify(some.map(json)))) {
+      yield (isFirst ? '' : ',') + items.slice(1, -1)
+      isFirst = false
+    }
+    yield others === '}' ? ']}' : `],${others}`
+  }
+}
+
+async function* rendered<L extends Line>(lines: L[], render: (some: L[]) => string) {
+  let from = 0
+  let length = 0
+  for (const [at, { text }] of lines.entries()) {
+    length += text.length
+    if (length < atOnce && at < lines.length - 1) continue
+    yield render(lines.slice(from, at + 1))
+    await turn()
+    from = at + 1
+    length = 0
+  }
+}
