@@ -56,6 +56,7 @@ async function connect(unix: string, signal: AbortSignal | undefined) {
     },
   })
   const abort = () => end(signal!.reason)
+  if (signal?.aborted) abort() // while it was being connected
   signal?.addEventListener('abort', abort, { once: true })
   return {
     send: (text: string) => socket.write(text),

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { connectEngine } from '../../src/docker/engine.ts'
 import { EngineError } from '../../src/docker/index.ts'
 import { answer, fakeEngine } from './fake-engine.ts'
@@ -95,4 +95,16 @@ test('who does not pull holds the engine up', async () => {
     length += piece.length
     if (length > 300 * 65_536) break
   }
+})
+
+test('aborting while it connects ends it too', async () => {
+  const host = await fakeEngine(({ socket }) => void socket.write(`${head}3\r\nabc\r\n`)) // and no more
+  const abort = new AbortController()
+  const connect = Bun.connect
+  using _ = spyOn(Bun, 'connect').mockImplementation(((options: Parameters<typeof connect>[0]) => {
+    const connecting = connect(options)
+    abort.abort(new Error('gone'))
+    return connecting
+  }) as typeof connect)
+  await expect(collect(read(host, abort.signal))).rejects.toThrow('gone')
 })
