@@ -2,7 +2,8 @@ import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { labelFilter } from '../projects/labels.ts'
 import { retire } from '../logs/retire.ts'
-import { forgetImage, getCurrent, listImages } from './store.ts'
+import { forgetImage } from '../projects/image-store.ts'
+import { getCurrent, listImages } from './store.ts'
 import type { Job } from './store.ts'
 
 /** Seconds that a superseded container has to end in good order. */
@@ -30,9 +31,10 @@ async function removeContainers(deps: CleanUpDeps, { environment }: Pick<Job, 'e
 }
 
 async function removeImages(
-  { db, docker, instanceId }: CleanUpDeps,
+  deps: CleanUpDeps,
   { project, environment }: Pick<Job, 'project' | 'environment'>,
 ) {
+  const { db, docker, instanceId } = deps
   const known = listImages(db, environment.id)
   const kept = [...known.slice(0, project.keepImages), getCurrent(db, environment.id)?.image]
   const labels = labelFilter(instanceId, { environmentId: environment.id })
@@ -40,7 +42,19 @@ async function removeImages(
     tags.length > 0 ? tags.filter((tag) => tag.startsWith('davit/')) : [id],
   )
   for (const image of new Set([...known, ...onEngine]))
-    if (!kept.includes(image) && (await removeUnlessUsed(docker, image))) forgetImage(db, image)
+    if (!kept.includes(image)) await removeImage(deps, image)
+}
+
+/** A rollback that began before keeps it; one that comes while it is being removed is refused. */
+async function removeImage({ db, docker }: Pick<CleanUpDeps, 'db' | 'docker'>, image: string) {
+  const remember = forgetImage(db, image)
+  if (!remember) return
+  let removed = false
+  try {
+    removed = await removeUnlessUsed(docker, image)
+  } finally {
+    if (!removed) remember()
+  }
 }
 
 /** A container that someone ran by hand may use it; the next clean-up takes it then. */

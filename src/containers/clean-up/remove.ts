@@ -1,10 +1,10 @@
 import type { Docker } from '../../docker/index.ts'
 import { EngineError } from '../../docker/index.ts'
+import { forgetImage } from '../../projects/image-store.ts'
 import type { Facts, PruneDeps } from './facts.ts'
 import { withNeedsOf } from './facts.ts'
 import type { Judged } from './plan.ts'
 import { planPrune } from './plan.ts'
-import { forgetImage } from './store.ts'
 
 /** What came of it: the bytes that went, or why it stays. */
 export type Taken = { bytes: number | null } | { reason: string }
@@ -55,13 +55,22 @@ async function removeImage(
 ): Promise<Taken> {
   const { tags } = images.find((image) => image.id === id)!
   const references = tags.length > 0 ? tags : [id]
-  const undo = references.map((reference) => forgetImage(db, reference))
+  const undo: (() => void)[] = []
+  const rememberAll = () => undo.forEach((remember) => remember())
+  for (const reference of references) {
+    const remember = forgetImage(db, reference)
+    if (!remember) {
+      rememberAll()
+      return { reason: 'a deployment uses it' }
+    }
+    undo.push(remember)
+  }
   let went = false
   for (const reference of references) {
     try {
       went = (await docker.removeImage(reference)) || went
     } catch (error) {
-      for (const remember of undo) remember()
+      rememberAll()
       throw error
     }
     undo.shift()

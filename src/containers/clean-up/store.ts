@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { desc, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
 import { deployments, environments, projects, services } from '../../db/schema.ts'
 
@@ -116,20 +116,3 @@ export const listDeployed = (db: Db, ids: string[]) =>
       .all()
       .map(({ id, containerId }) => [id, containerId]),
   )
-
-/** No deployment can be rolled back to it any more; the answer takes that back. */
-export function forgetImage(db: Db, image: string) {
-  const forgot = db
-    .update(deployments)
-    .set({ image: null })
-    .where(eq(deployments.image, image))
-    .returning({ id: deployments.id })
-    .all()
-    .map(({ id }) => id)
-  return () =>
-    void db
-      .update(deployments)
-      .set({ image })
-      .where(and(inArray(deployments.id, forgot), isNull(deployments.image)))
-      .run()
-}
