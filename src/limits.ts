@@ -16,7 +16,10 @@ export const limits = {
   registries: 50,
   /** Open invitations that one admin has made. */
   invites: 100,
-  /** Waiting deployments that people and programs asked for; what a push asks for is never turned away. */
+  /**
+   * Waiting deployments, of which each environment has one at most. A push beyond them stays in the
+   * inbox, from where it can be deployed.
+   */
   deployments: 100,
   /** One more login ends the session that was seen longest ago. */
   sessions: 100,
@@ -55,8 +58,11 @@ const said: Record<Limited, string> = {
 /** Refuses one more of what there are `count` already, where that is the most. */
 export function refuseMore(what: Limited, count: number) {
   if (count < limits[what]) return
-  const message = said[what].replace('%', String(limits[what]))
+  const message = whyNoMore(what)
   throw what === 'deployments'
     ? new AppError('too_many', message, { retryAfter: 60 })
     : new AppError('conflict', message)
 }
+
+/** Why there can be no more of them, in a sentence. */
+export const whyNoMore = (what: Limited) => said[what].replace('%', String(limits[what]))

@@ -1,8 +1,9 @@
+import { unlessFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
-import { LogWriter } from './log-writer.ts'
 import { getStatus, isEnded, moveDeployment, updateDeployment } from './store.ts'
 import type { Deployment, Status } from './store.ts'
+import { tellCancelled } from './waiting.ts'
 
 /** Ends a deployment that has not come to its end; resolves when what it made is gone. */
 export async function cancelDeployment(
@@ -10,7 +11,7 @@ export async function cancelDeployment(
   { deployment: { id, status }, by }: { deployment: Deployment; by: string },
 ) {
   if (isEnded(status)) throw nothingToCancel(status)
-  updateDeployment(deps.db, id, { cancelRequested: true })
+  unlessFull(() => updateDeployment(deps.db, id, { cancelRequested: true }))
   const ending = deps.queue.cancel(id)
   if (ending) await ending
   const outcome = getStatus(deps.db, id)
@@ -23,11 +24,8 @@ function cancelWaiting(
   deps: Pick<Deps, 'db' | 'logDb' | 'logs'>,
   { id, by }: { id: string; by: string },
 ) {
-  const log = new LogWriter(deps, id)
-  log.write(`Cancelled by ${by} while it waited.`)
-  log.flush()
-  moveDeployment(deps.db, { id, from: ['pending'], status: 'cancelled', finishedAt: new Date() })
-  deps.logs.publish(id, { status: 'cancelled' })
+  const end = { status: 'cancelled', finishedAt: new Date() } as const
+  if (moveDeployment(deps.db, { id, from: ['pending'], ...end })) tellCancelled(deps, id, by)
 }
 
 const nothingToCancel = (status: Status) =>

@@ -1,14 +1,20 @@
 import type { Deps } from '../deps.ts'
-import { journal } from '../journal.ts'
+import { journal, report } from '../journal.ts'
+import { endBroken } from './end-broken.ts'
 import { runPipeline } from './pipeline.ts'
+import { RoundRobin } from './round-robin.ts'
 import { cancelled, stopping } from './run.ts'
-import { activeStatuses, cancelWaiting, listInStatus } from './store.ts'
+import { activeStatuses, listInStatus } from './store.ts'
 import type { Deployment } from './store.ts'
 import { triggerDeployment } from './trigger.ts'
 import type { Trigger } from './trigger.ts'
+import { tellCancelled } from './waiting.ts'
+import { cancelWaiting, listWaiting, listWorkOf, requestCancel } from './waiting-store.ts'
+import type { WorkOf } from './waiting-store.ts'
 
 type Running = {
   deployment: Deployment
+  ownerId: string
   abort: AbortController
   done: Promise<void>
   /** Whether it takes one of the places for builds. */
@@ -16,13 +22,14 @@ type Running = {
 }
 
 /**
- * Runs waiting deployments, oldest first: one at a time for each environment, a few builds at once.
- * The database is the queue; this only remembers what runs now.
+ * Runs waiting deployments: one at a time for each environment, and a few builds at once, for which
+ * their owners take turns. The database is the queue; this only remembers what runs now.
  */
 export class DeploymentQueue {
   readonly #deps: () => Deps
   readonly #running = new Map<string, Running>()
-  #stopped = false
+  readonly #builders = new RoundRobin()
+  readonly #stop = new AbortController()
 
   constructor(deps: () => Deps) {
     this.#deps = deps
@@ -33,18 +40,33 @@ export class DeploymentQueue {
     return triggerDeployment(this.#deps(), trigger)
   }
 
-  /** Call it after every insert and every end: once too often does no harm. */
+  /** Call it after every insert and every end: once too often does no harm. Never throws. */
   wake() {
-    if (this.#stopped) return
+    if (this.#stop.signal.aborted) return
+    try {
+      this.#startWaiting()
+    } catch (error) {
+      report('the queue could not be read', error)
+    }
+  }
+
+  #startWaiting() {
     const { db, config } = this.#deps()
     // also what the last process left in work, until it is taken up
-    const active = listInStatus(db, activeStatuses).map(({ environmentId }) => environmentId)
-    for (const deployment of listInStatus(db, ['pending'])) {
-      const { environmentId } = deployment
-      const needsBuild = deployment.image === null
-      if (active.includes(environmentId) || this.isBusy(environmentId)) continue
-      if (needsBuild && this.#builds() >= config.buildConcurrency) continue
-      this.#start(deployment, needsBuild)
+    const active = new Set(listInStatus(db, activeStatuses).map((one) => one.environmentId))
+    const isFree = ({ deployment: { environmentId } }: Waiting) =>
+      !active.has(environmentId) && !this.isBusy(environmentId)
+    const waiting = listWaiting(db)
+    for (const one of waiting) if (one.deployment.image && isFree(one)) this.#start(one, false)
+    for (;;) {
+      const builds = [...this.#running.values()].filter(({ building }) => building)
+      if (builds.length >= config.buildConcurrency) return
+      const next = this.#builders.next(
+        waiting.filter((one) => !one.deployment.image && isFree(one)),
+        builds,
+      )
+      if (!next) return
+      this.#start(next, true)
     }
   }
 
@@ -61,17 +83,18 @@ export class DeploymentQueue {
     return run?.done
   }
 
-  cancelProject(projectId: string) {
-    return this.#cancelAll({ projectId })
-  }
-
-  cancelEnvironment(environmentId: string) {
-    return this.#cancelAll({ environmentId })
+  /** Ends all that waits and runs of a project, an environment or a user; resolves when it is gone. */
+  async cancelAll(of: WorkOf) {
+    const deps = this.#deps()
+    for (const { id } of cancelWaiting(deps.db, of)) tellCancelled(deps, id)
+    requestCancel(deps.db, of)
+    const running = listWorkOf(deps.db, of, [...this.#running.keys()])
+    await Promise.all(running.map(({ id }) => this.cancel(id)))
   }
 
   /** Starts nothing more and puts back what runs; resolves when all have let go. */
   async stop() {
-    this.#stopped = true
+    this.#stop.abort()
     for (const { abort } of this.#running.values()) abort.abort(stopping)
     await this.idle()
   }
@@ -81,37 +104,27 @@ export class DeploymentQueue {
     while (this.#running.size > 0) await Promise.all(this.#running.values().map(({ done }) => done))
   }
 
-  #start(deployment: Deployment, building: boolean) {
+  #start({ deployment, ownerId }: Waiting, building: boolean) {
     const { id } = deployment
     const abort = new AbortController()
-    const run: Running = { deployment, abort, building, done: Promise.resolve() }
+    const run: Running = { deployment, ownerId, abort, building, done: Promise.resolve() }
     this.#running.set(id, run)
     const onBuilt = () => {
       if (!run.building) return
       run.building = false
       this.wake()
     }
-    const over = () => void this.#running.delete(id)
     run.done = runPipeline(this.#deps(), { id, signal: abort.signal, onBuilt })
-      .finally(over)
-      // a pipeline that broke is not woken for: it could break again at once, for ever
-      .then(() => this.wake())
-      .catch((error) => journal.error('pipeline broke', error, { deployment: id }))
-  }
-
-  #builds() {
-    return this.#running
-      .values()
-      .filter(({ building }) => building)
-      .toArray().length
-  }
-
-  async #cancelAll(of: { projectId: string } | { environmentId: string }) {
-    const { db, logs } = this.#deps()
-    for (const { id } of cancelWaiting(db, of)) logs.publish(id, { status: 'cancelled' })
-    const isOf = ({ projectId, environmentId }: Deployment) =>
-      'projectId' in of ? projectId === of.projectId : environmentId === of.environmentId
-    const runs = this.#running.values().filter(({ deployment }) => isOf(deployment))
-    await Promise.all(runs.map(({ deployment }) => this.cancel(deployment.id)))
+      .catch((error) => {
+        journal.error('pipeline broke', error, { deployment: id })
+        const status = abort.signal.reason === cancelled ? 'cancelled' : 'failed'
+        return endBroken(this.#deps(), { id, status, signal: this.#stop.signal })
+      })
+      .finally(() => {
+        this.#running.delete(id)
+        this.wake()
+      })
   }
 }
+
+type Waiting = ReturnType<typeof listWaiting>[number]

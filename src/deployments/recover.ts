@@ -1,3 +1,4 @@
+import { untilStored } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { withEngine } from '../docker/with-engine.ts'
 import { removeEnvironment } from '../environments/remove.ts'
@@ -17,7 +18,7 @@ import {
   moveDeployment,
 } from './store.ts'
 import type { Deployment } from './store.ts'
-import { supersedeOlder } from './supersede.ts'
+import { supersedeOlder, tellSuperseded } from './waiting.ts'
 import { tellEnds } from './tell-provider.ts'
 
 /** A deployment that was in work at two deaths of Davit may be what kills it. */
@@ -36,18 +37,19 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   const interrupted = listInStatus(deps.db, activeStatuses)
   const switching = interrupted.filter(({ status }) => status === 'deploying')
   for (const deployment of interrupted)
-    if (!switching.includes(deployment)) takeUp(deps, deployment)
+    if (!switching.includes(deployment)) await requeue(deps, deployment, { signal })
 
   await bringBack(deps, { signal })
   await removeContainersLeftOver(deps, { signal })
   for (const deployment of switching) {
     await startPrevious(deps, deployment, { signal })
     if (signal.aborted) return // the next process takes up what is left
-    takeUp(deps, deployment)
+    await requeue(deps, deployment, { signal })
     await observeAgain(deps, deployment, { signal })
   }
   if (signal.aborted) return
-  for (const waiting of listInStatus(deps.db, ['pending'])) supersedeOlder(deps, waiting)
+  for (const waiting of listInStatus(deps.db, ['pending']))
+    tellSuperseded(deps, supersedeOlder(deps.db, waiting))
   deps.queue.wake()
 
   await Promise.all([
@@ -57,7 +59,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
 }
 
 /** Back into the queue, or to its end when it was cancelled or was in work once too often. */
-function takeUp(deps: RecoverDeps, { id }: Deployment) {
+async function requeue(deps: RecoverDeps, { id }: Deployment, { signal }: UntilStopped) {
   const deployment = getJob(deps.db, id)?.deployment
   if (!deployment) return // deleted while the engine was waited for
   const { status, attempt, cancelRequested } = deployment
@@ -72,7 +74,7 @@ function takeUp(deps: RecoverDeps, { id }: Deployment) {
   }
   const message = `Davit ended ${attempt} times while ${status}.`
   log.write(`Failed: ${message}`)
-  move('failed', {
+  return move('failed', {
     ...nothingMade,
     errorStep: status,
     errorCode: 'interrupted',
@@ -80,10 +82,11 @@ function takeUp(deps: RecoverDeps, { id }: Deployment) {
     errorHint: 'Look at the memory of the server, then deploy again.',
   })
 
-  function move(to: 'pending' | 'cancelled' | 'failed', changes: Partial<Deployment> = {}) {
+  async function move(to: 'pending' | 'cancelled' | 'failed', changes: Partial<Deployment> = {}) {
     log.flush()
     const finishedAt = to === 'pending' ? null : new Date()
-    moveDeployment(deps.db, { id, from: [status], ...changes, finishedAt, status: to })
+    const moved = { id, from: [status], ...changes, finishedAt, status: to }
+    await untilStored(() => moveDeployment(deps.db, moved), { signal })
     deps.logs.publish(id, { status: to })
   }
 }

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, inArray, isNotNull, lt, ne, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
@@ -75,48 +75,6 @@ export const setRunning = (db: Db, { id, environmentId }: Deployment, changes: C
       .run()
   })
 
-/** Those that waited behind a newer one for the same environment; returns them. */
-export const supersedeWaiting = (db: Db, newest: Pick<Deployment, 'id' | 'environmentId'>) =>
-  db
-    .update(deployments)
-    .set({ status: 'superseded', finishedAt: new Date() })
-    .where(
-      and(
-        eq(deployments.environmentId, newest.environmentId),
-        eq(deployments.status, 'pending'),
-        lt(deployments.id, newest.id),
-      ),
-    )
-    .returning()
-    .all()
-
-/** Ends what waits for an environment or project that goes away; returns them. */
-export const cancelWaiting = (
-  db: Db,
-  { projectId, environmentId }: { projectId?: string; environmentId?: string },
-) =>
-  db
-    .update(deployments)
-    .set({ status: 'cancelled', finishedAt: new Date() })
-    .where(
-      and(
-        eq(deployments.status, 'pending'),
-        projectId ? eq(deployments.projectId, projectId) : undefined,
-        environmentId ? eq(deployments.environmentId, environmentId) : undefined,
-      ),
-    )
-    .returning()
-    .all()
-
-/** Those of all projects of an owner that wait for their turn. */
-export const countWaiting = (db: Db, ownerId: string) =>
-  db
-    .select({ rows: count() })
-    .from(deployments)
-    .innerJoin(projects, eq(projects.id, deployments.projectId))
-    .where(and(eq(deployments.status, 'pending'), eq(projects.ownerId, ownerId)))
-    .get()!.rows
-
 export const countAttempt = (db: Db, id: string) =>
   db
     .update(deployments)
@@ -179,14 +137,6 @@ export const isImageKept = (db: Db, image: string) =>
     .where(eq(deployments.image, image))
     .limit(1)
     .get() !== undefined
-
-/** The image is gone: no deployment can be rolled back to it. */
-export const forgetImage = (db: Db, image: string) =>
-  db
-    .update(deployments)
-    .set({ image: null })
-    .where(and(eq(deployments.image, image), ne(deployments.status, 'running')))
-    .run()
 
 /** A page of a project's deployments with one row too many, newest first. */
 export const listDeployments = (

@@ -3,11 +3,13 @@ import type { Deps } from '../deps.ts'
 import { AppError, invalidField } from '../errors.ts'
 import { branchOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
-import { refuseMore } from '../limits.ts'
+import { limits, refuseMore } from '../limits.ts'
 import type { Project } from '../projects/store.ts'
-import { countWaiting, insertDeployment } from './store.ts'
+import { insertDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
-import { supersedeOlder } from './supersede.ts'
+import { supersedeOlder, tellSuperseded } from './waiting.ts'
+import type { Queued } from './waiting.ts'
+import { countWaiting } from './waiting-store.ts'
 
 export type Trigger = {
   project: Project
@@ -23,22 +25,36 @@ export type Trigger = {
   rollbackTo?: Deployment
 }
 
-/** The one way a deployment begins, whether a person, a push or a rollback asked for it. */
+/** Puts a deployment into the queue and wakes it. */
 export function triggerDeployment(
   deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue'>,
-  { project, trigger, triggeredBy, rollbackTo, ...asked }: Trigger,
+  trigger: Trigger,
 ): Deployment {
+  const queued = deps.db.transaction(() => enqueue(deps.db, trigger), { behavior: 'immediate' })
+  tellSuperseded(deps, queued)
+  deps.queue.wake()
+  return queued.deployment
+}
+
+/**
+ * The one way a deployment begins, whether a person, a push or a rollback asked for it. Call it in a
+ * transaction; when that is stored, tell what was superseded and wake the queue.
+ */
+export function enqueue(
+  db: Deps['db'],
+  { project, trigger, triggeredBy, rollbackTo, ...asked }: Trigger,
+): Queued {
   if (project.deletingAt)
     throw new AppError('conflict', `Project ${project.name} is being deleted. It is not deployed.`)
   if (findUser(deps.db, project.ownerId).disabledAt)
     throw new AppError('conflict', 'The account of the project’s owner is disabled.')
   refuseElsewhere(project, asked.repositoryUrl)
   const environment = chooseEnvironment(
-    listEnvironments(deps.db, project.id),
+    listEnvironments(db, project.id),
     rollbackTo?.environmentId ?? asked.environmentId,
   )
-  if (trigger !== 'webhook') refuseMore('deployments', countWaiting(deps.db, project.ownerId))
-  const deployment = insertDeployment(deps.db, {
+  refuseMore('deployments', countOthersWaiting(db, { project, environment }))
+  const deployment = insertDeployment(db, {
     projectId: project.id,
     environmentId: environment.id,
     trigger,
@@ -48,10 +64,17 @@ export function triggerDeployment(
     requestedCommit: asked.commit ?? null,
     ...(rollbackTo && reused(rollbackTo)),
   })
-  supersedeOlder(deps, deployment)
-  deps.queue.wake()
-  return deployment
+  return supersedeOlder(db, deployment)
 }
+
+/** Whether one more deployment of an environment may wait; it takes the place of one that waits there. */
+export const mayWait = (db: Deps['db'], of: { project: Project; environment: Environment }) =>
+  countOthersWaiting(db, of) < limits.deployments
+
+const countOthersWaiting = (
+  db: Deps['db'],
+  { project: { ownerId }, environment: { id } }: { project: Project; environment: Environment },
+) => countWaiting(db, { ownerId, besides: { environmentId: id } })
 
 /** Only a project without a source may be deployed from a mirror: a source's token opens one place. */
 function refuseElsewhere({ sourceId, repositoryUrl }: Project, asked: string | null | undefined) {

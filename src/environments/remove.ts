@@ -14,7 +14,7 @@ export async function removeEnvironment(
   { id, projectId, name }: Environment,
 ): Promise<Removed[]> {
   const of = { projectId, environmentId: id }
-  await deps.queue.cancelEnvironment(id)
+  await deps.queue.cancelAll({ environmentId: id })
   const removed = await removeFromEngine(deps, { ...of, volumes: false })
   removeLogs(deps, of)
   deleteEnvironment(deps.db, id)

@@ -29,7 +29,7 @@ export async function removeProject(
   deps: RemovalDeps,
   { project, volumes }: { project: Project; volumes: boolean },
 ): Promise<Removed[]> {
-  await deps.queue.cancelProject(project.id)
+  await deps.queue.cancelAll({ projectId: project.id })
   const removed = [
     ...(await tryRemoveWebhook(deps, project)),
     ...(await removeFromEngine(deps, { projectId: project.id, volumes })),

@@ -1,8 +1,8 @@
-import type { Deployment } from '../deployments/store.ts'
+import type { Deps } from '../deps.ts'
 import { listEnvironments } from '../environments/store.ts'
 import { decide } from './decide.ts'
 import { deployPush } from './deploy-push.ts'
-import type { DeployDeps } from './deploy-push.ts'
+import type { Deployed } from './deploy-push.ts'
 import type { ProviderName } from './provider.ts'
 import type { Push } from './push.ts'
 import { forgetOldDeliveries, insertDelivery, updateDelivery } from './store.ts'
@@ -23,23 +23,20 @@ export type Arrival = {
   untouched: ReadonlySet<string>
 } & Content
 
-/** What became of a delivery for one project. */
-export type Outcome = { deployments: Deployment[]; reason: string }
-
-/** Paths that are kept for deciding again; of a push with more, every path counts as touched then. */
-const maxPaths = 500
+/** Characters of paths that are kept for deciding again; of a push with more, every path counts then. */
+const maxPaths = 20_000
 
 /**
  * Puts a delivery into the inbox of a project and inserts what it deploys. Runs inside a transaction:
  * once it is answered, both are there.
  */
 export function deliver(
-  deps: DeployDeps,
+  db: Deps['db'],
   { project, isOwnerDisabled }: Receiver,
   arrival: Arrival,
-): Outcome {
+): Deployed {
   const { provider, signatureOk, now, push, untouched } = arrival
-  const kept = insertDelivery(deps.db, {
+  const kept = insertDelivery(db, {
     projectId: project.id,
     provider,
     deliveryId: arrival.id,
@@ -48,20 +45,20 @@ export function deliver(
     createdAt: new Date(now),
     ...(push ? factsOf(push) : { decision: arrival.decision, reason: arrival.reason }),
   })
-  if (!kept) return { deployments: [], reason: 'This delivery was received before.' }
-  forgetOldDeliveries(deps.db, { projectId: project.id, signatureOk, now })
-  if (!push) return { deployments: [], reason: arrival.reason }
+  if (!kept) return { queued: [], reason: 'This delivery was received before.' }
+  forgetOldDeliveries(db, { projectId: project.id, signatureOk, now })
+  if (!push) return { queued: [], reason: arrival.reason }
 
-  const environments = listEnvironments(deps.db, project.id)
+  const environments = listEnvironments(db, project.id)
   const decision = decide(push, { project, environments, isOwnerDisabled, untouched })
   const triggeredBy = plain(push.pusher ?? '', 100) || provider
-  const deployments = deployPush(deps, { ...decision, project, push, triggeredBy })
-  updateDelivery(deps.db, kept.id, {
-    decision: deployments.length > 0 ? 'deployed' : 'ignored',
-    reason: decision.reason,
-    deploymentIds: deployments.map(({ id }) => id),
+  const deployed = deployPush(db, { decision, project, push, triggeredBy })
+  updateDelivery(db, kept.id, {
+    decision: deployed.queued.length > 0 ? 'deployed' : 'ignored',
+    reason: deployed.reason,
+    deploymentIds: deployed.queued.map(({ deployment }) => deployment.id),
   })
-  return { deployments, reason: decision.reason }
+  return deployed
 }
 
 const factsOf = (push: Push) => ({
@@ -74,7 +71,7 @@ const factsOf = (push: Push) => ({
 const abridged = ({ message, paths, ...push }: Push): Push => ({
   ...push,
   message: message && message.slice(0, 2000),
-  paths: paths && paths.length <= maxPaths ? paths : null,
+  paths: paths && paths.join('').length <= maxPaths ? paths : null,
 })
 
 /** What strangers wrote, as one line that can be stored and shown. */

@@ -1,36 +1,44 @@
 import type { Deps } from '../deps.ts'
-import type { Deployment } from '../deployments/store.ts'
-import { triggerDeployment } from '../deployments/trigger.ts'
+import type { Queued } from '../deployments/waiting.ts'
+import { enqueue, mayWait } from '../deployments/trigger.ts'
 import type { Environment } from '../environments/store.ts'
+import { whyNoMore } from '../limits.ts'
 import type { Project } from '../projects/store.ts'
+import type { Decision } from './decide.ts'
 import { branchOf } from './push.ts'
 import type { Push } from './push.ts'
 
-export type DeployDeps = Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue'>
+/** What was put into the queue, and what became of the push, in a sentence. */
+export type Deployed = { queued: Queued[]; reason: string }
 
-/** Stands in for the queue inside a transaction: what may be rolled back is not begun. */
-const asleep = { wake() {} } as Deps['queue']
-
-/** Inserts a deployment of the pushed commit for each of the environments; the caller wakes the queue. */
-export const deployPush = (
-  deps: DeployDeps,
+/**
+ * Queues a deployment of the pushed commit for each of the environments, but for those that would wait
+ * beyond what their owner may have waiting. Runs in a transaction: the caller tells and wakes.
+ */
+export function deployPush(
+  db: Deps['db'],
   {
     project,
     push,
-    environments,
+    decision,
     triggeredBy,
-  }: { project: Project; push: Push; environments: Environment[]; triggeredBy: string },
-): Deployment[] =>
-  environments.map(({ id }) =>
-    triggerDeployment(
-      { ...deps, queue: asleep },
-      {
-        project,
-        trigger: 'webhook',
-        triggeredBy,
-        environmentId: id,
-        branch: branchOf(push),
-        commit: push.after.toLowerCase(),
-      },
-    ),
-  )
+  }: { project: Project; push: Push; decision: Decision; triggeredBy: string },
+): Deployed {
+  const queued: Queued[] = []
+  const left: Environment[] = []
+  for (const environment of decision.environments) {
+    if (!mayWait(db, { project, environment })) {
+      left.push(environment)
+      continue
+    }
+    const asked = {
+      environmentId: environment.id,
+      branch: branchOf(push),
+      commit: push.after.toLowerCase(),
+    }
+    queued.push(enqueue(db, { project, trigger: 'webhook', triggeredBy, ...asked }))
+  }
+  if (left.length === 0) return { queued, reason: decision.reason }
+  const names = left.map(({ name }) => name).join(', ')
+  return { queued, reason: `Not deployed to ${names}: ${whyNoMore('deployments')}` }
+}

@@ -1,17 +1,19 @@
 import type { Deps } from '../deps.ts'
+import type { Deployment } from '../deployments/store.ts'
+import { tellSuperseded } from '../deployments/waiting.ts'
 import { AppError } from '../errors.ts'
 import { journal } from '../journal.ts'
 import type { Project } from '../projects/store.ts'
 import { randomToken } from '../secrets.ts'
 import { deliver } from './deliver.ts'
-import type { Arrival, Content, Outcome } from './deliver.ts'
+import type { Arrival, Content } from './deliver.ts'
 import { findReceivers } from './find-receivers.ts'
 import { notAnEvent, readPayload } from './payload.ts'
 import type { Provider, Received } from './provider.ts'
 import type { Receiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
-type ReceiveDeps = Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue' | 'secrets'>
+type ReceiveDeps = Pick<Deps, 'db' | 'logDb' | 'logs' | 'secrets'>
 
 /** Signs for no project; checking against it takes as long as against one. */
 const nobodysSecret = randomToken()
@@ -24,7 +26,7 @@ export async function receive(
   deps: ReceiveDeps,
   provider: Provider,
   { received, mediaType }: { received: Received; mediaType: string },
-): Promise<Outcome> {
+): Promise<{ deployments: Deployment[]; reason: string }> {
   const { headers, now } = received
   const { payload, names } = readNamed(provider, { received, mediaType })
 
@@ -55,7 +57,7 @@ export async function receive(
   const outcomes = deliverAll(deps, signed, arrival)
   if (content.push === null && content.decision === 'refused') throw notAnEvent(content.reason)
   return {
-    deployments: outcomes.flatMap(({ deployments }) => deployments),
+    deployments: outcomes.flatMap(({ queued }) => queued.map(({ deployment }) => deployment)),
     reason: [...new Set(outcomes.map(({ reason }) => reason))].join(' '),
   }
 }
@@ -79,10 +81,14 @@ function readNamed(
 const notSigned = () => new AppError('unauthorized', 'The signature is missing or does not fit.')
 
 /** All or none, so that a sender who is told to try again does not find half of it done. */
-const deliverAll = (deps: ReceiveDeps, receivers: Receiver[], arrival: Arrival) =>
-  deps.db.transaction(() => receivers.map((receiver) => deliver(deps, receiver, arrival)), {
-    behavior: 'immediate',
-  })
+function deliverAll(deps: ReceiveDeps, receivers: Receiver[], arrival: Arrival) {
+  const outcomes = deps.db.transaction(
+    () => receivers.map((receiver) => deliver(deps.db, receiver, arrival)),
+    { behavior: 'immediate' },
+  )
+  for (const { queued } of outcomes) for (const one of queued) tellSuperseded(deps, one)
+  return outcomes
+}
 
 const unsigned: Content & { signatureOk: false; untouched: ReadonlySet<string> } = {
   signatureOk: false,

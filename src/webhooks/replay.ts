@@ -1,10 +1,11 @@
+import type { Deps } from '../deps.ts'
 import type { Deployment } from '../deployments/store.ts'
+import { tellSuperseded } from '../deployments/waiting.ts'
 import { AppError } from '../errors.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
 import { decide } from './decide.ts'
 import { deployPush } from './deploy-push.ts'
-import type { DeployDeps } from './deploy-push.ts'
 import type { Push } from './push.ts'
 import { updateDelivery } from './store.ts'
 import type { Delivery } from './store.ts'
@@ -15,7 +16,7 @@ export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && pus
 
 /** Decides a stored push again, as the project is set up now, and deploys what it asks for. */
 export async function replay(
-  deps: DeployDeps,
+  deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue'>,
   { project, delivery, triggeredBy }: { project: Project; delivery: Delivery; triggeredBy: string },
 ): Promise<Deployment[]> {
   if (!canReplay(delivery))
@@ -26,19 +27,21 @@ export async function replay(
   const decision = decide(push, { project, environments, isOwnerDisabled: false, untouched })
   if (decision.environments.length === 0)
     throw new AppError('conflict', `There is nothing to replay. ${decision.reason}`)
-  const deployments = deps.db.transaction(
+  const queued = deps.db.transaction(
     () => {
-      const inserted = deployPush(deps, { ...decision, project, push, triggeredBy })
-      const deploymentIds = [...delivery.deploymentIds, ...inserted.map(({ id }) => id)]
+      const { queued, reason } = deployPush(deps.db, { decision, project, push, triggeredBy })
+      if (queued.length === 0) throw new AppError('too_many', reason, { retryAfter: 60 })
+      const made = queued.map(({ deployment }) => deployment.id)
       updateDelivery(deps.db, delivery.id, {
         decision: 'deployed',
-        reason: decision.reason,
-        deploymentIds,
+        reason,
+        deploymentIds: [...delivery.deploymentIds, ...made],
       })
-      return inserted
+      return queued
     },
     { behavior: 'immediate' },
   )
+  for (const one of queued) tellSuperseded(deps, one)
   deps.queue.wake()
-  return deployments
+  return queued.map(({ deployment }) => deployment)
 }

@@ -9,10 +9,13 @@ import type { Page } from '../web/paging.ts'
 export type Delivery = typeof deliveries.$inferSelect
 type DeliveryValues = typeof deliveries.$inferInsert
 
-/** How many deliveries of a project are kept at least; refused ones can not crowd out the others. */
-const kept = { good: 100, refused: 20 }
+/**
+ * How many deliveries of a project are kept: good ones with their push at least, good ones in all, and
+ * refused ones, which can not crowd out the others.
+ */
+const kept = { good: 100, known: 2000, refused: 20 }
 
-/** Milliseconds for which a delivery is known again when it comes a second time. */
+/** Milliseconds for which a delivery is known again when it comes a second time, if it is kept so long. */
 const memory = 7 * 24 * 3_600_000
 
 export type Receiver = { project: Project; isOwnerDisabled: boolean }
@@ -81,14 +84,15 @@ export const getSourceProvider = (db: Db, { sourceId }: Pick<Project, 'sourceId'
         .where(eq(gitSources.id, sourceId))
         .get()?.provider ?? null)
 
-/** Drops what is neither among the newest of its kind nor young enough to come again. */
+/** Drops what is neither among the newest of its kind nor young enough to come again; called for each. */
 export function forgetOldDeliveries(
   db: Db,
   { projectId, signatureOk, now }: { projectId: string; signatureOk: boolean; now: number },
 ) {
-  const { forgetGood, forgetRefused } = prepared(db)
-  if (signatureOk) forgetGood.run({ projectId, since: now - memory })
-  else forgetRefused.run({ projectId })
+  const { forgetPush, forgetGood, forgetRefused } = prepared(db)
+  if (!signatureOk) return void forgetRefused.run({ projectId })
+  forgetPush.run({ projectId })
+  forgetGood.run({ projectId, since: now - memory })
 }
 
 /** What every delivery asks: building these queries takes longer than running them. */
@@ -125,13 +129,22 @@ function prepare(db: Db) {
       .innerJoin(users, eq(users.id, projects.ownerId))
       .where(sql`EXISTS (SELECT 1 FROM ${paths} WHERE ${named})`)
       .prepare(),
+    // the id of an older one is enough to know it again, and pushes are large
+    forgetPush: db
+      .update(deliveries)
+      .set({ push: null })
+      .where(eq(deliveries.id, lastKept(true, kept.good + 1)))
+      .prepare(),
     // a comparison with nothing is not true: while there are fewer than are kept, none goes
     forgetGood: db
       .delete(deliveries)
       .where(
         and(
           kind(true),
-          lt(deliveries.id, sql`min((${lastKept(true, kept.good)}), (${firstYoung}))`),
+          lt(
+            deliveries.id,
+            sql`max(min((${lastKept(true, kept.good)}), (${firstYoung})), coalesce((${lastKept(true, kept.known)}), ''))`,
+          ),
         ),
       )
       .prepare(),

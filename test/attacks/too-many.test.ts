@@ -7,7 +7,7 @@ import { insertEnvironment } from '../../src/environments/store.ts'
 import { insertVariable } from '../../src/environments/variable-store.ts'
 import { insertSource } from '../../src/git/store.ts'
 import { limits } from '../../src/limits.ts'
-import { findProject, insertProject } from '../../src/projects/store.ts'
+import { insertProject } from '../../src/projects/store.ts'
 import { addRegistry } from '../../src/registries/add.ts'
 import { insertRegistry } from '../../src/registries/store.ts'
 import { insertService } from '../../src/services/store.ts'
@@ -16,6 +16,7 @@ import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { Answer } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
+import { aPush, secret, sent } from '../webhooks/senders.ts'
 
 const repositoryUrl = 'https://git.example.com/team/site.git'
 
@@ -89,12 +90,13 @@ describe('one user may not have more than so many', () => {
     refusedAt(limits.variables, await ada.post(path, { dotenv: endless }))
   })
 
-  test('waiting deployments; what is pushed is never turned away', async () => {
+  test('waiting deployments; a push beyond them is kept, answered with the reason, and deployed later', async () => {
     const { t, ada, project, ownerId } = await setUp()
     many(t, limits.deployments, (i) => {
       const { id } = insertEnvironment(t.db, {
         projectId: project.id,
         name: `e${i}`,
+        branch: 'other',
         hostPort: 3000 + i,
       })
       insertDeployment(t.db, {
@@ -110,12 +112,57 @@ describe('one user may not have more than so many', () => {
     expect(refused.headers.get('Retry-After')).toBe('60')
     const stored = (await ada.get(`/projects/${project.id}/deployments?limit=500`)).json
     expect(stored.items).toHaveLength(limits.deployments)
-    const pushed = t.queue.trigger({
-      project: findProject(t.db, { id: project.id, ownerId }),
-      trigger: 'webhook',
-      triggeredBy: 'github',
-    })
-    expect(pushed.status).toBe('pending')
+    await ada.put(`/projects/${project.id}/settings`, { webhookSecret: secret })
+    const { status, json } = await push()
+    expect([status, json.deployments]).toEqual([200, []])
+    expect(json.reason).toContain(`Not deployed to production: You have ${limits.deployments} `)
+    const [delivery] = (await ada.get(`/projects/${project.id}/deliveries`)).json.items
+    expect(delivery).toMatchObject({ decision: 'ignored', reason: json.reason })
+    const replay = () => ada.post(`/projects/${project.id}/deliveries/${delivery.id}/replay`)
+    refusedAt(limits.deployments, await replay(), 429)
+
+    const [waiting] = stored.items
+    const again = { environmentId: waiting.environmentId }
+    expect((await ada.post(`/projects/${project.id}/deployments`, again)).status).toBe(201) // in its place
+    const path = `/projects/${project.id}/deployments/${stored.items[1].id}`
+    expect((await ada.post(`${path}/cancel`)).status).toBe(200)
+    expect((await replay()).status).toBe(201)
+    expect((await push()).status).toBe(202) // in the place of the one that waits there by now
+
+    async function push() {
+      const repository = { full_name: 'team/site', clone_url: repositoryUrl }
+      const { path, headers, body } = sent.github(aPush({ repository }))
+      const answer = await t.app.request(path, { method: 'POST', headers, body })
+      return { status: answer.status, json: (await answer.json()) as any }
+    }
+  })
+
+  test('deployments that never began: the oldest of an environment go', async () => {
+    const { t, ada, project, environment } = await setUp()
+    const environmentId = environment.id
+    const neverBegun = { status: 'superseded', finishedAt: new Date() } as const
+    const asked = { trigger: 'webhook', triggeredBy: 'gordon', repositoryUrl } as const
+    const insert = (more: object) =>
+      insertDeployment(t.db, { projectId: project.id, environmentId, ...asked, ...more })
+    const ran = insert({ status: 'superseded', attempt: 1, containerId: 'c' })
+    const oldest = insert(neverBegun)
+    many(t, 510, () => insert(neverBegun))
+    t.logDb.$client.run("INSERT INTO deployment_logs VALUES (?, 1, 0, 'system', 'old')", [
+      oldest.id,
+    ])
+    const newest = (await ada.post(`/projects/${project.id}/deployments`)).json
+
+    const count = (sql: string) =>
+      t.db.$client.query<{ n: number }, []>(`SELECT count(*) n FROM ${sql}`).get()!.n
+    expect(count("deployments WHERE status = 'superseded' AND attempt = 0")).toBe(500)
+    const kept = t.db.$client.query<{ id: string }, []>('SELECT id FROM deployments').all()
+    const ids = kept.map(({ id }) => id)
+    expect([ran.id, oldest.id, newest.id].map((id) => ids.includes(id))).toEqual([
+      true,
+      false,
+      true,
+    ])
+    expect(t.logDb.$client.query('SELECT 1 FROM deployment_logs').all()).toEqual([])
   })
 
   test('deployments for one environment wait at once: it is one, however many were asked for', async () => {

@@ -1,7 +1,9 @@
-import { expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { journal } from '../../src/journal.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
+import { until } from '../support/until.ts'
 import { aBuild, anApp, aProject, cancel, finished, logOf, triggered } from './apps.ts'
 import { eventsOf, logs, pathOf, reaches } from './events.ts'
 import type { Key } from './events.ts'
@@ -59,6 +61,85 @@ test('no more builds run at once than DAVIT_BUILD_CONCURRENCY, and a rollback ne
   await cancel(ada, builds[0])
   await logs(ada, builds[2], 'RUN')
   for (const deployment of builds.slice(1)) await cancel(ada, deployment)
+})
+
+test('owners take turns: the many builds of one delay another’s by no more than the one that runs', async () => {
+  const t = testApp()
+  const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
+  const first = await (await slowBuild(t, ada, 'first')).trigger()
+  await logs(ada, first, 'RUN')
+  const waiting: [TestClient, Key][] = []
+  for (const name of ['a', 'b', 'c'])
+    waiting.push([ada, await (await aProject(t, ada, aBuild('exit 1'), { name })).trigger()])
+  for (const name of ['x', 'y'])
+    waiting.push([bob, await (await aProject(t, bob, aBuild('exit 1'), { name })).trigger()])
+  await cancel(ada, first)
+
+  const ended = await Promise.all(waiting.map(([client, one]) => finished(client, one)))
+  const began = ended.toSorted((a, b) => (a.steps[0].startedAt < b.steps[0].startedAt ? -1 : 1))
+  expect(began.map(({ triggeredBy }) => triggeredBy.split('@')[0])).toEqual([
+    'bob',
+    'ada',
+    'bob',
+    'ada',
+    'ada',
+  ])
+  const ofAda = began.filter(({ triggeredBy }) => triggeredBy.startsWith('ada'))
+  expect(ofAda.map(({ id }) => id)).toEqual(ofAda.map(({ id }) => id).toSorted())
+})
+
+test('all work of a user ends at once, and nobody else’s', async () => {
+  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
+  const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
+  const project = await slowBuild(t, ada, 'site')
+  const running = await project.trigger()
+  await logs(ada, running, 'RUN')
+  const behind = await project.trigger()
+  const other = await (await slowBuild(t, bob, 'other')).trigger()
+  await logs(bob, other, 'RUN')
+  const waiting = await (await slowBuild(t, ada, 'waiting')).trigger()
+  const beside = await (await slowBuild(t, bob, 'beside')).trigger()
+
+  await t.queue.cancelAll({ ownerId: ada.user.id })
+
+  for (const one of [running, behind, waiting]) expect(await statusOf(ada, one)).toBe('cancelled')
+  expect(await logOf(ada, waiting)).toEqual(['Cancelled while it waited.'])
+  expect(await statusOf(bob, other)).toBe('building')
+  await logs(bob, beside, 'RUN')
+  await t.queue.cancelAll({ ownerId: bob.user.id })
+})
+
+describe('a deployment whose pipeline can not store its end', () => {
+  test.each(['failed', 'cancelled'])(
+    '(%s) ends when it can be stored, and blocks nothing then',
+    async (end) => {
+      const t = testApp()
+      const ada = t.logIn('ada@example.com')
+      using broke = spyOn(journal, 'error').mockImplementation(() => {})
+      const project = await aProject(t, ada, aBuild(end === 'failed' ? 'exit 1' : 'sleep 2222'))
+      t.db.$client.run(
+        `CREATE TRIGGER broken BEFORE UPDATE ON deployments WHEN NEW.status = '${end}'
+       BEGIN SELECT RAISE(ABORT, 'broken'); END`,
+      )
+      const first = await project.trigger()
+      await logs(ada, first, 'RUN')
+      project.repository.commit(anApp('x'))
+      const ended = finished(ada, first)
+      const cancelled = end === 'cancelled' ? cancel(ada, first) : null
+      await logs(ada, first, end === 'failed' ? 'Failed: ' : 'Cancelled.')
+      const second = await project.trigger()
+      await until(() => broke.mock.calls.some(([what]) => what === 'pipeline broke'))
+      expect([await statusOf(ada, first), await statusOf(ada, second)]).toEqual([
+        'building',
+        'pending',
+      ])
+
+      t.db.$client.run('DROP TRIGGER broken')
+      expect((await ended).status).toBe(end)
+      await cancelled
+      expect((await finished(ada, second)).status).toBe('running')
+    },
+  )
 })
 
 test('a secret that can not be opened fails its deployment, once', async () => {

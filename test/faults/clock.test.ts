@@ -11,7 +11,7 @@ import { isDue } from '../../src/containers/clean-up/schedule.ts'
 import { CrashCount } from '../../src/containers/crash-count.ts'
 import { openDatabase } from '../../src/db/index.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
-import { supersedeOlder } from '../../src/deployments/supersede.ts'
+import { supersedeOlder } from '../../src/deployments/waiting.ts'
 import { insertVariable } from '../../src/environments/variable-store.ts'
 import { OutputWriter } from '../../src/logs/output-writer.ts'
 import { dropOldOutput } from '../../src/logs/retention.ts'
@@ -99,7 +99,7 @@ test('of two deployments the one made later is the newer, though the clock was p
   ahead(-hour)
   const newer = insert()
   expect(newer.id > older.id).toBe(true)
-  supersedeOlder(t.deps, newer)
+  supersedeOlder(t.db, newer)
   const statusOf = (id: string) =>
     t.db.$client
       .query<{ status: string }, [string]>('SELECT status FROM deployments WHERE id = ?')

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
+import { insertDelivery } from '../../src/webhooks/store.ts'
 import { aProject, aPush, aReceiver, countDeployments, inbox, post, sent } from './senders.ts'
 
 const day = 86_400_000
@@ -96,4 +97,53 @@ test('a full disk is answered 503, so that it is sent again', async () => {
   expect(statuses.at(-1)).toBe(503)
   expect(new Set(statuses.slice(0, -1))).toEqual(new Set([202]))
   expect(inbox(t, project.id)).toHaveLength(countDeployments(t))
+})
+
+test('what a delivery would have superseded goes on waiting, and nobody is told otherwise, when it can not be stored', async () => {
+  const t = aReceiver()
+  const [first, second] = [await aProject(t.owner), await aProject(t.owner)]
+  const waiting = (await t.owner.post(`/projects/${first.id}/deployments`)).json
+  t.db.$client.run(
+    `CREATE TRIGGER full BEFORE INSERT ON deployments WHEN NEW.project_id = '${second.id}'
+     BEGIN SELECT RAISE(ABORT, 'full'); END`,
+  )
+  const heard: unknown[] = []
+  using published = spyOn(t.logs, 'publish').mockImplementation(
+    (...event) => void heard.push(event),
+  )
+  expect((await post(t, sent.github(aPush()))).status).toBe(500)
+
+  expect(heard).toEqual([])
+  const path = `/projects/${first.id}/deployments/${waiting.id}`
+  expect((await t.owner.get(path)).json.status).toBe('pending')
+  expect((await t.owner.get(`${path}/logs?limit=10`)).json.items).toEqual([])
+
+  t.db.$client.run('DROP TRIGGER full')
+  expect((await post(t, sent.github(aPush()))).status).toBe(202)
+  expect((await t.owner.get(path)).json.status).toBe('superseded')
+  expect(published).toHaveBeenCalledWith(waiting.id, { status: 'superseded' })
+})
+
+test('the inbox of a storm stays small: old ones are known again, but not kept whole', async () => {
+  const t = aReceiver()
+  const project = await aProject(t.owner)
+  const first = sent.github(aPush({ ref: 'refs/heads/dev' }))
+  await post(t, first)
+  for (let i = 0; i < 110; i++) await post(t, sent.github(aPush({ ref: 'refs/heads/dev' })))
+  const whole = t.db.$client.query('SELECT count(*) n FROM deliveries WHERE push IS NOT NULL')
+  expect(whole.get()).toEqual({ n: 100 })
+  expect((await post(t, first)).json.reason).toContain('before')
+
+  const before = {
+    projectId: project.id,
+    provider: 'github',
+    event: 'push',
+    signatureOk: true,
+    createdAt: new Date(t.clock.now),
+  } as const
+  t.db.transaction(() => {
+    for (let i = 0; i < 2000; i++) insertDelivery(t.db, { ...before, deliveryId: `many-${i}` })
+  })
+  await post(t, sent.github(aPush({ ref: 'refs/heads/dev' })))
+  expect(inbox(t, project.id)).toHaveLength(2000)
 })

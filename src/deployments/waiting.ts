@@ -1,0 +1,44 @@
+import type { Deps } from '../deps.ts'
+import { report } from '../journal.ts'
+import { deleteLogRows } from '../projects/store.ts'
+import { LogWriter } from './log-writer.ts'
+import { forgetNeverBegun, supersedeWaiting } from './waiting-store.ts'
+import type { Deployment } from './store.ts'
+
+/** A deployment that was put into the queue, and those that gave way to it. */
+export type Queued = { deployment: Deployment; superseded: Deployment[] }
+
+/** Of those that wait for an environment only the newest is worth running. */
+export const supersedeOlder = (db: Deps['db'], deployment: Deployment): Queued => ({
+  deployment,
+  superseded: supersedeWaiting(db, deployment),
+})
+
+/**
+ * Tells those who follow what was superseded, once that is stored: never inside a transaction, which
+ * may be rolled back. Of the many that a storm of pushes can leave, old ones are forgotten.
+ */
+export function tellSuperseded(
+  deps: Pick<Deps, 'db' | 'logDb' | 'logs'>,
+  { deployment: { environmentId }, superseded }: Queued,
+) {
+  for (const { id } of superseded) {
+    const log = new LogWriter(deps, id)
+    log.write('A newer deployment of this environment took its place while it waited.')
+    log.flush()
+    deps.logs.publish(id, { status: 'superseded' })
+  }
+  try {
+    for (const { id } of forgetNeverBegun(deps.db, environmentId)) deleteLogRows(deps.logDb, id)
+  } catch (error) {
+    report('old deployments were not forgotten', error, { environment: environmentId })
+  }
+}
+
+/** Tells, once it is stored, that a deployment was cancelled while it waited, and by whom where that is known. */
+export function tellCancelled(deps: Pick<Deps, 'logDb' | 'logs'>, id: string, by?: string) {
+  const log = new LogWriter(deps, id)
+  log.write(`Cancelled${by ? ` by ${by}` : ''} while it waited.`)
+  log.flush()
+  deps.logs.publish(id, { status: 'cancelled' })
+}
