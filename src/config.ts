@@ -107,6 +107,8 @@ const settings = z.object({
     .transform(Number)
     .refine((cpus) => cpus >= 0.1 && cpus <= 512, 'wants processors, from 0.1 to 512')
     .optional(),
+  /** Minutes after which a deployment that is still cloning or building is ended. */
+  DAVIT_BUILD_TIMEOUT: whole('minutes', { min: 1, max: 10_080 }).default(60),
   /** MiB that a repository may take on disk, and the files of a build. */
   DAVIT_REPOSITORY_SIZE: whole('MiB', { min: 1, max: 1_048_576 }).default(2048),
   /** What the engine builds with; auto is BuildKit where it has that. BuildKit clips long output. */
@@ -170,6 +172,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
     buildMemory: set.DAVIT_BUILD_MEMORY ? set.DAVIT_BUILD_MEMORY * 1024 * 1024 : null,
     buildCpus: set.DAVIT_BUILD_CPUS ?? null,
+    buildTimeout: set.DAVIT_BUILD_TIMEOUT * 60_000,
     repositorySize: set.DAVIT_REPOSITORY_SIZE * 1024 * 1024,
     builder: set.DAVIT_BUILDER,
     settleTime: set.DAVIT_SETTLE_TIME * 1000,

@@ -6,6 +6,7 @@ import { isToBePulled } from '../projects/image-access.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { authFor } from '../registries/auth.ts'
 import { cleanUp } from './clean-up.ts'
+import { withinDeadline } from './deadline.ts'
 import { explain } from './explain.ts'
 import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
@@ -14,7 +15,8 @@ import { stopping } from './run.ts'
 import type { Run } from './run.ts'
 import { build } from './steps/build.ts'
 import { clone } from './steps/clone.ts'
-import { deploy } from './steps/deploy.ts'
+import { deploy, imageMissing } from './steps/deploy.ts'
+import type { Outcome } from './steps/deploy.ts'
 import { discard } from './steps/discard.ts'
 import { countAttempt, getCurrent, getJob } from './store.ts'
 import type { Job } from './store.ts'
@@ -62,19 +64,26 @@ async function takeSteps(deps: Deps, work: Work) {
     loginTo: (image: string) => authFor(deps, { ownerId, image }),
     cacheNamespace: deps.secrets.sign(`build cache of ${ownerId}`),
   }
-  const run: Run = { ...deps, ...job, variables, keys, ...access, log, save, signal }
+  const { shutdown } = deps.streams
+  const run: Run = { ...deps, ...job, variables, keys, ...access, log, save, signal, shutdown }
 
-  const image = deployment.image ?? (await buildFromSource())
+  if (deployment.trigger === 'rollback' && !deployment.image)
+    throw imageMissing('The image of this rollback was cleaned up.')
+  const image = deployment.image ?? (await withinDeadline(run, buildFromSource))
   onBuilt()
   const previous = getCurrent(deps.db, environment.id)
-  const url = await stage('deploying', () => {
+  await stage('deploying', () => {
     if (deployment.image) tellProvider()
-    return deploy(run, { image, previous })
+    return deploy(run, { image, previous, commit })
   })
-  progress.log(url ? `Running at ${url}` : 'Running')
-  await untilStored(() => progress.succeed({ url }), { signal })
 
-  async function buildFromSource() {
+  /** From here on the new version serves, and nothing is undone. */
+  function commit(outcome: Outcome) {
+    progress.log(outcome.url ? `Running at ${outcome.url}` : 'Running')
+    return untilStored(() => progress.succeed(outcome), { signal })
+  }
+
+  async function buildFromSource(run: Run) {
     const snapshot = await stage('cloning', () => clone(run))
     progress.save({
       branch: snapshot.branch,
@@ -99,23 +108,24 @@ async function takeSteps(deps: Deps, work: Work) {
 async function end(deps: Deps, { job, progress, signal, error }: Work & { error: unknown }) {
   const { id } = job.deployment
   const patience = { signal: deps.streams.shutdown }
-  const left = await discard(deps, { job, stops: signal.reason === stopping }).catch((failed) => {
-    report('discarding a deployment failed', failed, { deployment: id })
-    return {}
-  })
-  if (signal.reason === stopping) {
+  const stops = signal.reason === stopping
+  const left = await discard(deps, { job, stops }).catch((failed) =>
+    report('discarding a deployment failed', failed, { deployment: id }),
+  )
+  if (stops) {
+    if (!left) return progress.log('Davit is stopping.') // the next process finds it where it was
     progress.log('Davit is stopping. This deployment is taken up again at its next start.')
     return progress.putBack(left)
   }
   if (signal.aborted) {
     progress.log('Cancelled.')
-    return untilStored(() => progress.cancel(left), patience)
+    return untilStored(() => progress.cancel(left ?? {}), patience)
   }
   const failure = explain(error, progress.step)
   if (failure.code === 'internal')
     journal.error('deployment failed', error, { deployment: id, step: progress.step })
   progress.log(`Failed: ${failure.message} ${failure.hint}`)
-  await untilStored(() => progress.fail(failure, left), patience)
+  await untilStored(() => progress.fail(failure, left ?? {}), patience)
 }
 
 /** What a change of containers leaves behind, and whether the state still says what the container does. */

@@ -24,4 +24,6 @@ export type Run = Job &
     /** Records what is known of the deployment by now. */
     save: (facts: Partial<Deployment>) => void
     signal: AbortSignal
+    /** Aborted when Davit stops: what is not undone by then is left to the next process. */
+    shutdown: AbortSignal
   }

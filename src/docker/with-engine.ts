@@ -24,7 +24,7 @@ export async function withEngine<Result>(
     try {
       return await work()
     } catch (error) {
-      if (!isAway(error)) {
+      if (!isEngineAway(error)) {
         report(failed, error, fields)
         return null
       }
@@ -34,4 +34,5 @@ export async function withEngine<Result>(
   return null
 }
 
-const isAway = (error: unknown) => error instanceof Failure && error.code === 'engine_unreachable'
+export const isEngineAway = (error: unknown) =>
+  error instanceof Failure && error.code === 'engine_unreachable'

@@ -1,26 +1,36 @@
-import { Failure } from '../../errors.ts'
 import { urlOf } from '../../environments/json.ts'
+import { Failure } from '../../errors.ts'
+import { report } from '../../journal.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import { retire } from '../../logs/retire.ts'
 import type { Run } from '../run.ts'
 import type { Deployment } from '../store.ts'
-import { waitForEngine } from '../../docker/wait-for-engine.ts'
+import { isEngineAway, withEngine } from '../../docker/with-engine.ts'
 import { choosePort, containerOptions, volumesOf } from './container.ts'
 import { gate } from './gate.ts'
 import { ensureProjectNetwork } from './network.ts'
 
-/** Milliseconds in which an engine that went away may come back to have a switch undone. */
-const patience = 60_000
+/** What a switch came to. */
+export type Outcome = Pick<Deployment, 'url' | 'downtimeMs'>
 
 /**
- * Puts a container of the image in the place of the one that serves, and returns its address. Where
- * both would want the same port or volume the old one stops first, and starts again at once if the
- * new one does not pass the gate. The engine's answers to what creates, starts and stops are waited
- * for even when the run is aborted: a call broken off half-way could still take effect, unseen.
+ * Puts a container of the image in the place of the one that serves. Where both would use the same
+ * port or volume the old one stops first. Until `commit` has stored the outcome all is undone when
+ * something fails, and the old one serves again; afterwards nothing is. Docker's answers to what
+ * creates, starts and stops are waited for even when the run is aborted: a call broken off half-way
+ * could still take effect, unseen.
  */
 export async function deploy(
   run: Run,
-  { image, previous }: { image: string; previous: Deployment | null },
+  {
+    image,
+    previous,
+    commit,
+  }: {
+    image: string
+    previous: Deployment | null
+    commit: (outcome: Outcome) => Promise<void>
+  },
 ) {
   const { docker, environment, log, save, signal } = run
   const [found, network] = await Promise.all([
@@ -44,24 +54,26 @@ export async function deploy(
     await docker.startContainer(id)
     const { answeredAt } = await gate(run, { id, port, network })
     await docker.setRestartPolicy(id, { name: 'unless-stopped' })
-    if (old) tellDowntime(run, answeredAt - quietFrom)
+    signal.throwIfAborted()
+    await commit({
+      url: port > 0 ? urlOf(environment, run.config) : null,
+      downtimeMs: old ? tellDowntime(run, answeredAt - quietFrom) : null,
+    })
   } catch (error) {
-    await giveWay(run, { id, old })
-    if (old) tellDowntime(run, performance.now() - quietFrom)
+    await revertSwitch(run, { id, old })
+    if (old) saveDowntime(run, tellDowntime(run, performance.now() - quietFrom))
     throw error
   }
-  return port > 0 ? urlOf(environment, run.config) : null
 }
 
 async function findImage({ docker, signal }: Run, image: string) {
   const found = await docker.inspectImage(image, { signal })
   if (found) return found
-  throw new Failure(
-    'image_missing',
-    `Starting: the image ${image} is not on the engine any more.`,
-    'Deploy the commit again, so that it is built anew.',
-  )
+  throw imageMissing(`The image ${image} doesn’t exist any more.`)
 }
+
+export const imageMissing = (message: string) =>
+  new Failure('image_missing', message, 'Deploy the commit again, so that it is built again.')
 
 async function ensureVolumes(run: Run) {
   const { docker, project, environment, instanceId } = run
@@ -80,26 +92,39 @@ async function stop({ docker, log }: Run, container: string) {
   await docker.stopContainer(container, { timeoutSeconds: 10 })
 }
 
-/** The undo of the switch. Whatever goes wrong here is told, and does not hide why it was needed. */
-async function giveWay(run: Run, { id, old }: { id: string; old: string | null }) {
-  const { docker, log } = run
-  await waitForEngine(docker, { signal: AbortSignal.timeout(patience) })
-  try {
-    await retire(run, id, { timeoutSeconds: 0 })
-  } catch (error) {
-    log(`The new container was not removed: ${(error as Error).message}`)
+/**
+ * The undo of the switch, as soon as Docker answers. Whatever goes wrong here is told, and does not
+ * hide why it was needed.
+ */
+async function revertSwitch(run: Run, { id, old }: { id: string; old: string | null }) {
+  const { docker, log, shutdown: signal } = run
+  const attempt = async (work: () => Promise<unknown>, failed: string) => {
+    await withEngine(docker, { signal, failed }, () =>
+      work().catch((error) => {
+        if (isEngineAway(error)) throw error
+        log(`${failed}: ${(error as Error).message}`)
+      }),
+    )
   }
+  await attempt(() => retire(run, id, { timeoutSeconds: 0 }), 'The new container was not removed')
   if (!old) return
-  try {
+  await attempt(async () => {
     await docker.startContainer(old)
     log('The previous container serves again.')
-  } catch (error) {
-    log(`The previous container did not start again: ${(error as Error).message}`)
-  }
+  }, 'The previous container did not start again')
 }
 
-function tellDowntime({ log, save }: Run, milliseconds: number) {
-  const downtimeMs = Math.round(milliseconds)
-  save({ downtimeMs })
-  log(`Nothing answered for ${(downtimeMs / 1000).toFixed(1)} s while switching.`)
+/** Returns it, in whole milliseconds. */
+function tellDowntime({ log }: Run, milliseconds: number) {
+  log(`Nothing answered for ${(milliseconds / 1000).toFixed(1)} s while switching.`)
+  return Math.round(milliseconds)
+}
+
+/** Does not hide why the switch was undone. */
+function saveDowntime({ save, deployment: { id } }: Run, downtimeMs: number) {
+  try {
+    save({ downtimeMs })
+  } catch (error) {
+    report('how long nothing answered was not stored', error, { deployment: id })
+  }
 }
