@@ -46,7 +46,7 @@ export function enqueue(
 ): Queued {
   if (project.deletingAt)
     throw new AppError('conflict', `Project ${project.name} is being deleted. It is not deployed.`)
-  if (findUser(deps.db, project.ownerId).disabledAt)
+  if (findUser(db, project.ownerId).disabledAt)
     throw new AppError('conflict', 'The account of the project’s owner is disabled.')
   refuseElsewhere(project, asked.repositoryUrl)
   const environment = chooseEnvironment(

@@ -1,5 +1,4 @@
 import { and, asc, count, desc, eq, inArray, isNull, lt, ne } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, projects } from '../db/schema.ts'
 import { activeStatuses } from './store.ts'
@@ -75,15 +74,15 @@ export function forgetNeverBegun(db: Db, environmentId: string) {
     .all()
 }
 
-/** Whose work ends: that of a project, an environment or a user. */
-export type WorkOf = { projectId: string } | { environmentId: string } | { ownerId: string }
+/** What is being deleted, and has its work ended. */
+export type WorkOf = { projectId: string } | { environmentId: string }
 
 /** Ends what waits; returns those deployments. */
 export const cancelWaiting = (db: Db, of: WorkOf) =>
   db
     .update(deployments)
     .set({ status: 'cancelled', finishedAt: new Date() })
-    .where(and(eq(deployments.status, 'pending'), isOf(db, of)))
+    .where(and(eq(deployments.status, 'pending'), isOf(of)))
     .returning()
     .all()
 
@@ -92,7 +91,7 @@ export const requestCancel = (db: Db, of: WorkOf) =>
   db
     .update(deployments)
     .set({ cancelRequested: true })
-    .where(and(inArray(deployments.status, [...activeStatuses]), isOf(db, of)))
+    .where(and(inArray(deployments.status, [...activeStatuses]), isOf(of)))
     .run()
 
 /** Those of these deployments that are theirs. */
@@ -100,15 +99,10 @@ export const listWorkOf = (db: Db, of: WorkOf, ids: string[]) =>
   db
     .select({ id: deployments.id })
     .from(deployments)
-    .where(and(inArray(deployments.id, ids), isOf(db, of)))
+    .where(and(inArray(deployments.id, ids), isOf(of)))
     .all()
 
-function isOf(db: Db, of: WorkOf): SQL {
-  if ('projectId' in of) return eq(deployments.projectId, of.projectId)
-  if ('environmentId' in of) return eq(deployments.environmentId, of.environmentId)
-  const owned = db
-    .select({ id: projects.id })
-    .from(projects)
-    .where(eq(projects.ownerId, of.ownerId))
-  return inArray(deployments.projectId, owned)
-}
+const isOf = (of: WorkOf) =>
+  'projectId' in of
+    ? eq(deployments.projectId, of.projectId)
+    : eq(deployments.environmentId, of.environmentId)

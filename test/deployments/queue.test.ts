@@ -88,27 +88,6 @@ test('owners take turns: the many builds of one delay another’s by no more tha
   expect(ofAda.map(({ id }) => id)).toEqual(ofAda.map(({ id }) => id).toSorted())
 })
 
-test('all work of a user ends at once, and nobody else’s', async () => {
-  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
-  const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
-  const project = await slowBuild(t, ada, 'site')
-  const running = await project.trigger()
-  await logs(ada, running, 'RUN')
-  const behind = await project.trigger()
-  const other = await (await slowBuild(t, bob, 'other')).trigger()
-  await logs(bob, other, 'RUN')
-  const waiting = await (await slowBuild(t, ada, 'waiting')).trigger()
-  const beside = await (await slowBuild(t, bob, 'beside')).trigger()
-
-  await t.queue.cancelAll({ ownerId: ada.user.id })
-
-  for (const one of [running, behind, waiting]) expect(await statusOf(ada, one)).toBe('cancelled')
-  expect(await logOf(ada, waiting)).toEqual(['Cancelled while it waited.'])
-  expect(await statusOf(bob, other)).toBe('building')
-  await logs(bob, beside, 'RUN')
-  await t.queue.cancelAll({ ownerId: bob.user.id })
-})
-
 describe('a deployment whose pipeline can not store its end', () => {
   test.each(['failed', 'cancelled'])(
     '(%s) ends when it can be stored, and blocks nothing then',
