@@ -1,4 +1,8 @@
-import { inspectDockerfile } from './deployments/dockerfile/inspect.ts'
+import {
+  inspectDockerfile,
+  inspectTriggers,
+  rewriteDockerfile,
+} from './deployments/dockerfile/inspect.ts'
 import { ignoredPaths } from './git/dockerignore.ts'
 import { plainError } from './error-transfer.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
@@ -7,7 +11,13 @@ import type { Reply } from './worker-pool.ts'
 declare const self: Worker
 
 /** What `parse` can be asked for: functions of plain values alone, with a budget of their own where it is needed. */
-const tasks = { ignoredPaths, inspectDockerfile, touchesEach }
+const tasks = {
+  ignoredPaths,
+  inspectDockerfile,
+  inspectTriggers,
+  rewriteDockerfile,
+  touchesEach,
+}
 
 export type Tasks = typeof tasks
 

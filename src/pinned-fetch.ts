@@ -44,6 +44,50 @@ export async function pinnedFetch(
   }
 }
 
+/**
+ * Gives what a server elsewhere has to `take`, piece by piece. Redirects to other hosts are followed, each
+ * held to the same rules. Throws a Failure like `pinnedFetch`, and for every answer but a success.
+ */
+export async function pinnedDownload(
+  target: string | URL,
+  {
+    take,
+    timeout = 60_000,
+    maxBytes,
+    ...options
+  }: Pinning & { maxBytes: number; take: (chunk: Uint8Array) => Promise<void> },
+) {
+  const timer = AbortSignal.timeout(timeout)
+  const signal = AbortSignal.any([options.signal, timer])
+  let url = new URL(target)
+  try {
+    const response = await follow(mostRedirects + 2)
+    if (!response.ok) throw refusedDownload(url.host, response.status)
+    let size = 0
+    for await (const chunk of response.body ?? []) {
+      size += chunk.length
+      if (size > maxBytes) throw tooLarge
+      await take(chunk)
+    }
+  } catch (error) {
+    if (options.signal.aborted) throw options.signal.reason
+    throw inWords(error, { host: url.host, timedOut: timer.aborted })
+  }
+
+  async function follow(left: number): Promise<Response> {
+    const { allow, lookup, ca } = options
+    const addresses = await resolveHost(url.hostname, { allow, signal, ...(lookup && { lookup }) })
+    const response = await connect(url, { addresses: addresses.sort(byFamily), signal, ca })
+    const location = response.headers.get('Location')
+    if (!isRedirect(response) || location === null) return response
+    await response.body?.cancel()
+    const next = URL.parse(location, url.href)
+    if (!next || !/^https?:$/.test(next.protocol) || left === 0) throw redirected(url.host)
+    url = next
+    return follow(left - 1)
+  }
+}
+
 type Ask = (url: URL, asked: Asked) => Promise<Response>
 
 const mostRedirects = 3
@@ -51,7 +95,7 @@ const mostRedirects = 3
 async function followRedirects(url: URL, asked: Asked, ask: Ask, redirects = 0): Promise<Response> {
   const response = await ask(url, asked)
   const location = response.headers.get('Location')
-  if (![301, 302, 303, 307, 308].includes(response.status) || location === null) return response
+  if (!isRedirect(response) || location === null) return response
   await response.body?.cancel()
   const next = URL.parse(location, url.href)
   if (!next || !isSameServer(url, next) || redirects === mostRedirects) throw redirected(url.host)
@@ -62,6 +106,8 @@ async function followRedirects(url: URL, asked: Asked, ask: Ask, redirects = 0):
     redirects + 1,
   )
 }
+
+const isRedirect = ({ status }: Response) => [301, 302, 303, 307, 308].includes(status)
 
 /** The same name and port, or the same name's secure port. */
 const isSameServer = (from: URL, to: URL) =>
@@ -146,6 +192,13 @@ const failure = (code: string, message: string, cause: unknown) =>
     {
       cause,
     },
+  )
+
+const refusedDownload = (host: string, status: number) =>
+  new Failure(
+    'download_failed',
+    `The host ${host} answered ${status} to a download.`,
+    'Check the address, and whether everyone may have what is there.',
   )
 
 const redirected = (host: string) =>

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, ne, or } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Store } from '../accounts/store.ts'
 import {
@@ -6,6 +6,7 @@ import {
   deployments,
   environments,
   gitSources,
+  givenImages,
   projects,
   registries,
   services,
@@ -63,7 +64,7 @@ export function setAllDeleting(
 
 /**
  * Gives all that one user has to another: projects, services and git sources under a free name where
- * they have that name already, and logins to registries that they have none to.
+ * they have that name already, logins to registries that they have none to, and what was pulled with them.
  */
 export function setOwner(db: Store, { from, to }: { from: string; to: string }) {
   for (const table of [projects, services, gitSources]) {
@@ -84,6 +85,14 @@ export function setOwner(db: Store, { from, to }: { from: string; to: string }) 
     .where(and(eq(registries.ownerId, from), inArray(registries.host, known)))
     .run()
   db.update(registries).set({ ownerId: to }).where(eq(registries.ownerId, from)).run()
+  const given = db
+    .select({ reference: givenImages.reference })
+    .from(givenImages)
+    .where(eq(givenImages.ownerId, to))
+  db.update(givenImages)
+    .set({ ownerId: to })
+    .where(and(eq(givenImages.ownerId, from), notInArray(givenImages.reference, given)))
+    .run()
 }
 
 function freeName(name: string, taken: Set<string>) {

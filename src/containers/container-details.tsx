@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
+import { shownImage } from '../projects/private-images.ts'
 import { Fact } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
 import type { ContainerView } from './container-view.ts'
@@ -18,7 +19,7 @@ export const ContainerDetails = ({ view }: { view: ContainerView }) => {
       <dl class="container-facts">
         <Origin view={view} />
         <Fact name="Image">
-          <code>{container.image}</code>
+          <code>{shownImage(container.image)}</code>
         </Fact>
         <Fact name="Command">
           <code>{container.command.map(quoted).join(' ')}</code>

@@ -1,3 +1,4 @@
+import { shownImage } from '../projects/private-images.ts'
 import { Ago } from '../web/times.tsx'
 import { bytes, percent } from '../web/units.ts'
 import { ContainerActions } from './actions.tsx'
@@ -19,8 +20,8 @@ export const ContainerRow = ({ row }: { row: Row }) => {
         <p class="row-facts">
           {place.kind === 'own' && place.environment && <bdi>{place.environment.name}</bdi>}
           <span>
-            <code class="image" title={container.image}>
-              {container.image}
+            <code class="image" title={shownImage(container.image)}>
+              {shownImage(container.image)}
             </code>
           </span>
           {condition !== null && condition.restartCount > 0 && (

@@ -1,4 +1,5 @@
 import { publishedOnce } from '../docker/index.ts'
+import { shownImage } from '../projects/private-images.ts'
 import type { Page } from '../web/paging.ts'
 import type { ContainerView } from './container-view.ts'
 import { stopReasonOf } from './row.ts'
@@ -10,7 +11,7 @@ export const containerJson = ({ container, place, condition, looping }: Row) => 
   return {
     id: container.id,
     name: container.name,
-    image: container.image,
+    image: shownImage(container.image),
     state: container.state,
     status: container.status,
     health: container.health,

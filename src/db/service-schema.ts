@@ -74,3 +74,31 @@ export const registries = sqliteTable(
   },
   (t) => [uniqueIndex('registry_host_per_owner').on(t.ownerId, t.host)],
 )
+
+/** Images that were pulled with a login: whose each is, and its name on the engine. */
+export const givenImages = sqliteTable(
+  'given_images',
+  {
+    id: id(),
+    ownerId: owner(),
+    /** As its owner names it, written out: `registry.example.com/team/app:1`. */
+    reference: text().notNull(),
+    /** `linux/arm64`; empty for the engine's own. */
+    platform: text().notNull().default(''),
+    /** What its registry had when it was pulled. */
+    digest: text().notNull(),
+    /** Random, so that nobody else can name it. */
+    name: text().notNull(),
+    /** Set from before the pull until the engine has it under its own name only. */
+    publicName: text(),
+    createdAt: createdAt(),
+  },
+  (t) => [uniqueIndex('given_image_per_owner').on(t.ownerId, t.reference, t.platform)],
+)
+
+/** Images that a registry was seen to give to everyone. */
+export const publicImages = sqliteTable('public_images', {
+  /** With its repository: `ghcr.io/team/app@sha256:…`. */
+  digest: text().primaryKey(),
+  createdAt: createdAt(),
+})

@@ -2,12 +2,14 @@ import { untilStored } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { journal, report } from '../journal.ts'
-import { isToBePulled } from '../projects/image-access.ts'
+import { bringImage, buildApart } from '../projects/bring-image.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
-import { authFor } from '../registries/auth.ts'
+import { shownImage } from '../projects/private-images.ts'
 import { cleanUp } from './clean-up.ts'
 import { withinDeadline } from './deadline.ts'
+import type { WantedImage } from './dockerfile/inspect.ts'
 import { explain } from './explain.ts'
+import { imageNameOf } from './image-name.ts'
 import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
 import type { StepName } from './progress.ts'
@@ -57,11 +59,22 @@ async function takeSteps(deps: Deps, work: Work) {
   progress.hide(await deps.masks.of(environment.id))
   const keys = deployment.image ? {} : openKeys(deps, project)
   progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
-  const { log, save } = progress
+  const { save } = progress
+  const log: Run['log'] = (text, stream) => progress.log(shownImage(text), stream)
   const { ownerId } = project
   const access = {
-    isToBePulled: (image: string) => isToBePulled(deps, { ownerId, image, signal }),
-    loginTo: (image: string) => authFor(deps, { ownerId, image }),
+    bringImage: (wanted: WantedImage, signal: AbortSignal) =>
+      bringImage(deps, {
+        ...wanted,
+        ownerId,
+        isApart: wanted.platform !== '',
+        isFresh: true,
+        signal,
+        onPull: () => log(`Pulling ${wanted.image}`),
+      }),
+    buildApart: (build: () => Promise<void>, signal: AbortSignal) =>
+      buildApart(deps, { ownerId, signal }, build),
+    imageName: imageNameOf(deps, deployment),
     cacheNamespace: deps.secrets.sign(`build cache of ${ownerId}`),
   }
   const { shutdown } = deps.streams
@@ -124,6 +137,7 @@ async function end(deps: Deps, { job, progress, signal, error }: Work & { error:
   const failure = explain(error, progress.step)
   if (failure.code === 'internal')
     journal.error('deployment failed', error, { deployment: id, step: progress.step })
+  failure.message = shownImage(failure.message)
   progress.log(`Failed: ${failure.message} ${failure.hint}`)
   await untilStored(() => progress.fail(failure, left ?? {}), patience)
 }

@@ -3,9 +3,11 @@ import type { Deps } from '../deps.ts'
 import { withEngine } from '../docker/with-engine.ts'
 import { removeEnvironment } from '../environments/remove.ts'
 import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
+import { losePublicNames } from '../projects/bring-image.ts'
 import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
 import { bringBack } from './bring-back.ts'
+import { renameOldImages } from './image-name.ts'
 import { removeContainersLeftOver, removeImagesLeftOver } from './left-overs.ts'
 import { LogWriter } from './log-writer.ts'
 import { observe } from './observe.ts'
@@ -48,6 +50,8 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
     await observeAgain(deps, deployment, { signal })
   }
   if (signal.aborted) return
+  await hideImages(deps, { signal })
+  if (signal.aborted) return
   for (const waiting of listInStatus(deps.db, ['pending']))
     tellSuperseded(deps, supersedeOlder(deps.db, waiting))
   deps.queue.wake()
@@ -57,6 +61,13 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
     removeImagesLeftOver(deps, { signal }).then(() => goOnDeleting(deps, { signal })),
   ])
 }
+
+/** No build starts before images have only the names that their owners know. */
+const hideImages = (deps: RecoverDeps, { signal }: UntilStopped) =>
+  withEngine(deps.docker, { signal, failed: 'images keep their old names' }, async () => {
+    await renameOldImages(deps)
+    await losePublicNames(deps)
+  })
 
 /** Back into the queue, or to its end when it was cancelled or was in work once too often. */
 async function requeue(deps: RecoverDeps, { id }: Deployment, { signal }: UntilStopped) {

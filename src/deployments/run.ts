@@ -1,7 +1,8 @@
 import type { Deps } from '../deps.ts'
-import type { RegistryAuth } from '../docker/index.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Keys } from '../git/keys.ts'
+import type { Brought } from '../projects/bring-image.ts'
+import type { WantedImage } from './dockerfile/inspect.ts'
 import type { Stream } from './log-store.ts'
 import type { Deployment, Job } from './store.ts'
 
@@ -15,9 +16,12 @@ export type Run = Job &
     variables: OpenVariable[]
     /** What opens the repository and its submodules; nothing where an image is at hand. */
     keys: Keys
-    /** Whether the owner has to ask the registry for an image, and their login there. */
-    isToBePulled: (image: string) => Promise<boolean>
-    loginTo: (image: string) => RegistryAuth | undefined
+    /** Has an image that the owner may use on the engine, and tells its name there. */
+    bringImage: (wanted: WantedImage, signal: AbortSignal) => Promise<Brought>
+    /** Builds while nobody else pulls what is private to them. */
+    buildApart: (build: () => Promise<void>, signal: AbortSignal) => Promise<void>
+    /** The reference that the image built gets. */
+    imageName: string
     /** What keeps the cache mounts of the owner's builds apart from everyone else's; can't be guessed. */
     cacheNamespace: string
     log: (text: string, stream?: Stream) => void

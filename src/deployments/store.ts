@@ -119,6 +119,10 @@ export const getCurrent = (db: Db, environmentId: string) =>
     .get() ?? null
 
 /** Images of an environment, newest deployment first, each once. */
+/** An image has another name on the engine now. */
+export const renameImage = (db: Db, { from, to }: { from: string; to: string }) =>
+  db.update(deployments).set({ image: to }).where(eq(deployments.image, from)).run()
+
 export const listImages = (db: Db, environmentId: string) =>
   db
     .select({ image: deployments.image })

@@ -18,6 +18,8 @@ export type RequestOptions = {
   /** Objects are sent as JSON; what is undefined is left out. */
   query?: Record<string, unknown>
   body?: object
+  /** What a registry is told of who asks; it travels in a header. */
+  auth?: RegistryAuth | undefined
   signal?: AbortSignal | undefined
   /** Milliseconds until the whole answer must be there; null waits for ever. */
   timeout?: number | null
@@ -71,11 +73,12 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     address,
 
     async request<T>(method: Method, path: string, options: RequestOptions = {}) {
-      const { query, body, signal, timeout = defaultTimeout } = options
+      const { query, body, auth, signal, timeout = defaultTimeout } = options
       using deadline = startDeadline(signal, timeout)
       try {
         const prefix = `/v${await negotiate(deadline.signal)}`
-        const answer = await dial({ method, path: prefix + path, query, body }, deadline.signal)
+        const call = { method, path: prefix + path, query, body, auth }
+        const answer = await dial(call, deadline.signal)
         const text = await readText(answer)
         return (text === '' ? undefined : JSON.parse(text)) as T
       } catch (error) {

@@ -6,6 +6,10 @@ type Abortable = { signal?: AbortSignal | undefined }
 export type Image = {
   id: string
   tags: string[]
+  /** By which registries know it: `busybox@sha256:…`; none for one that was built or loaded here. */
+  digests: string[]
+  /** Instructions that run in builds on it. */
+  onBuild: string[]
   labels: Record<string, string>
   createdAt: Date
   size: number
@@ -18,11 +22,13 @@ export type ImageSummary = Pick<Image, 'id' | 'tags' | 'labels' | 'createdAt' | 
 type Inspected = {
   Id: string
   RepoTags: string[] | null
+  RepoDigests: string[] | null
   Created: string
   Size: number
   Config: {
     Labels?: Record<string, string> | null
     ExposedPorts?: Record<string, object> | null
+    OnBuild?: string[] | null
   } | null
 }
 
@@ -41,10 +47,12 @@ export async function inspectImage(
 ): Promise<Image | null> {
   const found = await orNull(engine.request<Inspected>('GET', `${pathOf(ref)}/json`, { signal }))
   if (!found) return null
-  const { Labels, ExposedPorts } = found.Config ?? {}
+  const { Labels, ExposedPorts, OnBuild } = found.Config ?? {}
   return {
     id: found.Id,
     tags: found.RepoTags ?? [],
+    digests: found.RepoDigests ?? [],
+    onBuild: OnBuild ?? [],
     labels: Labels ?? {},
     createdAt: new Date(found.Created),
     size: found.Size,
@@ -66,6 +74,13 @@ export async function listImages(
     createdAt: new Date(image.Created * 1000),
     size: image.Size,
   }))
+}
+
+/** Gives an image one more name. */
+export const tagImage = (engine: Engine, id: string, name: string) => {
+  const colon = name.lastIndexOf(':')
+  const query = { repo: name.slice(0, colon), tag: name.slice(colon + 1) }
+  return engine.request('POST', `${pathOf(id)}/tag`, { query })
 }
 
 /** False when it was not there. One that a container uses is refused with status 409. */
@@ -93,4 +108,6 @@ async function inOrder(engine: Engine, ref: string, ports: number[], { signal }:
 }
 
 // A reference's slashes are part of the path; the engine does not decode them.
-const pathOf = (ref: string) => `/images/${encodeURIComponent(ref).replaceAll('%2F', '/')}`
+export const encodeReference = (ref: string) => encodeURIComponent(ref).replaceAll('%2F', '/')
+
+const pathOf = (ref: string) => `/images/${encodeReference(ref)}`

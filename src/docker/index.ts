@@ -15,9 +15,9 @@ import {
 import { diskUse, removeBuildCache } from './disk-use.ts'
 import { connectEngine } from './engine.ts'
 import { engineEvents } from './events.ts'
-import { inspectImage, listImages, removeImage } from './images.ts'
+import { inspectImage, listImages, removeImage, tagImage } from './images.ts'
 import { untilHealthTestPasses } from './health-test.ts'
-import { engineInfo } from './info.ts'
+import { engineFrontend, engineInfo } from './info.ts'
 import { engineMachine } from './machine.ts'
 import { logBell, logSnapshot } from './log-snapshot.ts'
 import { containerLogs } from './logs.ts'
@@ -28,7 +28,7 @@ import {
   listNetworks,
   removeNetwork,
 } from './networks.ts'
-import { pullImage } from './pull.ts'
+import { imageDigest, pullImage } from './pull.ts'
 import { putArchive } from './put-archive.ts'
 import { checkRegistry } from './registries.ts'
 import { containerStats } from './stats.ts'
@@ -52,11 +52,14 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     machine: on(engineMachine),
     events: on(engineEvents),
 
+    frontend: on(engineFrontend),
     buildImage: on(buildImage),
     whyUncapped: on(whyUncapped),
     pullImage: on(pullImage),
+    imageDigest: on(imageDigest),
     inspectImage: on(inspectImage),
     listImages: on(listImages),
+    tagImage: on(tagImage),
     removeImage: on(removeImage),
 
     createContainer: on(createContainer),
@@ -116,7 +119,9 @@ export type { ProbeOptions, ProbeResult } from './probe.ts'
 export type { LayerProgress } from './pull.ts'
 export type { ContainerUsage, StatsReading } from './stats.ts'
 export type { ArchivedFile } from './tar.ts'
+export type { Frontend } from './info.ts'
 export type { Volume } from './volumes.ts'
+export { tarHead, tarPadding } from './tar.ts'
 export { buildCaps } from './build-caps.ts'
 export { BuildError } from './build-error.ts'
 export { compatCapabilities } from './container-config.ts'

@@ -64,6 +64,25 @@ export const buildsWithBuildKit = async (
   { builder, signal }: { builder: Builder; signal?: AbortSignal | undefined },
 ) => builder === 'buildkit' || (builder === 'auto' && (await speaksBuildKit(engine, { signal })))
 
+/** How an engine reads a Dockerfile that names no reader of its own. */
+export type Frontend = {
+  buildKit: boolean
+  /** Whether it knows here-documents, as BuildKit does since Docker 23. */
+  heredocs: boolean
+  /** What it builds for: `linux/amd64`. */
+  platform: string
+}
+
+export async function engineFrontend(
+  engine: Engine,
+  { builder, signal }: { builder: Builder; signal?: AbortSignal | undefined },
+): Promise<Frontend> {
+  const { Os, Arch, Version } = await engine.request<Version>('GET', '/version', { signal })
+  const buildKit = await buildsWithBuildKit(engine, { builder, signal })
+  const heredocs = buildKit && Number.parseInt(Version) >= 23
+  return { buildKit, heredocs, platform: `${Os}/${Arch}` }
+}
+
 const answers = new WeakMap<Engine, boolean>()
 
 /**

@@ -1,6 +1,6 @@
 import type { Engine, RegistryAuth } from './engine.ts'
 import { EngineError } from './failures.ts'
-import { inspectImage } from './images.ts'
+import { encodeReference, inspectImage } from './images.ts'
 import { readJsonLines } from './json-lines.ts'
 import { explainPull } from './pull-failures.ts'
 
@@ -15,7 +15,9 @@ export type LayerProgress = {
 }
 
 type PullOptions = {
-  auth?: RegistryAuth
+  auth?: RegistryAuth | undefined
+  /** What the image is called when it can't be pulled; as it was asked for otherwise. */
+  as?: string
   /** `linux/arm64`; the engine's own otherwise. */
   platform?: string
   signal?: AbortSignal | undefined
@@ -32,7 +34,7 @@ type Sent = {
 export async function* pullImage(
   engine: Engine,
   ref: string,
-  { auth, platform, signal }: PullOptions = {},
+  { auth, as = ref, platform, signal }: PullOptions = {},
 ): AsyncGenerator<LayerProgress> {
   const query = { fromImage: withTag(ref), platform }
   const bytes = engine.stream('POST', '/images/create', { query, auth, signal })
@@ -43,10 +45,28 @@ export async function* pullImage(
       if (progress) yield progress
     }
   } catch (error) {
-    throw error instanceof EngineError ? explainPull(ref, error) : error
+    throw error instanceof EngineError ? explainPull(as, error) : error
   }
   // An engine that is stopped ends the answer in good order.
   if (!(await inspectImage(engine, ref, { signal }))) throw engine.hungUp()
+}
+
+/**
+ * The digest that a registry has for a reference, asked by the engine: who gets no answer may not pull
+ * it. Throws what a pull would throw.
+ */
+export async function imageDigest(
+  engine: Engine,
+  ref: string,
+  { auth, as = ref, signal }: Omit<PullOptions, 'platform'> = {},
+): Promise<string> {
+  try {
+    const path = `/distribution/${encodeReference(ref)}/json`
+    type Found = { Descriptor: { digest: string } }
+    return (await engine.request<Found>('GET', path, { auth, signal })).Descriptor.digest
+  } catch (error) {
+    throw error instanceof EngineError ? explainPull(as, error) : error
+  }
 }
 
 /** Without a tag the engine would bring every one that there is. */

@@ -10,23 +10,29 @@ const longestName = 100
 
 /** A tar archive of plain files that belong to root. */
 export function tarOf(files: ArchivedFile[]): Buffer {
-  const end = Buffer.alloc(2 * blockSize)
-  return Buffer.concat([...files.flatMap(fileEntries), end])
+  const entries = files.flatMap(({ path, content, mode }) => {
+    const bytes = Buffer.from(content as Uint8Array)
+    return [tarHead({ path, mode, size: bytes.length }), bytes, tarPadding(bytes.length)]
+  })
+  return Buffer.concat([...entries, Buffer.alloc(2 * blockSize)])
 }
 
-function fileEntries({ path, content, mode }: ArchivedFile): Buffer[] {
+/** What stands before a file's bytes in an archive. */
+export function tarHead({ path, mode, size }: { path: string; mode: number; size: number }) {
   const name = Buffer.from(path.replace(/^\/+/, ''))
-  const bytes = Buffer.from(content as Uint8Array)
-  const entry = [header(name.subarray(0, longestName), { type: '0', mode, size: bytes.length })]
-  entry.push(padded(bytes))
-  return name.length > longestName ? [...longName(name), ...entry] : entry
+  const head = header(name.subarray(0, longestName), { type: '0', mode, size })
+  return name.length > longestName ? Buffer.concat([...longName(name), head]) : head
 }
+
+/** What stands behind them. */
+export const tarPadding = (size: number) =>
+  Buffer.alloc((blockSize - (size % blockSize)) % blockSize)
 
 /** A name that does not fit into a header stands in an entry of its own before it. */
 function longName(name: Buffer): Buffer[] {
   const record = extendedRecord('path', name)
   const title = header(Buffer.from('pax'), { type: 'x', mode: 0o644, size: record.length })
-  return [title, padded(record)]
+  return [title, record, tarPadding(record.length)]
 }
 
 /** `<length> path=<name>\n`, where the length counts its own digits too. */
@@ -55,6 +61,3 @@ function header(name: Buffer, { type, mode, size }: { type: string; mode: number
 }
 
 const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0')
-
-const padded = (bytes: Buffer) =>
-  Buffer.concat([bytes, Buffer.alloc((blockSize - (bytes.length % blockSize)) % blockSize)])

@@ -18,3 +18,44 @@ export function registryOf(reference: string) {
   const isHost = /[.:]/.test(first) || first === 'localhost' || first !== written
   return isHost && !otherNames.includes(first) ? first : dockerHub
 }
+
+export type ImageReference = {
+  registry: string
+  path: string
+  tag: string | null
+  digest: string | null
+}
+
+const part = '[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*'
+const grammar = new RegExp(
+  `^(${part}(?:/${part})*)` + /(?::(\w[\w.-]{0,127}))?(?:@(sha256:[0-9a-f]{64}))?$/.source,
+)
+
+/**
+ * What a reference names, with all that Docker adds to it; null when it is none. Written out, it is
+ * never taken for the id of an image.
+ */
+export function parseReference(text: string): ImageReference | null {
+  if (text.length > 500) return null
+  const registry = registryOf(text)
+  const slash = text.indexOf('/')
+  const first = text.slice(0, Math.max(slash, 0)).toLowerCase()
+  const hasHost = slash > 0 && (first === registry || otherNames.includes(first))
+  const [, path, tag, digest] = grammar.exec(hasHost ? text.slice(slash + 1) : text) ?? []
+  if (!path) return null
+  const isShort = registry === dockerHub && !path.includes('/')
+  return {
+    registry,
+    path: isShort ? `library/${path}` : path,
+    tag: tag ?? (digest ? null : 'latest'),
+    digest: digest ?? null,
+  }
+}
+
+export const repositoryOf = ({ registry, path }: ImageReference) => `${registry}/${path}`
+
+/** Written out whole: `docker.io/library/busybox:latest`. */
+export const writtenOut = (reference: ImageReference) =>
+  repositoryOf(reference) +
+  (reference.tag ? `:${reference.tag}` : '') +
+  (reference.digest ? `@${reference.digest}` : '')

@@ -25,11 +25,11 @@ export const busyStatuses = ['pulling', 'creating', 'starting'] as const satisfi
  */
 export async function bringUp(deps: ServiceDeps, run: ServiceRun) {
   tell(deps, run.service, 'pulling')
-  await pullImages(run)
+  const images = await pullImages(run)
   run.signal.throwIfAborted()
   tell(deps, run.service, 'creating')
   await takeDown(run)
-  const made = await createContainers(run)
+  const made = await createContainers(run, images)
   tell(deps, run.service, 'starting')
   await startContainers(run, made)
   await keepUp(run, made)

@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { publishedOnce } from '../docker/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
+import { shownImage } from '../projects/private-images.ts'
 import { addressOf } from './address.ts'
 import type { Entry } from './catalogue.ts'
 import { partLabel } from './compose/containers.ts'
@@ -50,7 +51,7 @@ export const serviceJson = ({ service, ports, containers }: Shown, config: Confi
 const containerJson = (container: ContainerSummary, { id }: Service) => ({
   id: container.id,
   name: container.name,
-  image: container.image,
+  image: shownImage(container.image),
   state: container.state,
   status: container.status,
   health: container.health,

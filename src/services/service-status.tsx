@@ -1,4 +1,5 @@
 import type { Config } from '../config.ts'
+import { shownImage } from '../projects/private-images.ts'
 import { PageHead } from '../web/components.tsx'
 import { PostForm } from '../web/form.tsx'
 import { ExternalIcon, WarningIcon } from '../web/icons.tsx'
@@ -150,7 +151,7 @@ const Containers = ({ shown: { service, containers } }: Pick<StatusProps, 'shown
               <bdi>{partOf(container)}</bdi>
             </a>
             <p class="row-facts">
-              <code>{container.image}</code>
+              <code>{shownImage(container.image)}</code>
               <span>
                 made <Ago at={container.createdAt} />
               </span>

@@ -1,3 +1,4 @@
+import { shownImage } from '../../projects/private-images.ts'
 import type { UsedImage } from '../../docker/index.ts'
 import { isIdle, judgeBuildCache } from './build-cache.ts'
 import { judgeContainer } from './containers.ts'
@@ -74,4 +75,4 @@ const judges: Record<PruneKind, (facts: Facts, now: Date) => (Thing & Verdict)[]
     })),
 }
 
-const nameOf = ({ id, tags }: UsedImage) => tags.join(', ') || id.slice(0, 19)
+const nameOf = ({ id, tags }: UsedImage) => shownImage(tags.join(', ')) || id.slice(0, 19)

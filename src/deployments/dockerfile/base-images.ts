@@ -1,8 +1,26 @@
+import { Failure } from '../../errors.ts'
 import { expand, roomForVariables } from './expand.ts'
 import type { Room } from './expand.ts'
 import { argumentsOf, flagValues, readingsOf } from './instructions.ts'
 import type { Instruction, Reading } from './instructions.ts'
 import { mountOptions, unquote, wordsOf } from './words.ts'
+
+/** An image as an instruction names it. */
+export type ImageUse = {
+  instruction: Instruction
+  /** With its variables put in. */
+  image: string
+  /** What `--platform` says; empty for the engine's own. */
+  platform: string
+}
+
+/** What arguments before the first FROM are worth. */
+export type Arguments = {
+  /** Given to the build, over the defaults in the file. */
+  buildArgs: Record<string, string>
+  /** What BuildKit sets by itself: `TARGETARCH`. */
+  preset?: Record<string, string>
+}
 
 /**
  * The images that a Dockerfile begins with, copies from or mounts, without the stages of its own.
@@ -10,53 +28,66 @@ import { mountOptions, unquote, wordsOf } from './words.ts'
  * file's own (`# syntax=`) makes of it is not seen.
  */
 export function baseImages(dockerfile: string, buildArgs: Record<string, string>): string[] {
-  const room = roomForVariables()
-  const found = readingsOf(dockerfile).flatMap((reading) => imagesOf(reading, { buildArgs, room }))
-  return [...new Set(found)]
+  const uses = readingsOf(dockerfile).flatMap((reading) => imageUses(reading, { buildArgs }))
+  return [...new Set(uses.map(({ image }) => image))]
 }
 
-function imagesOf(
-  { escape, instructions }: Reading,
-  { buildArgs, room }: { buildArgs: Record<string, string>; room: Room },
-): string[] {
-  const args = new Map<string, string>()
+/** Throws where the name of an image can't be followed. */
+export function imageUses({ escape, instructions }: Reading, given: Arguments): ImageUse[] {
+  const { buildArgs, preset = {} } = given
+  const room: Room = roomForVariables()
+  const args = new Map(Object.entries(preset))
   const stages = new Set<string>()
-  const images = new Set<string>()
+  const uses: ImageUse[] = []
   const lookup = (name: string) => args.get(name)
   let inStage = false
   for (const instruction of instructions) {
-    if (instruction.onbuild) continue // it runs in builds on this image only
+    if (instruction.onbuild) continue // it may name no image: `refuseTriggers`
     if (instruction.name === 'ARG' && !inStage) declare(instruction)
     else if (instruction.name === 'FROM') {
       inStage = true
       const [reference = '', as, name] = argumentsOf(instruction)
-      note(reference)
+      note(instruction, reference)
       if (as?.toUpperCase() === 'AS' && name) stages.add(name.toLowerCase())
-    } else for (const from of otherSources(instruction)) note(from)
+    } else for (const from of otherSources(instruction)) note(instruction, from)
   }
-  return [...images]
+  return uses
 
   function declare({ text }: Instruction) {
     for (const word of wordsOf(text, escape)) {
       const at = word.indexOf('=')
       const name = unquote(at === -1 ? word : word.slice(0, at), escape)
-      const given = Object.hasOwn(buildArgs, name) ? buildArgs[name] : undefined
+      const set = Object.hasOwn(buildArgs, name) ? buildArgs[name] : undefined
       const value = at === -1 ? null : expand(word.slice(at + 1), { escape, lookup, room })
-      const known = given ?? value
+      const known = set ?? value
       if (known !== null) args.set(name, known)
     }
   }
 
-  function note(reference: string) {
+  function note(instruction: Instruction, reference: string) {
     const image = expand(reference, { escape, lookup, room })
-    if (image === null || image === '' || image === 'scratch' || /^\d+$/.test(image)) return
-    if (!stages.has(image.toLowerCase())) images.add(image)
+    const platform = expand(flagValues(instruction, 'platform').at(-1) ?? '', {
+      escape,
+      lookup,
+      room,
+    })
+    if (image === null || platform === null) throw unreadable(instruction, reference)
+    const isStageNumber = instruction.name === 'COPY' && /^\d+$/.test(image)
+    if (image === '' || image === 'scratch' || isStageNumber) return
+    if (!stages.has(image.toLowerCase())) uses.push({ instruction, image, platform })
   }
 }
 
 /** What COPY and RUN take from elsewhere. */
-function otherSources(instruction: Instruction): string[] {
+export function otherSources(instruction: Instruction): string[] {
   if (instruction.name === 'COPY') return flagValues(instruction, 'from')
   if (instruction.name !== 'RUN') return []
   return flagValues(instruction, 'mount').flatMap((mount) => mountOptions(mount).get('from') ?? [])
 }
+
+const unreadable = ({ line }: Instruction, reference: string) =>
+  new Failure(
+    'image_name_invalid',
+    `Building: Davit can't follow the name of the image in line ${line} of the Dockerfile: ${reference}`,
+    'Write the name out, or use no other forms than $NAME, ${NAME} and ${NAME:-default}.',
+  )

@@ -1,13 +1,118 @@
-import { baseImages } from './base-images.ts'
+import { Failure } from '../../errors.ts'
+import { imageUses } from './base-images.ts'
+import { directivesOf } from './directives.ts'
+import { readingsOf } from './instructions.ts'
+import { rewrite } from './rewrite.ts'
+import type { Replacements } from './rewrite.ts'
+import { refuseSources, refuseTriggers, remoteFiles } from './sources.ts'
+import type { RemoteFile } from './sources.ts'
+
+/** How the engine will read it. */
+export type Reader = {
+  buildArgs: Record<string, string>
+  buildKit: boolean
+  /** Whether the engine's own frontend knows here-documents. */
+  heredocs: boolean
+  /** What the engine is: `linux/amd64`. */
+  platform: string
+}
 
 /** What Davit needs to know of a Dockerfile before the engine gets it. */
 export type Inspection = {
-  /** Names of the images that it uses. */
-  images: string[]
+  images: WantedImage[]
+  /** What ADD is to bring from elsewhere. */
+  remotes: RemoteFile[]
 }
 
-/** Reads a Dockerfile that someone else wrote: call it by `parse`. */
-export const inspectDockerfile = (
-  text: string,
-  { buildArgs }: { buildArgs: Record<string, string> },
-): Inspection => ({ images: baseImages(text, buildArgs) })
+/** An image that a build uses; the platform is empty for the engine's own. */
+export type WantedImage = { image: string; platform: string }
+
+/** Reads a Dockerfile that someone else wrote: call it by `parse`. Throws for what Davit doesn't build. */
+export function inspectDockerfile(text: string, reader: Reader): Inspection {
+  refuseSyntax(text)
+  const readings = readingsOf(text, knownDialect(text, reader))
+  for (const reading of readings) refuseSources(reading)
+  const uses = readings.flatMap((reading) => imageUses(reading, argumentsFor(reader)))
+  const wanted = uses.map((use) => wantedOf(use, reader))
+  if (!reader.buildKit) for (const { image } of wanted) refuseId(image)
+  return {
+    images: unique(wanted, keyOf),
+    remotes: unique(readings.flatMap(remoteFiles), ({ address, checksum }) => address + checksum),
+  }
+}
+
+/** The file with other names for images, and files of the context for addresses. */
+export function rewriteDockerfile(text: string, reader: Reader, replacements: Replacements) {
+  const [reading] = readingsOf(text, knownDialect(text, reader))
+  const uses = imageUses(reading!, argumentsFor(reader))
+  const named = new Map(
+    uses.flatMap((use) => {
+      const argument = replacements.images[keyOf(wantedOf(use, reader))]
+      return argument ? [[use, argument] as const] : []
+    }),
+  )
+  const [syntax] = directivesOf(text, { lenient: true }).syntaxes
+  return rewrite(reading!, { syntax, named, files: replacements.files })
+}
+
+/** Throws where an image may not be built on for what it would do by itself. */
+export const inspectTriggers = refuseTriggers
+
+export const keyOf = ({ image, platform }: WantedImage) => `${image} ${platform}`
+
+function wantedOf({ image, platform }: WantedImage, reader: Reader): WantedImage {
+  const plain = platform
+    .replace('x86_64', 'amd64')
+    .replace('aarch64', 'arm64')
+    .replace('64/v8', '64')
+  return { image, platform: plain === reader.platform ? '' : plain }
+}
+
+function argumentsFor({ buildArgs, buildKit, platform }: Reader) {
+  const [os = '', arch = ''] = platform.split('/')
+  const preset = ['BUILD', 'TARGET'].flatMap((whose) => [
+    [`${whose}PLATFORM`, platform],
+    [`${whose}OS`, os],
+    [`${whose}ARCH`, arch],
+  ])
+  return { buildArgs, preset: buildKit ? Object.fromEntries(preset) : {} }
+}
+
+/** Whether here-documents are read, where that is certain: by the frontend that the file names, or the engine's own. */
+function knownDialect(text: string, { buildKit, heredocs }: Reader) {
+  const [syntax] = directivesOf(text, { lenient: true }).syntaxes
+  if (!buildKit) return { heredocs: false }
+  if (syntax === undefined) return { heredocs }
+  const [, minor, labs] =
+    /^[^@]*:(?:1|latest|labs)(?:\.(\d+))?(?:\.\d+)?(-labs)?$/.exec(syntax) ?? []
+  if (/:(1|latest|labs|1-labs)$/.test(syntax) || !/[:@]/.test(syntax)) return { heredocs: true }
+  if (minor === undefined) return {}
+  return { heredocs: Number(minor) >= (labs ? 3 : 4) }
+}
+
+const dockers = /^(docker\.io\/)?docker\/dockerfile(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/
+
+/** The engine would run any image that the file names as the reader of the file, beside all other builds. */
+function refuseSyntax(text: string) {
+  for (const syntax of directivesOf(text, { lenient: true }).syntaxes)
+    if (!dockers.test(syntax.trim()))
+      throw new Failure(
+        'syntax_refused',
+        `Building: the Dockerfile is to be read by ${syntax}, which Davit does not run.`,
+        'Remove the line “# syntax=”, or name docker/dockerfile there, with a tag such as docker/dockerfile:1.',
+      )
+}
+
+/** The classic builder takes the beginning of an id for a name, of whomever the image is. */
+function refuseId(image: string) {
+  if (/^(sha256:)?[0-9a-f]+$/i.test(image))
+    throw new Failure(
+      'image_name_invalid',
+      `Building: ${image} may be the id of an image. A build begins with an image by its name.`,
+      `Write its name and tag; if ${image} is a name, write docker.io/library/${image}:latest.`,
+    )
+}
+
+function unique<Item>(items: Item[], key: (item: Item) => string): Item[] {
+  return [...new Map(items.map((item) => [key(item), item])).values()]
+}

@@ -33,11 +33,12 @@ export type Reading = { escape: Escape; instructions: Instruction[] }
 
 /**
  * What any engine may take a Dockerfile for: nearly always one reading, and another for each thing in it
- * that engines read differently. Whoever refuses something looks for it in all of them.
+ * that engines read differently, unless it is known how this one does. Whoever refuses something looks for it in all of them.
  */
-export function readingsOf(text: string): Reading[] {
+export function readingsOf(text: string, known: Partial<Dialect> = {}): Reading[] {
   const both = [true, false]
-  const heredocs = text.includes('<<') ? both : [true]
+  const either = text.includes('<<') ? both : [true]
+  const heredocs = known.heredocs === undefined ? either : [known.heredocs]
   const doubled = /(\\\\|``)[ \t\r]*$/m.test(text) ? both : [false]
   const escapes = both.map((lenient) => directivesOf(text, { lenient }).escape)
   const lenient = escapes[0] === escapes[1] ? [false] : both

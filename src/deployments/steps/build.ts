@@ -1,10 +1,13 @@
-import { buildCaps } from '../../docker/index.ts'
+import { Readable } from 'node:stream'
+import { buildCaps, tarHead, tarPadding } from '../../docker/index.ts'
 import type { Snapshot } from '../../git/git.ts'
 import { steeringRefusal, withoutSteering } from '../../projects/build-arguments.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import type { Run } from '../run.ts'
-import { inspect } from './inspect.ts'
-import { pullBases } from './pull-bases.ts'
+import { Bases } from './bases.ts'
+import { prepare } from './prepare.ts'
+import type { Prepared } from './prepare.ts'
+import { RemoteFiles } from './remote-files.ts'
 import { checkRoom } from './room.ts'
 
 /** Builds the commit's Dockerfile into an image of the deployment's own; returns its reference. */
@@ -20,36 +23,57 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
     signal,
     log,
   })
-  const image = `davit/${project.id}:${deployment.id}`
   log(`Building ${context.dockerfile} with ${context.files} files`)
-  const buildArgs = buildArguments(run)
-  const { images } = await inspect(run, { context, buildArgs })
-  await pullBases(run, images)
-  const output = docker.buildImage({
-    context: git.archive(context, { signal }),
-    dockerfile: context.dockerfile,
-    tag: image,
-    labels: labelsFor({
-      instanceId: run.instanceId,
-      kind: 'build',
-      ownerId: project.ownerId,
-      projectId: project.id,
-      environmentId: deployment.environmentId,
-      deploymentId: deployment.id,
-    }),
-    buildArgs,
-    cacheNamespace: run.cacheNamespace,
-    network: project.buildNetwork,
-    builder: config.builder,
-    caps: buildCaps(config, machine),
-    signal,
-  })
-  for await (const part of output) {
-    if (part.kind === 'line') log(part.text, part.stream)
-    if (part.kind === 'uncapped')
-      log(`This build may use all memory and processors of the server, because ${part.why}.`)
+  await using bases = new Bases(docker)
+  await using remoteFiles = new RemoteFiles(run)
+  const given = { context, buildArgs: buildArguments(run), bases, remoteFiles }
+  const prepared = await prepare(run, given)
+  await run.buildApart(async () => {
+    const output = docker.buildImage({
+      context: withOwnFiles(() => git.archive(context, { signal }), { prepared, remoteFiles }),
+      dockerfile: prepared.dockerfile,
+      tag: run.imageName,
+      labels: labelsFor({
+        instanceId: run.instanceId,
+        kind: 'build',
+        ownerId: project.ownerId,
+        projectId: project.id,
+        environmentId: deployment.environmentId,
+        deploymentId: deployment.id,
+      }),
+      buildArgs: prepared.buildArgs,
+      cacheNamespace: run.cacheNamespace,
+      network: project.buildNetwork,
+      builder: config.builder,
+      caps: buildCaps(config, machine),
+      signal,
+    })
+    for await (const part of output) {
+      if (part.kind === 'line') log(part.text, part.stream)
+      if (part.kind === 'uncapped')
+        log(`This build may use all memory and processors of the server, because ${part.why}.`)
+    }
+  }, signal)
+  return run.imageName
+}
+
+/** The context with what Davit puts beside the files of the commit. */
+function withOwnFiles(
+  archive: () => ReadableStream<Uint8Array>,
+  { prepared, remoteFiles }: { prepared: Prepared; remoteFiles: RemoteFiles },
+): ReadableStream<Uint8Array> {
+  if (prepared.text === null) return archive()
+  const { dockerfile: path, text } = prepared
+  return Readable.toWeb(Readable.from(together())) as ReadableStream<Uint8Array>
+
+  async function* together() {
+    const bytes = Buffer.from(text!)
+    yield tarHead({ path, mode: 0o644, size: bytes.length })
+    yield bytes
+    yield tarPadding(bytes.length)
+    yield* remoteFiles.entries()
+    yield* archive()
   }
-  return image
 }
 
 /** The project's arguments and the variables marked for it, which stay readable in the image's history. */

@@ -1,6 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { labelFilter } from '../../projects/labels.ts'
 import { retire } from '../../logs/retire.ts'
+import { imageNameOf } from '../image-name.ts'
 import type { Job } from '../store.ts'
 
 /**
@@ -8,8 +9,8 @@ import type { Job } from '../store.ts'
  * unless Davit only stops and takes the run up again. Returns what the deployment has lost by it.
  */
 export async function discard(
-  deps: Pick<Deps, 'docker' | 'collector' | 'instanceId'>,
-  { job: { deployment, project }, stops }: { job: Job; stops: boolean },
+  deps: Pick<Deps, 'docker' | 'collector' | 'secrets' | 'instanceId'>,
+  { job: { deployment }, stops }: { job: Job; stops: boolean },
 ) {
   const { docker, instanceId } = deps
   const labels = labelFilter(instanceId, { deploymentId: deployment.id, kind: 'app' })
@@ -17,6 +18,6 @@ export async function discard(
     await retire(deps, id, { timeoutSeconds: 0 })
   if (stops) return { containerId: null }
   // by its own name: what a rollback runs is the image of another deployment
-  await docker.removeImage(`davit/${project.id}:${deployment.id}`)
+  await docker.removeImage(imageNameOf(deps, deployment))
   return { containerId: null, image: null }
 }

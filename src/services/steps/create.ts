@@ -2,9 +2,10 @@ import { labelFilter, labelsFor } from '../../projects/labels.ts'
 import { ensureNetwork } from '../../projects/network.ts'
 import { networkName } from '../definition.ts'
 import type { Made, ServiceRun } from '../run.ts'
+import type { PulledImages } from './pull.ts'
 
 /** Makes network, volumes and containers of an instance; nothing runs yet. */
-export async function createContainers(run: ServiceRun): Promise<Made[]> {
+export async function createContainers(run: ServiceRun, images: PulledImages): Promise<Made[]> {
   const { docker, plans, service, instanceId, signal } = run
   const { id: serviceId, ownerId } = service
   const labels = labelsFor({ instanceId, kind: 'service', ownerId, serviceId })
@@ -17,7 +18,8 @@ export async function createContainers(run: ServiceRun): Promise<Made[]> {
   for (const plan of plans) {
     signal.throwIfAborted()
     // never restarted while it is watched: a crash must end the start, not be hidden
-    const id = await docker.createContainer({ ...plan.options, restart: { name: 'no' } })
+    const image = images.get(plan.options.image)!
+    const id = await docker.createContainer({ ...plan.options, image, restart: { name: 'no' } })
     made.push({ plan, id })
     if (plan.files.length > 0) await docker.putArchive(id, { path: '/', files: plan.files })
   }

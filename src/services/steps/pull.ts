@@ -1,26 +1,30 @@
-import { isToBePulled } from '../../projects/image-access.ts'
-import { refusePrivate } from '../../registries/admit.ts'
-import { authFor } from '../../registries/auth.ts'
-import { registryOf } from '../../registries/image-registry.ts'
+import { bringImage } from '../../projects/bring-image.ts'
 import type { ServiceRun } from '../run.ts'
 
+/** What each image of the file is called on the engine. */
+export type PulledImages = ReadonlyMap<string, string>
+
 /** Brings the images that are not here; one that the engine has already, and may give, is used as it is. */
-export async function pullImages(run: ServiceRun) {
-  const { docker, plans, progress, service, signal } = run
+export async function pullImages(run: ServiceRun): Promise<PulledImages> {
+  const { plans, progress, service, signal } = run
   const { ownerId } = service
   const wanted = new Map(plans.map(({ options }) => [options.image, options.platform]))
+  const names = new Map<string, string>()
   for (const [image, platform] of wanted) {
-    if (!(await isToBePulled(run, { ownerId, image, signal }))) continue
-    await refusePrivate(run, { registry: registryOf(image), signal })
-    const auth = authFor(run, { ownerId, image })
-    progress.begin(image)
-    const pull = docker.pullImage(image, {
+    let pulls = false
+    const brought = await bringImage(run, {
+      ownerId,
+      image,
+      platform,
       signal,
-      ...(auth && { auth }),
-      ...(platform && { platform }),
+      onPull() {
+        pulls = true
+        progress.begin(image)
+      },
+      onLayer: ({ layer, ...at }) => progress.layer(image, { id: layer, ...at }),
     })
-    for await (const { layer, status, current, total } of pull)
-      progress.layer(image, { id: layer, status, current, total })
-    progress.end(image)
+    if (pulls) progress.end(image)
+    names.set(image, brought.name)
   }
+  return names
 }

@@ -1,0 +1,120 @@
+import { Failure } from '../../errors.ts'
+import type { ImageUse } from './base-images.ts'
+import type { Escape } from './directives.ts'
+import { argumentsOf } from './instructions.ts'
+import type { Instruction, Reading } from './instructions.ts'
+import { remotesOf } from './sources.ts'
+import { csvFields } from './words.ts'
+
+export type Replacements = {
+  /** The build argument that holds the name of an image on the engine, by the key of the image. */
+  images: Record<string, string>
+  /** The path of a file in the context, by the address that it was fetched from. */
+  files: Record<string, string>
+}
+
+type Named = {
+  /** The value of `# syntax=`. */
+  syntax: string | undefined
+  /** The build argument of each image that has one. */
+  named: Map<ImageUse, string>
+  files: Record<string, string>
+}
+
+/**
+ * Writes a Dockerfile as it was understood, one line an instruction, so that no engine can read it in
+ * another way. Images get their names from build arguments: the file is part of the context, and what
+ * is built may serve it to everyone.
+ */
+export function rewrite(
+  { escape, instructions }: Reading,
+  { syntax, named, files }: Named,
+): string {
+  const uses = [...named]
+  const bases = new Map(uses.map(([{ instruction }, argument]) => [instruction, argument]))
+  // COPY and RUN take no variables there: they get stages of these names
+  const stages = new Map(
+    uses
+      .filter(([{ instruction }]) => instruction.name !== 'FROM')
+      .map(([{ image, platform }, argument]) => [
+        image,
+        { name: argument.toLowerCase().replaceAll('_', '-'), argument, platform },
+      ]),
+  )
+  const lines = instructions.map(written)
+  const first = Math.max(
+    instructions.findIndex(({ name }) => name === 'FROM'),
+    0,
+  )
+  return [
+    ...(syntax ? [`# syntax=${syntax}`] : []),
+    `# escape=${escape}`,
+    ...[...new Set(named.values())].map((argument) => `ARG ${argument}`),
+    ...lines.slice(0, first),
+    ...[...stages.values()].map(
+      ({ name, argument, platform }) =>
+        `FROM ${platform ? `--platform=${platform} ` : ''}\${${argument}} AS ${name}`,
+    ),
+    ...lines.slice(first),
+    '',
+  ].join('\n')
+
+  function written(instruction: Instruction): string {
+    const { onbuild, heredocs } = instruction
+    const line = [...(onbuild ? ['ONBUILD'] : []), ...wordsFor(instruction)].join(' ')
+    if (line.endsWith(escape)) throw endsWithEscape(instruction, escape)
+    return [line, ...heredocs.flatMap(({ name, text }) => (text ? [text, name] : [name]))].join(
+      '\n',
+    )
+  }
+
+  function wordsFor(instruction: Instruction): string[] {
+    const { name, flags, text } = instruction
+    const kept = flags.map((flag) => flagOf(flag))
+    if (name === 'FROM' && bases.has(instruction)) {
+      const [, ...rest] = argumentsOf(instruction)
+      return [name, ...kept, `\${${bases.get(instruction)}}`, ...rest]
+    }
+    const remotes = name === 'ADD' ? remotesOf(instruction, escape) : []
+    if (remotes.length === 0) return [name, ...kept, text]
+    const paths = [
+      ...remotes.map(({ address }) => files[address]!),
+      argumentsOf(instruction).at(-1)!,
+    ]
+    const copied = kept.filter((flag) => !flag.startsWith('--checksum='))
+    return ['COPY', ...copied, ...(text.startsWith('[') ? [JSON.stringify(paths)] : paths)]
+  }
+
+  /** With its image replaced, and written so that it is read as it was. */
+  function flagOf(flag: string) {
+    const [, key, value = ''] = /^--(from|mount)=(.*)$/s.exec(flag) ?? []
+    const moved =
+      key === 'from' ? `--from=${sourceOf(value)}` : key === 'mount' ? mountOf(value) : flag
+    return moved.replace(/[\s"'`\\]/g, (char) =>
+      /[`\\]/.test(char) && char !== escape ? char : escape + char,
+    )
+  }
+
+  /** Stages that were added move the others by their number. */
+  function sourceOf(from: string) {
+    return /^\d+$/.test(from) ? `${Number(from) + stages.size}` : (stages.get(from)?.name ?? from)
+  }
+
+  function mountOf(value: string) {
+    const fields = csvFields(value)?.map((field) => {
+      const [, image] = /^from=(.*)$/is.exec(field) ?? []
+      return image === undefined ? field : `from=${stages.get(image)?.name ?? image}`
+    })
+    return `--mount=${fields?.map(csvField).join(',') ?? value}`
+  }
+}
+
+const csvField = (field: string) =>
+  /[",]/.test(field) ? `"${field.replaceAll('"', '""')}"` : field
+
+const endsWithEscape = ({ line }: Instruction, escape: Escape) =>
+  new Failure(
+    'dockerfile_invalid',
+    `Building: the instruction in line ${line} of the Dockerfile ends with ${escape}, which builders read differently.`,
+    'End it with another character.',
+  )

@@ -1,0 +1,85 @@
+import { Failure } from '../../errors.ts'
+import type { Escape } from './directives.ts'
+import { otherSources } from './base-images.ts'
+import { argumentsOf, flagValues, readingsOf } from './instructions.ts'
+import type { Instruction, Reading } from './instructions.ts'
+import { unquote } from './words.ts'
+
+/** An address that ADD names, for Davit to fetch: the engine would, from wherever it reaches. */
+export type RemoteFile = {
+  address: string
+  /** As `sha256:…`; null where the file names none. */
+  checksum: string | null
+}
+
+/** The addresses that ADD is to bring. Throws for every other source that is not in the context. */
+export function remoteFiles({ escape, instructions }: Reading): RemoteFile[] {
+  return instructions
+    .filter(({ name }) => name === 'ADD')
+    .flatMap((instruction) => remotesOf(instruction, escape))
+}
+
+/** Those of one ADD: all of its sources, or none. */
+export function remotesOf(instruction: Instruction, escape: Escape): RemoteFile[] {
+  const sources = argumentsOf(instruction).slice(0, -1)
+  const isRemote = (source: string) => elsewhere.test(unquote(source, escape))
+  if (sources.some((source) => source.includes('$'))) throw refused(instruction, variables)
+  if (!sources.some(isRemote)) return []
+  if (instruction.onbuild) throw refused(instruction, inTriggers)
+  if (!sources.every((source) => literal.test(source))) throw refused(instruction, literals)
+  const kept = /^--(checksum|chown|chmod|link|exclude)(=|$)/
+  const other = instruction.flags.find((flag) => !kept.test(flag))
+  if (other) throw refused(instruction, `can't be given ${other.split('=')[0]} with an address.`)
+  const checksum = flagValues(instruction, 'checksum').at(-1) ?? null
+  if (checksum !== null && !/^sha256:[0-9a-f]{64}$/.test(checksum))
+    throw refused(instruction, 'must have its --checksum as sha256: and 64 hexadecimal digits.')
+  return sources.map((address) => ({ address, checksum }))
+}
+
+/** An address, or a repository by `user@host:`, with which builders go and fetch. */
+const elsewhere = /:\/\/|^[^/]*@[^/]*:|git@/
+
+/** A name of a file at its end, and nothing that a builder could read in another way. */
+const literal = /^https?:\/\/[\w.-]+(:\d+)?\/[\w.~%+,;=@&?/:-]*$/
+
+const variables =
+  'takes a source with a variable in it. Write the source out, or use COPY for files of the repository.'
+const inTriggers = 'behind ONBUILD names an address. Let the Dockerfile fetch it with RUN.'
+const literals =
+  'names a source that is not in the build context. Use an address that begins with https:// or http:// alone in its ADD, or fetch it with RUN.'
+
+const refused = ({ line }: Instruction, why: string) =>
+  new Failure('add_refused', `Building: ADD in line ${line} of the Dockerfile ${why}`, hint)
+
+const hint =
+  'Davit fetches what ADD names by itself, so that a build reaches nothing that only the server can.'
+
+/** Throws where triggers of an image would bring something from elsewhere into builds on it. */
+export function refuseTriggers(triggers: string[], image: string) {
+  for (const reading of triggers.flatMap((text) => readingsOf(text)))
+    try {
+      refuseSources({ ...reading, instructions: asTriggers(reading) })
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      throw new Failure(
+        error.code,
+        `Building: the image ${image} brings an ONBUILD that Davit does not run.`,
+        error.hint,
+      )
+    }
+}
+
+const asTriggers = ({ instructions }: Reading) =>
+  instructions.map((instruction) => ({ ...instruction, onbuild: true }))
+
+/** Throws for what instructions behind ONBUILD may not name. */
+export function refuseSources(reading: Reading) {
+  remoteFiles(reading)
+  for (const instruction of reading.instructions)
+    if (instruction.onbuild && otherSources(instruction).length > 0)
+      throw new Failure(
+        'onbuild_refused',
+        `Building: ${instruction.name} behind ONBUILD in line ${instruction.line} of the Dockerfile takes files from another image or stage.`,
+        'Copy them in the Dockerfile that builds on it.',
+      )
+}

@@ -1,0 +1,75 @@
+import type { Docker } from '../../docker/index.ts'
+import { EngineError } from '../../docker/index.ts'
+import { Failure } from '../../errors.ts'
+import type { Brought } from '../../projects/bring-image.ts'
+import { privateRegistry } from '../../projects/private-images.ts'
+import { KeyedLock } from '../../semaphore.ts'
+import type { WantedImage } from '../dockerfile/inspect.ts'
+import { keyOf } from '../dockerfile/inspect.ts'
+import type { Run } from '../run.ts'
+
+/** Images that builds use now, by their public name on the engine. */
+const inUse = new Map<string, { builds: number; pulled: boolean }>()
+const locks = new KeyedLock()
+
+/**
+ * The images of a build, which stay on the engine as they were looked at until it is disposed of: what
+ * was pulled for builds alone goes then, so that the next build gets what its registry has by then.
+ */
+export class Bases implements AsyncDisposable {
+  readonly #docker: Docker
+  readonly #borrowed: string[] = []
+  readonly brought = new Map<string, Brought>()
+
+  constructor(docker: Docker) {
+    this.#docker = docker
+  }
+
+  async bring({ bringImage, signal }: Run, wanted: WantedImage): Promise<Brought> {
+    const key = keyOf(wanted)
+    const brought = await locks.run(wanted.image, signal, async () => {
+      const brought = await bringImage(wanted, signal).catch((error) => {
+        throw asBase(error, wanted)
+      })
+      if (!isPrivate(brought)) this.#borrow(wanted.image, brought)
+      return brought
+    })
+    this.brought.set(key, brought)
+    return brought
+  }
+
+  #borrow(image: string, { pulled }: Brought) {
+    const use = inUse.get(image) ?? { builds: 0, pulled: false }
+    inUse.set(image, { builds: use.builds + 1, pulled: use.pulled || pulled })
+    this.#borrowed.push(image)
+  }
+
+  async [Symbol.asyncDispose]() {
+    for (const image of this.#borrowed)
+      await locks.run(image, new AbortController().signal, async () => {
+        const { builds, pulled } = inUse.get(image)!
+        if (builds > 1) return void inUse.set(image, { builds: builds - 1, pulled })
+        inUse.delete(image)
+        if (pulled) await this.#docker.removeImage(image).catch(unlessRefused)
+      })
+  }
+}
+
+export const isPrivate = ({ name }: Pick<Brought, 'name'>) => name.startsWith(`${privateRegistry}/`)
+
+const pullFailures = ['image_not_found', 'registry_unauthorized', 'registry_unreachable']
+
+function asBase(error: unknown, { image }: WantedImage) {
+  if (!(error instanceof Failure && pullFailures.includes(error.code))) return error
+  return new Failure(
+    'base_image_not_found',
+    `Building: the image ${image} couldn't be pulled. ${error.message}`,
+    'Check the names after FROM and --from, and that the server reaches the registry and may read from it. A private registry needs a login under Settings, Registries.',
+    { cause: error },
+  )
+}
+
+/** It is in use by something else meanwhile; an engine that is away has it still when it is back. */
+function unlessRefused(error: unknown) {
+  if (!(error instanceof EngineError)) throw error
+}

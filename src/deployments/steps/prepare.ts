@@ -1,0 +1,72 @@
+import { Failure } from '../../errors.ts'
+import type { BuildContext } from '../../git/git.ts'
+import { parse } from '../../parse.ts'
+import type { Tasks } from '../../parse-worker.ts'
+import { keyOf } from '../dockerfile/inspect.ts'
+import type { Run } from '../run.ts'
+import type { Bases } from './bases.ts'
+import { isPrivate } from './bases.ts'
+import type { RemoteFiles } from './remote-files.ts'
+
+type Given = {
+  context: BuildContext
+  buildArgs: Record<string, string>
+  bases: Bases
+  remoteFiles: RemoteFiles
+}
+
+/** What to build with: the commit's Dockerfile, or one of Davit's that is put beside it. */
+export type Prepared = {
+  dockerfile: string
+  buildArgs: Record<string, string>
+  /** Davit's own Dockerfile. */
+  text: string | null
+}
+
+/** The Dockerfile that Davit writes is in no repository under this name. */
+const ownName = '.davit.Dockerfile'
+
+/**
+ * Reads the Dockerfile, and brings what the engine would otherwise fetch by itself: images, which the
+ * owner may use, and files, which anyone may have.
+ */
+export async function prepare(run: Run, given: Given): Promise<Prepared> {
+  const { git, docker, config, signal } = run
+  const { context, buildArgs, bases, remoteFiles } = given
+  const text = await git.readDockerfile(context, { signal })
+  const frontend = await docker.frontend({ builder: config.builder, signal })
+  const reader = { ...frontend, buildArgs }
+  const { images, remotes } = await read(run, 'inspectDockerfile', [text, reader])
+  const own: Record<string, string> = {}
+  const argumentOf: Record<string, string> = {}
+  for (const wanted of images) {
+    const brought = await bases.bring(run, wanted)
+    const { onBuild } = brought.image
+    if (onBuild.length > 0) await read(run, 'inspectTriggers', [onBuild, wanted.image])
+    if (!isPrivate(brought)) continue
+    const argument = `DAVIT_IMAGE_${Object.keys(own).length}`
+    own[argument] = brought.name
+    argumentOf[keyOf(wanted)] = argument
+  }
+  const files = await remoteFiles.fetch(run, remotes)
+  if (Object.keys({ ...own, ...files }).length === 0)
+    return { dockerfile: context.dockerfile, buildArgs, text: null }
+  const replacements = { images: argumentOf, files }
+  const written = await read(run, 'rewriteDockerfile', [text, reader, replacements])
+  return { dockerfile: ownName, buildArgs: { ...buildArgs, ...own }, text: written }
+}
+
+function read<Name extends keyof Tasks>(
+  { project, signal }: Run,
+  task: Name,
+  args: Parameters<Tasks[Name]>,
+) {
+  return parse(task, args, { tooLong, owner: project.ownerId, signal })
+}
+
+const tooLong = () =>
+  new Failure(
+    'dockerfile_too_hard',
+    'The Dockerfile took too long to read.',
+    'Make it shorter: move long commands into scripts of the repository, and write the values of its ARGs out.',
+  )

@@ -1,0 +1,92 @@
+import { mkdirSync } from 'node:fs'
+import { open, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { tarHead, tarPadding } from '../../docker/index.ts'
+import { Failure } from '../../errors.ts'
+import { pinnedDownload } from '../../pinned-fetch.ts'
+import type { RemoteFile } from '../dockerfile/sources.ts'
+import type { Run } from '../run.ts'
+
+/** Milliseconds that one file may take. */
+const patience = 10 * 60_000
+
+type Fetched = { path: string; place: string; size: number }
+
+/** Where all of an installation are; what a killed Davit left there goes with the next start. */
+export const downloadsIn = (dataDir: string) => join(dataDir, 'downloads')
+
+/** Files that ADD names by their address, fetched by Davit for one build; removed when it is disposed of. */
+export class RemoteFiles implements AsyncDisposable {
+  readonly #folder: string
+  readonly #fetched = new Map<string, Fetched>()
+  #size = 0
+
+  constructor({ config, deployment }: Pick<Run, 'config' | 'deployment'>) {
+    this.#folder = join(downloadsIn(config.dataDir), deployment.id)
+  }
+
+  /** The path in the context of each address. */
+  async fetch(run: Run, remotes: RemoteFile[]): Promise<Record<string, string>> {
+    for (const remote of remotes) await this.#fetchOne(run, remote)
+    return Object.fromEntries([...this.#fetched].map(([address, { path }]) => [address, path]))
+  }
+
+  async #fetchOne({ config, log, signal }: Run, { address, checksum }: RemoteFile) {
+    const url = new URL(address)
+    const name = decodeURIComponent(basename(url.pathname))
+    if (!/^[\w.~+,=@ -]+$/.test(name) || /^\.+$/.test(name)) throw nameless(address)
+    log(`Fetching ${url.origin}${url.pathname}`)
+    const number = String(this.#fetched.size)
+    const place = join(this.#folder, number)
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
+    const hash = new Bun.CryptoHasher('sha256')
+    let size = 0
+    const file = await open(place, 'w', 0o600)
+    try {
+      await pinnedDownload(url, {
+        allow: config.allowHosts,
+        signal,
+        timeout: patience,
+        maxBytes: config.repositorySize - this.#size,
+        async take(chunk) {
+          hash.update(chunk)
+          size += chunk.length
+          await file.write(chunk)
+        },
+      })
+    } finally {
+      await file.close()
+    }
+    const found = `sha256:${hash.digest('hex')}`
+    if (checksum !== null && checksum !== found) throw mismatch(url, { checksum, found })
+    this.#size += size
+    this.#fetched.set(address, { path: `.davit-added/${number}/${name}`, place, size })
+  }
+
+  /** As the beginning of a tar archive, which ADD would make them: readable by root alone. */
+  async *entries(): AsyncGenerator<Uint8Array> {
+    for (const { path, place, size } of this.#fetched.values()) {
+      yield tarHead({ path, mode: 0o600, size })
+      yield* Bun.file(place).stream()
+      yield tarPadding(size)
+    }
+  }
+
+  async [Symbol.asyncDispose]() {
+    await rm(this.#folder, { recursive: true, force: true })
+  }
+}
+
+const nameless = (address: string) =>
+  new Failure(
+    'add_refused',
+    `Building: the address ${address} in ADD does not end with the name of a file.`,
+    'Fetch it with RUN, and name the file there.',
+  )
+
+const mismatch = ({ host }: URL, { checksum, found }: { checksum: string; found: string }) =>
+  new Failure(
+    'checksum_mismatch',
+    `Building: what ${host} sent for ADD has the checksum ${found}, not ${checksum}.`,
+    'Check the address and the checksum in the Dockerfile.',
+  )

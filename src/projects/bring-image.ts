@@ -1,0 +1,219 @@
+import { findUser } from '../accounts/user-store.ts'
+import type { Deps } from '../deps.ts'
+import type { Image, LayerProgress, RegistryAuth } from '../docker/index.ts'
+import { Failure } from '../errors.ts'
+import { refusePrivate } from '../registries/admit.ts'
+import { authFor } from '../registries/auth.ts'
+import {
+  isOfficial,
+  parseReference,
+  repositoryOf,
+  writtenOut,
+} from '../registries/image-registry.ts'
+import type { ImageReference } from '../registries/image-registry.ts'
+import { imageLock } from './image-lock.ts'
+import {
+  forgetPublicName,
+  getGivenImage,
+  isKnownPublic,
+  listNamedInPublic,
+  recordGivenImage,
+  recordPublic,
+} from './given-image-store.ts'
+import type { GivenImage } from './given-image-store.ts'
+import { areDavits, labelFilter, readLabels } from './labels.ts'
+import { privateName, privateRegistry } from './private-images.ts'
+
+export type ImageDeps = Pick<Deps, 'config' | 'db' | 'docker' | 'instanceId' | 'secrets'>
+
+type Asked = {
+  ownerId: string
+  /** As the user wrote it. */
+  image: string
+  /** `linux/arm64`; the engine's own otherwise. */
+  platform?: string | undefined
+  /** Whether one that was pulled with a login is pulled again when its registry has another by now. */
+  isFresh?: boolean
+  /** Whether it is to have a name of its owner's alone, though everyone may have it. */
+  isApart?: boolean
+  signal: AbortSignal
+  /** Called before the image is pulled, and with what comes of it. */
+  onPull?: () => void
+  onLayer?: (layer: LayerProgress) => void
+}
+
+/** What the image is to be called on the engine, by nobody but the one who asked. */
+export type Brought = {
+  name: string
+  image: Image
+  /** Whether it was not there before. */
+  pulled: boolean
+}
+
+type Task = Omit<Asked, 'platform'> & { reference: ImageReference; name: string; platform: string }
+
+/**
+ * Has an image on the engine that the user may use, and pulls it if need be: one that was pulled with a
+ * login is its owner's, everything else must be everyone's. Throws what a pull would throw where the
+ * image is there, but not for them.
+ */
+export async function bringImage(deps: ImageDeps, asked: Asked): Promise<Brought> {
+  const { db, docker } = deps
+  const { ownerId, image, platform = '', signal } = asked
+  const reference = parseReference(image)
+  if (!reference || reference.registry === privateRegistry) throw notAnImage(image)
+  const name = writtenOut(reference)
+  const task = { ...asked, reference, name, platform }
+
+  const given = getGivenImage(db, { ownerId, reference: name, platform })
+  const kept = given && (await docker.inspectImage(given.name, { signal }))
+  const auth = authFor(deps, { ownerId, image: name })
+  if (kept && !(asked.isFresh && (await hasMoved(deps, { ...task, given, auth }))))
+    return { name: given.name, image: kept, pulled: false }
+
+  const here = await docker.inspectImage(name, { signal })
+  if (asked.isApart || (auth && !isOfficial(name)))
+    return pullApart(deps, { ...task, auth }).catch(async (error) => {
+      if (here && (await isOfOwnContainers(deps, here, task)))
+        return { name, image: here, pulled: false }
+      throw error
+    })
+  if (here) {
+    await refuseUnlessGiven(deps, here, task)
+    return { name, image: here, pulled: false }
+  }
+  await pull(deps, { ...task, source: name, auth })
+  return { name, image: (await docker.inspectImage(name, { signal }))!, pulled: true }
+}
+
+/** A registry that does not answer, or not to this login any more, is no reason to lose what was given. */
+const hasMoved = async (
+  { docker }: ImageDeps,
+  { given, name, auth, signal }: Task & { given: GivenImage; auth: RegistryAuth | undefined },
+) =>
+  docker.imageDigest(name, { auth, signal }).then(
+    (digest) => digest !== given.digest,
+    () => (signal.throwIfAborted(), false),
+  )
+
+async function pull(
+  deps: ImageDeps,
+  { source, auth, ...task }: Task & { source: string; auth: RegistryAuth | undefined },
+) {
+  const { image, platform, signal, reference } = task
+  await refusePrivate(deps, { registry: reference.registry, signal })
+  task.onPull?.()
+  const options = { as: image, auth, signal, ...(platform && { platform }) }
+  for await (const layer of deps.docker.pullImage(source, options)) task.onLayer?.(layer)
+}
+
+/**
+ * By its digest, so that no tag ever names it on the engine; and that name goes as soon as it has one
+ * that only its owner knows. What the operator pulled by hand keeps its names.
+ */
+async function pullApart(
+  deps: ImageDeps,
+  task: Task & { auth: RegistryAuth | undefined },
+): Promise<Brought> {
+  const { db, docker } = deps
+  const { ownerId, image: wanted, reference, name, platform, auth, signal } = task
+  await refusePrivate(deps, { registry: reference.registry, signal })
+  const digest = await docker.imageDigest(name, { auth, signal, as: wanted })
+  const source = `${repositoryOf(reference)}@${digest}`
+  return imageLock.alone(ownerId, signal, async () => {
+    await losePublicNames(deps)
+    const isHere = (await docker.inspectImage(source, { signal })) !== null
+    const given = recordGivenImage(db, {
+      ownerId,
+      reference: name,
+      platform,
+      digest,
+      name: privateName(reference),
+      publicName: isHere ? null : source,
+    })
+    try {
+      if (!isHere || platform) await pull(deps, { ...task, source })
+      const image = await docker.inspectImage(source, { signal })
+      if (!image) throw new Error(`The image ${source} was removed while it was pulled.`)
+      await docker.tagImage(image.id, given.name)
+      return { name: given.name, image, pulled: true }
+    } finally {
+      await losePublicNames(deps)
+    }
+  })
+}
+
+/** Takes from images that were pulled with a login the names by which builds of others could find them. */
+export async function losePublicNames({ db, docker }: Pick<Deps, 'db' | 'docker'>) {
+  for (const { id, publicName, name, createdAt } of listNamedInPublic(db)) {
+    await docker.removeImage(publicName!)
+    const isOver = createdAt.getTime() < Date.now() - lateEnd
+    if (isOver || (await docker.inspectImage(name))) forgetPublicName(db, id)
+  }
+}
+
+/** Milliseconds after which the engine has certainly noticed that a pull was broken off. */
+const lateEnd = 10 * 60_000
+
+/** Builds for an owner: apart from pulls with the logins of others. */
+export const buildApart = (
+  deps: Pick<Deps, 'db' | 'docker'>,
+  { ownerId, signal }: { ownerId: string; signal: AbortSignal },
+  build: () => Promise<void>,
+) =>
+  imageLock.share(ownerId, signal, async () => {
+    await losePublicNames(deps)
+    return build()
+  })
+
+/** What is on the engine may have come by a login of someone else, the operator's among them. */
+async function refuseUnlessGiven(deps: ImageDeps, here: Image, task: Task) {
+  const { ownerId, image, name, reference } = task
+  const of = readLabels(here.labels)
+  if (reference.path.startsWith('davit/') && areDavits(here.labels)) {
+    if (of.instanceId === deps.instanceId && of.ownerId === ownerId) return
+    throw notFound(image)
+  }
+  const repository = repositoryOf(reference)
+  const digests = here.digests.flatMap((text) => {
+    const known = parseReference(text)
+    return known && repositoryOf(known) === repository ? `${repository}@${known.digest}` : []
+  })
+  // what was built or loaded on the server is the operator's to share, and came by no login
+  if (isOfficial(name) || digests.length === 0 || isKnownPublic(deps.db, digests)) return
+  if (findUser(deps.db, ownerId).role === 'admin') return
+  if (await isOfOwnContainers(deps, here, task)) return
+  await askForEveryone(deps, digests[0]!, task)
+}
+
+/** Whether the registry gives it without a login. */
+async function askForEveryone(deps: ImageDeps, digest: string, { reference, image, signal }: Task) {
+  await refusePrivate(deps, { registry: reference.registry, signal })
+  await deps.docker.imageDigest(digest, { signal, as: image })
+  recordPublic(deps.db, digest)
+}
+
+/** What a user's containers are made of was given to them, before that was recorded. */
+async function isOfOwnContainers(
+  { docker, instanceId }: ImageDeps,
+  { id }: Image,
+  { ownerId, signal }: Task,
+) {
+  const labels = labelFilter(instanceId, { ownerId })
+  const own = await docker.listContainers({ labels, all: true, signal })
+  return own.some(({ imageId }) => imageId === id)
+}
+
+const notAnImage = (image: string) =>
+  new Failure(
+    'image_name_invalid',
+    `“${image}” is not the name of an image.`,
+    'Write it as name:tag, or registry/name:tag.',
+  )
+
+const notFound = (image: string) =>
+  new Failure(
+    'image_not_found',
+    `The registry has no image ${image}.`,
+    'Check its name and its tag.',
+  )

@@ -1,0 +1,64 @@
+type Claim = { ownerId: string; alone: boolean }
+
+/**
+ * Keeps pulls with a login apart from the builds of other owners: for a moment the engine has what was
+ * pulled under its public name, which any build could use. Turns go in the order of asking.
+ */
+export class ImageLock {
+  readonly #held = new Set<Claim>()
+  readonly #waiting = new Map<Claim, () => void>()
+
+  /** Beside all that other owners build, and pull by turns. */
+  share<Result>(ownerId: string, signal: AbortSignal, work: () => Promise<Result>) {
+    return this.#run({ ownerId, alone: false }, signal, work)
+  }
+
+  /** While no other owner builds, and nobody else pulls. */
+  alone<Result>(ownerId: string, signal: AbortSignal, work: () => Promise<Result>) {
+    return this.#run({ ownerId, alone: true }, signal, work)
+  }
+
+  async #run<Result>(claim: Claim, signal: AbortSignal, work: () => Promise<Result>) {
+    signal.throwIfAborted()
+    await this.#acquire(claim, signal)
+    try {
+      signal.throwIfAborted()
+      return await work()
+    } finally {
+      this.#held.delete(claim)
+      this.#admit()
+    }
+  }
+
+  async #acquire(claim: Claim, signal: AbortSignal) {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#waiting.set(claim, resolve)
+    const leave = () => {
+      if (!this.#waiting.delete(claim)) return
+      reject(signal.reason)
+      this.#admit()
+    }
+    signal.addEventListener('abort', leave, { once: true })
+    this.#admit()
+    await promise.finally(() => signal.removeEventListener('abort', leave))
+  }
+
+  /** Nobody passes one who waits and could not be there at the same time: a pull gets its turn. */
+  #admit() {
+    const before = [...this.#held]
+    for (const [claim, enter] of [...this.#waiting]) {
+      if (before.every((other) => canMeet(claim, other))) {
+        this.#waiting.delete(claim)
+        this.#held.add(claim)
+        enter()
+      }
+      before.push(claim)
+    }
+  }
+}
+
+const canMeet = (a: Claim, b: Claim) =>
+  a.alone || b.alone ? a.ownerId === b.ownerId && a.alone !== b.alone : true
+
+/** Of this process: the names on an engine are the same for all that it does. */
+export const imageLock = new ImageLock()

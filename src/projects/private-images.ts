@@ -1,0 +1,26 @@
+import { randomBytesOf } from '../secrets.ts'
+import type { ImageReference } from '../registries/image-registry.ts'
+
+/** A host that can't exist: what is not on the engine under such a name is nowhere. */
+export const privateRegistry = 'davit.invalid'
+
+/**
+ * A name on the engine for an image that only its owner may use: nobody else can guess it. It keeps
+ * what the owner calls the image, for `shownImage`.
+ */
+export function privateName({ registry, path, tag, digest }: ImageReference) {
+  const secret = Buffer.from(randomBytesOf(16)).toString('hex')
+  const host = registry.replace(':', '__').replace(/[^a-z0-9._-]/g, '-')
+  return `${privateRegistry}/${secret}/${host}/${path}:${tag ?? digest!.replace(':', '.')}`
+}
+
+const privateNames = new RegExp(
+  `${privateRegistry.replace('.', '\\.')}/[0-9a-f]{32}/([^/\\s]+)/`,
+  'g',
+)
+
+/** A text as its reader may see it: private names of images as their owner wrote them. */
+export const shownImage = (text: string) =>
+  text.replace(privateNames, (_, host: string) =>
+    host === 'docker.io' ? '' : `${host.replace('__', ':')}/`,
+  )

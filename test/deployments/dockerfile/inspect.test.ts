@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  inspectDockerfile,
+  inspectTriggers,
+  keyOf,
+  rewriteDockerfile,
+} from '../../../src/deployments/dockerfile/inspect.ts'
+import type { Reader } from '../../../src/deployments/dockerfile/inspect.ts'
+import { readDockerfile } from '../../../src/deployments/dockerfile/instructions.ts'
+
+const reader: Reader = { buildArgs: {}, buildKit: true, heredocs: true, platform: 'linux/amd64' }
+const classic: Reader = { ...reader, buildKit: false, heredocs: false }
+
+const inspect = (text: string, as = reader) => inspectDockerfile(text, as)
+const codeOf = (text: string, as = reader) => {
+  try {
+    inspect(text, as)
+    return null
+  } catch (error) {
+    return (error as { code: string }).code
+  }
+}
+
+describe('who reads the file', () => {
+  test.each([
+    '# syntax=docker/dockerfile:1',
+    '#syntax = docker.io/docker/dockerfile:1.7-labs',
+    `# syntax=docker/dockerfile@sha256:${'a'.repeat(64)}`,
+    '# a comment: syntax=evil/frontend',
+    'FROM a\n# syntax=evil/frontend',
+  ])('%s is Docker’s own', (line) => {
+    expect(codeOf(`${line}\nFROM busybox`)).toBeNull()
+  })
+
+  test.each([
+    '# syntax=evil/frontend',
+    '# Syntax = docker/dockerfile-upstream:master',
+    '# syntax=docker/dockerfile.evil',
+    '# syntax=evil.example.com/docker/dockerfile:1',
+    '# syntax=docker/dockerfile:1 evil',
+    '# escape=`\n# syntax=evil/frontend',
+    '#!/usr/bin/env x\n# syntax=evil/frontend',
+    '// syntax=evil/frontend',
+    '{"syntax": "evil/frontend"}',
+  ])('%s is refused', (line) => {
+    expect(codeOf(line.startsWith('{') ? line : `${line}\nFROM busybox`)).toBe('syntax_refused')
+  })
+})
+
+describe('ADD', () => {
+  test.each([
+    'ADD http://127.0.0.1:3000/health/$X /x',
+    'ADD $X /x',
+    'ADD ["${X}", "/x"]',
+    'ADD git@127.0.0.1:a/b.git /x',
+    'ADD root@127.0.0.1:a/b.git /x',
+    'ADD git://127.0.0.1/a /x',
+    'ADD ssh://git@127.0.0.1/a /x',
+    'ADD http:/"/"127.0.0.1/a /x',
+    'ADD http:\\//127.0.0.1/a /x',
+    'ADD "http://127.0.0.1/a" /x',
+    'ADD a.tar http://127.0.0.1/a /x',
+    'ADD https://user:word@example.com/a /x',
+    'ADD https://example.com/a.git#main /x',
+    'ADD --keep-git-dir=true https://example.com/a /x',
+    'ADD --unpack=true https://example.com/a.tar /x',
+    'ADD --checksum=$SUM https://example.com/a.tar /x',
+    'add \\\n  # within\n  git@127.0.0.1:a /x',
+    'ONBUILD ADD https://example.com/a /x',
+    'ONBUILD ADD $X /x',
+    'ONBUILD ONBUILD ADD https://example.com/a /x',
+  ])('%s is refused', (line) => {
+    for (const as of [reader, classic])
+      expect(codeOf(`FROM busybox\n${line}`, as)).toBe('add_refused')
+  })
+
+  test.each(['ADD a b /x/', 'ADD a.tar $HOME/', 'ADD --chown=1:1 ["a b", "/x"]', 'ADD x@y /x'])(
+    '%s is the context’s',
+    (line) => {
+      expect(inspect(`FROM busybox\n${line}`).remotes).toEqual([])
+    },
+  )
+
+  test('an address is fetched by Davit, with its checksum', () => {
+    const sum = `sha256:${'a'.repeat(64)}`
+    const text = [
+      'FROM busybox',
+      'ADD https://example.com/a?b=c https://example.com/d /x/',
+      `ADD --checksum=${sum} https://example.com/e /x/`,
+    ]
+    expect(inspect(text.join('\n')).remotes).toEqual([
+      { address: 'https://example.com/a?b=c', checksum: null },
+      { address: 'https://example.com/d', checksum: null },
+      { address: 'https://example.com/e', checksum: sum },
+    ])
+  })
+
+  test('what is hidden in a here-document from engines that know none is seen', () => {
+    const text = 'FROM busybox\nRUN cat <<EOF\nADD git@127.0.0.1:a /x\nEOF'
+    expect(codeOf(text)).toBeNull()
+    expect(codeOf(text, { ...reader, heredocs: false })).toBe('add_refused')
+    expect(codeOf(`# syntax=docker/dockerfile:1.2\n${text}`)).toBe('add_refused')
+    expect(
+      codeOf(`# syntax=docker/dockerfile:1\n${text}`, { ...reader, heredocs: false }),
+    ).toBeNull()
+  })
+})
+
+test('triggers that an image brings may not fetch, and take from no other image', () => {
+  const refused = (line: string) =>
+    expect(() => inspectTriggers([line], 'evil:1')).toThrow('evil:1')
+  refused('ADD http://127.0.0.1/a /x')
+  refused('COPY --from=registry.example.com/x /a /a')
+  refused('RUN --mount=from=registry.example.com/x,target=/x true')
+  inspectTriggers(['COPY . /app', 'ADD a.tar /x', 'RUN make'], 'good:1')
+  expect(codeOf('FROM a AS b\nONBUILD COPY --from=x /a /a\nFROM b')).toBe('onbuild_refused')
+})
+
+test('an image is one by its name, not by the beginning of its id', () => {
+  for (const name of ['9ea6d7e110e5', '123', 'sha256:9ea6', '${A:-9ea6}']) {
+    expect(codeOf(`FROM ${name}`, classic), name).toBe('image_name_invalid')
+    if (name !== '123')
+      expect(
+        codeOf(`FROM busybox\nCOPY --from=${name.replace(/.*-(.*)}/, '$1')} /a /a`, classic),
+      ).toBe('image_name_invalid')
+  }
+  expect(codeOf('FROM ${X%y}')).toBe('image_name_invalid')
+})
+
+test('the platform of an image is told where it is not the engine’s', () => {
+  const text = ['$BUILDPLATFORM', 'linux/x86_64', 'linux/arm64'].map(
+    (platform) => `FROM --platform=${platform} a`,
+  )
+  expect(inspect(text.join('\n')).images).toEqual([
+    { image: 'a', platform: '' },
+    { image: 'a', platform: 'linux/arm64' },
+  ])
+})
+
+test('a file is written anew so that it means the same, with images and addresses replaced', () => {
+  const text = [
+    '# syntax=docker/dockerfile:1',
+    '# escape=`',
+    'ARG BASE=team/base',
+    'FROM busybox AS first',
+    'RUN a `',
+    '  # a comment',
+    '  && b',
+    'FROM --platform=$BUILDPLATFORM ${BASE} AS second',
+    'COPY --from=0 --chown=1:1 /a /b',
+    'COPY --from=team/tool /a /b',
+    'RUN --mount=type=bind,`"from=team/tool`",target=/x <<"E" cat',
+    'FROM nowhere',
+    'E',
+    'ADD --chmod=755 --checksum=sha256:' + 'a'.repeat(64) + ' https://example.com/e /x/',
+    'ONBUILD RUN "x"',
+    'CMD ["sh", "-c", "a\\\\nb"]',
+  ].join('\n')
+  const [base, tool] = ['team/base', 'team/tool'].map((image) => keyOf({ image, platform: '' }))
+  const images = { [base!]: 'DAVIT_IMAGE_0', [tool!]: 'DAVIT_IMAGE_1' }
+  const files = { 'https://example.com/e': '.davit-added/0/e' }
+  const written = rewriteDockerfile(text, reader, { images, files })
+  expect(written.split('\n')).toEqual([
+    '# syntax=docker/dockerfile:1',
+    '# escape=`',
+    'ARG DAVIT_IMAGE_0',
+    'ARG DAVIT_IMAGE_1',
+    'ARG BASE=team/base',
+    'FROM ${DAVIT_IMAGE_1} AS davit-image-1',
+    'FROM busybox AS first',
+    'RUN a   && b',
+    'FROM --platform=$BUILDPLATFORM ${DAVIT_IMAGE_0} AS second',
+    'COPY --from=1 --chown=1:1 /a /b',
+    'COPY --from=davit-image-1 /a /b',
+    'RUN --mount=type=bind,from=davit-image-1,target=/x <<"E" cat',
+    'FROM nowhere',
+    'E',
+    'COPY --chmod=755 .davit-added/0/e /x/',
+    'ONBUILD RUN "x"',
+    'CMD ["sh", "-c", "a\\\\nb"]',
+    '',
+  ])
+  const again = rewriteDockerfile(written, reader, { images: {}, files: {} })
+  expect(again).toBe(written)
+})
+
+test('flags that need quotes keep them', () => {
+  const text = 'FROM a\nCOPY "--chown=a b" --from="x\\"y" /a /b'
+  const [, before] = readDockerfile(text, today).instructions
+  const written = rewriteDockerfile(text, reader, { images: {}, files: {} })
+  expect(readDockerfile(written, today).instructions[1]!.flags).toEqual(before!.flags)
+})
+
+const today = { heredocs: true, doubledContinues: false, lenientDirectives: false }
