@@ -4,6 +4,7 @@ import {
   rewriteDockerfile,
 } from './deployments/dockerfile/inspect.ts'
 import { ignoredPaths } from './git/dockerignore.ts'
+import { nearestRefs } from './git/unknown-ref.ts'
 import { plainError } from './error-transfer.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
 import type { Reply } from './worker-pool.ts'
@@ -15,6 +16,7 @@ const tasks = {
   ignoredPaths,
   inspectDockerfile,
   inspectTriggers,
+  nearestRefs,
   rewriteDockerfile,
   touchesEach,
 }

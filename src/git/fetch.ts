@@ -6,14 +6,14 @@ import {
   connectRemote,
   explained,
   findRemoteHead,
-  listRemoteNames,
+  listRemoteRefs,
   placeOf,
   type Remote,
   runRemoteGit,
 } from './remote.ts'
 import { GitError, runGit } from './run.ts'
 import { underSize } from './size-watch.ts'
-import { emptyRepository, tagWithoutCommit, unknownBranch, unknownCommit } from './unknown-ref.ts'
+import { tagWithoutCommit, unknownBranch, unknownCommit } from './unknown-ref.ts'
 
 type Wanted = { branch: string | null; commit: string | null; signal: AbortSignal; log: Log }
 
@@ -92,10 +92,9 @@ async function fetchHead(source: Source): Promise<{ branch: string; revision: st
 async function findHead(source: Source) {
   const head = await findRemoteHead(source.tools, source)
   if (head) return head
-  const branches = await listRemoteNames(source.tools, { ...source, kinds: ['heads'] })
-  throw branches.length === 0
-    ? emptyRepository(placeOf(source.remote))
-    : unknownBranch({ where: placeOf(source.remote), branch: null, branches })
+  const listing = await listRemoteRefs(source.tools, { ...source, kinds: ['heads'] })
+  const where = placeOf(source.remote)
+  throw await unknownBranch({ where, branch: null, listing, signal: source.signal })
 }
 
 /** The tip of a branch, or the commit of a tag where no branch has this name. */
@@ -107,10 +106,8 @@ async function fetchNamed(source: Source, name: string, { depth = 1 } = {}) {
     if (await hasCommit(source, to)) return source.log(`${name} is a tag.`)
     throw tagWithoutCommit({ where, tag: name })
   }
-  const names = await listRemoteNames(source.tools, { ...source, kinds: ['heads', 'tags'] })
-  throw names.length === 0
-    ? emptyRepository(where)
-    : unknownBranch({ where, branch: name, branches: names })
+  const listing = await listRemoteRefs(source.tools, { ...source, kinds: ['heads', 'tags'] })
+  throw await unknownBranch({ where, branch: name, listing, signal: source.signal })
 }
 
 /** False when the remote has no such ref. */
@@ -166,17 +163,27 @@ async function fetchRef(source: Source, what: { from: string; to: string; depth:
   )
 }
 
+/** Its author may be called as long as a book, and its message be one: git ends once there is enough. */
 async function readCommit(source: Source, revision: string): Promise<Snapshot['commit']> {
   const output = await runGit(source.tools.setup, {
     command: 'log',
-    options: ['-1', '--no-show-signature', '--encoding=UTF-8', '--format=%H%x00%an%x00%B'],
+    options: [
+      '-1',
+      '--no-show-signature',
+      '--encoding=UTF-8',
+      '--format=%H%x00%<(100,trunc)%an%x00%B',
+    ],
     values: [revision],
     mirror: source.mirror,
+    enough: 16 * 1024,
     signal: source.signal,
   })
   const [hash = '', author = '', body = ''] = output.toString().split('\0')
-  return { hash, author, message: body.trim().split('\n')[0]! }
+  const [message = ''] = body.trim().split('\n')
+  return { hash, author: beginningOf(author.trim()), message: beginningOf(message) }
 }
+
+const beginningOf = (text: string) => text.slice(0, 300).toWellFormed()
 
 async function hasCommit(source: Source, commit: string): Promise<boolean> {
   const { tools, mirror, signal } = source

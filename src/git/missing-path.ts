@@ -1,27 +1,42 @@
 import { Failure } from '../errors.ts'
+import { nearest } from './nearest.ts'
 
 type Missing = { paths: string[]; branch: string }
 
 /** Says what lies there instead of the Dockerfile, and which setting to change. */
 export function noDockerfile(missing: Missing & { path: string }): Failure {
   const { path, paths, branch } = missing
-  const others = paths.filter((other) => isDockerfile.test(other)).sort(byDepth)
   const message = `There is no Dockerfile at “${path}” of the branch ${branch}`
+  const others = paths.filter((other) => isDockerfile.test(other)).sort(byDepth)
   if (others.length > 0) {
+    const [first, ...rest] = byName(path, others.slice(0, mostRated))
     return new Failure(
       'no_dockerfile',
-      `${message}; there is ${few(others)}.`,
-      `Set dockerfile_path to ${others[0]}, or context_dir to its folder, in the project’s settings.`,
+      `${message}; there is ${few([first!, ...rest, ...others.slice(mostRated)])}.`,
+      `Set dockerfile_path to ${first}, or context_dir to its folder, in the project’s settings.`,
     )
   }
   const clues = paths.filter((other) => isClue.test(other))
+  const composeFile = clues.find((other) => isCompose.test(other))
   return new Failure(
     'no_dockerfile',
     clues.length > 0
       ? `${message}, nor anywhere else in it; at its top there is ${few(clues)}.`
       : `${message}, nor anywhere else in it.`,
-    'Add a Dockerfile to the repository, or set dockerfile_path in the project’s settings.',
+    composeFile
+      ? `To run what ${composeFile} describes, paste it under Services, “Bring your own”. To deploy the repository as an app, add a Dockerfile to it.`
+      : 'Add a Dockerfile to the repository, or set dockerfile_path in the project’s settings.',
   )
+}
+
+/** Dockerfiles that are compared with the one that is missing. */
+const mostRated = 100
+
+/** Those whose file is called the same first, or nearly so; among them the one nearest to the path. */
+function byName(path: string, others: string[]): string[] {
+  const names = nearest(nameOf(path), [...new Set(others.map(nameOf))])
+  const byPath = nearest(path, others)
+  return names.flatMap((name) => byPath.filter((other) => nameOf(other) === name))
 }
 
 export function noContext(missing: Missing & { contextDir: string }): Failure {
@@ -37,10 +52,14 @@ export function noContext(missing: Missing & { contextDir: string }): Failure {
 
 const isDockerfile = /(^|\/)((dockerfile|containerfile)([.-][^/]+)?|[^/]+\.dockerfile)$/i
 
+const isCompose = /^(docker-)?compose\.ya?ml$/
+
 const isClue =
   /^(compose\.ya?ml|docker-compose\.ya?ml|package\.json|go\.mod|requirements\.txt|pyproject\.toml|Gemfile|Cargo\.toml|composer\.json|pom\.xml|build\.gradle|mix\.exs|index\.html|Procfile)$/
 
 const byDepth = (a: string, b: string) => a.split('/').length - b.split('/').length
+
+const nameOf = (path: string) => path.slice(path.lastIndexOf('/') + 1)
 
 const topFolder = (path: string) => path.slice(0, path.indexOf('/'))
 

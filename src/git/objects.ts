@@ -107,9 +107,13 @@ export async function commitTree(
   objects: Objects,
   options: { tree: string; dateOf: string },
 ): Promise<string> {
-  const commit = (await readObjects(objects, [options.dateOf])).get(options.dateOf)
-  const date = /^committer .*> (\d+ [+-]\d+)$/m.exec(commit?.toString('latin1') ?? '')?.[1]
-  const person = { NAME: 'davit', EMAIL: 'davit@localhost', DATE: date ?? '0 +0000' }
+  const dated = await run(objects, {
+    command: 'log',
+    options: ['-1', '--no-show-signature', '--date=raw', '--format=%cd'],
+    values: [options.dateOf],
+  })
+  const date = dated.toString().trim() || '0 +0000'
+  const person = { NAME: 'davit', EMAIL: 'davit@localhost', DATE: date }
   const env = Object.fromEntries(
     Object.entries(person).flatMap(([key, value]) => [
       [`GIT_AUTHOR_${key}`, value],

@@ -61,15 +61,16 @@ export async function findRemoteHead(
   return hash ? { branch: branch ?? 'HEAD', hash } : null
 }
 
-/** The names of all branches, or of all branches and tags. */
-export async function listRemoteNames(
+/** All branches, or all branches and tags, as git lists them. */
+export const listRemoteRefs = (
   tools: GitTools,
   { kinds, ...options }: { remote: Remote; kinds: ('heads' | 'tags')[]; signal: AbortSignal },
-): Promise<string[]> {
-  const what = ['--refs', ...kinds.map((kind) => `--${kind}`)]
-  const text = await listRemote(tools, { ...options, what, names: [] })
-  return [...text.matchAll(/\trefs\/(?:heads|tags)\/(.+)$/gm)].map(([, name]) => name!)
-}
+): Promise<string> =>
+  listRemote(tools, {
+    ...options,
+    what: ['--refs', ...kinds.map((kind) => `--${kind}`)],
+    names: [],
+  })
 
 /** All branches with their commits, and the one that HEAD names. */
 export async function listBranches(
@@ -100,10 +101,22 @@ async function listRemote(
     command: 'ls-remote',
     options: ['--quiet', ...what],
     values: [remote.url.href, ...names],
+    most: mostListing,
+    tooMuch: tooManyRefs,
     signal,
   })
   return output.toString()
 }
+
+/** Bytes of a listing: some 100,000 branches and tags. */
+const mostListing = 8 * 1024 * 1024
+
+const tooManyRefs = () =>
+  new Failure(
+    'too_many_refs',
+    'The repository has more branches and tags than Davit reads (8 MiB of names).',
+    'Delete those that are not needed anymore, or name a branch that exists.',
+  )
 
 function readUrl(text: string, allowLocal: boolean): RepositoryUrl {
   try {

@@ -21,8 +21,11 @@ export type GitCommand = {
   /** Hidden in all that git says. */
   secrets?: string[]
   input?: Uint8Array<ArrayBuffer>
-  /** Bytes of output after which it ends with a Failure. */
+  /** Bytes of output after which it ends with `tooMuch`. */
   most?: number
+  tooMuch?: () => Error
+  /** Bytes of output after which it is ended, because no more is needed. */
+  enough?: number
   signal: AbortSignal
   /** It talks to another machine: it may take longer, but not be silent. */
   transfer?: boolean
@@ -48,9 +51,14 @@ export class GitError extends Error {
 export async function runGit(setup: GitSetup, command: GitCommand): Promise<Buffer> {
   const { transfer, command: longest } = setup.deadlines
   const git = startGit(setup, command, command.transfer ? transfer : longest)
-  const [output] = await Promise.all([readAll(git, command), git.ended])
+  const ended = git.ended.catch((error) => {
+    if (error !== hadEnough) throw error
+  })
+  const [output] = await Promise.all([readAll(git, command), ended])
   return output
 }
+
+const hadEnough = Symbol('enough of its output was read')
 
 /** What git writes, as it writes it; the process ends with the stream, whichever side ends it. */
 export function streamGit(
@@ -227,15 +235,21 @@ async function eachLine(
   if (rest) onLine(rest)
 }
 
-async function readAll(git: RunningGit, { most = mostOutput }: GitCommand): Promise<Buffer> {
+async function readAll(
+  git: RunningGit,
+  { most = mostOutput, tooMuch = tooLarge, enough = Infinity }: GitCommand,
+): Promise<Buffer> {
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of git.output) {
     chunks.push(chunk)
     size += chunk.length
-    if (size > most) git.stop(tooLarge())
+    if (size > most) git.stop(tooMuch())
+    if (size < enough) continue
+    git.stop(hadEnough)
+    break
   }
-  return Buffer.concat(chunks)
+  return Buffer.concat(chunks).subarray(0, enough)
 }
 
 const mostOutput = 128 * 1024 * 1024

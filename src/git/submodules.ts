@@ -63,6 +63,8 @@ async function readUrls(
     command: 'config',
     options: [`--blob=${file.hash}`, '--no-includes', '--null', '--list'],
     mirror: repository.mirror,
+    most: 1024 * 1024,
+    tooMuch: () => unreadable(new Error('over 1 MiB')),
     signal,
   }).catch((error) => {
     throw error instanceof GitError ? unreadable(error) : error
@@ -118,7 +120,7 @@ const refused = ({ path }: Entry, why: string) =>
     'Give it an https:// URL in .gitmodules, or commit its files.',
   )
 
-const unreadable = (cause: GitError) =>
+const unreadable = (cause: Error) =>
   new Failure(
     'submodule_refused',
     'The file .gitmodules of the repository cannot be read.',

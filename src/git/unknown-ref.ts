@@ -1,4 +1,6 @@
 import { Failure } from '../errors.ts'
+import { parse } from '../parse.ts'
+import { nearest } from './nearest.ts'
 
 export const emptyRepository = (where: string) =>
   new Failure(
@@ -21,40 +23,45 @@ export const tagWithoutCommit = ({ where, tag }: { where: string; tag: string })
     'Deploy a branch, or a tag that was set on a commit.',
   )
 
-/** Names the branch or tag that was probably meant; branch null is a HEAD that leads nowhere. */
-export function unknownBranch(options: {
+/**
+ * Names the branch or tag that was probably meant, of those that `git ls-remote` listed; branch null is
+ * a HEAD that leads nowhere.
+ */
+export async function unknownBranch({
+  where,
+  branch,
+  listing,
+  signal,
+}: {
   where: string
   branch: string | null
-  branches: string[]
-}): Failure {
-  const { where, branch, branches } = options
-  const near = branch === null ? branches : byNearness(branch, branches)
-  const few = near.slice(0, 5).join(', ')
+  listing: string
+  signal: AbortSignal
+}): Promise<Failure> {
+  const tooLong = () => withoutNames(where, branch)
+  const { count, few } = await parse('nearestRefs', [listing, branch], { tooLong, signal })
+  if (count === 0) return emptyRepository(where)
   return new Failure(
     'unknown_branch',
     branch === null
       ? `The default branch of ${where} does not exist there.`
-      : `The repository ${where} has no branch or tag “${branch}”; the nearest is “${near[0]}”.`,
-    `Set the branch to one of its ${branches.length}: ${few}${branches.length > 5 ? ', …' : ''}.`,
+      : `The repository ${where} has no branch or tag “${branch}”; the nearest is “${few[0]}”.`,
+    `Set the branch to one of its ${count}: ${few.join(', ')}${count > few.length ? ', …' : ''}.`,
   )
 }
 
-const byNearness = (name: string, names: string[]) =>
-  names
-    .map((other) => ({ other, distance: editDistance(name.slice(0, 250), other.slice(0, 250)) }))
-    .sort((a, b) => a.distance - b.distance)
-    .map(({ other }) => other)
-
-/** How many characters to insert, delete or replace to get from one text to the other. */
-function editDistance(from: string, to: string): number {
-  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
-  for (let i = 1; i <= from.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= to.length; j++) {
-      const replaced = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
-    }
-    row = next
-  }
-  return row[to.length]!
+/** How many branches and tags a listing of `git ls-remote` has, and which come nearest. Call it by `parse`. */
+export function nearestRefs(listing: string, wanted: string | null) {
+  const names = Array.from(listing.matchAll(/\trefs\/(?:heads|tags)\/(.+)$/gm), ([, name]) => name!)
+  const sorted = wanted === null ? names : nearest(wanted, names)
+  return { count: names.length, few: sorted.slice(0, 5) }
 }
+
+const withoutNames = (where: string, branch: string | null) =>
+  new Failure(
+    'unknown_branch',
+    branch === null
+      ? `The default branch of ${where} does not exist there.`
+      : `The repository ${where} has no branch or tag “${branch}”.`,
+    'Set the branch to one that it has.',
+  )

@@ -332,8 +332,20 @@ describe('a path', () => {
     })
     const error = await failure(url)
     expect(error).toMatchObject({ code: 'no_dockerfile' })
-    expect(error.message).toContain('api/Dockerfile.prod, deploy/docker/Dockerfile')
-    expect(error.hint).toContain('dockerfile_path to api/Dockerfile.prod')
+    expect(error.message).toContain('deploy/docker/Dockerfile, api/Dockerfile.prod')
+    expect(error.hint).toContain('dockerfile_path to deploy/docker/Dockerfile')
+    const { hint } = await failure(url, { dockerfilePath: 'Dockerfile.prd' })
+    expect(hint).toContain('dockerfile_path to api/Dockerfile.prod')
+  })
+
+  test('without a Dockerfile, of several by one name the nearest path is named', async () => {
+    const { url } = aRepository({
+      'a/Dockerfile': 'x',
+      'app/Dockerfile': 'x',
+      'b/c.dockerfile': 'x',
+    })
+    const { hint } = await failure(url, { dockerfilePath: 'apq/Dockerfile' })
+    expect(hint).toContain('dockerfile_path to app/Dockerfile')
   })
 
   test('without any Dockerfile is answered with what lies there instead', async () => {
@@ -342,6 +354,8 @@ describe('a path', () => {
     expect(error).toMatchObject({ code: 'no_dockerfile' })
     expect(error.message).toContain('there is compose.yml, package.json')
     expect(error.message).not.toContain('go.mod')
+    expect(error.hint).toContain('compose.yml')
+    expect(error.hint).toContain('“Bring your own”')
   })
 
   test('of a folder that is not there is answered with those that are', async () => {

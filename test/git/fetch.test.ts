@@ -58,6 +58,24 @@ describe('a branch', () => {
     expect(lines.some((line) => / [1-9]?\d%/.test(line))).toBe(false)
   })
 
+  test.each([
+    ['one line of 30 MiB', 'Ada', 'x'.repeat(30 * 2 ** 20), 'x'.repeat(300)],
+    ['30 MiB of lines', 'Ada', `\nFirst\n${'x\n'.repeat(15 * 2 ** 20)}`, 'First'],
+    ['an author of 1 MiB', 'A'.repeat(2 ** 20), 'First', 'First'],
+    ['marks without width', 'Ada', '\u200b'.repeat(2 ** 20), '\u200b'.repeat(300)],
+  ])('whose commit has %s is told of in 300 characters', async (_, author, text, message) => {
+    commitFiles(repository, { a: 'a' })
+    const file = join(dir, `commit${turn}`)
+    const by = `${author} <a@example.com> 1700000000 +0000`
+    const tree = git(repository, ['rev-parse', 'main^{tree}'])
+    writeFileSync(file, `tree ${tree}\nauthor ${by}\ncommitter ${by}\n\n${text}`)
+    const hash = git(repository, ['hash-object', '-w', '-t', 'commit', file])
+    git(repository, ['update-ref', 'refs/heads/main', hash])
+    const { commit } = await fetch()
+    expect(commit).toMatchObject({ hash, message })
+    expect(commit.author.length).toBeLessThan(110)
+  })
+
   test('that nobody named is the one the remote’s HEAD names', async () => {
     const hash = commitFiles(repository, { a: 'a' }, { branch: 'trunk' })
     commitFiles(repository, { a: 'b' }, { branch: 'main' })
@@ -106,6 +124,32 @@ describe('a branch', () => {
       message: expect.stringContaining('the nearest is “develop”'),
       hint: expect.stringContaining('one of its 6: develop,'),
     })
+  })
+
+  test('that does not exist among 12,000 is answered soon, while the loop goes on', async () => {
+    const hash = commitFiles(repository, { a: 'a' })
+    const names = Array.from({ length: 12_000 }, (_, i) => `${'x'.repeat(225)}-${i}`)
+    const refs = [...names, 'develop'].toSorted().map((name) => `${hash} refs/heads/${name}\n`)
+    writeFileSync(join(repository, 'packed-refs'), `# pack-refs with: sorted\n${refs.join('')}`)
+    let beats = 0
+    const beat = setInterval(() => beats++, 5)
+    expect(await failure({ branch: 'devlop' })).toMatchObject({
+      message: expect.stringContaining('the nearest is “develop”'),
+      hint: expect.stringContaining('one of its 12002: develop,'),
+    })
+    expect(await failure({ branch: `${'x'.repeat(225)}-` })).toMatchObject({
+      message: expect.stringContaining(`the nearest is “${'x'.repeat(225)}-`),
+    })
+    clearInterval(beat)
+    expect(beats).toBeGreaterThan(10)
+  })
+
+  test('among more names than are read is not looked for', async () => {
+    const hash = commitFiles(repository, { a: 'a' })
+    const names = Array.from({ length: 40_000 }, (_, i) => `refs/heads/${'x'.repeat(180)}${i}`)
+    const refs = names.toSorted().map((name) => `${hash} ${name}\n`)
+    writeFileSync(join(repository, 'packed-refs'), `# pack-refs with: sorted\n${refs.join('')}`)
+    expect(await failure({ branch: 'devlop' })).toMatchObject({ code: 'too_many_refs' })
   })
 
   test.each(['--upload-pack=x', '-h', 'a..b'])('named %s does not reach git', async (branch) => {
@@ -421,14 +465,14 @@ describe('a server', () => {
     const path = process.env.PATH
     process.env.PATH = `${bin}:${path}`
     try {
-      const davit = connect({ lookup: async () => ['203.0.113.7'] })
+      const davit = connect({ lookup: async () => ['9.9.9.9'] })
       await failure({ url: 'git@git.example.com:owner/$(id).git' }, davit)
     } finally {
       process.env.PATH = path
     }
     const args = (await Bun.file(seen).text()).split('\n')
     expect(args).toContain('BatchMode=yes')
-    expect(args).toContain('HostName=203.0.113.7')
+    expect(args).toContain('HostName=9.9.9.9')
     expect(args).toContain('HostKeyAlias=git.example.com')
     expect(args.join('\n')).toContain("git-upload-pack '/owner/$(id).git'")
   })

@@ -1,0 +1,40 @@
+/** Characters of a name that are compared. */
+const mostCompared = 100
+
+/** Pairs of characters that are compared over all names: some tenths of a second. */
+const someEffort = 30_000_000
+
+/**
+ * The names that come nearest to one that isn't there, the nearest first. Those of about its length are
+ * compared first; what is left when the effort is spent keeps its place behind them.
+ */
+export function nearest(wanted: string, names: string[], effort = someEffort): string[] {
+  const from = wanted.slice(0, mostCompared)
+  const byLength = names.toSorted(
+    (a, b) => Math.abs(a.length - wanted.length) - Math.abs(b.length - wanted.length),
+  )
+  let left = effort
+  const rated = byLength.map((name) => {
+    const to = name.slice(0, mostCompared)
+    left -= from.length * to.length
+    return { name, distance: left < 0 ? Infinity : editDistance(from, to) }
+  })
+  return rated.sort((a, b) => compare(a.distance, b.distance)).map(({ name }) => name)
+}
+
+/** Infinity less Infinity is no number. */
+const compare = (a: number, b: number) => (a === b ? 0 : a - b)
+
+/** How many characters to insert, delete or replace to get from one text to the other. */
+function editDistance(from: string, to: string): number {
+  let row = Array.from({ length: to.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= from.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= to.length; j++) {
+      const replaced = row[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1)
+      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+    }
+    row = next
+  }
+  return row[to.length]!
+}
