@@ -19,12 +19,25 @@ export const journal = {
     write('error', message, { ...fields, error: Bun.inspect(error, { colors: false }) }),
 }
 
+/** What fails everything that needs it for as long as it lasts: told once, and once when it is over. */
+const lasting = 'engine_unreachable'
+let isOutage = false
+
 /** Tells the operator of trouble in the background: faults of the outside world in a line, bugs in full. */
 export function report(what: string, error: unknown, fields: Fields = {}) {
+  const isPartOfOutage = isFault(error) && error.code === lasting
+  if (isPartOfOutage && isOutage) return
+  if (isPartOfOutage) isOutage = true
   if (isFault(error)) journal.warn(`${what}: ${error.message}`, { ...fields, hint: error.hint })
   else journal.error(what, error, fields)
 }
 
+/** Tells that the engine can be reached again, where it was told that it can't. */
+export function reportEngineBack() {
+  if (isOutage) journal.info('the Docker Engine can be reached again')
+  isOutage = false
+}
+
 /** A `Failure` is known by its hint: the journal stands beside the errors and imports none. */
-const isFault = (error: unknown): error is Error & { hint: string } =>
+const isFault = (error: unknown): error is Error & { hint: string; code?: string } =>
   error instanceof Error && 'hint' in error

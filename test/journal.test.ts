@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, spyOn, test } from 'bun:test'
 import { Failure } from '../src/errors.ts'
-import { report } from '../src/journal.ts'
+import { journal, report, reportEngineBack } from '../src/journal.ts'
 
 afterEach(() => void jest.restoreAllMocks())
 
@@ -28,4 +28,25 @@ test('anything else is an error, told in full', () => {
   const [line] = linesOf(() => report('removal failed', new TypeError('x is undefined')))
   expect(line).toMatchObject({ level: 'error', message: 'removal failed' })
   expect(line.error).toContain('journal.test.ts')
+})
+
+test('an engine that is away is told once, whatever fails because of it, and once when it is back', () => {
+  const away = new Failure('engine_unreachable', 'The engine is away.', 'Start it.')
+  const back = spyOn(journal, 'info')
+  const lines = linesOf(() => {
+    for (let second = 0; second < 60; second++) {
+      report('containers were not looked at', away)
+      report('a service was not looked at', away, { service: 's' })
+    }
+    reportEngineBack()
+    reportEngineBack()
+    expect(back.mock.calls).toEqual([['the Docker Engine can be reached again']])
+    report('the use of containers was not measured', away)
+    reportEngineBack()
+  })
+  expect(back).toHaveBeenCalledTimes(2)
+  expect(lines.map(({ message }) => message)).toEqual([
+    'containers were not looked at: The engine is away.',
+    'the use of containers was not measured: The engine is away.',
+  ])
 })

@@ -34,6 +34,8 @@ export type StreamOptions = {
   /** What a registry is told of who pulls; it travels in a header. */
   auth?: RegistryAuth | undefined
   signal?: AbortSignal | undefined
+  /** Called when the engine has begun to answer. */
+  opened?: (() => void) | undefined
   /** Many small pieces will come: worth a way that costs less for each. */
   isBusy?: boolean
 }
@@ -86,13 +88,21 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       }
     },
 
-    async *stream(method, path, { query, body, upload, auth, signal, isBusy = false } = {}) {
+    async *stream(
+      method,
+      path,
+      { query, body, upload, auth, signal, opened, isBusy = false } = {},
+    ) {
       try {
         const prefix = `/v${await negotiate(signal)}`
         const call = { method, path: prefix + path, query, body, upload, auth }
         if (isBusy && method === 'GET' && address.kind === 'socket')
           yield* socketStream({ socketPath: address.path, target: targetOf(call) }, signal)
-        else yield* together(await dial(call, signal))
+        else {
+          const answer = await dial(call, signal)
+          opened?.()
+          yield* together(answer)
+        }
         signal?.throwIfAborted()
       } catch (error) {
         throw explain(error, { signal, call: `${method} ${path}` })

@@ -32,15 +32,17 @@ export type EventOptions = {
   /** Begins with what happened from this time on, as far as the engine remembers: 256 events. */
   since?: Date
   signal?: AbortSignal | undefined
+  /** Called when the engine listens: what happens from then on is heard. */
+  opened?: (() => void) | undefined
 }
 
 /** What happens on the engine from now on; throws when the connection ends, so connect again. */
 export async function* engineEvents(
   engine: Engine,
-  { filters = {}, since, signal }: EventOptions = {},
+  { filters = {}, since, signal, opened }: EventOptions = {},
 ): AsyncGenerator<EngineEvent> {
   const query = { filters, since: since && toEngineTime(since) }
-  const bytes = engine.stream('GET', '/events', { query, signal })
+  const bytes = engine.stream('GET', '/events', { query, signal, opened })
   for await (const { Type, Action, Actor, timeNano } of readJsonLines<Sent>(bytes)) {
     const time = new Date(timeNano / 1e6)
     yield { type: Type, action: Action, id: Actor.ID, attributes: Actor.Attributes ?? {}, time }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { report } from '../journal.ts'
+import { report, reportEngineBack } from '../journal.ts'
 import { Hub, lagged } from '../live/hub.ts'
 import type { EngineEvent } from './events.ts'
 import type { Docker } from './index.ts'
@@ -26,20 +26,18 @@ export class EngineFeed {
   /** Keeps the connection until the signal; an engine that is away is waited for. */
   async run(docker: Pick<Docker, 'events'>, { signal }: { signal: AbortSignal }) {
     const heard = new Heard()
-    let quiet = false
+    const opened = () => {
+      reportEngineBack()
+      this.#hub.publish(channel, lookAgain)
+    }
     while (!signal.aborted) {
       try {
         const filters = { type: ['container'] }
-        const events = docker.events({ filters, since: heard.until, signal })
-        this.#hub.publish(channel, lookAgain)
-        for await (const event of events) {
-          quiet = false
-          if (heard.isNew(event)) this.#hub.publish(channel, event)
-        }
+        const events = docker.events({ filters, since: heard.until, signal, opened })
+        for await (const event of events) if (heard.isNew(event)) this.#hub.publish(channel, event)
       } catch (error) {
         if (signal.aborted) return
-        if (!quiet) report('watching the engine failed', error)
-        quiet = true
+        report('watching the engine failed', error)
       }
       await sleep(retryDelay, undefined, { signal }).catch(() => {})
     }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Docker } from './index.ts'
-import { report } from '../journal.ts'
+import { report, reportEngineBack } from '../journal.ts'
 
 /** Milliseconds between looks at an engine that does not answer. */
 export const retryDelay = 1000
@@ -10,6 +10,7 @@ export async function waitForEngine(docker: Docker, { signal }: { signal: AbortS
   for (let tries = 0; !signal.aborted; tries++) {
     try {
       await docker.info({ signal })
+      reportEngineBack()
       return true
     } catch (error) {
       if (tries === 0 && !signal.aborted) report('waiting for the engine', error)

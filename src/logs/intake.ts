@@ -23,6 +23,9 @@ const overlaps = { least: 100, most: 5000, lines: 500, endless: 60_000 }
 const turnedOver = 19_000_000
 const wrapping = 75
 
+/** A mark that the pull at work has made is made again by the next try. */
+type PendingMark = Mark & { isOfPull?: true }
+
 /** Its environment or service is gone: nothing more is to be kept. */
 export class SourceGone extends Error {}
 
@@ -37,7 +40,7 @@ export class Intake {
   readonly #assembler = new LineAssembler()
   #cursor: Cursor
   /** Marks to come, in order; and how many of them the pull at work reaches. */
-  #marks: Mark[] = []
+  #marks: PendingMark[] = []
   #due = 0
   #waiting = 0
   #count = 0
@@ -71,7 +74,7 @@ export class Intake {
     return back > overlaps.endless ? few : Math.max(few, back + 1)
   }
 
-  mark(mark: Mark) {
+  mark(mark: PendingMark) {
     this.#marks.push(mark)
     this.#marks.sort((a, b) => (a.after === b.after ? 0 : a.after - b.after))
   }
@@ -79,7 +82,9 @@ export class Intake {
   /** Before each pull: marks of now stand before its end. */
   begin(mask: SourceMask) {
     this.#mask = mask
-    this.#assembler.drop() // of a pull that broke off
+    // of a pull that broke off: it is done again
+    this.#assembler.drop()
+    this.#marks = this.#marks.filter(({ isOfPull }) => !isOfPull)
     this.#isFirst = this.position === null
     this.hadGap = false
     this.#waiting = 0
@@ -126,8 +131,7 @@ export class Intake {
   /** Stores the mark that is the last. */
   close(mark: Mark) {
     this.begin(this.#mask)
-    this.mark(mark)
-    this.#due = this.#marks.length
+    this.#interject(mark)
     this.#store({ endedAt: new Date(mark.time) })
   }
 
@@ -135,13 +139,18 @@ export class Intake {
     this.#waiting = 0
     const { lines, position } = this.#assembler.take()
     const kept: NewLine[] = []
+    let taken = 0
+    const takeMark = () => {
+      const { time, text } = this.#marks[taken++]!
+      kept.push({ time, text, stream: 'system' })
+    }
     for (const line of lines) {
       const time = timeOf(line)
-      while (this.#marks.length > 0 && this.#marks[0]!.after < time) kept.push(this.#nextMark())
+      while (taken < this.#marks.length && this.#marks[taken]!.after < time) takeMark()
       for (const text of keptTexts(line, this.#mask.mask))
         kept.push({ time, stream: line.stream, text })
     }
-    if (endedAt !== undefined) while (this.#due > 0) kept.push(this.#nextMark())
+    if (endedAt !== undefined) while (taken < this.#due) takeMark()
     const cursor = {
       ...this.#cursor,
       ...position,
@@ -150,17 +159,13 @@ export class Intake {
     if (kept.length === 0 && cursor.endedAt === this.#cursor.endedAt) return
     if (!this.#writer.write(cursor, kept, this.#mask.state)) throw new SourceGone()
     this.#cursor = cursor
-  }
-
-  #nextMark(): NewLine {
-    this.#due--
-    const { time, text } = this.#marks.shift()!
-    return { time, text, stream: 'system' }
+    this.#marks.splice(0, taken) // not before: what could not be stored comes with the next try
+    this.#due = Math.max(0, this.#due - taken)
   }
 
   /** A mark that the pull at work has made itself. */
   #interject(mark: Mark) {
-    this.mark(mark)
+    this.mark({ ...mark, isOfPull: true })
     this.#due++
   }
 

@@ -55,24 +55,29 @@ export class OutputWriter {
       return true
     }
     const origin = { deploymentId: cursor.deploymentId, container: cursor.name }
+    const sequence = this.#store(cursor, { sourceId, origin, lines })
+    for (let at = 0; at < lines.length; at += maxBatch) {
+      const part = lines.slice(at, at + maxBatch)
+      this.live.publish(
+        sourceId,
+        new OutputBatch(
+          part.map((line, n) => ({ ...line, sequence: sequence + at + n, ...origin })),
+          state,
+        ),
+      )
+    }
+    return true
+  }
+
+  #store(cursor: Cursor, added: { sourceId: string; origin: Origin; lines: NewLine[] }) {
+    const { logDb } = this.#deps
     try {
-      const sequence = logDb.transaction(() => {
+      return logDb.transaction(() => {
         saveCursor(logDb, cursor)
-        return this.#append({ sourceId, origin, lines })
+        return this.#append(added)
       })
-      for (let at = 0; at < lines.length; at += maxBatch) {
-        const part = lines.slice(at, at + maxBatch)
-        this.live.publish(
-          sourceId,
-          new OutputBatch(
-            part.map((line, n) => ({ ...line, sequence: sequence + at + n, ...origin })),
-            state,
-          ),
-        )
-      }
-      return true
     } catch (error) {
-      this.#sources.delete(sourceId) // what it says was not stored
+      this.#sources.delete(added.sourceId) // what it says was not stored
       throw error
     }
   }

@@ -53,7 +53,9 @@ export class Reader {
   readonly #life: Life
   #news: News[]
   #wake = Promise.withResolvers<void>()
-  #caughtUp = Promise.withResolvers<void>()
+  /** Of those who wait until all is stored. */
+  #caughtUp: PromiseWithResolvers<void> | null = null
+  #isDone = false
   #tty = false
   /** Whose secrets are hidden. */
   #found: Pick<Container, 'labels' | 'env'> = { labels: {}, env: [] }
@@ -91,8 +93,8 @@ export class Reader {
     this.#intake = new Intake(writer, cursor)
     this.#life = new Life(cursor, { isKnown })
     this.done = this.#run().finally(() => {
-      this.closed = true
-      this.#caughtUp.resolve()
+      this.closed = this.#isDone = true
+      this.#caughtUp?.resolve()
     })
   }
 
@@ -103,8 +105,9 @@ export class Reader {
 
   /** Resolves when all that the container has written by now is stored. */
   catchUp() {
-    this.#caughtUp = Promise.withResolvers()
-    this.tell(look)
+    if (this.#isDone) return Promise.resolve()
+    this.#caughtUp ??= Promise.withResolvers()
+    this.tell(look) // before it is heard nobody's wait is over
     return this.#caughtUp.promise
   }
 
@@ -129,7 +132,8 @@ export class Reader {
     if (this.closed) return
     const count = await this.#pull()
     if (this.#news.length > 0) return
-    this.#caughtUp.resolve()
+    this.#caughtUp?.resolve()
+    this.#caughtUp = null
     if (this.#life.isOver) return void (this.closed = true)
     if (this.#life.limit < Infinity) return this.#waitForNews()
     this.#empty = count === 0 ? this.#empty + 1 : 0

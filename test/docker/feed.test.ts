@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connectDocker, EngineFeed, lookAgain } from '../../src/docker/index.ts'
+import { Failure } from '../../src/errors.ts'
 import { fakeEngine } from './fake-engine.ts'
 import { sandbox } from './sandbox.ts'
 
@@ -77,5 +78,17 @@ test('running out of memory and changes of health are heard', async () => {
     const greedy = await run('head -c 200m /dev/zero | tail -c 150m')
     const wanted = new Set([`${sound} health_status: healthy`, `${greedy} oom`])
     while (wanted.size > 0) wanted.delete(await next(heard))
+  })
+})
+
+test('while the engine is away nobody is sent to look at it, and once it is back everyone is', async () => {
+  let tries = 0
+  const away: typeof docker.events = async function* (options) {
+    if (++tries < 3) throw new Failure('engine_unreachable', 'The engine is away.', 'Start it.')
+    yield* docker.events(options)
+  }
+  await withFeed({ events: away }, async (heard) => {
+    expect(await next(heard)).toBe('look again')
+    expect(tries).toBe(3)
   })
 })

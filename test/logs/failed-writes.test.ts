@@ -1,0 +1,53 @@
+import { expect, spyOn, test } from 'bun:test'
+import { journal } from '../../src/journal.ts'
+import { testApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
+import { anEnvironment, collect, hasEnded, linesUntil, marks, written } from './collecting.ts'
+
+test('the marks of a start and an end are kept though nothing could be stored meanwhile', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  t.logDb.$client.run(
+    `CREATE TEMP TRIGGER broken BEFORE INSERT ON output_cursors
+     BEGIN SELECT RAISE(ABORT, 'the disk is broken'); END`,
+  )
+  const failed = spyOn(journal, 'error').mockReturnValue()
+  const reads = countReads(t)
+  collect(t)
+  const id = await environment.run('echo one; sleep 1; echo two; exit 3')
+  await until(() => failed.mock.calls.some(([what]) => what === 'output was not read'))
+  await t.docker.waitForExit(id)
+  const before = reads.count
+  await until(() => reads.count >= before + 3) // the end was heard, and could not be stored
+  t.logDb.$client.run('DROP TRIGGER broken')
+  const lines = await linesUntil(ada, environment.output, hasEnded)
+  expect(marks(lines)).toEqual(['It started.', 'It ended: exit code 3.'])
+  expect(written(lines)).toEqual(['one', 'two'])
+  failed.mockRestore()
+})
+
+test('all who wait for the last lines of a container are told when they are stored', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  const id = await environment.run('echo one; sleep 60')
+  await linesUntil(ada, environment.output, ({ text }) => text === 'one')
+  const late = spyOn(journal, 'warn')
+  await Promise.all(Array.from({ length: 5 }, () => t.deps.collector.finish(id)))
+  await t.deps.collector.finish(id)
+  expect(late).not.toHaveBeenCalled()
+  late.mockRestore()
+})
+
+/** Counts how often the log of a container is read. */
+function countReads({ deps }: ReturnType<typeof testApp>) {
+  const reads = { count: 0 }
+  const { logSnapshot } = deps.docker
+  deps.docker = {
+    ...deps.docker,
+    logSnapshot: (...args: Parameters<typeof logSnapshot>) => (reads.count++, logSnapshot(...args)),
+  }
+  return reads
+}
