@@ -12,6 +12,7 @@ import { profileRoutes } from './accounts/profile-routes.tsx'
 import { tokenRoutes } from './accounts/token-routes.tsx'
 import { checkScope } from './accounts/token-scope.ts'
 import { activityRoutes } from './admin/activity-routes.tsx'
+import { grantRoutes } from './admin/grants-routes.tsx'
 import { userRoutes } from './admin/user-routes.tsx'
 import { apiRoutes } from './api/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
@@ -94,6 +95,7 @@ export function createApp(deps: Deps) {
   app.route('/', tokenRoutes(deps))
   app.route('/', userRoutes(deps))
   app.route('/', activityRoutes(deps))
+  app.route('/', grantRoutes(deps))
   app.route('/', auditRoutes(deps))
   app.route('/', pruneRoutes(deps))
   app.route('/', identityRoutes(deps))

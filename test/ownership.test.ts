@@ -81,6 +81,7 @@ const routes: Record<
   'DELETE /settings/invites/:id': 'admin',
   'POST /settings/activity/deployments/:id/cancel': 'admin',
   'POST /settings/activity/services/:id/cancel': 'admin',
+  'PUT /settings/grants/:id': 'admin',
   'PUT /settings/users/:id': 'admin',
   'GET /settings/users/:id/delete': 'admin',
   'DELETE /settings/users/:id': 'admin',

@@ -28,6 +28,12 @@ export function findUser(db: Store, id: string): UserRow {
   return user
 }
 
+/** Whether it is the id of someone who is an admin now, and may log in. */
+export function isAdmin(db: Store, id: string | null) {
+  const user = id === null ? undefined : getUser(db, id)
+  return user?.role === 'admin' && user.disabledAt === null
+}
+
 type UserChanges = { [Field in keyof UserRow]?: UserRow[Field] | undefined }
 
 /** Changes the fields present; undefined leaves one as it is. */

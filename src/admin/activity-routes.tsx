@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { findUser } from '../accounts/user-store.ts'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { cancelDeployment } from '../deployments/cancel.ts'
@@ -37,10 +38,13 @@ export const activityRoutes = (deps: Deps) => {
     .post(`${activityPath}/services/:id/cancel`, requireAdmin, (c) => {
       const service = getService(db, c.req.param('id'))
       if (!service) throw notFound('service')
-      const { id, name } = service
+      const { id, name, ownerId } = service
       if (!runner.isBusy(id)) throw nothingToCancel(name)
       return cancel(c, runner.cancel(id), () =>
-        audit(c, 'service.cancelled', { object: { kind: 'service', id, name } }),
+        audit(c, 'service.cancelled', {
+          object: { kind: 'service', id, name },
+          details: { owner: findUser(db, ownerId).email },
+        }),
       )
     })
     .post(`${activityPath}/clean-up/cancel`, requireAdmin, (c) => {

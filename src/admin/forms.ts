@@ -15,3 +15,6 @@ export const userRemovalForm = z.object({
   /** Of what is deleted, too; kept otherwise. */
   volumes: flag().nullish(),
 })
+
+/** Whether what an admin allowed a service counts. */
+export const grantForm = z.object({ granted: flag() })

@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
 import type { Store } from '../accounts/store.ts'
 import {
   deliveries,
@@ -155,3 +156,25 @@ export const listBusyServices = (db: Store, ids: string[]) =>
     .where(or(inArray(services.status, [...busyStatuses]), inArray(services.id, ids)))
     .orderBy(asc(services.id))
     .all()
+
+/** Services that were allowed power over this host, with who allowed it; oldest first. */
+export const listGranted = (db: Store) =>
+  db
+    .select({
+      service: {
+        id: services.id,
+        name: services.name,
+        allowed: services.allowed,
+        compose: services.compose,
+      },
+      owner: { id: users.id, email: users.email },
+      by: { id: grantors.id, email: grantors.email },
+    })
+    .from(services)
+    .innerJoin(users, eq(users.id, services.ownerId))
+    .leftJoin(grantors, eq(grantors.id, services.allowedBy))
+    .where(ne(services.allowed, []))
+    .orderBy(asc(services.id))
+    .all()
+
+const grantors = alias(users, 'grantors')

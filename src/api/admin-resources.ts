@@ -29,3 +29,11 @@ export const activity = z.object({
   owner: z.object({ id: id.nullable(), email: z.string() }),
   since: time,
 })
+
+/** What a service may do to the host; nobody allows it any more where it has lapsed. */
+export const grant = z.object({
+  service: z.object({ id, name: z.string() }),
+  owner: z.object({ id, email: z.string() }),
+  allowed: z.array(z.string()),
+  allowedBy: z.object({ id, email: z.string() }).nullable(),
+})

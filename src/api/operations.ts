@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { loginForm, passwordForm, profileForm, registerForm, tokenForm } from '../accounts/forms.ts'
-import { userRemovalForm, userUpdateForm } from '../admin/forms.ts'
+import { grantForm, userRemovalForm, userUpdateForm } from '../admin/forms.ts'
 import type { Config } from '../config.ts'
 import { containerLogQuery } from '../containers/log-forms.ts'
 import { usageQuery } from '../containers/usage/forms.ts'
@@ -271,6 +271,13 @@ function accounts() {
     }),
     post('/settings/activity/clean-up/cancel', 'Cancel the clean-up at work, for admins', {
       answer: resource.listOf(admin.activity),
+    }),
+    get('/settings/grants', 'List services with power over the host, for admins', {
+      answer: resource.listOf(admin.grant),
+    }),
+    put('/settings/grants/:id', 'Revoke what a service may do to the host, or allow it again', {
+      body: grantForm,
+      answer: resource.listOf(admin.grant),
     }),
     list('/settings/audit', 'List who did what, for admins', resource.auditEvent, pageQuery),
   ]

@@ -51,6 +51,8 @@ export const actions = {
   'service.cancelled': 'cancelled a start of the service',
   'service.deleted': 'deleted the service',
   'service.secrets_shown': 'looked at the secrets of the service',
+  'service.allowed': 'allowed power over the host to the service',
+  'service.disallowed': 'took power over the host from the service',
   'container.stopped': 'stopped the container',
   'container.restarted': 'restarted the container',
   'engine.pruned': 'cleaned up the engine',

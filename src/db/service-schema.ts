@@ -1,5 +1,5 @@
 import { integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { owner } from './account-schema.ts'
+import { owner, users } from './account-schema.ts'
 import { createdAt, flag, id, time } from './columns.ts'
 
 export const serviceStatuses = [
@@ -33,6 +33,8 @@ export const services = sqliteTable(
     domains: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
     /** What an admin allowed this instance that templates may not have: host paths, privileges. */
     allowed: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** Who allowed it, for the file as it is: it counts as long as they are an admin. */
+    allowedBy: text().references(() => users.id, { onDelete: 'set null' }),
     errorStep: text(),
     errorCode: text(),
     errorMessage: text(),

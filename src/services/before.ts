@@ -8,9 +8,9 @@ const sealedAs = (serviceId: string) => `service before ${serviceId}`
 /** What an instance was made of before a change, for its row: a crash must not take the undo along. */
 export function sealBefore(
   { secrets }: Pick<Deps, 'secrets'>,
-  { id, name, version, compose, allowed, values, ports }: Definition,
+  { id, name, version, compose, allowed, allowedBy, values, ports }: Definition,
 ) {
-  const kept: Kept = { name, version, compose, allowed, values: [...values], ports }
+  const kept: Kept = { name, version, compose, allowed, allowedBy, values: [...values], ports }
   return secrets.seal(JSON.stringify(kept), sealedAs(id))
 }
 
@@ -25,6 +25,6 @@ export function openBefore(
   return { ...service, ...kept, values: new Map(kept.values) }
 }
 
-type Kept = Pick<Definition, 'name' | 'version' | 'compose' | 'allowed' | 'ports'> & {
+type Kept = Pick<Definition, 'name' | 'version' | 'compose' | 'allowed' | 'allowedBy' | 'ports'> & {
   values: [string, string][]
 }

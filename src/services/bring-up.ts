@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { masking } from '../logs/mask.ts'
 import type { Definition } from './definition.ts'
-import { plansOf, secretsOf } from './definition.ts'
+import { plansOf, refuseLapsed, secretsOf } from './definition.ts'
 import type { PullProgress } from './progress.ts'
 import type { ServiceRun } from './run.ts'
 import { moveService } from './store.ts'
@@ -46,6 +46,7 @@ export function runOf(
   }: { service: Service; definition: Definition; progress: PullProgress; signal: AbortSignal },
 ): ServiceRun {
   const { collector, config, db, docker, secrets, instanceId } = deps
+  refuseLapsed(deps, definition)
   const plans = plansOf(deps, definition)
   const mask = masking(secretsOf(definition))
   return {

@@ -13,7 +13,7 @@ import { userOf } from '../web/user-of.ts'
 import { endsWithin, patience } from '../web/within.ts'
 import { busyStatuses } from './bring-up.ts'
 import { changeService } from './change.ts'
-import { templateOf } from './definition.ts'
+import { grantsOf, templateOf } from './definition.ts'
 import { editOf } from './edit.ts'
 import { DifferenceModal, EditForm, EditPage } from './edit-page.tsx'
 import { serviceUpdateForm } from './forms.ts'
@@ -111,7 +111,7 @@ export const changeRoutes = (deps: Deps) => {
 
   function edit(c: Context, draft: Draft) {
     const service = ownService(deps, c)
-    const definition = definitionOf(deps, service)
+    const definition = ticked(service)
     const template = templateOf(definition)
     const props = { service, definition, template, draft, user: userOf(c) }
     return {
@@ -124,9 +124,15 @@ export const changeRoutes = (deps: Deps) => {
     }
   }
 
+  /** Without what has lapsed: it is to be ticked again. */
+  function ticked(service: Service) {
+    const definition = definitionOf(deps, service)
+    return { ...definition, allowed: grantsOf(deps, definition) }
+  }
+
   function editAgain(c: Context, draft: Draft) {
     const service = ownService(deps, c)
-    const definition = definitionOf(deps, service)
+    const definition = ticked(service)
     const props = { service, definition, template: templateOf(definition), draft, user: userOf(c) }
     return { ...edit(c, draft), partial: () => <EditForm {...props} /> }
   }

@@ -46,11 +46,12 @@ export async function changeService(
 
 /** What the row says from now on: a process that takes it up again goes on with this. */
 function keep(deps: ServiceDeps, definition: Definition, changes: Changes): Service {
-  const { id, name, version, compose, allowed, ports } = definition
+  const { id, name, version, compose, allowed, allowedBy, ports } = definition
   const values = sealValues(deps, definition)
   const now = new Set(secretsOf(definition))
   const before = secretsOf(definitionOf(deps, getService(deps.db, id)!))
   const ended = before.filter((value) => !now.has(value))
   if (ended.length > 0) rememberSecrets(deps, { serviceId: id }, ended)
-  return updateService(deps.db, id, { ...changes, name, version, compose, allowed, values }, ports)
+  const made = { name, version, compose, allowed, allowedBy, values }
+  return updateService(deps.db, id, { ...changes, ...made }, ports)
 }

@@ -1,9 +1,11 @@
+import { isAdmin } from '../accounts/user-store.ts'
 import type { Deps } from '../deps.ts'
 import { parseDotenv } from '../environments/dotenv.ts'
 import { AppError, invalidField } from '../errors.ts'
 import { labelsFor } from '../projects/labels.ts'
 import { planContainers } from './compose/containers.ts'
 import type { ContainerPlan } from './compose/containers.ts'
+import { refuseDangers } from './compose/dangers.ts'
 import type { Stack } from './compose/model.ts'
 import { openTemplate } from './compose/open.ts'
 import { dotenv, readTemplate, stackOf } from './compose/template.ts'
@@ -18,7 +20,7 @@ export const ownFile = 'compose'
 
 /** What an instance is made of: as in the row, or as it is about to be. */
 export type Definition = Pick<Service, 'id' | 'ownerId' | 'name' | 'template' | 'version'> &
-  Pick<Service, 'compose' | 'allowed'> & {
+  Pick<Service, 'compose' | 'allowed' | 'allowedBy'> & {
     values: ReadonlyMap<string, string>
     ports: ServicePort[]
   }
@@ -75,6 +77,18 @@ export function plansOf(
     publish,
     allowed,
   })
+}
+
+/** What the instance is allowed now: it lapses when who allowed it is no longer an admin. */
+export const grantsOf = (
+  { db }: Pick<Deps, 'db'>,
+  { allowed, allowedBy }: Pick<Service, 'allowed' | 'allowedBy'>,
+) => (isAdmin(db, allowedBy) ? allowed : [])
+
+/** Throws `forbidden` where an admin has to allow again what the file needs. */
+export function refuseLapsed(deps: Pick<Deps, 'db' | 'config'>, definition: Definition) {
+  if (definition.allowed.length > 0)
+    refuseDangers(versionedStack(deps, definition).dangers, grantsOf(deps, definition))
 }
 
 export const networkName = (serviceId: string) => `davit-${serviceId}`

@@ -1,10 +1,18 @@
 import type { Deps } from '../deps.ts'
-import { invalidField } from '../errors.ts'
+import { AppError, invalidField } from '../errors.ts'
 import type { User } from '../web/factory.ts'
 import type { ServiceDeps } from './bring-up.ts'
+import type { Stack } from './compose/model.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
-import { ownFile, pairsOf, templateOf, versionedStack } from './definition.ts'
+import {
+  grantsOf,
+  ownFile,
+  pairsOf,
+  refuseLapsed,
+  templateOf,
+  versionedStack,
+} from './definition.ts'
 import type { Definition } from './definition.ts'
 import { differenceOf } from './difference.ts'
 import type { Change } from './difference.ts'
@@ -41,23 +49,44 @@ export function editOf(
       ...base,
       name: input.name ?? before.name,
       version: versionOf(before, template, input),
-      allowed: allowedFor(user, before, input),
+      ...(input.allowed !== undefined && allowedBy(user, input.allowed ?? [])),
     },
     input: isForm ? withoutEmptySecrets(input, template) : input,
     hostPort: input.hostPort ?? null,
   })
   const domains = input.domains === undefined ? service.domains : (input.domains ?? [])
+  // allowed again by another admin is a change, too
+  const granted = input.allowed === undefined ? before.allowed : grantsOf(deps, before)
   const changes = differenceOf(
-    { definition: before, domains: service.domains, template: templateOf(before) },
+    {
+      definition: { ...before, allowed: granted },
+      domains: service.domains,
+      template: templateOf(before),
+    },
     { definition: after, domains, template },
   )
-  return {
-    after,
-    domains,
-    changes,
-    remakes: changes.some(({ field }) => field !== 'name' && field !== 'domains'),
-    volumes: volumeNames(versionedStack(deps, after, template), service.id),
-  }
+  const stack = versionedStack(deps, after, template)
+  const changed = new Set(changes.map(({ field }) => field))
+  const remakes = changed.difference(outside).size > 0
+  if (remakes) refuseLapsed(deps, after)
+  if (user.role !== 'admin' && changed.difference(harmless).size > 0) refuseOtherFile(stack)
+  return { after, domains, changes, remakes, volumes: volumeNames(stack, service.id) }
+}
+
+/** Fields that no container is made of. */
+const outside = new Set(['name', 'domains'])
+
+/** Fields with which nothing is done by other code than before. */
+const harmless = new Set([...outside, 'hostPort'])
+
+/** What an admin allowed is for the file, its values and its images as they were then. */
+function refuseOtherFile({ dangers }: Stack) {
+  if (dangers.length === 0) return
+  const all = dangers.map(({ message }) => message).join(' ')
+  throw new AppError(
+    'forbidden',
+    `An admin allowed this service as it is: ${all} Another file, version or value needs an admin again. Remove that from the file, or ask one of them.`,
+  )
 }
 
 /** With another file and another `.env`, whose pairs count over what was kept. */
@@ -79,11 +108,6 @@ function rebased(before: Definition, { compose, env }: Input): Definition {
 function versionOf(before: Definition, template: Template, { version }: Input) {
   if (version === undefined) return before.version
   return chosenVersion(template, version)
-}
-
-function allowedFor(user: User, before: Definition, { allowed }: Input) {
-  if (allowed === undefined) return before.allowed
-  return allowedBy(user, allowed ?? [])
 }
 
 /** The form does not show what is secret: left empty, it stays. */

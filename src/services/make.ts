@@ -55,7 +55,7 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
       template: name,
       compose: text,
       version: chosenVersion(template, input.version),
-      allowed: allowedBy(owner, input.allowed ?? []),
+      ...allowedBy(owner, input.allowed ?? []),
       values: env === null ? new Map() : new Map([[dotenv, env]]),
       ports: [],
     },
@@ -114,10 +114,10 @@ export function chosenVersion({ about }: Pick<Template, 'about'>, asked?: string
 }
 
 /** What an admin ticked; from anyone else it is refused. */
-export function allowedBy({ role }: Pick<User, 'role'>, allowed: string[]) {
+export function allowedBy({ id, role }: Pick<User, 'id' | 'role'>, allowed: string[]) {
   if (allowed.length > 0 && role !== 'admin')
     throw new AppError('forbidden', 'Only an admin may allow this. Ask one of them.')
-  return allowed
+  return { allowed, allowedBy: allowed.length > 0 ? id : null }
 }
 
 /** What was given, what is in the `.env`, what was kept, or made now; what only helps stays beside it. */

@@ -12,7 +12,7 @@ import { userOf } from '../web/user-of.ts'
 import { Catalogue } from './catalogue.ts'
 import { changeRoutes } from './change-routes.tsx'
 import { ConnectionDetails } from './connection.tsx'
-import { templateOf } from './definition.ts'
+import { grantsOf, templateOf } from './definition.ts'
 import { detailsOf } from './details.ts'
 import { followHtml, followJson, statusOf } from './follow.tsx'
 import { catalogueQuery } from './forms.ts'
@@ -117,14 +117,15 @@ export const serviceRoutes = (deps: Deps) => {
 
   /** What its file says of it; a page without that can still be used to delete it. */
   function told(service: Service) {
+    const hasLapsed = service.allowed.length > 0 && grantsOf(deps, service).length === 0
     try {
       const definition = definitionOf(deps, service)
       const template = templateOf(definition)
       const connection = detailsOf(deps, { definition, template }, { withSecrets: false })
-      return { about: template.about, after: template.after, connection }
+      return { about: template.about, after: template.after, connection, hasLapsed }
     } catch (error) {
       if (!(error instanceof Failure)) throw error
-      return { about: null, after: `${error.message} ${error.hint}`, connection: [] }
+      return { about: null, after: `${error.message} ${error.hint}`, connection: [], hasLapsed }
     }
   }
 }

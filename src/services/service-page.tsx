@@ -15,10 +15,12 @@ type Props = StatusProps & {
   about: About | null
   after: string | null
   connection: Detail[]
+  /** Whether who allowed it what it may do to this host is no longer an admin. */
+  hasLapsed: boolean
 }
 
 /** One instance: how it fares, how it is reached, and what to do with it now. */
-export const ServicePage = ({ about, after, connection, ...status }: Props) => {
+export const ServicePage = ({ about, after, connection, hasLapsed, ...status }: Props) => {
   const { service, ports } = status.shown
   return (
     <>
@@ -59,7 +61,10 @@ export const ServicePage = ({ about, after, connection, ...status }: Props) => {
             </Fact>
           )}
           {service.allowed.length > 0 && (
-            <Fact name="Allowed by an admin">{service.allowed.join(', ')}</Fact>
+            <Fact name="Allowed by an admin">
+              {service.allowed.join(', ')}
+              {hasLapsed && '. Lapsed: an admin must allow it again before it can be started.'}
+            </Fact>
           )}
           <Fact name="Made">
             <Ago at={service.createdAt} />

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
+import { AppError } from '../errors.ts'
 import { report } from '../journal.ts'
 import { readLabels } from '../projects/labels.ts'
 import { mayEnd, partLabel } from './compose/containers.ts'
@@ -9,7 +10,7 @@ import type { ServiceDeps } from './bring-up.ts'
 import { plansOf } from './definition.ts'
 import { definitionOf } from './start.ts'
 import { getService, listInStatus } from './store.ts'
-import type { ServiceStatus } from './store.ts'
+import type { Service, ServiceStatus } from './store.ts'
 import { listOwnContainers } from './take-down.ts'
 
 type WatchDeps = ServiceDeps & Pick<Deps, 'feed' | 'runner'>
@@ -40,11 +41,7 @@ function idsIn(deps: WatchDeps, { action, attributes }: EngineEvent) {
 export async function observe(deps: WatchDeps, id: string) {
   const service = getService(deps.db, id)
   if (!service || !isSettled(service.status) || deps.runner.isBusy(id)) return
-  const ending = new Set(
-    plansOf(deps, definitionOf(deps, service))
-      .filter(mayEnd)
-      .map((plan) => plan.service),
-  )
+  const ending = endingParts(deps, service)
   const lasting = (await lookAt({ ...deps, service })).filter(
     ({ labels, state, exitCode }) =>
       !(ending.has(labels[partLabel] ?? '') && state === 'exited' && exitCode === 0),
@@ -53,6 +50,17 @@ export async function observe(deps: WatchDeps, id: string) {
   const now = getService(deps.db, id)
   if (!now || now.status === status || !isSettled(now.status) || deps.runner.isBusy(id)) return
   tell(deps, service, status)
+}
+
+/** Those that may end by themselves; none where the file can't be started as it is any more. */
+function endingParts(deps: WatchDeps, service: Service) {
+  try {
+    const plans = plansOf(deps, definitionOf(deps, service))
+    return new Set(plans.filter(mayEnd).map((plan) => plan.service))
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    return new Set<string>()
+  }
 }
 
 /** One by one: when a container has just ended, the engine's list still says that it runs. */

@@ -36,6 +36,7 @@ const tabs = [
   { title: 'Users', path: '/settings/users', adminOnly: true },
   { title: 'Invitations', path: '/settings/invites', adminOnly: true },
   { title: 'Activity', path: '/settings/activity', adminOnly: true },
+  { title: 'Grants', path: '/settings/grants', adminOnly: true },
   { title: 'Clean-up', path: '/settings/prune', adminOnly: true },
   { title: 'Audit', path: '/settings/audit', adminOnly: true },
 ]

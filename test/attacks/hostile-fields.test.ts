@@ -111,6 +111,7 @@ const forms: Record<string, Form> = {
   'put /settings/password': { brief: true, valid: () => ({ password, currentPassword: 'x' }) },
   'post /settings/tokens': { valid: () => ({ name: 'ci', scopes: ['read'] }) },
   'put /settings/users/:id': { id: 'user', valid: () => ({}) },
+  'put /settings/grants/:id': { id: 'service', valid: () => ({ granted: true }) },
 }
 
 const withBody = (t: TestApp) => operations(t.config).filter(({ body }) => body)

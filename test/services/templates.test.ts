@@ -82,7 +82,8 @@ function define(name: string, compose: string, template: Template): Definition {
   const values = fillValues(template.variables, { given })
   const { version } = template.about
   const id = Bun.randomUUIDv7()
-  const made = { id, ownerId: 'ada', name, template: name, version, compose, allowed: [], values }
+  const own = { id, ownerId: 'ada', allowed: [], allowedBy: null }
+  const made = { ...own, name, template: name, version, compose, values }
   const stack = versionedStack(deps, { ...made, ports: [] }, template)
   const ports = portsWanted(template, stack).map(({ host: _, ...port }, index) => ({
     ...port,

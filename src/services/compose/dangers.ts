@@ -39,6 +39,14 @@ export const danger = (service: string, kind: DangerKind, value: string): Danger
   message: `${service} ${meanings[kind](value)}.`,
 })
 
+/** What a stored key means, for the admin who decides. */
+export function meaningOf(key: string) {
+  const [service = '', kind = '', ...value] = key.split(' ')
+  return isKind(kind) ? danger(service, kind, value.join(' ')).message : key
+}
+
+const isKind = (text: string): text is DangerKind => Object.hasOwn(meanings, text)
+
 /** Throws `forbidden` naming all that is not among the allowed keys. */
 export function refuseDangers(dangers: Danger[], allowed: readonly string[]) {
   const refused = dangers.filter(({ key }) => !allowed.includes(key))

@@ -1,0 +1,90 @@
+import { meaningOf } from '../services/compose/dangers.ts'
+import { EmptyState } from '../web/components.tsx'
+import type { User } from '../web/factory.ts'
+import { SettingsFrame } from '../web/settings-frame.tsx'
+
+export const grantsPath = '/settings/grants'
+
+type Person = Pick<User, 'id' | 'email'>
+
+export type Grant = {
+  service: { id: string; name: string; allowed: string[]; compose: string }
+  owner: Person
+  /** Null once it has lapsed. */
+  by: Person | null
+}
+
+export const GrantsPage = ({ user, items }: { user: User; items: Grant[] }) => (
+  <SettingsFrame user={user} path={grantsPath}>
+    <GrantList items={items} />
+  </SettingsFrame>
+)
+
+export const GrantList = ({ items }: { items: Grant[] }) => (
+  <section id="grants" aria-label="Grants">
+    <div class="section-head">
+      <p class="muted">
+        Services that an admin gave power over this host. Without it they can’t be started or
+        changed; their containers keep running until they are stopped.
+      </p>
+    </div>
+    {items.length === 0 ? (
+      <EmptyState title="No service has power over this host" />
+    ) : (
+      <ul class="rows">
+        {items.map((grant) => (
+          <Row grant={grant} />
+        ))}
+      </ul>
+    )}
+  </section>
+)
+
+const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (
+  <li>
+    <div class="row-main">
+      <strong>
+        <bdi>{service.name}</bdi>
+      </strong>{' '}
+      {by === null && <span class="tag">lapsed</span>}
+      <p class="row-facts">
+        <bdi>{owner.email}</bdi>
+        {by && (
+          <span>
+            allowed by <bdi>{by.email}</bdi>
+          </span>
+        )}
+      </p>
+      <ul class="names">
+        {service.allowed.map((key) => (
+          <li>
+            <bdi>{meaningOf(key)}</bdi>
+          </li>
+        ))}
+      </ul>
+      <details>
+        <summary>Compose file</summary>
+        <pre class="compose-file">{service.compose}</pre>
+      </details>
+    </div>
+    <div class="row-actions">
+      <form
+        hx-put={`${grantsPath}/${service.id}`}
+        hx-target="#grants"
+        hx-swap="outerHTML"
+        hx-confirm={by ? `Revoke the power over this host of ${service.name}?` : undefined}
+      >
+        <input type="hidden" name="granted" value={by ? '0' : '1'} />
+        <button
+          type="submit"
+          class="btn"
+          data-variant="outline"
+          data-size="sm"
+          aria-label={`${by ? 'Revoke' : 'Allow again'}: ${service.name}`}
+        >
+          {by ? 'Revoke' : 'Allow again'}
+        </button>
+      </form>
+    </div>
+  </li>
+)

@@ -1,0 +1,65 @@
+import type { Context } from 'hono'
+import { isAdmin } from '../accounts/user-store.ts'
+import { auditor } from '../audit/record.ts'
+import type { Deps } from '../deps.ts'
+import { notFound } from '../errors.ts'
+import { updateService } from '../services/store.ts'
+import { clientOf } from '../web/client.ts'
+import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import { requireAdmin } from '../web/require-admin.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { grantForm } from './forms.ts'
+import { GrantList, GrantsPage, grantsPath } from './grants-page.tsx'
+import { listGranted } from './store.ts'
+
+/** What services were allowed to do to this host, for admins, who may end it or allow it again. */
+export const grantRoutes = (deps: Pick<Deps, 'db'>) => {
+  const { db } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .get(grantsPath, requireAdmin, (c) => show(c, view(c)))
+    .put(`${grantsPath}/:id`, requireAdmin, input(grantForm), (c) => {
+      const { granted } = c.var.input
+      const found = grants().find(({ service }) => service.id === c.req.param('id'))
+      if (!found) throw notFound('service')
+      const { id, name } = found.service
+      updateService(db, id, { allowedBy: granted ? userOf(c).id : null })
+      audit(c, granted ? 'service.allowed' : 'service.disallowed', {
+        object: { kind: 'service', id, name },
+        details: { owner: found.owner.email, of: found.service.allowed.join(', ').slice(0, 1000) },
+      })
+      if (clientOf(c) === 'partial') return show(c, view(c))
+      return moveOn(c, { to: grantsPath, json })
+    })
+
+  function grants() {
+    return listGranted(db).map(({ by, ...grant }) => ({
+      ...grant,
+      by: by !== null && isAdmin(db, by.id) ? by : null,
+    }))
+  }
+
+  function view(c: Context) {
+    const items = grants()
+    return {
+      title: 'Grants',
+      page: () => <GrantsPage user={userOf(c)} items={items} />,
+      partial: () => <GrantList items={items} />,
+      json,
+    }
+  }
+
+  function json() {
+    const items = grants().map(({ service: { id, name, allowed }, owner, by }) => ({
+      service: { id, name },
+      owner,
+      allowed,
+      allowedBy: by,
+    }))
+    return { items, nextCursor: null }
+  }
+}
