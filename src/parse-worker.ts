@@ -6,6 +6,7 @@ import {
 import { ignoredPaths } from './git/dockerignore.ts'
 import { nearestRefs } from './git/unknown-ref.ts'
 import { plainError } from './error-transfer.ts'
+import { readEvent } from './webhooks/read-event.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
 import type { Reply } from './worker-pool.ts'
 
@@ -17,6 +18,7 @@ const tasks = {
   inspectDockerfile,
   inspectTriggers,
   nearestRefs,
+  readEvent,
   rewriteDockerfile,
   touchesEach,
 }

@@ -26,7 +26,7 @@ const lines = [
   'config.ts parse.ts pinned-fetch.ts watchdog.ts',
   'sealed-stream.ts worker-pool.ts',
   'error-transfer.ts every.ts hosts.ts limits.ts notify-socket.ts secrets.ts worker-entry.ts',
-  'disk-space.ts errors.ts journal.ts root.ts semaphore.ts signals.ts trailing.ts version.ts whole-file.ts',
+  'disk-space.ts errors.ts journal.ts root.ts pause.ts semaphore.ts signals.ts trailing.ts version.ts whole-file.ts',
 ].map((line) => line.split(' '))
 
 const placeOf = (path: string) => path.split('/')[0]!

@@ -1,72 +1,150 @@
 import type { Context } from 'hono'
 import { AppError } from '../errors.ts'
+import { KeyedLock } from '../semaphore.ts'
+import { networkOf } from '../web/client-address.ts'
+import type { Env } from '../web/factory.ts'
+import { ByteBudget } from './byte-budget.ts'
+
+const mib = 1024 * 1024
 
 /** Bytes of a delivery; GitHub sends none that is larger. */
-const maxBody = 25 * 1024 * 1024
+const maxBody = 25 * mib
 
-/** Bytes that the bodies of all deliveries on their way in may take at once. */
-const maxHeld = 64 * 1024 * 1024
+/** Bytes up to which a body is taken as it comes, and those that all of these may take at once. */
+const maxSmall = 256 * 1024
+const maxSmallHeld = 8 * mib
+
+/** Bytes that all larger ones may take at once: each waits for its place, and a sender has one at a time. */
+const maxLargeHeld = 32 * mib
+
+type Work<Result> = (body: Buffer) => Promise<Result>
+type Source = { reader: BodyStream; signal: AbortSignal }
+type Begun = { first: Uint8Array[]; small: Held; network: string; expected: number }
+type BodyStream = { read(): Promise<{ done: boolean; value?: Uint8Array }> }
 
 /** Reads bodies as the bytes they are, within bounds for each and for all that come at the same time. */
 export class BodyReader {
-  #held = 0
-  #expected = 0
+  readonly #large = new ByteBudget(maxLargeHeld)
+  readonly #senders = new KeyedLock()
+  #smallHeld = 0
 
-  /** The body, or 413 as soon as it is too large, whatever length was announced. */
-  async read(c: Context, { signal }: { signal: AbortSignal }): Promise<Buffer> {
+  /**
+   * Works on the body once it is whole; its bytes are only lent. 413 as soon as it is too large,
+   * whatever length was announced. The signal ends the reading, not the work.
+   */
+  async read<Result>(
+    c: Context<Env>,
+    { signal }: { signal: AbortSignal },
+    work: Work<Result>,
+  ): Promise<Result> {
     const announced = lengthOf(c)
     if (announced > maxBody) throw tooLarge()
-    const body = new Bytes(announced + this.#expected > maxHeld ? 0 : announced)
-    this.#expected += body.expected
     const reader = c.req.raw.body?.getReader()
-    const stop = () => void reader?.cancel().catch(() => {})
+    if (!reader) return work(Buffer.alloc(0))
+    const stop = () => void reader.cancel().catch(() => {})
     signal.addEventListener('abort', stop, { once: true })
+    const source = { reader, signal }
     try {
-      while (reader) {
-        const { done, value } = await reader.read()
-        if (signal.aborted) throw tooSlow()
-        if (done) break
-        this.#held += value.length
-        body.add(value)
-        if (body.size > maxBody) throw tooLarge()
-        if (this.#held > maxHeld) throw tooBusy()
-      }
-      return body.whole()
+      using small = new Held((bytes) => (this.#smallHeld += bytes))
+      const { first, isWhole } = await this.#readSmall(source, small)
+      if (isWhole) return await work(Buffer.concat(first))
+      const from = { network: networkOf(c.var.address), expected: announced || maxBody }
+      return await this.#readLarge(source, { first, small, ...from }, work)
     } finally {
-      this.#held -= body.size
-      this.#expected -= body.expected
       signal.removeEventListener('abort', stop)
       stop()
     }
   }
+
+  /** The body, or of a larger one its beginning. */
+  async #readSmall(source: Source, small: Held) {
+    const first: Uint8Array[] = []
+    for (;;) {
+      const bytes = await next(source)
+      if (!bytes) return { first, isWhole: true }
+      first.push(bytes)
+      small.add(bytes.length)
+      if (small.size > maxSmall) return { first, isWhole: false }
+      if (this.#smallHeld > maxSmallHeld) throw tooBusy()
+    }
+  }
+
+  async #readLarge<Result>(
+    source: Source,
+    { first, small, network, expected }: Begun,
+    work: Work<Result>,
+  ) {
+    const { signal } = source
+    let hasPlace = false
+    return this.#senders
+      .run(network, signal, async () => {
+        using _ = await this.#large.take(expected, signal)
+        hasPlace = true
+        using body = new Place(expected)
+        for (const bytes of first.splice(0)) body.add(bytes)
+        small[Symbol.dispose]()
+        for (let bytes = await next(source); bytes; bytes = await next(source)) body.add(bytes)
+        return await work(body.whole())
+      })
+      .catch((error) => {
+        throw !hasPlace && signal.aborted ? tooBusy() : error
+      })
+  }
 }
 
-/** Puts what arrives where it will be needed: pieces that are joined in the end take twice the memory. */
-class Bytes {
-  size = 0
-  readonly expected: number
-  readonly #place: Buffer
-  readonly #more: Uint8Array[] = []
+/** What comes next; null at the end. */
+async function next({ reader, signal }: Source): Promise<Uint8Array | null> {
+  const { done, value } = await reader.read().catch(() => {
+    throw signal.aborted ? tooSlow() : new AppError('bad_request', 'The body broke off.')
+  })
+  if (signal.aborted) throw tooSlow()
+  return done ? null : value!
+}
 
-  constructor(expected: number) {
-    this.expected = expected
-    this.#place = Buffer.allocUnsafeSlow(expected) // costs nothing until it is written to
+/** Counts bytes in a sum that others share, until it is disposed of. */
+class Held {
+  size = 0
+  readonly #count: (bytes: number) => void
+
+  constructor(count: (bytes: number) => void) {
+    this.#count = count
+  }
+
+  add(bytes: number) {
+    this.size += bytes
+    this.#count(bytes)
+  }
+
+  [Symbol.dispose]() {
+    this.add(-this.size)
+  }
+}
+
+/** Memory for one body, given back at once and not when it is collected. It costs nothing until it is written to. */
+class Place {
+  readonly #memory: ArrayBuffer
+  #size = 0
+
+  constructor(bytes: number) {
+    this.#memory = new ArrayBuffer(bytes)
   }
 
   add(bytes: Uint8Array) {
-    if (this.size + bytes.length <= this.expected) this.#place.set(bytes, this.size)
-    else this.#more.push(bytes)
-    this.size += bytes.length
+    if (this.#size + bytes.length > this.#memory.byteLength) throw tooLarge()
+    new Uint8Array(this.#memory).set(bytes, this.#size)
+    this.#size += bytes.length
   }
 
   whole() {
-    if (this.#more.length === 0) return this.#place.subarray(0, this.size)
-    const rest = this.#more.reduce((sum, { length }) => sum + length, 0)
-    return Buffer.concat([this.#place.subarray(0, this.size - rest), ...this.#more])
+    return Buffer.from(this.#memory, 0, this.#size)
+  }
+
+  [Symbol.dispose]() {
+    this.#memory.transfer(0)
   }
 }
 
-function lengthOf(c: Context) {
+function lengthOf(c: Context<Env>) {
   const length = c.req.header('Content-Length') ?? ''
   return /^\d+$/.test(length) ? Number(length) : 0
 }

@@ -2,7 +2,7 @@ import { branchOf as followedBranch } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { refuseBranch } from '../git/ref-names.ts'
 import type { Project } from '../projects/store.ts'
-import { branchOf, isZero } from './push.ts'
+import { branchOf, isZero, tagOf } from './push.ts'
 import type { Push } from './push.ts'
 
 /** The environments that a push deploys; when there are none, the reason is why. */
@@ -25,19 +25,21 @@ export function decide(
   },
 ): Decision {
   const branch = branchOf(push)
+  const name = branch ?? tagOf(push)
   if (project.deletingAt) return nothing('The project is being deleted.')
   if (isOwnerDisabled) return nothing('The account of the project’s owner is disabled.')
-  if (branch === null) return nothing('A tag was pushed, not a branch.')
-  const refused = refuseBranch(branch)
+  if (name === null) return nothing('What was pushed is neither a branch nor a tag.')
+  const refused = refuseBranch(name)
   if (refused) return nothing(refused)
-  if (isZero(push.after)) return nothing(`The branch ${branch} was deleted.`)
+  const what = `${branch === null ? 'tag' : 'branch'} ${name}`
+  if (isZero(push.after)) return nothing(`The ${what} was deleted.`)
 
   const following = environments.filter((environment) => {
     if (environment.deletingAt) return false
     const followed = followedBranch(environment, project)
-    return followed === null ? isDefault(branch, push) : followed === branch
+    return followed === null ? branch !== null && isDefault(branch, push) : followed === name
   })
-  if (following.length === 0) return nothing(`No environment follows the branch ${branch}.`)
+  if (following.length === 0) return nothing(`No environment follows the ${what}.`)
   const automatic = following.filter(({ autoDeploy }) => autoDeploy ?? project.autoDeploy)
   if (automatic.length === 0)
     return nothing(`Deploying when pushed is off for ${namesOf(following)}.`)

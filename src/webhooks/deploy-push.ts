@@ -5,7 +5,7 @@ import type { Environment } from '../environments/store.ts'
 import { whyNoMore } from '../limits.ts'
 import type { Project } from '../projects/store.ts'
 import type { Decision } from './decide.ts'
-import { branchOf } from './push.ts'
+import { branchOf, tagOf } from './push.ts'
 import type { Push } from './push.ts'
 
 /** What was put into the queue, and what became of the push, in a sentence. */
@@ -31,10 +31,11 @@ export function deployPush(
       left.push(environment)
       continue
     }
+    const branch = branchOf(push)
     const asked = {
       environmentId: environment.id,
-      branch: branchOf(push),
-      commit: push.after.toLowerCase(),
+      // what a tag points at may not be a commit: it is deployed by its name
+      ...(branch === null ? { branch: tagOf(push) } : { branch, commit: push.after.toLowerCase() }),
     }
     queued.push(enqueue(db, { project, trigger: 'webhook', triggeredBy, ...asked }))
   }

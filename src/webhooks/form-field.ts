@@ -1,30 +1,52 @@
+import { pause } from '../pause.ts'
+
 const [ampersand, plus, space, percent] = [0x26, 0x2b, 0x20, 0x25]
 
-/** The values of a field of a form, decoded from the bytes as they came, without a text of all of it. */
-export function fieldValues(form: Buffer, name: string): Buffer[] {
+/** Bytes that are decoded at a time. */
+const slice = 32 * 1024
+
+/** The form of an event has one part; one of more than this is not looked at to its end. */
+const maxParts = 1000
+
+type Take = (bytes: Uint8Array) => void
+
+/**
+ * Decodes the values of a field of a form from its bytes and hands them on in pieces, which are only
+ * lent. Returns how many fields of the name it found; of more than one the first is handed on.
+ */
+export async function readField(
+  form: Buffer,
+  { name, take }: { name: string; take: Take },
+): Promise<number> {
   const start = Buffer.from(`${name}=`)
-  const values: Buffer[] = []
-  for (let from = 0; from <= form.length;) {
-    const end = form.indexOf(ampersand, from)
-    const part = form.subarray(from, end < 0 ? form.length : end)
-    if (part.subarray(0, start.length).equals(start))
-      values.push(decoded(part.subarray(start.length)))
-    from += part.length + 1
+  let count = 0
+  for (let from = 0, part = 0; from < form.length && part < maxParts; part++) {
+    const next = form.indexOf(ampersand, from)
+    const end = next < 0 ? form.length : next
+    const value = from + start.length
+    if (value <= end && form.compare(start, 0, start.length, from, value) === 0) {
+      if (++count === 1) await decode(form.subarray(value, end), take)
+    }
+    from = end + 1
   }
-  return values
+  return count
 }
 
 /** What is no escape is taken as it stands, as in the URL standard. */
-function decoded(part: Buffer) {
-  const bytes = Buffer.allocUnsafe(part.length)
+async function decode(value: Buffer, take: Take) {
+  const bytes = Buffer.allocUnsafe(slice)
   let size = 0
-  for (let at = 0; at < part.length; at++) {
-    const byte = part[at]!
-    const escaped = byte === percent ? hexByte(part, at + 1) : -1
+  for (let at = 0; at < value.length; at++) {
+    const byte = value[at]!
+    const escaped = byte === percent ? hexByte(value, at + 1) : -1
     if (escaped >= 0) at += 2
     bytes[size++] = escaped >= 0 ? escaped : byte === plus ? space : byte
+    if (size < slice) continue
+    take(bytes)
+    size = 0
+    await pause()
   }
-  return bytes.subarray(0, size)
+  take(bytes.subarray(0, size))
 }
 
 /** The byte that two hex digits stand for; -1 when they are none. */

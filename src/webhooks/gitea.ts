@@ -21,10 +21,11 @@ export const gitea: Provider = {
   mediaTypes: ['application/json'], // of a form it signs the field, not the bytes that it sends
   eventHeader: 'X-Gitea-Event',
   signatureHeaders: ['X-Gitea-Signature'],
-  pushEvent: 'push',
+  pushEvents: ['push'],
+  members: Object.keys(pushPayload.shape),
   deliveryId: (headers) => headers.get('X-Gitea-Delivery'),
 
-  isSignedWith: (secret, { headers, body }) =>
+  isSignedWith: async (secret, { headers, body }) =>
     isSigned({
       key: secret,
       pieces: [body],

@@ -21,11 +21,12 @@ export const github: Provider = {
   mediaTypes: ['application/json', 'application/x-www-form-urlencoded'],
   eventHeader: 'X-GitHub-Event',
   signatureHeaders: ['X-Hub-Signature-256'],
-  pushEvent: 'push',
+  pushEvents: ['push'],
+  members: Object.keys(pushPayload.shape),
   deliveryId: (headers) => headers.get('X-GitHub-Delivery'),
 
   // Gitea and its kin send GitHub's headers beside their own, with a signature that fits.
-  isSignedWith: (secret, { headers, body }) =>
+  isSignedWith: async (secret, { headers, body }) =>
     ![...headers.keys()].some((name) => /^x-(gitea|forgejo|gogs)-/.test(name)) &&
     isSigned({
       key: secret,

@@ -13,7 +13,7 @@ const tolerance = 300
 
 const pushPayload = z.object({
   ...commonFields,
-  object_kind: z.literal('push'),
+  object_kind: z.enum(['push', 'tag_push']),
   total_commits_count: z.int().nullish(),
   project: z.object({ default_branch: z.string().nullish() }),
   user_username: z.string().nullish(),
@@ -25,13 +25,14 @@ export const gitlab: Provider = {
   mediaTypes: ['application/json'],
   eventHeader: 'X-Gitlab-Event',
   signatureHeaders: ['X-Gitlab-Token', 'webhook-signature'],
-  pushEvent: 'Push Hook',
+  pushEvents: ['Push Hook', 'Tag Push Hook'],
+  members: Object.keys(pushPayload.shape),
   deliveryId: (headers) =>
     headers.get('Idempotency-Key') ??
     headers.get('webhook-id') ??
     headers.get('X-Gitlab-Event-UUID'),
 
-  isSignedWith: (secret, received) =>
+  isSignedWith: async (secret, received) =>
     secret.startsWith(signingToken)
       ? isSignedByToken(secret.slice(signingToken.length), received)
       : sameSecret(received.headers.get('X-Gitlab-Token') ?? '', secret),
@@ -70,7 +71,7 @@ function isSignedByToken(key: string, { headers, body, now }: Received) {
   if ((headers.get('Idempotency-Key') ?? id) !== id) return false
   return isSigned({
     key: Buffer.from(key, 'base64'),
-    pieces: [`${id}.${timestamp}.`, body],
+    pieces: [Buffer.from(`${id}.${timestamp}.`), body],
     signatures: (headers.get('webhook-signature') ?? '')
       .split(' ')
       .filter((entry) => /^v1,[A-Za-z0-9+/]{43}=$/.test(entry))

@@ -18,15 +18,17 @@ export type Provider = {
   name: ProviderName
   /** Media types of the body that it sends. */
   mediaTypes: string[]
-  /** The header that names the event, and its value for a push. */
+  /** The header that names the event, and its values for a push to a branch or a tag. */
   eventHeader: string
-  pushEvent: string
+  pushEvents: string[]
+  /** The outermost members of the body that are read. */
+  members: string[]
   /** The headers of which one proves who sent it. */
   signatureHeaders: string[]
   /** The sender's own id of the delivery: it is the same when it is sent again. */
   deliveryId: (headers: Headers) => string | null
   /** Whether who sent this knows the project's secret. */
-  isSignedWith: (secret: string, received: Received) => boolean
+  isSignedWith: (secret: string, received: Received) => Promise<boolean>
   /** The names of the repository that it tells of, or null when it names none. */
   readNames: (payload: object) => RepositoryNames | null
   /** The push that the body describes, or null when it describes none. */

@@ -5,7 +5,7 @@ import { isCommit } from '../git/ref-names.ts'
 export type Push = {
   /** Such as `refs/heads/main`. */
   ref: string
-  /** The commit that the ref points at now; zeros when it was deleted. */
+  /** What the ref points at now: a commit, or the object of a tag; zeros when it was deleted. */
   after: string
   /** The repository's own default branch, when it was told. */
   defaultBranch: string | null
@@ -17,10 +17,13 @@ export type Push = {
   paths: string[] | null
 }
 
-const prefix = 'refs/heads/'
-
 /** The branch that was pushed, or null for a tag and the like. */
-export const branchOf = ({ ref }: Pick<Push, 'ref'>) =>
+export const branchOf = (push: Pick<Push, 'ref'>) => nameOf(push, 'refs/heads/')
+
+/** The tag that was pushed, or null for a branch and the like. */
+export const tagOf = (push: Pick<Push, 'ref'>) => nameOf(push, 'refs/tags/')
+
+const nameOf = ({ ref }: Pick<Push, 'ref'>, prefix: string) =>
   ref.startsWith(prefix) ? ref.slice(prefix.length) : null
 
 /** Hashes of zeros stand for a ref that is not there: not yet, or not any more. */

@@ -3,20 +3,31 @@ import type { Deployment } from '../deployments/store.ts'
 import { tellSuperseded } from '../deployments/waiting.ts'
 import { AppError } from '../errors.ts'
 import { journal } from '../journal.ts'
-import type { Project } from '../projects/store.ts'
+import { pause } from '../pause.ts'
 import { randomToken } from '../secrets.ts'
 import { deliver } from './deliver.ts'
 import type { Arrival, Content } from './deliver.ts'
 import { findReceivers } from './find-receivers.ts'
+import type { Named } from './find-receivers.ts'
 import { notAnEvent, readPayload } from './payload.ts'
 import type { Provider, Received } from './provider.ts'
-import type { Receiver } from './store.ts'
+import type { Push } from './push.ts'
+import { getReceiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
 type ReceiveDeps = Pick<Deps, 'db' | 'logDb' | 'logs' | 'secrets'>
 
+/** What became of a delivery for all projects that it is for. */
+type Outcome = { deployments: Deployment[]; reason: string }
+
 /** Signs for no project; checking against it takes as long as against one. */
 const nobodysSecret = randomToken()
+
+/** Bytes that are hashed for one delivery: every secret takes its whole body once. */
+const maxHashed = 256 * 1024 * 1024
+
+/** Projects that keep a delivery which none of them has signed; anyone can send those. */
+const maxRefused = 20
 
 /**
  * One delivery of any provider: finds the projects that it names, believes it for those whose secret
@@ -26,33 +37,26 @@ export async function receive(
   deps: ReceiveDeps,
   provider: Provider,
   { received, mediaType }: { received: Received; mediaType: string },
-): Promise<{ deployments: Deployment[]; reason: string }> {
+): Promise<Outcome> {
   const { headers, now } = received
-  const { payload, names } = readNamed(provider, { received, mediaType })
-
-  const named = findReceivers(deps.db, names)
-  if (named.length === 0) provider.isSignedWith(nobodysSecret, received)
-  const signed = named.filter(({ project }) => {
-    const secret = secretOf(deps, project)
-    return secret !== null && provider.isSignedWith(secret, received)
-  })
   const event = headers.get(provider.eventHeader)
+  const { names, push } = await readBelieved(provider, { received, mediaType })
+  if (!names) return nameless(provider, { headers, event })
+
+  const named = await findReceivers(deps.db, names)
+  if (named.length === 0) await provider.isSignedWith(nobodysSecret, received)
+  const signed = await findSigners(deps, provider, { named, received })
   const about = { provider: provider.name, id: idOf(provider, headers), event: event ?? '', now }
 
   if (signed.length === 0) {
-    deliverAll(
-      deps,
-      named.filter(({ exact }) => exact),
-      { ...about, ...unsigned },
-    )
+    const exact = named.filter(({ exact }) => exact).slice(0, maxRefused)
+    deliverAll(deps, exact, { ...about, ...unsigned })
     throw notSigned()
   }
   if (event === null) throw notAnEvent(`The header ${provider.eventHeader} is missing.`)
-  const content = contentOf(provider, { event, payload })
-  const untouched = await untouchedBy(
-    content.push,
-    signed.map(({ project }) => project),
-  )
+  const content = contentOf(provider, { event, push })
+  const projects = signed.flatMap(({ id }) => getReceiver(deps.db, id)?.project ?? [])
+  const untouched = await untouchedBy(content.push, projects)
   const arrival = { ...about, signatureOk: true, untouched, ...content }
   const outcomes = deliverAll(deps, signed, arrival)
   if (content.push === null && content.decision === 'refused') throw notAnEvent(content.reason)
@@ -63,27 +67,69 @@ export async function receive(
 }
 
 /** What of an unsigned body can't be read is of no interest either: it is refused as unsigned. */
-function readNamed(
+async function readBelieved(
   provider: Provider,
   { received: { headers, body }, mediaType }: { received: Received; mediaType: string },
 ) {
-  const isSigned = provider.signatureHeaders.some((name) => headers.has(name))
   try {
-    const payload = readPayload(body, mediaType)
-    const names = provider.readNames(payload)
-    if (!names) throw notAnEvent('The body names no repository.')
-    return { payload, names }
+    return await readPayload(provider, { body, mediaType })
   } catch (error) {
-    throw isSigned ? error : notSigned()
+    throw claimsSignature(provider, headers) ? error : notSigned()
   }
+}
+
+const claimsSignature = ({ signatureHeaders }: Provider, headers: Headers) =>
+  signatureHeaders.some((name) => headers.has(name))
+
+/**
+ * An event of an organisation, a group or a whole server belongs to no project that could check its
+ * signature. It changes nothing and is accepted, because GitLab disables a webhook after four errors.
+ */
+function nameless(
+  provider: Provider,
+  { headers, event }: { headers: Headers; event: string | null },
+): Outcome {
+  if (event !== null && !provider.pushEvents.includes(event))
+    return { deployments: [], reason: `${titled(event)} names no repository.` }
+  throw claimsSignature(provider, headers)
+    ? notAnEvent('The body names no repository.')
+    : notSigned()
+}
+
+/** Those whose secret signed it: one at most, which several projects may share. */
+async function findSigners(
+  deps: ReceiveDeps,
+  provider: Provider,
+  { named, received }: { named: Named[]; received: Received },
+): Promise<Named[]> {
+  const bySecret = new Map<string, Named[]>()
+  for (const project of named) {
+    const secret = secretOf(deps, project)
+    if (secret !== null) bySecret.set(secret, [...(bySecret.get(secret) ?? []), project])
+    await pause()
+  }
+  let hashed = 0
+  for (const [secret, projects] of bySecret) {
+    if (hashed > maxHashed) {
+      journal.warn('a webhook delivery was too large to check with the secret of every project')
+      return []
+    }
+    if (await provider.isSignedWith(secret, received)) return projects
+    hashed += received.body.length
+  }
+  return []
 }
 
 const notSigned = () => new AppError('unauthorized', 'The signature is missing or does not fit.')
 
 /** All or none, so that a sender who is told to try again does not find half of it done. */
-function deliverAll(deps: ReceiveDeps, receivers: Receiver[], arrival: Arrival) {
+function deliverAll(deps: ReceiveDeps, named: Named[], arrival: Arrival) {
   const outcomes = deps.db.transaction(
-    () => receivers.map((receiver) => deliver(deps.db, receiver, arrival)),
+    () =>
+      named.flatMap(({ id }) => {
+        const receiver = getReceiver(deps.db, id)
+        return receiver ? deliver(deps.db, receiver, arrival) : [] // it was deleted meanwhile
+      }),
     { behavior: 'immediate' },
   )
   for (const { queued } of outcomes) for (const one of queued) tellSuperseded(deps, one)
@@ -100,21 +146,23 @@ const unsigned: Content & { signatureOk: false; untouched: ReadonlySet<string> }
 
 function contentOf(
   provider: Provider,
-  { event, payload }: { event: string; payload: object },
+  { event, push }: { event: string; push: Push | null },
 ): Content {
   if (event === 'ping') return ignored('The webhook is set up.')
-  if (event !== provider.pushEvent)
-    return ignored(`The event is ${event.slice(0, 100)}, not a push.`)
-  const push = provider.readPush(payload)
+  if (!provider.pushEvents.includes(event)) return ignored(`${titled(event)} is no push.`)
   if (push) return { push }
   const reason = 'The body is not the push that its header says it is.'
   return { push: null, decision: 'refused', reason }
 }
 
+/** Gitea sends some events without their name. */
+const titled = (event: string) =>
+  event === '' ? 'An event without a name' : `The event ${event.slice(0, 100)}`
+
 const ignored = (reason: string): Content => ({ push: null, decision: 'ignored', reason })
 
 /** Null when the project has none that could sign, or it was sealed under another key. */
-function secretOf({ secrets }: ReceiveDeps, { id, webhookSecret }: Project) {
+function secretOf({ secrets }: ReceiveDeps, { id, webhookSecret }: Named) {
   try {
     const secret = secrets.open(webhookSecret, `webhook ${id}`)
     return Buffer.byteLength(secret) >= 16 ? secret : null

@@ -39,9 +39,12 @@ export const webhookRoutes = (deps: Deps, { now = Date.now }: { now?: () => numb
     const mediaType = c.req.header('Content-Type')?.split(';')[0]!.trim().toLowerCase() ?? ''
     if (!provider.mediaTypes.includes(mediaType))
       throw new HTTPException(415, { message: `Send ${provider.mediaTypes.join(' or ')}.` })
-    const body = await bodies.read(c, { signal: AbortSignal.timeout(requestTimeout * 1000) })
-    const received = { headers: c.req.raw.headers, body, now: now() }
-    const { deployments, reason } = await receive(deps, provider, { received, mediaType })
+    const { headers } = c.req.raw
+    const signal = AbortSignal.timeout(requestTimeout * 1000)
+    const { deployments, reason } = await bodies.read(c, { signal }, (body) => {
+      const received = { headers, body, now: now() }
+      return receive(deps, provider, { received, mediaType })
+    })
     if (deployments.length > 0) wakeSoon()
     return deployments.length > 0
       ? c.json({ deployments: deployments.map(deploymentJson) }, 202)

@@ -20,11 +20,21 @@ const memory = 7 * 24 * 3_600_000
 
 export type Receiver = { project: Project; isOwnerDisabled: boolean }
 
-/** Projects whose repository may be one of these; `path` is in lower case, as `owner/name`. */
-export const listReceivers = (db: Db, paths: string[]): Receiver[] =>
-  prepared(db)
-    .receivers.all({ paths: JSON.stringify(paths) })
-    .map(({ project, disabledAt }) => ({ project, isOwnerDisabled: disabledAt !== null }))
+/** What of a project tells whether a delivery is for it. */
+export type Candidate = Pick<
+  Project,
+  'id' | 'ownerId' | 'repositoryUrl' | 'repository' | 'webhookSecret'
+>
+
+/** Projects whose repository may be one of these, newest first; `path` is in lower case, as `owner/name`. */
+export const listCandidates = (db: Db, paths: string[]): Candidate[] =>
+  prepared(db).candidates.all({ paths: JSON.stringify(paths) })
+
+/** As it is set up now; null when it is gone. */
+export function getReceiver(db: Db, id: string): Receiver | null {
+  const found = prepared(db).receiver.get({ id })
+  return found ? { project: found.project, isOwnerDisabled: found.disabledAt !== null } : null
+}
 
 /** Undefined when the project has this delivery already. */
 export const insertDelivery = (db: Db, values: DeliveryValues) =>
@@ -123,11 +133,23 @@ function prepare(db: Db) {
     .limit(1)
 
   return {
-    receivers: db
+    candidates: db
+      .select({
+        id: projects.id,
+        ownerId: projects.ownerId,
+        repositoryUrl: projects.repositoryUrl,
+        repository: projects.repository,
+        webhookSecret: projects.webhookSecret,
+      })
+      .from(projects)
+      .where(sql`EXISTS (SELECT 1 FROM ${paths} WHERE ${named})`)
+      .orderBy(desc(projects.id))
+      .prepare(),
+    receiver: db
       .select({ project: projects, disabledAt: users.disabledAt })
       .from(projects)
       .innerJoin(users, eq(users.id, projects.ownerId))
-      .where(sql`EXISTS (SELECT 1 FROM ${paths} WHERE ${named})`)
+      .where(eq(projects.id, sql.placeholder('id')))
       .prepare(),
     // the id of an older one is enough to know it again, and pushes are large
     forgetPush: db

@@ -12,15 +12,17 @@ const limit = 0.02
  * the time it takes follows how many they share. A round of which it does is bad; chance makes one of
  * 20 with so many signatures, so the median of the rounds decides.
  */
-export function signatureTiming({
+export async function signatureTiming({
   rounds,
   signatures = 10_000,
 }: {
   rounds: number
   signatures?: number
-}): FaultReport {
-  timed(2000) // so that all code is compiled
-  const coefficients = Array.from({ length: rounds }, () => Math.abs(timed(signatures))).sort()
+}): Promise<FaultReport> {
+  await timed(2000) // so that all code is compiled
+  const coefficients: number[] = []
+  for (let n = 0; n < rounds; n++) coefficients.push(Math.abs(await timed(signatures)))
+  coefficients.sort()
   const median = coefficients[rounds >> 1]!
   return {
     what: `the time of ${signatures} wrong signatures tells nothing of the right one`,
@@ -32,16 +34,18 @@ export function signatureTiming({
 }
 
 /** The correlation of shared digits and time, as ranks: a pause of the machine is one long time, not many. */
-function timed(signatures: number) {
-  const right = hmac(key, [body]).toString('hex')
+async function timed(signatures: number) {
+  const right = (await hmac(key, [body])).toString('hex')
   const shared = Array.from({ length: signatures }, () => Math.floor(Math.random() * 61))
   const headers = shared.map((count) => `sha256=${wrong(right, count)}`)
   const received = headers.map((header) => Buffer.from(header).toString('latin1')) // in one piece
-  const times = received.map((header) => {
+  const times: number[] = []
+  for (const header of received) {
+    const signatures = hexSignature(header, 'sha256=')
     const from = Bun.nanoseconds()
-    isSigned({ key, pieces: [body], signatures: hexSignature(header, 'sha256=') })
-    return Bun.nanoseconds() - from
-  })
+    await isSigned({ key, pieces: [body], signatures })
+    times.push(Bun.nanoseconds() - from)
+  }
   return correlation(ranks(shared), ranks(times))
 }
 

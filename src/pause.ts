@@ -1,0 +1,22 @@
+/** Milliseconds that one turn of the loop may spend on long work, whoever's it is. */
+const slice = 5
+
+/** When long work began in this turn; null when none did. */
+let begun: number | null = null
+
+/**
+ * For work that is long but of small steps: called between them, it lets everything else have its turn
+ * when the slice of this one is over, and resolves at once before that. What can't be cut into steps
+ * belongs on another thread (`parse`).
+ */
+export async function pause() {
+  if (performance.now() - beginTurn() < slice) return
+  await new Promise<void>((resolve) => setImmediate(resolve))
+  beginTurn()
+}
+
+function beginTurn() {
+  if (begun !== null) return begun
+  setImmediate(() => (begun = null))
+  return (begun = performance.now())
+}

@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import { pause } from '../src/pause.ts'
+
+const busyFor = (milliseconds: number) => {
+  const until = performance.now() + milliseconds
+  while (performance.now() < until);
+}
+
+test('work that is short goes on in one turn of the loop', async () => {
+  let turns = 0
+  setImmediate(() => turns++)
+  for (let n = 0; n < 10; n++) await pause()
+  expect(turns).toBe(0)
+})
+
+test('work that is long lets others have their turn, and all long work shares one slice', async () => {
+  const order: string[] = []
+  const work = async (name: string) => {
+    for (let n = 0; n < 3; n++) {
+      busyFor(10)
+      order.push(name)
+      await pause()
+    }
+  }
+  setImmediate(() => order.push('other'))
+  await Promise.all([work('a'), work('b')])
+  expect(order).toEqual(['a', 'b', 'other', 'a', 'b', 'a', 'b'])
+})
