@@ -4,11 +4,12 @@ const modal = document.getElementById('modal')
 const announcer = document.getElementById('announcer')
 
 document.addEventListener('htmx:config:request', ({ detail: { ctx } }) => {
-  if (ctx.request.method !== 'GET') ctx.request.headers['X-CSRF-Token'] = cookie('svc_csrf')
+  if (ctx.request.method !== 'GET')
+    ctx.request.headers['X-CSRF-Token'] = cookies('svc_csrf').join(' ')
 })
 
 document.addEventListener('htmx:sse:error', ({ detail }) => {
-  if (detail.status === 401) location.href = '/login'
+  if (detail.status === 401) location.reload() // which leads to the login, and back here
 })
 
 // A refusal that is no form drawn again goes into a dialog, and does not replace what was typed.
@@ -118,10 +119,12 @@ function ago(at, now) {
   return at.toISOString().slice(0, 10)
 }
 
-function cookie(name) {
-  const entry = document.cookie.split('; ').find((pair) => pair.startsWith(`${name}=`))
-  return entry?.slice(name.length + 1) ?? ''
-}
+/** All of a name: an app on a neighbouring port can add more, and the server knows which one is ours. */
+const cookies = (name) =>
+  document.cookie
+    .split('; ')
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1))
 
 // On a narrow screen the tabs scroll; where one is must be seen.
 for (const tab of document.querySelectorAll('.tabs-line [aria-current], .top-bar [aria-current]'))

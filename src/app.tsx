@@ -1,3 +1,4 @@
+import type { MiddlewareHandler } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { HTTPException } from 'hono/http-exception'
 import { methodNotAllowed } from 'hono/method-not-allowed'
@@ -20,6 +21,7 @@ import { containerLogRoutes } from './containers/log-routes.tsx'
 import { pruneRoutes } from './containers/clean-up/routes.tsx'
 import { containerRoutes } from './containers/routes.tsx'
 import { statsRoutes } from './containers/usage/routes.tsx'
+import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import { logRoutes } from './deployments/log-routes.tsx'
 import { overviewRoutes } from './deployments/overview-routes.tsx'
@@ -34,19 +36,23 @@ import { outputRoutes } from './logs/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
 import { registryRoutes } from './registries/routes.tsx'
 import { serviceRoutes } from './services/routes.tsx'
+import { askFirst } from './web/ask-first.tsx'
 import { clientAddress } from './web/client-address.ts'
 import { csrfCheck, csrfToken } from './web/csrf.ts'
 import { factory } from './web/factory.ts'
+import { readFormMethod } from './web/form-method.ts'
 import { answerError, answerMethodNotAllowed, answerNotFound } from './web/failures.tsx'
 import { healthRoutes } from './web/health.ts'
+import { ownHost } from './web/own-host.ts'
 import { rateLimit } from './web/rate-limit.ts'
+import { refuseContainers } from './web/refuse-containers.ts'
 import { requestLog } from './web/request-log.ts'
 import { staticRoutes } from './web/static.ts'
 import { inboxRoutes } from './webhooks/inbox-routes.tsx'
 import { webhookRoutes } from './webhooks/routes.ts'
 
-/** Bytes of a request's body. */
-const maxBody = 1024 * 1024
+/** KiB of a request's body: of a user, and of someone who is not logged in, for whom a login is most. */
+const maxBody = { user: 1024, stranger: 16 }
 
 /** The HTTP application: middleware in the specified order, then one line for each slice. */
 export function createApp(deps: Deps) {
@@ -56,23 +62,27 @@ export function createApp(deps: Deps) {
   app.notFound(answerNotFound)
   app.use(requestId(), clientAddress(config.trustedProxies), requestLog())
   app.use(
-    pageHeaders(config.url),
+    pageHeaders(config),
     methodNotAllowed({ app, onMethodNotAllowed: answerMethodNotAllowed }),
   )
   app.route('/', webhookRoutes(deps)) // before all that reads cookies, with limits of their own
+  app.use(ownHost(config))
+  app.use(refuseContainers(deps)) // but a git server may be one, whose deliveries are signed
   app.use(rateLimit({ rate: config.rateLimit, burst: config.rateBurst }))
   app.route('/', staticRoutes()) // needs no session, and gives no cookie to what caches may keep
   app.use(loadSession(deps), privateAnswers(), csrfToken(deps))
-  app.use(deadline(config.requestTimeout), bodyLimit({ maxSize: maxBody, onError: refuseBody }))
+  app.use(deadline(config.requestTimeout), checkScope)
   app.route('/', healthRoutes(deps))
 
-  app.use(csrfCheck(deps), checkScope)
+  const checks = [limitBody(), csrfCheck(deps), askFirst(config), readFormMethod]
+  app.use('/auth/*', ...checks)
   for (const people of ['/auth/*', '/settings/*']) app.use(people, streamCheck(deps))
   app.route('/', landingRoutes(deps))
   app.route('/', accountRoutes(deps))
   app.route('/', oauthRoutes(deps))
 
-  app.use(requireUser(deps))
+  app.use(requireUser(deps)) // before the checks: a form of a session that ended leads to the login
+  app.use(...checks)
   app.route('/', dashboardRoutes(deps))
   app.route('/', apiRoutes(deps))
   app.route('/', projectRoutes(deps))
@@ -103,14 +113,14 @@ export function createApp(deps: Deps) {
 }
 
 /** No inline script or style, no frame, no referrer to other sites; HTTPS for good once it is there. */
-const pageHeaders = (url: URL | null) =>
+const pageHeaders = ({ url, oauth }: Config) =>
   secureHeaders({
     contentSecurityPolicy: {
       defaultSrc: ["'self'"],
       imgSrc: ["'self'", 'data:'],
       objectSrc: ["'none'"],
       baseUri: ["'none'"],
-      formAction: ["'self'"],
+      formAction: ["'self'", ...(oauth ? [oauth.baseUrl] : [])], // a form that links ends there
       frameAncestors: ["'none'"],
     },
     referrerPolicy: 'same-origin',
@@ -139,6 +149,14 @@ const deadline = (seconds: number) =>
     new HTTPException(504, { message: `This took longer than ${seconds} seconds. Try again.` }),
   )
 
-const refuseBody = (): never => {
-  throw new AppError('too_large', 'The body is larger than 1 MiB. Send less at once.')
+const limitBody = () => {
+  const [forUsers, forStrangers] = [maxBody.user, maxBody.stranger].map((kib) =>
+    bodyLimit({ maxSize: kib * 1024, onError: () => refuseBody(kib) }),
+  ) as [MiddlewareHandler, MiddlewareHandler]
+  return factory.createMiddleware((c, next) => (c.var.user ? forUsers : forStrangers)(c, next))
+}
+
+function refuseBody(kib: number): never {
+  const most = kib === 1024 ? '1 MiB' : `${kib} KiB`
+  throw new AppError('too_large', `The body is larger than ${most}. Send less at once.`)
 }

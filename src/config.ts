@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isIP } from 'node:net'
 import { z } from 'zod'
 import { canonicalHost, isAddressOrCidr, refuseListEntry } from './hosts.ts'
 
@@ -49,6 +50,15 @@ const settings = z.object({
   DAVIT_PORT: whole('a port', { min: 0, max: 65535 }).default(3000),
   /** The public address: links, cookies and the Origin check use it. Default: what the browser asked for. */
   DAVIT_URL: publicUrl.optional(),
+  /**
+   * A domain that is this server's: requests for it and the names below it are answered, while those
+   * for names that are neither its nor DAVIT_URL's get 421. It does nothing else yet.
+   */
+  DAVIT_DOMAIN: z
+    .string()
+    .transform((text) => canonicalHost(text) ?? '')
+    .refine((name) => name.includes('.') && isIP(name) === 0, 'wants a domain such as example.com')
+    .optional(),
   /** Where all state is kept: two SQLite files, the key file, git mirrors. */
   DAVIT_DATA_DIR: z.string().min(1, 'wants a directory').default('./data'),
   /** Seals secrets at rest; without it a key file is made in the data directory. */
@@ -156,6 +166,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     host: set.DAVIT_HOST,
     port: set.DAVIT_PORT,
     url: set.DAVIT_URL ?? null,
+    domain: set.DAVIT_DOMAIN ?? null,
     dataDir: resolve(set.DAVIT_DATA_DIR),
     secretKey: set.DAVIT_SECRET_KEY ?? null,
     registration: set.DAVIT_REGISTRATION,

@@ -8,6 +8,7 @@ export type ErrorCode =
   | 'too_large'
   | 'too_many'
   | 'unavailable'
+  | 'misdirected'
   | 'bad_gateway'
   | 'timeout'
 
@@ -19,6 +20,7 @@ export const statusOf = {
   not_found: 404,
   conflict: 409,
   too_large: 413,
+  misdirected: 421,
   invalid: 422,
   too_many: 429,
   bad_gateway: 502,

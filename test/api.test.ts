@@ -33,6 +33,7 @@ const forPeople = new Set([
   'GET /settings/invites',
   'POST /settings/invites',
   'DELETE /settings/invites/:id',
+  'POST /settings/identities',
   'DELETE /settings/identities/:id',
 ])
 

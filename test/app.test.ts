@@ -3,6 +3,7 @@ import { journal } from '../src/journal.ts'
 import { testApp } from './support/app.ts'
 import { listening } from './support/listening.ts'
 import { contentsOf } from './support/refusals.ts'
+import { aSession } from './support/session.ts'
 
 const json = { Accept: 'application/json' }
 const html = { Accept: 'text/html' }
@@ -181,12 +182,17 @@ test('a multipart form is a form, and a file is no text', async () => {
   expect(refused.status).toBe(422)
 })
 
-test('a body over 1 MiB is refused, whatever it says of its length', async () => {
+test.each([
+  ['a user', 'over 1 MiB', 1_100_000, '/projects'],
+  ['someone who is not logged in', 'over 16 KiB', 17_000, '/auth/login'],
+])('a body of %s %s is refused, whatever it says of its length', async (who, _, size, path) => {
   const t = testApp()
+  const Cookie =
+    who === 'a user' ? `svc_session=${aSession(t, t.logIn('ada@example.com').user.id)}` : ''
   const before = contentsOf(t)
   const server = listening(t)
-  const big = JSON.stringify({ ...valid, name: 'x'.repeat(1_100_000) })
-  const headers = { ...json, 'Content-Type': 'application/json' }
+  const big = JSON.stringify({ ...valid, name: 'x'.repeat(size) })
+  const headers = { ...json, 'Content-Type': 'application/json', Cookie }
   const chunked = () =>
     new ReadableStream({
       start(controller) {
@@ -196,7 +202,7 @@ test('a body over 1 MiB is refused, whatever it says of its length', async () =>
       },
     })
   for (const body of [big, chunked()]) {
-    const answer = await fetch(new URL('/projects', server.url), { method: 'POST', body, headers })
+    const answer = await fetch(new URL(path, server.url), { method: 'POST', body, headers })
     expect(answer.status).toBe(413)
     expect(await answer.json()).toMatchObject({ title: 'Too large', status: 413 })
   }

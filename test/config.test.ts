@@ -17,6 +17,7 @@ test('without settings Davit is for this machine only', () => {
     host: '127.0.0.1',
     port: 3000,
     url: null,
+    domain: null,
     dataDir: resolve('data'),
     secretKey: null,
     registration: 'closed',

@@ -4,7 +4,7 @@ import { confirmPassword } from './confirm-password.ts'
 import type { passwordForm, profileForm } from './forms.ts'
 import { hashPassword } from './passwords.ts'
 import { deleteOtherSessions, deleteSessionsOf } from './store.ts'
-import { findUser, updateUser } from './user-store.ts'
+import { updateUser } from './user-store.ts'
 
 type From = { userId: string; sessionId: string; address: string }
 
@@ -13,8 +13,7 @@ export async function changeProfile(
   db: Db,
   { email, name, currentPassword = null, ...from }: z.infer<typeof profileForm> & From,
 ) {
-  const user = findUser(db, from.userId)
-  await confirmPassword(db, { user, password: currentPassword, address: from.address })
+  const user = await confirmPassword(db, { ...from, password: currentPassword })
   return db.transaction((tx) => {
     const changed = updateUser(tx, user.id, { email, name })
     if (changed.email !== user.email)
@@ -32,8 +31,7 @@ export async function changePassword(
     ...from
   }: z.infer<typeof passwordForm> & Omit<From, 'sessionId'>,
 ) {
-  const user = findUser(db, from.userId)
-  await confirmPassword(db, { user, password: currentPassword, address: from.address })
+  const user = await confirmPassword(db, { ...from, password: currentPassword })
   const passwordHash = await hashPassword(password)
   return db.transaction((tx) => {
     deleteSessionsOf(tx, user.id)

@@ -1,24 +1,26 @@
 import type { Db } from '../db/index.ts'
 import { AppError } from '../errors.ts'
 import { isPassword } from './passwords.ts'
-import type { UserRow } from './store.ts'
 import { countTry, forgiveFailures } from './throttle.ts'
+import { findUser } from './user-store.ts'
 
 /**
- * Makes sure that it is still the user who sits there: throws unless this is their password. Who has
- * none, and logs in with a provider, is asked for none. Guesses count, but apart from those at the
+ * Makes sure that it is still the user who sits there, and answers with them: throws unless this is
+ * their password. Who has none, and logs in with a provider, is asked for none. Guesses count, but apart from those at the
  * login, or a stranger who fails there could keep the owner from changing the password.
  */
 export async function confirmPassword(
   db: Db,
-  { user, password, address }: { user: UserRow; password: string | null; address: string },
+  { userId, password, address }: { userId: string; password: string | null; address: string },
 ) {
-  if (user.passwordHash === null) return
+  const user = findUser(db, userId)
+  if (user.passwordHash === null) return user
   if (!password) throw wrong('wants your current password.')
   const email = `password of ${user.id}`
   countTry(db, { email, address })
   if (!(await isPassword(password, user.passwordHash))) throw wrong('is wrong.')
   forgiveFailures(db, email)
+  return user
 }
 
 const wrong = (message: string) =>

@@ -43,6 +43,8 @@ export const profileForm = z.object({
   currentPassword,
 })
 
+export const linkForm = z.object({ currentPassword })
+
 export const passwordForm = z.object({ currentPassword, password: newPassword })
 
 const scope = z.enum(tokenScopes, `wants ${tokenScopes.join(', ')} or several of them.`)
@@ -56,4 +58,5 @@ export const tokenForm = z.object({
       .transform((scopes) => tokenScopes.filter((one) => scopes.includes(one))),
   ),
   expiresInDays: whole('a number of days', { min: 1, max: 3650 }).nullish(),
+  currentPassword,
 })

@@ -2,6 +2,7 @@ import { and, count, desc, eq, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { identities, oauthAttempts, users } from '../db/schema.ts'
 import { notFound } from '../errors.ts'
+import type { Store } from './store.ts'
 
 export type Identity = typeof identities.$inferSelect
 type IdentityKey = Pick<Identity, 'provider' | 'baseUrl' | 'providerUserId'>
@@ -50,6 +51,9 @@ export function deleteOwnIdentity(db: Db, { id, userId }: { id: string; userId: 
   if (!gone) throw notFound('linked login')
   return gone
 }
+
+export const deleteIdentitiesOf = (db: Store, userId: string) =>
+  db.delete(identities).where(eq(identities.userId, userId)).run()
 
 export const insertAttempt = (db: Db, values: typeof oauthAttempts.$inferInsert) =>
   db.insert(oauthAttempts).values(values).run()

@@ -1,6 +1,7 @@
 import { EmptyState } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
 import { PostForm } from '../web/form.tsx'
+import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { Invite } from './store.ts'
@@ -62,17 +63,13 @@ const InviteRow = ({ invite }: { invite: Invite }) => (
       Made <Ago at={invite.createdAt} />
       <p class="muted">Expires on {invite.expiresAt.toISOString().slice(0, 10)}</p>
     </div>
-    <button
-      type="button"
-      class="btn"
-      data-variant="outline"
-      data-size="sm"
-      aria-label={`Take back the invitation that expires on ${invite.expiresAt.toISOString().slice(0, 10)}`}
-      hx-delete={`/settings/invites/${invite.id}`}
-      hx-target="#invites"
-      hx-swap="outerHTML"
+    <DeleteButton
+      path={`/settings/invites/${invite.id}`}
+      label={`Take back the invitation that expires on ${invite.expiresAt.toISOString().slice(0, 10)}`}
+      target="#invites"
+      swap="outerHTML"
     >
       Take back
-    </button>
+    </DeleteButton>
   </li>
 )

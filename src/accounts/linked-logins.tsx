@@ -1,13 +1,22 @@
+import { FormError } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
+import { emptyDraft } from '../web/input.ts'
+import type { Draft } from '../web/input.ts'
+import { DeleteButton } from '../web/row-actions.tsx'
 import { Ago } from '../web/times.tsx'
+import { CurrentPassword } from './current-password.tsx'
 import type { Identity } from './identity-store.ts'
 import { providerNames } from './oauth-provider.ts'
 import type { ProviderName } from './oauth-provider.ts'
+
+type FormProps = { provider: ProviderName; hasPassword: boolean; draft?: Draft | undefined }
 
 /** The accounts elsewhere that a user can log in with, and the way to link one. */
 export const LinkedLogins = ({
   linked,
   provider,
-}: {
+  ...form
+}: Omit<FormProps, 'provider'> & {
   linked: Identity[]
   provider: ProviderName | null
 }) => (
@@ -24,15 +33,22 @@ export const LinkedLogins = ({
           ))}
         </ul>
       )}
-      {provider && (
-        <p>
-          <a class="btn" data-variant="outline" href="/auth/oauth?link=1">
-            Link {providerNames[provider]}
-          </a>
-        </p>
-      )}
+      {provider && <LinkForm provider={provider} {...form} />}
     </div>
   </section>
+)
+
+/** Goes to the provider, and back: no answer takes its place but a refusal. */
+export const LinkForm = ({ provider, hasPassword, draft = emptyDraft }: FormProps) => (
+  <PostForm class="form" action="/settings/identities" live hx-target="this" hx-swap="outerHTML">
+    <FormError draft={draft} />
+    {hasPassword && <CurrentPassword draft={draft} id="link-password" />}
+    <div class="form-actions start">
+      <button type="submit" class="btn" data-variant="outline">
+        Link {providerNames[provider]}
+      </button>
+    </div>
+  </PostForm>
 )
 
 const LinkedLogin = ({ identity }: { identity: Identity }) => (
@@ -46,16 +62,12 @@ const LinkedLogin = ({ identity }: { identity: Identity }) => (
         <Ago at={identity.createdAt} />
       </p>
     </div>
-    <button
-      type="button"
-      class="btn"
-      data-variant="outline"
-      data-size="sm"
-      hx-delete={`/settings/identities/${identity.id}`}
-      hx-confirm={`Unlink ${identity.login}?`}
-      aria-label={`Unlink ${identity.login}`}
+    <DeleteButton
+      path={`/settings/identities/${identity.id}`}
+      label={`Unlink ${identity.login}`}
+      question={`Unlink ${identity.login}?`}
     >
       Unlink
-    </button>
+    </DeleteButton>
   </li>
 )

@@ -10,7 +10,12 @@ const day = 24 * 3_600_000
 /** Makes an API token; its text is known only here and to who asked for it. */
 export function makeToken(
   db: Db,
-  { userId, name, scopes, expiresInDays }: z.infer<typeof tokenForm> & { userId: string },
+  {
+    userId,
+    name,
+    scopes,
+    expiresInDays,
+  }: Omit<z.infer<typeof tokenForm>, 'currentPassword'> & { userId: string },
 ) {
   refuseMore('tokens', countTokens(db, userId))
   const token = `dvt_${randomToken()}`

@@ -1,33 +1,41 @@
 import type { Context } from 'hono'
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
-import type { Config } from '../config.ts'
-import { cookieOptions } from '../web/cookies.ts'
+import { clientOf } from '../web/client.ts'
+import { pageBefore } from '../web/page-before.ts'
+import { setBoundCookie, takeBoundCookie } from '../web/visitor.ts'
+import type { VisitorDeps } from '../web/visitor.ts'
 
 const home = '/dashboard'
 const base = 'http://davit.invalid'
 
-const cookieName = 'svc_next'
+const name = 'svc_next'
 
 /** Seconds in which a login leads back to the page that wanted it. */
 const memory = 600
 
-/** Remembers the page that was asked for, in a cookie: the login page keeps its plain address. */
-export function rememberPage(c: Context, config: Pick<Config, 'url'>) {
-  const { path, method, url } = c.req
-  if (method !== 'GET' || path === home) return
-  const wanted = path + new URL(url).search
-  setCookie(c, cookieName, wanted, { ...cookieOptions(config), httpOnly: true, maxAge: memory })
-}
-
-/** Where a login leads: to the page remembered, once, else to the dashboard. */
-export function takeRememberedPage(c: Context) {
-  const wanted = getCookie(c, cookieName)
-  if (wanted !== undefined) deleteCookie(c, cookieName, { path: '/' })
-  return nextPage(wanted)
-}
+/** Characters of an address that are remembered: a cookie holds about 4,000 bytes. */
+const longest = 2000
 
 /**
- * The page given, if it is one of ours: a cookie can be planted. Browsers read `\` as `/` and drop tabs
+ * Remembers the page that was asked for, or the one whose form was sent, in a cookie of this browser:
+ * the login page keeps its plain address.
+ */
+export function rememberPage(c: Context, deps: VisitorDeps) {
+  const value = pageOf(c, deps)
+  if (!value || value === home || value.length > longest) return
+  setBoundCookie(c, deps, { name, value, maxAge: memory })
+}
+
+const pageOf = (c: Context, { config }: VisitorDeps) =>
+  c.req.method === 'GET' && clientOf(c) === 'browser'
+    ? c.req.path + new URL(c.req.url).search
+    : pageBefore(c, config)
+
+/** Where a login leads: to the page remembered, once, else to the dashboard. */
+export const takeRememberedPage = (c: Context, deps: VisitorDeps) =>
+  nextPage(takeBoundCookie(c, deps, { name }) ?? undefined)
+
+/**
+ * The page given, if it is one of ours. Browsers read `\` as `/` and drop tabs
  * and line breaks in an address, so that `/\evil` and `/<tab>/evil` are other hosts too.
  */
 export function nextPage(wanted: string | undefined) {

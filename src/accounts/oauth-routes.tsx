@@ -1,32 +1,23 @@
 import type { Context } from 'hono'
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { auditor } from '../audit/record.ts'
+import type { Db } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, Failure } from '../errors.ts'
-import { sameSecret } from '../secrets.ts'
-import { cookieOptions } from '../web/cookies.ts'
 import { factory } from '../web/factory.ts'
 import { moveOn } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { countIdentities, deleteAttemptsBefore, deleteOwnIdentity } from './identity-store.ts'
+import { countIdentities, deleteOwnIdentity } from './identity-store.ts'
 import { takeRememberedPage } from './next-page.ts'
-import {
-  attemptLifetime,
-  beginOAuth,
-  exchangeCode,
-  findOAuthSettings,
-  takeOAuthAttempt,
-} from './oauth.ts'
+import { exchangeCode, findOAuthSettings, takeOAuthAttempt } from './oauth.ts'
 import { linkProfile, logInWithProfile } from './oauth-log-in.ts'
 import { fetchProfile, providerTrouble } from './oauth-provider.ts'
+import { leaveForProvider, takeState } from './oauth-state.ts'
 import { startSession } from './session.ts'
-import { getUserByEmail } from './store.ts'
+import { findUser } from './user-store.ts'
 
 type OAuthDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'setupCode'>
 
-const cookieName = 'svc_oauth'
-
-/** Logging in with the provider, and linking it while logged in; not there while none is configured. */
+/** Logging in with the provider, which also ends the linking of one; not there while none is configured. */
 export const oauthRoutes = (deps: OAuthDeps) => {
   const audit = auditor(deps.db)
 
@@ -34,28 +25,19 @@ export const oauthRoutes = (deps: OAuthDeps) => {
     .createApp()
     .get('/auth/oauth', (c) => {
       findOAuthSettings(deps)
-      const linking = c.req.query('link') !== undefined
-      deleteAttemptsBefore(deps.db, new Date(Date.now() - attemptLifetime))
-      const { state, url } = beginOAuth(deps, { userId: linking ? userOf(c).id : null })
-      // Lax, or the browser would not bring it back from the provider
-      setCookie(c, cookieName, state, {
-        ...cookieOptions(deps.config),
-        path: '/auth',
-        httpOnly: true,
-        maxAge: attemptLifetime / 1000,
-      })
-      return c.redirect(url.href, 303)
+      if (c.var.user) return c.redirect('/dashboard', 303)
+      return c.redirect(leaveForProvider(c, deps, null), 303)
     })
     .get('/auth/oauth/callback', async (c) => {
       findOAuthSettings(deps)
-      const { userId, verifier } = takeOAuthAttempt(deps, takeState(c))
+      const { userId, verifier } = takeOAuthAttempt(deps, takeState(c, deps))
       const arrival = await arrive(c, deps, verifier)
       if (userId === null) {
         const { user, isNew } = logInWithProfile(deps, arrival)
         startSession(c, deps, user)
         const details = { provider: deps.config.oauth!.provider, login: arrival.profile.login }
         audit(c, isNew ? 'user.registered' : 'login.succeeded', { details })
-        return c.redirect(takeRememberedPage(c), 303)
+        return c.redirect(takeRememberedPage(c, deps), 303)
       }
       if (c.var.user?.id !== userId)
         throw new AppError('bad_request', 'You were logged out meanwhile. Log in, then link again.')
@@ -70,30 +52,22 @@ export const identityRoutes = ({ db }: OAuthDeps) => {
   const audit = auditor(db)
 
   return factory.createApp().delete('/settings/identities/:id', (c) => {
-    const user = getUserByEmail(db, userOf(c).email)!
-    if (user.passwordHash === null && countIdentities(db, user.id) === 1)
-      throw new AppError(
-        'conflict',
-        'This is the only way you can log in. Set a password first, then unlink it.',
-      )
-    const { id, login } = deleteOwnIdentity(db, { id: c.req.param('id'), userId: user.id })
+    const { id, login } = unlink(db, { id: c.req.param('id'), userId: userOf(c).id })
     audit(c, 'identity.unlinked', { object: { kind: 'identity', id, name: login } })
     return moveOn(c, { to: '/settings/profile', json: () => ({}) })
   })
 }
 
-/** The state, which this browser began with; the cookie goes with the first look at it. */
-function takeState(c: Context) {
-  const held = getCookie(c, cookieName)
-  deleteCookie(c, cookieName, { path: '/auth' })
-  const brought = c.req.queries('state') ?? []
-  if (brought.length !== 1 || !held || !sameSecret(brought[0]!, held))
-    throw new AppError(
-      'bad_request',
-      'This login was not begun in this browser, or has expired. Begin it again.',
-    )
-  return held
-}
+const unlink = (db: Db, key: { id: string; userId: string }) =>
+  db.transaction(() => {
+    const gone = deleteOwnIdentity(db, key)
+    if (findUser(db, key.userId).passwordHash === null && countIdentities(db, key.userId) === 0)
+      throw new AppError(
+        'conflict',
+        'This is the only way you can log in. Set a password first, then unlink it.',
+      )
+    return gone
+  })
 
 async function arrive(c: Context, deps: OAuthDeps, verifier: string) {
   const { code, error } = c.req.query()

@@ -2,10 +2,12 @@ import { EventList } from '../audit/event-list.tsx'
 import type { AuditEvent } from '../audit/store.ts'
 import type { User } from '../web/factory.ts'
 import { FormError, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import { emptyDraft } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { SaveRow } from '../web/save-row.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
+import { CurrentPassword } from './current-password.tsx'
 import type { Identity } from './identity-store.ts'
 import { LinkedLogins } from './linked-logins.tsx'
 import type { ProviderName } from './oauth-provider.ts'
@@ -14,7 +16,7 @@ import { passwordLength } from './passwords.ts'
 type Profile = { user: User; hasPassword: boolean }
 type FormProps = Profile & { draft?: Draft | undefined; saved?: boolean }
 /** What was typed into the form that was refused. */
-export type Drafts = { profile?: Draft; password?: Draft }
+export type Drafts = { profile?: Draft; password?: Draft; link?: Draft }
 
 export const ProfilePage = ({
   events,
@@ -36,7 +38,14 @@ export const ProfilePage = ({
     <div class="settings">
       <ProfileForm {...profile} draft={drafts.profile} saved={saved === 'profile'} />
       <PasswordForm {...profile} draft={drafts.password} saved={saved === 'password'} />
-      {(provider || linked.length > 0) && <LinkedLogins linked={linked} provider={provider} />}
+      {(provider || linked.length > 0) && (
+        <LinkedLogins
+          linked={linked}
+          provider={provider}
+          hasPassword={profile.hasPassword}
+          draft={drafts.link}
+        />
+      )}
       <section class="settings-section" aria-labelledby="activity-heading">
         <div>
           <h2 id="activity-heading">Recent activity</h2>
@@ -54,11 +63,13 @@ export const ProfileForm = ({
   draft = emptyDraft,
   saved = false,
 }: FormProps) => (
-  <form
+  <PostForm
     id="profile-form"
     class="settings-section"
     aria-labelledby="profile-heading"
-    hx-put="/settings/profile"
+    action="/settings/profile"
+    method="PUT"
+    live
     hx-swap="outerHTML"
     hx-disable="find button"
   >
@@ -90,7 +101,7 @@ export const ProfileForm = ({
       {hasPassword && <CurrentPassword draft={draft} id="profile-password" />}
       <SaveRow saved={saved && 'Saved'} />
     </div>
-  </form>
+  </PostForm>
 )
 
 export const PasswordForm = ({
@@ -99,11 +110,13 @@ export const PasswordForm = ({
   draft = emptyDraft,
   saved = false,
 }: FormProps) => (
-  <form
+  <PostForm
     id="password-form"
     class="settings-section"
     aria-labelledby="password-heading"
-    hx-put="/settings/password"
+    action="/settings/password"
+    method="PUT"
+    live
     hx-swap="outerHTML"
     hx-disable="find button"
   >
@@ -132,17 +145,5 @@ export const PasswordForm = ({
         saved={saved && 'Changed, and your other sessions are ended'}
       />
     </div>
-  </form>
-)
-
-const CurrentPassword = ({ draft, id }: { draft: Draft; id: string }) => (
-  <TextField
-    id={id}
-    name="current_password"
-    label="Current password"
-    draft={draft}
-    type="password"
-    autocomplete="current-password"
-    required
-  />
+  </PostForm>
 )

@@ -9,9 +9,13 @@ import type { Draft } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { changePassword, changeProfile } from './change-profile.ts'
-import { passwordForm, profileForm } from './forms.ts'
+import { confirmPassword } from './confirm-password.ts'
+import { linkForm, passwordForm, profileForm } from './forms.ts'
 import { listIdentities } from './identity-store.ts'
 import { userJson } from './json.ts'
+import { LinkForm } from './linked-logins.tsx'
+import { findOAuthSettings } from './oauth.ts'
+import { leaveForProvider } from './oauth-state.ts'
 import { PasswordForm, ProfileForm, ProfilePage } from './profile-page.tsx'
 import type { Drafts } from './profile-page.tsx'
 import { startSession } from './session.ts'
@@ -44,6 +48,14 @@ export const profileRoutes = (deps: ProfileDeps) => {
       startSession(c, deps, user)
       return moveOn(c, { to: '/settings/profile?saved=password', json: () => userJson(user) })
     })
+    .post('/settings/identities', input(linkForm, linkAgain), async (c) => {
+      findOAuthSettings(deps)
+      const { userId, address } = from(c)
+      const { currentPassword: password = null } = c.var.input
+      await confirmPassword(db, { userId, password, address })
+      const url = leaveForProvider(c, deps, userId)
+      return moveOn(c, { to: url, json: () => ({ url }) })
+    })
 
   function profile(c: Context, drafts?: Drafts) {
     const user = findUser(db, userOf(c).id)
@@ -70,6 +82,14 @@ export const profileRoutes = (deps: ProfileDeps) => {
     return {
       ...profile(c, { password: draft }),
       partial: () => <PasswordForm {...known(c)} draft={draft} />,
+    }
+  }
+
+  function linkAgain(c: Context, draft: Draft) {
+    const { provider } = findOAuthSettings(deps)
+    return {
+      ...profile(c, { link: draft }),
+      partial: () => <LinkForm {...known(c)} provider={provider} draft={draft} />,
     }
   }
 

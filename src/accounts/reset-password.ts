@@ -3,8 +3,10 @@ import type { Db } from '../db/index.ts'
 import { AppError } from '../errors.ts'
 import { deleteFailuresOf } from './failure-store.ts'
 import { passwordForm } from './forms.ts'
+import { deleteIdentitiesOf } from './identity-store.ts'
 import { hashPassword } from './passwords.ts'
 import { deleteSessionsOf, getUserByEmail } from './store.ts'
+import { deleteTokensOf } from './token-store.ts'
 import { listUsers, updateUser } from './user-store.ts'
 
 /** Users that a refusal names, before it only counts. */
@@ -23,7 +25,10 @@ export function userForReset(db: Db, email: string) {
   )
 }
 
-/** For the operator of the server: sets a password, ends all sessions and forgives failed logins. */
+/**
+ * For the operator of the server: sets a password, forgives failed logins, and ends whatever else lets
+ * someone in as that user: sessions, API tokens, linked logins.
+ */
 export async function resetPassword(
   db: Db,
   { user, password, by }: { user: { id: string; email: string }; password: string; by: string },
@@ -33,6 +38,8 @@ export async function resetPassword(
   db.transaction(
     (tx) => {
       deleteSessionsOf(tx, user.id)
+      deleteTokensOf(tx, user.id)
+      deleteIdentitiesOf(tx, user.id)
       deleteFailuresOf(tx, user.email)
       updateUser(tx, user.id, { passwordHash })
       recordEvent(tx, {

@@ -44,7 +44,7 @@ export const accountRoutes = (deps: AccountDeps) => {
   return factory
     .createApp()
     .get('/login', (c) => {
-      if (c.var.user) return c.redirect(takeRememberedPage(c), 303)
+      if (c.var.user) return c.redirect(takeRememberedPage(c, deps), 303)
       if (!hasUsers(deps.db)) return c.redirect('/auth/register', 303)
       return show(c, loginView(c, { ...emptyDraft, values: c.req.query() }))
     })
@@ -52,7 +52,7 @@ export const accountRoutes = (deps: AccountDeps) => {
       const user = await logIn(deps, { ...c.var.input, address: c.var.address })
       startSession(c, deps, user)
       audit(c, 'login.succeeded')
-      return moveOn(c, { to: takeRememberedPage(c), json: () => userJson(user) })
+      return moveOn(c, { to: takeRememberedPage(c, deps), json: () => userJson(user) })
     })
     .get('/auth/register', (c) => {
       if (c.var.user) return c.redirect('/dashboard', 303)

@@ -1,11 +1,11 @@
 import type { Context } from 'hono'
-import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
+import { deleteCookie, setCookie } from 'hono/cookie'
 import { unlessFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
 import { limits } from '../limits.ts'
 import { hashToken, randomToken } from '../secrets.ts'
-import { cookieOptions } from '../web/cookies.ts'
+import { cookieOptions, cookieValues, hostCookie } from '../web/cookies.ts'
 import { giveCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
@@ -23,7 +23,8 @@ import type { SessionRow, UserRow } from './store.ts'
 
 type SessionDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
 
-const cookieName = 'svc_session'
+/** Over HTTPS only the name with the prefix counts, so that nothing without TLS can plant a session. */
+const cookieName = ({ config }: Pick<SessionDeps, 'config'>) => hostCookie('svc_session', config)
 
 const day = 24 * 3_600_000
 /** Milliseconds of life, given anew when half of them are gone. */
@@ -46,11 +47,14 @@ export const loadSession = (deps: SessionDeps) => {
       c.set('user', shown.user)
       return next()
     }
-    const token = getCookie(c, cookieName)
-    const found = token === undefined ? undefined : findSession(hashToken(token))
+    const live = cookieValues(c, cookieName(deps)).flatMap((token) => {
+      const found = findSession(hashToken(token))
+      return found ? [{ ...found, token }] : []
+    })
+    const found = live.at(-1) // one before it was planted under a longer path
     c.set('session', found?.session ?? null)
     c.set('user', found?.user ?? null)
-    if (found) keepAlive(c, deps, { session: found.session, token: token! })
+    if (found) keepAlive(c, deps, found)
     await next()
   })
 }
@@ -86,7 +90,7 @@ export function endSession(c: Context, deps: SessionDeps) {
   if (session) deleteSession(deps.db, session.id)
   c.set('session', null)
   c.set('user', null)
-  deleteCookie(c, cookieName, sessionCookie(deps))
+  deleteCookie(c, cookieName(deps), sessionCookie(deps))
   giveCsrfToken(c, deps)
 }
 
@@ -108,6 +112,6 @@ function keepAlive(
 }
 
 const giveSessionCookie = (c: Context, deps: SessionDeps, token: string) =>
-  setCookie(c, cookieName, token, { ...sessionCookie(deps), maxAge: lifetime / 1000 })
+  setCookie(c, cookieName(deps), token, { ...sessionCookie(deps), maxAge: lifetime / 1000 })
 
 const sessionCookie = ({ config }: SessionDeps) => ({ ...cookieOptions(config), httpOnly: true })

@@ -1,4 +1,6 @@
 import type { User } from '../web/factory.ts'
+import { PostForm } from '../web/form.tsx'
+import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import { deviceOf } from './device.ts'
@@ -17,17 +19,18 @@ export const SessionList = ({ sessions, currentId }: Sessions) => (
     <div class="section-head">
       <p class="muted">Where you are logged in. A session that is not used ends within 30 days.</p>
       {sessions.length > 1 && (
-        <button
-          type="button"
-          class="btn"
-          data-variant="outline"
-          hx-delete="/settings/sessions"
-          hx-confirm="End all your other sessions?"
+        <PostForm
+          action="/settings/sessions"
+          method="DELETE"
+          live
+          question="End all your other sessions?"
           hx-target="#sessions"
           hx-swap="outerHTML"
         >
-          End all others
-        </button>
+          <button type="submit" class="btn" data-variant="outline">
+            End all others
+          </button>
+        </PostForm>
       )}
     </div>
     <ul class="rows">
@@ -49,18 +52,14 @@ const SessionRowItem = ({ session, isCurrent }: { session: SessionRow; isCurrent
       </p>
     </div>
     {!isCurrent && (
-      <button
-        type="button"
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
-        aria-label={`End the session of ${deviceOf(session.userAgent)}`}
-        hx-delete={`/settings/sessions/${session.id}`}
-        hx-target="#sessions"
-        hx-swap="outerHTML"
+      <DeleteButton
+        path={`/settings/sessions/${session.id}`}
+        label={`End the session of ${deviceOf(session.userAgent)}`}
+        target="#sessions"
+        swap="outerHTML"
       >
         End
-      </button>
+      </DeleteButton>
     )}
   </li>
 )

@@ -1,13 +1,16 @@
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import { FormError, SelectField, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
+import { CurrentPassword } from './current-password.tsx'
 import { MadeToken } from './tokens-page.tsx'
 
-export const NewTokenModal = ({ draft }: { draft: Draft }) => (
+export const NewTokenModal = ({ draft, hasPassword }: { draft: Draft; hasPassword: boolean }) => (
   <Modal title="New API token">
-    <form
+    <PostForm
       class="form"
-      hx-post="/settings/tokens"
+      action="/settings/tokens"
+      live
       hx-target="#modal"
       hx-disable="find button[type=submit]"
     >
@@ -47,12 +50,13 @@ export const NewTokenModal = ({ draft }: { draft: Draft }) => (
           { value: '', label: 'never' },
         ]}
       />
+      {hasPassword && <CurrentPassword draft={draft} id="token-password" />}
       <ModalActions>
         <button type="submit" class="btn">
           Make the token
         </button>
       </ModalActions>
-    </form>
+    </PostForm>
   </Modal>
 )
 

@@ -9,12 +9,14 @@ import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
+import { confirmPassword } from './confirm-password.ts'
 import { tokenForm } from './forms.ts'
 import { tokenJson } from './json.ts'
 import { makeToken } from './make-token.ts'
 import { MadeTokenModal, NewTokenModal } from './token-modal.tsx'
 import { deleteOwnToken, listTokens } from './token-store.ts'
 import { TokenList, TokensPage } from './tokens-page.tsx'
+import { findUser } from './user-store.ts'
 
 const firstPage: Page = { limit: 50 }
 
@@ -26,8 +28,11 @@ export const tokenRoutes = ({ db }: Pick<Deps, 'db'>) => {
     .createApp()
     .get('/settings/tokens', paged(), (c) => show(c, tokens(c, c.req.valid('query'))))
     .get('/settings/tokens/new', (c) => show(c, newToken(c, emptyDraft)))
-    .post('/settings/tokens', input(tokenForm, newToken), (c) => {
-      const { token, row } = makeToken(db, { ...c.var.input, userId: userOf(c).id })
+    .post('/settings/tokens', input(tokenForm, newToken), async (c) => {
+      const { currentPassword: password = null, ...wanted } = c.var.input
+      const { id: userId } = userOf(c)
+      await confirmPassword(db, { userId, password, address: c.var.address })
+      const { token, row } = makeToken(db, { ...wanted, userId })
       const { id, name } = row
       const details = { scopes: row.scopes.join(', ') }
       audit(c, 'token.created', { object: { kind: 'token', id, name }, details })
@@ -77,7 +82,11 @@ export const tokenRoutes = ({ db }: Pick<Deps, 'db'>) => {
     return listTokens(db, { userId: userOf(c).id, ...page })
   }
 
-  function newToken(_: Context, draft: Draft) {
-    return { title: 'New API token', page: () => <NewTokenModal draft={draft} /> }
+  function newToken(c: Context, draft: Draft) {
+    const hasPassword = findUser(db, userOf(c).id).passwordHash !== null
+    return {
+      title: 'New API token',
+      page: () => <NewTokenModal draft={draft} hasPassword={hasPassword} />,
+    }
   }
 }

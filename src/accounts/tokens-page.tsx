@@ -1,5 +1,6 @@
 import { EmptyState, MoreLink } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
+import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { TokenRow } from './token-store.ts'
@@ -69,19 +70,15 @@ const TokenItem = ({ token }: { token: TokenRow }) => (
         <span>{expiry(token)}</span>
       </p>
     </div>
-    <button
-      type="button"
-      class="btn quiet-danger"
-      data-variant="ghost"
-      data-size="sm"
-      aria-label={`Revoke ${token.name}`}
-      hx-delete={`/settings/tokens/${token.id}`}
-      hx-confirm={`Revoke the token ${token.name}? What uses it is refused at once.`}
-      hx-target="#tokens"
-      hx-swap="outerHTML"
+    <DeleteButton
+      path={`/settings/tokens/${token.id}`}
+      label={`Revoke ${token.name}`}
+      question={`Revoke the token ${token.name}? What uses it is refused at once.`}
+      target="#tokens"
+      swap="outerHTML"
     >
       Revoke
-    </button>
+    </DeleteButton>
   </li>
 )
 

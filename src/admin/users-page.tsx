@@ -1,6 +1,7 @@
 import type { Config } from '../config.ts'
 import { MoreLink } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
+import { PostForm } from '../web/form.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { UserRow } from '../accounts/store.ts'
@@ -120,11 +121,13 @@ const Change = ({
   label: string
   confirm?: string
 }) => (
-  <form
-    hx-put={`/settings/users/${user.id}`}
+  <PostForm
+    action={`/settings/users/${user.id}`}
+    method="PUT"
+    live
     hx-target="#users"
     hx-swap="outerHTML"
-    hx-confirm={confirm}
+    question={confirm}
   >
     <input type="hidden" name={name} value={value} />
     <button
@@ -136,5 +139,5 @@ const Change = ({
     >
       {label}
     </button>
-  </form>
+  </PostForm>
 )

@@ -24,7 +24,9 @@ export const user: Command = async ([verb, ...args], env) => {
       : firstLineOf(0)
     const password = typed || randomCode()
     await resetPassword(db, { user: account, password, by: name })
-    print(`${account.email} has a new password, and all sessions of theirs have ended.`)
+    print(
+      `${account.email} has a new password. Their sessions, API tokens and linked logins have ended.`,
+    )
     if (!typed) print(`Password: ${password}`)
     if (account.disabledAt) print('The account is disabled: an admin has to enable it again.')
     return 0

@@ -63,7 +63,6 @@ const fields = new Set([
   ...Object.keys(serviceUpdateForm.shape),
   ...Object.keys(anyServiceForm.shape),
   'composeFile',
-  'csrfToken',
 ])
 
 /** Fields of the body that are values of variables; what is neither is refused by its name. */

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { AppError, invalidField } from '../errors.ts'
-import { isJson } from '../web/body.ts'
+import { fieldsOf } from '../web/form-fields.ts'
 import { maxFileBytes } from './compose/read.ts'
 
 /** The text of a Compose file: as it was typed, else as it was uploaded. */
@@ -12,8 +12,7 @@ export async function composeText(c: Context, typed: string | null | undefined):
 
 /** Null when the form came without a file. */
 export async function uploadedText(c: Context): Promise<string | null> {
-  if (isJson(c)) return null
-  const { compose_file: file } = await c.req.parseBody()
+  const file = (await fieldsOf(c))?.get('compose_file')?.at(-1)
   if (!(file instanceof File) || file.size === 0) return null
   if (file.size > maxFileBytes)
     throw new AppError('too_large', 'The uploaded file is over 1 MiB. Shorten it.')

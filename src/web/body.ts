@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { AppError } from '../errors.ts'
+import { fieldsOf, mediaType } from './form-fields.ts'
 
 /** A submitted body under its JSON names, and the raw texts of a form for drawing it again. */
 export type Body = {
@@ -15,14 +16,15 @@ export type Body = {
  */
 export async function readBody(c: Context): Promise<Body> {
   if (isJson(c)) return { kind: 'json', data: await readJson(c), values: {} }
-  if (!formTypes.includes(mediaType(c)) && (await c.req.text()) !== '')
+  const fields = await fieldsOf(c)
+  if (!fields && (await c.req.text()) !== '')
     throw new HTTPException(415, {
       message: 'Send the body as a form, or as JSON with Content-Type: application/json.',
     })
-  const entries = Object.entries(await readForm(c)).map(
-    ([name, value]) => [name, textsOf(value)] as const,
-  )
-  const shown = entries.filter(([name]) => !/password|csrf/i.test(name))
+  const entries = [...(fields ?? [])]
+    .filter(([name]) => !notData.includes(name))
+    .map(([name, values]) => [name, values.map(textOf)] as const)
+  const shown = entries.filter(([name]) => !/password/i.test(name))
   return {
     kind: 'form',
     // of a repeated name each is a line: a list has an entry a line, and of a flag the last counts
@@ -37,12 +39,10 @@ export async function readBody(c: Context): Promise<Body> {
 export const fieldName = (c: Context, name: string) =>
   isJson(c) ? camelCase(name) : snakeCase(name)
 
-const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data']
+/** What our forms say of the request rather than of its object. */
+const notData = ['csrf_token', '_method', '_question']
 
 export const isJson = (c: Context) => mediaType(c) === 'application/json'
-
-const mediaType = (c: Context) =>
-  c.req.header('Content-Type')?.split(';')[0]?.trim().toLowerCase() ?? ''
 
 async function readJson(c: Context) {
   const text = await c.req.text()
@@ -60,15 +60,8 @@ function parseJson(text: string): unknown {
   }
 }
 
-const readForm = (c: Context) =>
-  c.req.parseBody({ all: true }).catch(() => {
-    throw new AppError('bad_request', 'The form could not be read. Send it again.')
-  })
-
-const textsOf = (value: unknown) =>
-  (Array.isArray(value) ? value : [value]).map((text) =>
-    typeof text === 'string' ? text.replaceAll('\r\n', '\n') : '',
-  )
+const textOf = (value: string | File) =>
+  typeof value === 'string' ? value.replaceAll('\r\n', '\n') : ''
 
 export const camelCase = (name: string) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())

@@ -3,19 +3,21 @@ import { canonicalHost, inCidrs } from '../hosts.ts'
 import { factory } from './factory.ts'
 
 /**
- * Sets `address`: the socket's, or behind a trusted proxy the right-most hop of X-Forwarded-For
- * that is no trusted proxy itself. Whatever a client writes to the left of that counts for nothing.
+ * Sets `peer`, the socket's address, and `address`: the same, or behind a trusted proxy the right-most
+ * hop of X-Forwarded-For that is no trusted proxy itself. What a client writes left of that is ignored.
  */
 export const clientAddress = (trustedProxies: string[]) =>
   factory.createMiddleware(async function readClientAddress(c, next) {
-    const peer = c.env?.server?.requestIP(c.req.raw)?.address
+    const socket = c.env?.server?.requestIP(c.req.raw)?.address
+    const peer = plainAddress(socket ?? '') ?? '127.0.0.1'
     const hops = (c.req.header('X-Forwarded-For') ?? '').split(',')
-    let address = plainAddress(peer ?? '') ?? '127.0.0.1'
+    let address = peer
     while (inCidrs(address, trustedProxies)) {
       const hop = plainAddress(hops.pop() ?? '')
       if (!hop) break // the chain ends here, or goes on with something that no proxy writes
       address = hop
     }
+    c.set('peer', peer)
     c.set('address', address)
     await next()
   })

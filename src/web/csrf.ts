@@ -1,12 +1,15 @@
 import type { Context } from 'hono'
-import { getCookie, setCookie } from 'hono/cookie'
+import { setCookie } from 'hono/cookie'
 import { AppError } from '../errors.ts'
 import { hashToken, randomToken, sameSecret } from '../secrets.ts'
 import type { Secrets } from '../secrets.ts'
-import { cookieOptions } from './cookies.ts'
+import { cookieOptions, cookieValues } from './cookies.ts'
 import { factory } from './factory.ts'
 import type { Env } from './factory.ts'
+import { fieldsOf } from './form-fields.ts'
 import { hasHandler } from './has-handler.ts'
+import { visitorsOf } from './visitor.ts'
+import type { VisitorDeps } from './visitor.ts'
 
 const cookieName = 'svc_csrf'
 
@@ -15,34 +18,35 @@ const mostKnown = 1000
 
 const unsafe = ['POST', 'PUT', 'PATCH', 'DELETE']
 
-type CsrfDeps = { secrets: Secrets; config: { url: URL | null } }
-
-/** Makes a token of the request's session (or of none) and sets its cookie. Call it again when the session changes. */
-export function giveCsrfToken(c: Context, { secrets, config }: CsrfDeps) {
-  const { session } = (c as Context<Env>).var
+/**
+ * Makes a token of the request's session, or of the browser where nobody is logged in, and sets its
+ * cookie. Call it again when the session changes.
+ */
+export function giveCsrfToken(c: Context, deps: VisitorDeps) {
   const random = randomToken()
-  const token = `${random}.${mac(secrets, session?.id, random)}`
+  const token = `${random}.${mac(deps.secrets, holdersOf(c, deps)[0]!, random)}`
   c.set('csrfToken', token)
-  setCookie(c, cookieName, token, cookieOptions(config))
+  setCookie(c, cookieName, token, cookieOptions(deps.config))
 }
 
-/** Keeps `csrfToken` set: the one of the cookie while it fits the session, else a new one. */
-export const csrfToken = (deps: CsrfDeps) => {
+/** Keeps `csrfToken` set: the one of a cookie that fits who asks, else a new one. */
+export const csrfToken = (deps: VisitorDeps) => {
   /** Tokens found genuine, with their session: signing anew for each page takes longer than all else. */
   const known = new Set<string>()
 
   return factory.createMiddleware(async function loadCsrfToken(c, next) {
     if (c.var.token) return next() // no browser sends one by itself, so there is nothing to forge
-    const token = getCookie(c, cookieName)
-    if (token && fits(c.var.session?.id, token)) c.set('csrfToken', token)
+    const holders = holdersOf(c, deps)
+    const token = cookieValues(c, cookieName).find((held) => holders.some((by) => fits(by, held)))
+    if (token) c.set('csrfToken', token)
     else giveCsrfToken(c, deps)
     await next()
   })
 
-  function fits(sessionId: string | undefined, token: string) {
-    const pair = `${sessionId ?? ''} ${token}`
+  function fits(holder: string, token: string) {
+    const pair = `${holder} ${token}`
     if (known.has(pair)) return true
-    if (!isGenuine(deps.secrets, sessionId, token)) return false
+    if (!isGenuine(deps.secrets, holder, token)) return false
     if (known.size >= mostKnown) known.clear()
     known.add(pair)
     return true
@@ -50,17 +54,19 @@ export const csrfToken = (deps: CsrfDeps) => {
 }
 
 /**
- * Signed double submit (OWASP): a change must repeat the cookie's token, which is bound to the
- * session, in the header or the form, and must come from our own pages where the browser says so.
+ * Signed double submit (OWASP): a change must repeat a token of the cookie, which is bound to the
+ * session, in the header or the form, and must come from our own pages where the browser says so. The
+ * header may repeat several, separated by blanks: a script can't tell ours from those that were planted.
  */
-export const csrfCheck = (deps: CsrfDeps) =>
+export const csrfCheck = (deps: VisitorDeps) =>
   factory.createMiddleware(async function checkCsrf(c, next) {
     if (unsafe.includes(c.req.method) && !c.var.token && hasHandler(c)) {
       if (!isSameOrigin(c, deps.config.url))
         throw new AppError('forbidden', 'This form was sent from another site. Open it here again.')
-      const sent = c.req.header('X-CSRF-Token') ?? (await formToken(c))
-      const held = getCookie(c, cookieName)
-      if (!sent || !held || !sameSecret(sent, held) || !isOurs(deps, c, sent))
+      const sent = (c.req.header('X-CSRF-Token') ?? (await formToken(c)))?.split(' ') ?? []
+      const repeated = cookieValues(c, cookieName).filter((held) => sent.includes(held))
+      const holders = holdersOf(c, deps)
+      if (!repeated.some((token) => holders.some((by) => isGenuine(deps.secrets, by, token))))
         throw new AppError(
           'forbidden',
           'The form has expired (its CSRF token does not fit). Load the page again, then repeat.',
@@ -69,16 +75,19 @@ export const csrfCheck = (deps: CsrfDeps) =>
     await next()
   })
 
-const isOurs = ({ secrets }: CsrfDeps, c: Context<Env>, token: string) =>
-  isGenuine(secrets, c.var.session?.id, token)
-
-function isGenuine(secrets: Secrets, sessionId: string | undefined, token: string) {
-  const [random = '', signature = ''] = token.split('.')
-  return random !== '' && sameSecret(signature, mac(secrets, sessionId, random))
+/** Whom a token is bound to: the session, or a browser that nobody is logged in with. */
+function holdersOf(c: Context, deps: VisitorDeps) {
+  const { session } = (c as Context<Env>).var
+  return session ? [session.id] : visitorsOf(c, deps).map((id) => `visitor ${id}`)
 }
 
-const mac = (secrets: Secrets, sessionId: string | undefined, random: string) =>
-  secrets.sign(`csrf ${sessionId ? hashToken(sessionId) : 'anonymous'} ${random}`)
+function isGenuine(secrets: Secrets, holder: string, token: string) {
+  const [random = '', signature = ''] = token.split('.')
+  return random !== '' && sameSecret(signature, mac(secrets, holder, random))
+}
+
+const mac = (secrets: Secrets, holder: string, random: string) =>
+  secrets.sign(`csrf ${hashToken(holder)} ${random}`)
 
 /** `Sec-Fetch-Site` where it is sent, else `Origin`; a client that sends neither is no browser. */
 function isSameOrigin(c: Context, publicUrl: URL | null) {
@@ -90,10 +99,9 @@ function isSameOrigin(c: Context, publicUrl: URL | null) {
   return URL.canParse(origin) && new URL(origin).host === c.req.header('Host')
 }
 
-async function formToken(c: Context) {
-  const type = c.req.header('Content-Type') ?? ''
-  if (!/^(application\/x-www-form-urlencoded|multipart\/form-data)/i.test(type)) return undefined
-  const form = await c.req.parseBody().catch(() => null)
-  const token = form?.['csrf_token'] // a broken form has none
-  return typeof token === 'string' ? token : undefined
-}
+/** A form that can't be read has none. */
+const formToken = (c: Context) =>
+  fieldsOf(c).then(
+    (fields) => fields?.get('csrf_token')?.find((value) => typeof value === 'string'),
+    () => undefined,
+  )

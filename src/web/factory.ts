@@ -1,6 +1,7 @@
 import type { Server } from 'bun'
 import { createFactory } from 'hono/factory'
 import type { tokenScopes } from '../db/schema.ts'
+import { takeForms } from './form-method.ts'
 
 export type User = { id: string; email: string; name: string | null; role: 'admin' | 'member' }
 
@@ -15,6 +16,8 @@ export type Env = {
   Bindings: { server?: Server<undefined> }
   Variables: {
     requestId: string
+    /** The address at the other end of the socket: the client's, or a proxy's. */
+    peer: string
     /** The client's address: the socket's, or what a trusted proxy forwarded. */
     address: string
     session: Session | null
@@ -23,7 +26,14 @@ export type Env = {
     /** Who is logged in; `requireUser` makes it certain. */
     user: User | null
     csrfToken: string
+    /** The id that this request gave a browser without one. */
+    visitor?: string
+    /** What a form without script means by its POST; null for any other request. Unset until the body is read. */
+    formMethod?: FormMethod | null
   }
 }
 
-export const factory = createFactory<Env>()
+/** The methods that no form has. */
+export type FormMethod = 'PUT' | 'DELETE'
+
+export const factory = createFactory<Env>({ initApp: takeForms })

@@ -1,5 +1,6 @@
 import { createContext, useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
+import type { FormMethod } from './factory.ts'
 
 const Token = createContext('')
 
@@ -8,29 +9,47 @@ export const CsrfToken = ({ value, children }: { value: string; children: Child 
   <Token.Provider value={value}>{children}</Token.Provider>
 )
 
-/** A form that works without scripts; what navigates is posted natively, so that a 303 is a 303. */
+type Props = {
+  action: string
+  children: Child
+  /** That of the route, where it is none that a form has. */
+  method?: FormMethod
+  /** htmx sends it once it is there, and its attributes say what becomes of the answer. */
+  live?: boolean
+  /** Asked before it is sent: by a dialog, or without script by a page. */
+  question?: string | undefined
+  /** It has a field for a file. */
+  upload?: boolean
+  id?: string
+  class?: string
+  'aria-labelledby'?: string
+  [htmx: `hx-${string}`]: string | undefined
+}
+
+/**
+ * A form that works without scripts, and before they have loaded: it always posts, lest a browser puts
+ * what was typed into the address. What navigates is posted natively, so that a 303 is a 303.
+ */
 export const PostForm = ({
   action,
   children,
-  class: className,
+  method,
+  live = false,
+  question,
   upload = false,
-  ...htmx
-}: {
-  action: string
-  children: Child
-  class?: string
-  /** It has a field for a file. */
-  upload?: boolean
-  [htmx: `hx-${string}`]: string
-}) => (
+  ...attributes
+}: Props) => (
   <form
+    {...attributes}
     method="post"
     action={action}
-    class={className}
     enctype={upload ? 'multipart/form-data' : undefined}
-    {...htmx}
+    hx-post={live ? action : undefined}
+    hx-confirm={question}
   >
     <input type="hidden" name="csrf_token" value={useContext(Token)} />
+    {method && <input type="hidden" name="_method" value={method} />}
+    {question && <input type="hidden" name="_question" value={question} />}
     {children}
   </form>
 )

@@ -6,7 +6,8 @@ import { AppError, Failure, statusOf } from '../errors.ts'
 import { fieldName } from './body.ts'
 import type { Env } from './factory.ts'
 
-type Status = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 502 | 503 | 504
+type Status =
+  400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 421 | 422 | 429 | 500 | 502 | 503 | 504
 
 /** What is told of an error, whoever asked. */
 export type Problem = {
@@ -76,6 +77,7 @@ const titles: Record<Status, string> = {
   409: 'Conflict',
   413: 'Too large',
   415: 'Unsupported body',
+  421: 'Wrong address',
   422: 'Not accepted',
   429: 'Too many requests',
   500: 'Internal error',

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { PostForm } from './form.tsx'
 
 type Props = {
   path: string
@@ -22,18 +23,36 @@ export const DialogButton = ({ path, label, children }: Props) => (
   </button>
 )
 
-/** Deletes what a row of a list shows, once the question is answered with yes. */
-export const DeleteButton = ({ path, label, question, children }: Props & { question: string }) => (
-  <button
-    type="button"
-    class="btn quiet-danger"
-    data-variant="ghost"
-    data-size="sm"
-    hx-delete={path}
-    hx-target="#modal"
-    hx-confirm={question}
-    aria-label={label}
+/** Deletes what a row of a list shows, once the question, if there is one, is answered with yes. */
+export const DeleteButton = ({
+  path,
+  label,
+  question,
+  target = '#modal',
+  swap,
+  children,
+}: Props & {
+  question?: string
+  /** What the answer goes into, and how. */
+  target?: string
+  swap?: string
+}) => (
+  <PostForm
+    action={path}
+    method="DELETE"
+    live
+    hx-target={target}
+    hx-swap={swap}
+    question={question}
   >
-    {children}
-  </button>
+    <button
+      type="submit"
+      class="btn quiet-danger"
+      data-variant="ghost"
+      data-size="sm"
+      aria-label={label}
+    >
+      {children}
+    </button>
+  </PostForm>
 )

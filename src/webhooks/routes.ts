@@ -7,6 +7,7 @@ import { journal } from '../journal.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { answerJson, problemOf } from '../web/problem.ts'
+import { ownHost } from '../web/own-host.ts'
 import { rateLimit } from '../web/rate-limit.ts'
 import { BodyReader } from './body.ts'
 import { gitea } from './gitea.ts'
@@ -29,7 +30,7 @@ export const webhookRoutes = (deps: Deps, { now = Date.now }: { now?: () => numb
 
   return factory
     .createApp()
-    .use('/webhooks/*', rateLimit({ rate, burst }))
+    .use('/webhooks/*', ownHost(deps.config), rateLimit({ rate, burst }))
     .post('/webhooks/github', (c) => answer(c, github))
     .post('/webhooks/gitlab', (c) => answer(c, gitlab))
     .post('/webhooks/gitea', (c) => answer(c, gitea))

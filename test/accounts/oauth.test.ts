@@ -1,7 +1,12 @@
 import { expect, onTestFinished, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { users } from '../../src/db/schema.ts'
 import { testApp } from '../support/app.ts'
+import { contentsOf } from '../support/refusals.ts'
 import { oauthSettings, startOAuthProvider } from './oauth-provider.ts'
 import { Visitor } from './visitor.ts'
+
+const password = 'correct horse battery'
 
 /** A Davit that logs in with a provider of our own, whose people may register. */
 function davit(env: Record<string, string> = {}) {
@@ -9,6 +14,8 @@ function davit(env: Record<string, string> = {}) {
   onTestFinished(() => provider.stop())
   const t = testApp({ ...oauthSettings(provider), ...env })
   const owner = t.logIn('owner@example.com')
+  const passwordHash = Bun.password.hashSync(password)
+  t.db.update(users).set({ passwordHash }).where(eq(users.id, owner.user.id)).run()
   return { ...t, provider, owner, visitor: () => new Visitor(t.app) }
 }
 
@@ -147,7 +154,11 @@ test.each(['refused with 200', 'html', 'outage', 'huge'] as const)(
 
 test('a user links the login while logged in, and unlinks it while a password is left', async () => {
   const t = davit()
-  const authorize = new URL((await t.owner.send('/auth/oauth?link=1')).headers.get('Location')!)
+  const authorize = new URL(
+    (await t.owner.form('/settings/identities', { current_password: password })).headers.get(
+      'Location',
+    )!,
+  )
   const linked = await t.owner.send(callback(authorize))
   expect(linked.headers.get('Location')).toBe('/settings/profile')
   const visitor = t.visitor()
@@ -172,7 +183,11 @@ test('an identity of one user is not linked to another', async () => {
   const t = davit()
   const visitor = t.visitor()
   await visitor.get(callback(await consent(visitor)))
-  const authorize = new URL((await t.owner.send('/auth/oauth?link=1')).headers.get('Location')!)
+  const authorize = new URL(
+    (await t.owner.form('/settings/identities', { current_password: password })).headers.get(
+      'Location',
+    )!,
+  )
   expect((await t.owner.send(callback(authorize))).status).toBe(409)
 })
 
@@ -181,4 +196,29 @@ test('without a provider in the settings there is no such page', async () => {
   const visitor = new Visitor(t.app)
   expect((await visitor.get('/auth/oauth')).status).toBe(404)
   expect((await visitor.get('/auth/oauth/callback?code=x&state=y')).status).toBe(404)
+})
+
+test('linking is begun by a form with the password, and no address begins it', async () => {
+  const t = davit()
+  const attempts = () => t.db.$client.query('SELECT count(*) FROM oauth_attempts').values()
+  const before = contentsOf(t)
+  for (const path of ['/auth/oauth?link=1', '/auth/oauth']) {
+    const answer = await t.owner.page(path)
+    expect([answer.status, answer.headers.get('Location')]).toEqual([303, '/dashboard'])
+    expect(answer.headers.getSetCookie()).toEqual([])
+  }
+  for (const given of ['', 'not the password']) {
+    const answer = await t.owner.form('/settings/identities', { current_password: given })
+    expect(answer.status).toBe(422)
+    expect(answer.text).toContain('id="link-password-error"')
+  }
+  expect(attempts()).toEqual([[0]])
+  const scripted = await t.owner.htmx('POST', '/settings/identities', {
+    current_password: password,
+  })
+  expect(scripted.headers.get('HX-Redirect')).toStartWith(`${t.provider.url}/login/oauth/authorize`)
+  expect(attempts()).toEqual([[1]])
+  const kept = (rows: unknown[]) =>
+    (rows as [string][]).filter(([name]) => !/attempts|failures/.test(name))
+  expect(kept(contentsOf(t))).toEqual(kept(before))
 })

@@ -26,7 +26,7 @@ describe('the profile', () => {
     expect(await json.json()).toMatchObject({ email: ada.email, name: null, role: 'admin' })
     expect(await (await visitor.get('/settings/profile')).text()).toStartWith('<!DOCTYPE html>')
     const partial = await (await visitor.htmx('GET', '/settings/profile')).text()
-    expect(partial).toContain('hx-put="/settings/password"')
+    expect(partial).toContain('hx-post="/settings/password"')
     expect(partial).not.toContain('<html')
   })
 
@@ -212,7 +212,8 @@ describe('a new password', () => {
 
   test('leaves API tokens: scripts go on', async () => {
     const { visitor, app } = await withAda()
-    const made = await visitor.json('/settings/tokens', { name: 'ci', scopes: ['read'] })
+    const wanted = { name: 'ci', scopes: ['read'], currentPassword }
+    const made = await visitor.json('/settings/tokens', wanted)
     const { token } = (await made.json()) as { token: string }
     await visitor.put('/settings/password', { currentPassword, password })
     expect((await asToken(app, token)('GET', '/dashboard')).status).toBe(200)

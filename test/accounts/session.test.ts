@@ -14,19 +14,17 @@ const cookieLine = (response: Response, name: string) =>
   response.headers.getSetCookie().filter((line) => line.startsWith(`${name}=`))
 
 describe('the session cookie', () => {
+  const plain = ['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Lax']
   test.each([
-    [{}, ['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Lax']],
-    [{ DAVIT_URL: 'http://davit.lan' }, ['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Lax']],
-    [
-      { DAVIT_URL: 'https://davit.example' },
-      ['HttpOnly', 'Max-Age=2592000', 'Path=/', 'SameSite=Lax', 'Secure'],
-    ],
-  ])('with %p has the flags it needs', async (env, flags) => {
+    [{}, 'svc_session', plain],
+    [{ DAVIT_URL: 'http://davit.lan' }, 'svc_session', plain],
+    [{ DAVIT_URL: 'https://davit.example' }, '__Host-svc_session', [...plain, 'Secure']],
+  ])('with %p has the name and the flags it needs', async (env, name, flags) => {
     const response = await new Visitor(accountsApp({ env }).app).json('/auth/register', ada)
-    const [line, ...others] = cookieLine(response, 'svc_session')
+    const [line, ...others] = cookieLine(response, name)
     expect(others).toEqual([])
     const [pair, ...attributes] = line!.split('; ')
-    expect(pair).toMatch(/^svc_session=[\w-]{43}$/)
+    expect(pair).toMatch(new RegExp(`^${name}=[\\w-]{43}$`))
     expect(attributes.sort()).toEqual(flags)
   })
 

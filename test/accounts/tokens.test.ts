@@ -16,11 +16,14 @@ type Made = { id: string; token: string; [field: string]: unknown }
 async function withToken(fields: object = {}) {
   const t = accountsApp({ env: { DAVIT_REGISTRATION: 'open' } })
   const visitor = await registered(t.app, ada)
-  const body = { name: 'ci', scopes: ['write'], ...fields }
+  const body = { name: 'ci', scopes: ['write'], currentPassword: ada.password, ...fields }
   const response = await visitor.json('/settings/tokens', body)
   const made = (await response.json()) as Made
   return { ...t, visitor, response, made, call: asToken(t.app, made.token) }
 }
+
+/** What a form asks for beside the token. */
+const confirmed = { current_password: ada.password }
 
 const statusOf = async (t: Awaited<ReturnType<typeof withToken>>) =>
   (await t.call('GET', '/dashboard')).status
@@ -48,7 +51,7 @@ describe('a new token', () => {
   test('is shown to htmx in a dialog, with the list brought up to date beside it', async () => {
     const visitor = await registered(accountsApp().app, ada)
     const fields = { name: 'ci', scopes: 'read\ndeploy', expires_in_days: '' }
-    const response = await visitor.htmx('POST', '/settings/tokens', fields)
+    const response = await visitor.htmx('POST', '/settings/tokens', { ...fields, ...confirmed })
     const html = await response.text()
     expect(response.status).toBe(200)
     expect(html).toMatch(/<dialog[^]*dvt_[\w-]{43}[^]*<section id="tokens"[^>]*hx-swap-oob="true"/)
@@ -57,7 +60,11 @@ describe('a new token', () => {
 
   test('is shown to a browser on the page', async () => {
     const visitor = await registered(accountsApp().app, ada)
-    const response = await visitor.post('/settings/tokens', { name: 'ci', scopes: 'read' })
+    const response = await visitor.post('/settings/tokens', {
+      name: 'ci',
+      scopes: 'read',
+      ...confirmed,
+    })
     expect([response.status, await response.text()]).toEqual([
       200,
       expect.stringMatching(/^<!DOCTYPE html>[^]*dvt_[\w-]{43}/),

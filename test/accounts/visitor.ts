@@ -13,6 +13,7 @@ import { Secrets } from '../../src/secrets.ts'
 import { clientAddress } from '../../src/web/client-address.ts'
 import { csrfCheck, csrfToken } from '../../src/web/csrf.ts'
 import { factory } from '../../src/web/factory.ts'
+import { readFormMethod } from '../../src/web/form-method.ts'
 import { requireAdmin } from '../../src/web/require-admin.ts'
 import { userOf } from '../../src/web/user-of.ts'
 import { answerError, answerMethodNotAllowed, answerNotFound } from '../../src/web/failures.tsx'
@@ -40,9 +41,11 @@ export function accountsApp({
   app
     .use(methodNotAllowed({ app, onMethodNotAllowed: answerMethodNotAllowed }))
     .use(clientAddress(deps.config.trustedProxies), loadSession(deps))
-    .use(csrfToken(deps), csrfCheck(deps), checkScope)
+    .use(csrfToken(deps), checkScope)
+    .use('/auth/*', csrfCheck(deps), readFormMethod)
     .route('/', accountRoutes(deps))
     .use(requireUser(deps))
+    .use(csrfCheck(deps), readFormMethod)
     .route('/', profileRoutes(deps))
     .route('/', sessionRoutes(deps))
     .route('/', tokenRoutes(deps))

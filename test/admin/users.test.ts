@@ -12,7 +12,8 @@ async function withBob() {
   const t = testApp({ DAVIT_REGISTRATION: 'open' })
   const admin = await registered(t.app, ada)
   const member = await registered(t.app, bob)
-  const made = await member.json('/settings/tokens', { name: 'ci', scopes: ['read'] })
+  const wanted = { name: 'ci', scopes: ['read'], currentPassword: bob.password }
+  const made = await member.json('/settings/tokens', wanted)
   const { token } = (await made.json()) as { token: string }
   const idOf = (email: string) => getUserByEmail(t.db, email)!.id
   return { ...t, admin, member, adaId: idOf(ada.email), bobId: idOf(bob.email), token }

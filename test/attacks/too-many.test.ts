@@ -278,7 +278,9 @@ describe('one user may not have more than so many', () => {
 /** What a first visit gives, to be sent with a form. */
 async function csrfOf(t: TestApp) {
   const response = await t.app.request('/login')
-  const cookie = response.headers.getSetCookie().find((line) => line.startsWith('svc_csrf='))!
-  const pair = cookie.split(';')[0]!
-  return { Cookie: pair, 'X-CSRF-Token': pair.slice('svc_csrf='.length) }
+  const Cookie = response.headers
+    .getSetCookie()
+    .map((line) => line.split(';')[0])
+    .join('; ')
+  return { Cookie, 'X-CSRF-Token': /svc_csrf=([^;]+)/.exec(Cookie)![1]! }
 }

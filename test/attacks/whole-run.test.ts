@@ -83,7 +83,8 @@ test('nothing that is secret is found where it does not belong, after a whole ru
   await ada.ask('POST', '/auth/login', { body: mistyped })
   secrets['a session'] = ada.cookie('svc_session')!
 
-  const made = await ada.post<any>('/settings/tokens', { name: 'ci', scopes: ['read'] })
+  const wanted = { name: 'ci', scopes: ['read'], currentPassword: secrets['password'] }
+  const made = await ada.post<any>('/settings/tokens', wanted)
   secrets['an API token'] = made.token
   await ada.ask('GET', '/projects', { headers: { Authorization: `Bearer ${made.token}` } })
   await ada.ask('GET', `/projects?access_token=${made.token}`)

@@ -147,7 +147,7 @@ describe('of accounts is recorded', () => {
   test('tokens, with their scopes and without their text', async () => {
     const { app, happened, db } = recorder(accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } }))
     const visitor = await registered(app, ada)
-    const body = { name: 'ci', scopes: ['deploy', 'read'] }
+    const body = { name: 'ci', scopes: ['deploy', 'read'], currentPassword: ada.password }
     const made = await visitor.json('/settings/tokens', body)
     const { id, token } = (await made.json()) as { id: string; token: string }
     await visitor.delete(`/settings/tokens/${id}`)
@@ -196,7 +196,11 @@ describe('of accounts is recorded', () => {
     const { app, db } = recorder(accountsApp({ env: { DAVIT_REGISTRATION: 'invite' } }))
     const visitor = await registered(app, ada)
     const invite = (await (await visitor.json('/settings/invites')).json()) as { url: string }
-    await visitor.json('/settings/tokens', { name: 'ci', scopes: ['read'] })
+    await visitor.json('/settings/tokens', {
+      name: 'ci',
+      scopes: ['read'],
+      currentPassword: ada.password,
+    })
     await visitor.put('/settings/password', {
       password: 'another horse',
       currentPassword: ada.password,
@@ -212,7 +216,11 @@ describe('of accounts is recorded', () => {
 test('what a token did names the token', async () => {
   const t = accountsApp()
   const visitor = await registered(t.app, ada)
-  const made = await visitor.json('/settings/tokens', { name: 'ci', scopes: ['write'] })
+  const made = await visitor.json('/settings/tokens', {
+    name: 'ci',
+    scopes: ['write'],
+    currentPassword: ada.password,
+  })
   const { token } = (await made.json()) as { token: string }
   await asToken(t.app, token)('POST', '/dashboard')
   expect(t.db.select().from(auditEvents).all().at(-1)).toMatchObject({

@@ -51,7 +51,12 @@ async function fillOnce() {
     const writes = {
       'a project': () => make('one too many'),
       'a change': () => client.put(`/projects/${second}`, { branch: 'next' }),
-      'a token': () => client.post('/settings/tokens', { name: 'ci', scopes: ['read'] }),
+      'a token': () =>
+        client.post('/settings/tokens', {
+          name: 'ci',
+          scopes: ['read'],
+          currentPassword: account.password,
+        }),
       'a login': () => client.post('/auth/login', account),
       'a deletion': () => client.delete(`/projects/${second}`),
       'a webhook': () => push(url),

@@ -35,8 +35,9 @@ export async function startLogDavit({
   let davit = await start('0')
   const { url } = davit
   const client = new DavitClient({ url, signal: AbortSignal.timeout(3_600_000) })
-  await client.enter('/auth/register', { email: 'log@example.com', password: Bun.randomUUIDv7() })
-  const made = { name: 'log', scopes: ['read'] }
+  const password = Bun.randomUUIDv7()
+  await client.enter('/auth/register', { email: 'log@example.com', password })
+  const made = { name: 'log', scopes: ['read'], currentPassword: password }
   const { token } = await client.post<{ token: string }>('/settings/tokens', made)
   const values = { name: 'log', repositoryUrl: `file://${repository}` }
   const project = await client.post<{ id: string }>('/projects', values)

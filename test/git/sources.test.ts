@@ -239,7 +239,7 @@ describe('a source', () => {
     const asked = await ada.htmx('DELETE', `/settings/git/${id}`)
     expect(asked.status).toBe(409)
     expect(asked.text).toContain('Shop &lt;b&gt;')
-    expect(asked.text).toContain(`hx-delete="/settings/git/${id}?confirm=1"`)
+    expect(asked.text).toContain(`action="/settings/git/${id}?confirm=1"`)
     expect((await ada.get('/settings/git')).json.items).toHaveLength(1)
 
     expect((await ada.delete(`/settings/git/${id}?${word}`)).status).toBe(200)

@@ -88,9 +88,9 @@ export function testApp(env: Record<string, string> = {}) {
   }
 }
 
-/** A client with a session of a new user. */
+/** A client with a session of a new user, who has no password to be asked for. */
 function logIn(deps: Deps, app: TestApp['app'], email: string, role: 'member' | 'admin') {
-  const user = insertUser(deps.db, { email, name: null, passwordHash: '', role })
+  const user = insertUser(deps.db, { email, name: null, passwordHash: null, role })
   return new TestClient(deps, app, user)
 }
 

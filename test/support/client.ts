@@ -1,5 +1,6 @@
 import type { createApp } from '../../src/app.tsx'
 import type { Deps } from '../../src/deps.ts'
+import { hostCookie } from '../../src/web/cookies.ts'
 import { aSession } from './session.ts'
 
 type App = ReturnType<typeof createApp>
@@ -22,7 +23,7 @@ export class TestClient {
   constructor(deps: Deps, app: App, user: { id: string; email: string }) {
     this.user = user
     this.#app = app
-    this.#cookies.set('svc_session', aSession(deps, user.id))
+    this.#cookies.set(hostCookie('svc_session', deps.config), aSession(deps, user.id))
   }
 
   get = (path: string) => this.#json('GET', path)

@@ -10,6 +10,7 @@ const sessionOf = (id: string | undefined) => (id ? { id, userId: 'ada' } : null
 /** A form that counts what reaches it, for the session that the request names. */
 function formApp({ url = null, key = secrets }: { url?: URL | null; key?: Secrets } = {}) {
   const reached: string[] = []
+  let browser = ''
   const deps = { secrets: key, config: { url } }
   const app = factory
     .createApp()
@@ -27,17 +28,25 @@ function formApp({ url = null, key = secrets }: { url?: URL | null; key?: Secret
   app.onError(answerError)
   app.notFound(answerNotFound)
 
+  /** Of this browser, whose id comes with the first answer. */
   async function token(session?: string) {
     const response = await app.request('http://davit.test/form', {
-      headers: session ? { 'Test-Session': session } : {},
+      headers: { Cookie: browser, ...(session && { 'Test-Session': session }) },
     })
+    const given = response.headers.getSetCookie().find((line) => line.includes('svc_visitor='))
+    if (given) browser = given.split(';')[0]!
     return response.text()
   }
-  function change(headers: Record<string, string>, init: RequestInit = {}) {
+  function change({ Cookie = '', ...headers }: Record<string, string>, init: RequestInit = {}) {
     return app.request('http://davit.test/form', {
       method: 'POST',
       ...init,
-      headers: { Accept: 'application/json', Host: 'davit.test', ...headers },
+      headers: {
+        Accept: 'application/json',
+        Host: 'davit.test',
+        ...headers,
+        Cookie: `${browser}; ${Cookie}`,
+      },
     })
   }
   return { app, reached, token, change }
@@ -176,7 +185,10 @@ describe('where a change comes from', () => {
 describe('the cookie', () => {
   test('is readable by scripts, and Secure under https', async () => {
     const cookieOf = async (url: URL | null) =>
-      (await formApp({ url }).app.request('/form')).headers.get('Set-Cookie')!.split('; ').slice(1)
+      (await formApp({ url }).app.request('/form', { headers: { 'Test-Session': 's1' } })).headers
+        .get('Set-Cookie')!
+        .split('; ')
+        .slice(1)
     expect(await cookieOf(null)).toEqual(['Path=/', 'SameSite=Lax'])
     expect(await cookieOf(new URL('https://davit.example'))).toContain('Secure')
   })

@@ -57,7 +57,7 @@ test('only files of the assets are served, and without a cookie', async () => {
       port: port!,
       socket: {
         open: (socket) =>
-          void socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`),
+          void socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`),
         data: (_, data) => void (text += data.toString()),
         close: () => resolve(text),
       },

@@ -97,7 +97,11 @@ function endless() {
   const { hostname, port } = new URL(davit.url)
   const { promise, resolve } = Promise.withResolvers<string>()
   const socket = connect(Number(port), hostname, () => {
-    const head = ['POST /webhooks/github HTTP/1.1', 'Host: davit', 'Content-Type: application/json']
+    const head = [
+      'POST /webhooks/github HTTP/1.1',
+      'Host: localhost',
+      'Content-Type: application/json',
+    ]
     socket.write(`${[...head, 'Transfer-Encoding: chunked'].join('\r\n')}\r\n\r\n`)
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
     const write = () => {

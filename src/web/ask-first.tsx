@@ -1,0 +1,56 @@
+import type { Config } from '../config.ts'
+import { clientOf } from './client.ts'
+import { factory } from './factory.ts'
+import { fieldsOf } from './form-fields.ts'
+import { pageBefore } from './page-before.ts'
+import { show } from './respond.tsx'
+
+type Field = [name: string, value: string]
+
+/**
+ * Asks the question of a form that was sent without script, where no dialog did: the answer is a page
+ * that says it, with the same form to be sent on.
+ */
+export const askFirst = (config: Pick<Config, 'url'>) =>
+  factory.createMiddleware(async function askBefore(c, next) {
+    const mayAsk = c.req.method === 'POST' && clientOf(c) === 'browser' && !c.var.token
+    const fields = mayAsk ? await fieldsOf(c) : null
+    const question = fields?.get('_question')?.at(-1)
+    if (!fields || typeof question !== 'string') return next()
+    const action = c.req.path + new URL(c.req.url).search
+    const sent = [...fields].flatMap(([name, values]) =>
+      name === '_question' ? [] : values.map((value): Field => [name, String(value)]),
+    )
+    const back = pageBefore(c, config) ?? '/dashboard'
+    return show(c, {
+      title: 'Are you sure?',
+      page: () => <QuestionPage {...{ question, action, sent, back }} />,
+    })
+  })
+
+const QuestionPage = ({
+  question,
+  action,
+  sent,
+  back,
+}: {
+  question: string
+  action: string
+  sent: Field[]
+  back: string
+}) => (
+  <form class="form narrow" method="post" action={action}>
+    <h1>{question}</h1>
+    {sent.map(([name, value]) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+    <div class="form-actions start">
+      <button type="submit" class="btn" data-variant="destructive">
+        Confirm
+      </button>
+      <a class="btn" data-variant="outline" href={back}>
+        Cancel
+      </a>
+    </div>
+  </form>
+)

@@ -1,0 +1,57 @@
+import { networkInterfaces } from 'node:os'
+import type { Deps } from '../deps.ts'
+import { AppError } from '../errors.ts'
+import { inCidrs } from '../hosts.ts'
+import { factory } from './factory.ts'
+import { within } from './within.ts'
+
+/** Milliseconds after which the engine is asked again, and those that a request waits for a first answer. */
+const askEvery = 30_000
+const patience = 1000
+
+/**
+ * Answers 403 to whatever comes from a container: of an app, a service or a build. Those of the network
+ * pool are known; of others the default bridge, where builds run. A trusted proxy may be one itself.
+ */
+export function refuseContainers({ config, docker }: Pick<Deps, 'config' | 'docker'>) {
+  const bridge = defaultBridge(docker)
+
+  return factory.createMiddleware(async function checkPeer(c, next) {
+    if (await isContainer(c.var.peer))
+      throw new AppError(
+        'forbidden',
+        'This request comes from a container, and Davit serves people. Programs in an app reach it through a proxy that DAVIT_TRUSTED_PROXIES names.',
+      )
+    await next()
+  })
+
+  async function isContainer(peer: string) {
+    if (inCidrs(peer, ['127.0.0.0/8', '::1', ...config.trustedProxies])) return false
+    if (!inCidrs(peer, [config.networkPool, ...(await bridge())])) return false
+    return !isOwn(peer) // the gateway of a bridge is this machine
+  }
+}
+
+const isOwn = (peer: string) =>
+  Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === peer))
+
+/** The subnets of the engine's default bridge as it last told them; none while it never has. */
+function defaultBridge(docker: Pick<Deps['docker'], 'listNetworks'>) {
+  let subnets: string[] = []
+  let askedAt = -Infinity
+  let asking = Promise.resolve()
+
+  return async function subnetsOfBridge() {
+    if (performance.now() - askedAt > askEvery) asking = ask()
+    if (subnets.length === 0) await within(patience, asking)
+    return subnets
+  }
+
+  async function ask() {
+    askedAt = performance.now()
+    const signal = AbortSignal.timeout(askEvery)
+    const networks = await docker.listNetworks({ signal }).catch(() => null)
+    if (networks)
+      subnets = networks.filter(({ name }) => name === 'bridge').flatMap((n) => n.subnets)
+  }
+}
