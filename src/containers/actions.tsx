@@ -37,27 +37,15 @@ const Action = ({
     'data-size': 'sm',
     'aria-label': `${label} ${container.name}`,
   }
-  if (place.kind === 'other')
-    return (
-      <button
-        type="button"
-        {...button}
-        hx-post={path}
-        hx-target={target}
-        hx-swap="outerMorph"
-        hx-disable="this"
-        hx-confirm={`${container.name} is not Davit’s: something else on this machine made it and may rely on it. ${label} it all the same?`}
-      >
-        {label}
-      </button>
-    )
+  const question = `${container.name} is not Davit’s: something else on this machine made it and may rely on it. ${label} it all the same?`
   return (
     <PostForm
       action={path}
-      hx-post={path}
+      live
       hx-target={target}
       hx-swap="outerMorph"
       hx-disable="find button"
+      question={place.kind === 'other' ? question : undefined}
     >
       <button type="submit" {...button}>
         {label}

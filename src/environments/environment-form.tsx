@@ -1,6 +1,7 @@
 import type { environments, projects } from '../db/schema.ts'
 import { ModalActions } from '../web/dialog.tsx'
 import { FormError, SelectField, TextArea, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
 
 type Project = typeof projects.$inferSelect
@@ -9,11 +10,12 @@ type Props = { project: Project; environment: Environment | null; draft: Draft }
 
 /** Empty fields fall back to what their placeholder says. */
 export const EnvironmentForm = ({ project, environment, draft }: Props) => (
-  <form
+  <PostForm
     class="form"
     {...(environment
-      ? { 'hx-put': `/projects/${project.id}/envs/${environment.id}` }
-      : { 'hx-post': `/projects/${project.id}/envs` })}
+      ? { action: `/projects/${project.id}/envs/${environment.id}`, method: 'PUT' }
+      : { action: `/projects/${project.id}/envs` })}
+    live
     hx-target="#modal"
     hx-disable="find button[type=submit]"
   >
@@ -82,7 +84,7 @@ export const EnvironmentForm = ({ project, environment, draft }: Props) => (
         {environment ? 'Save' : 'Create'}
       </button>
     </ModalActions>
-  </form>
+  </PostForm>
 )
 
 const advanced = ['health_path', 'health_timeout', 'memory_mb', 'cpus', 'domains', 'volumes']

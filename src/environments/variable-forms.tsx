@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { environments } from '../db/schema.ts'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import { Checkbox, FormError, TextArea, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import { emptyDraft } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import type { ShownVariable } from './variables-page.tsx'
@@ -28,11 +29,12 @@ export const VariableModal = ({
     </Modal>
   ) : (
     <Modal title={variable ? `Edit ${variable.key}` : 'New variable'}>
-      <form
+      <PostForm
         class="form"
         {...(variable
-          ? { 'hx-put': `/envs/${environment.id}/variables/${variable.id}` }
-          : { 'hx-post': `/envs/${environment.id}/variables` })}
+          ? { action: `/envs/${environment.id}/variables/${variable.id}`, method: 'PUT' }
+          : { action: `/envs/${environment.id}/variables` })}
+        live
         hx-target="#modal"
         hx-disable="find button[type=submit]"
       >
@@ -80,7 +82,7 @@ export const VariableModal = ({
             {variable ? 'Save' : 'Add'}
           </button>
         </ModalActions>
-      </form>
+      </PostForm>
     </Modal>
   )
 
@@ -105,9 +107,10 @@ const DotenvForm = ({
   draft: Draft
   children: Child
 }) => (
-  <form
+  <PostForm
     class="form"
-    hx-post={`/envs/${environment.id}/variables`}
+    action={`/envs/${environment.id}/variables`}
+    live
     hx-target="#modal"
     hx-disable="find button[type=submit]"
   >
@@ -130,7 +133,7 @@ const DotenvForm = ({
       draft={draft}
     />
     {children}
-  </form>
+  </PostForm>
 )
 
 const SetButton = () => (

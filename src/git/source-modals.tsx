@@ -1,5 +1,6 @@
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import { FormError, SelectField, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
 import type { TokenOwner } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
@@ -7,9 +8,10 @@ import type { Source } from './store.ts'
 
 export const NewSourceModal = ({ draft }: { draft: Draft }) => (
   <Modal title="New git source">
-    <form
+    <PostForm
       class="form"
-      hx-post="/settings/git"
+      action="/settings/git"
+      live
       hx-target="#modal"
       hx-disable="find button[type=submit]"
     >
@@ -61,7 +63,7 @@ export const NewSourceModal = ({ draft }: { draft: Draft }) => (
           Check and add
         </button>
       </ModalActions>
-    </form>
+    </PostForm>
   </Modal>
 )
 
@@ -119,7 +121,13 @@ export const RemoveSourceModal = ({
   projects: { id: string; name: string }[]
 }) => (
   <Modal title="Projects use this source">
-    <div class="form">
+    <PostForm
+      class="form"
+      action={`/settings/git/${source.id}?confirm=1`}
+      method="DELETE"
+      live
+      hx-target="#modal"
+    >
       <p>
         Without <bdi>{source.name}</bdi> these keep their repository’s address, but can no longer
         read it where it is private:
@@ -134,17 +142,11 @@ export const RemoveSourceModal = ({
         ))}
       </ul>
       <ModalActions>
-        <button
-          type="button"
-          class="btn"
-          data-variant="destructive"
-          hx-delete={`/settings/git/${source.id}?confirm=1`}
-          hx-target="#modal"
-        >
+        <button type="submit" class="btn" data-variant="destructive">
           Remove it all the same
         </button>
       </ModalActions>
-    </div>
+    </PostForm>
   </Modal>
 )
 

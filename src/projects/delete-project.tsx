@@ -1,6 +1,7 @@
 import type { projects } from '../db/schema.ts'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import { TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import { VolumesField } from './volumes-field.tsx'
 
 type Project = typeof projects.$inferSelect
@@ -20,9 +21,11 @@ export const DeleteProjectModal = ({
       </>
     }
   >
-    <form
+    <PostForm
       class="form"
-      hx-delete={`/projects/${project.id}`}
+      action={`/projects/${project.id}`}
+      method="DELETE"
+      live
       hx-target="#modal"
       hx-disable="find button[type=submit]"
     >
@@ -49,7 +52,7 @@ export const DeleteProjectModal = ({
           Delete the project
         </button>
       </ModalActions>
-    </form>
+    </PostForm>
   </Modal>
 )
 

@@ -1,6 +1,7 @@
 import type { projects } from '../db/schema.ts'
 import type { Source } from '../git/store.ts'
 import { Checkbox, FormError, TextArea, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
 import { SaveRow } from '../web/save-row.tsx'
 import { DeployKey } from './deploy-key.tsx'
@@ -41,11 +42,13 @@ export const ProjectSettings = (props: ProjectFormProps) => (
 
 /** Replaces itself with the server's answer, complaints or a note that it is saved. */
 export const ProjectForm = ({ project, draft, from, sources, saved = false }: ProjectFormProps) => (
-  <form
+  <PostForm
     id="project-form"
     class="settings-section"
     aria-labelledby="source-heading"
-    hx-put={`/projects/${project.id}`}
+    action={`/projects/${project.id}`}
+    method="PUT"
+    live
     hx-swap="outerHTML"
     hx-disable="find button"
   >
@@ -71,16 +74,18 @@ export const ProjectForm = ({ project, draft, from, sources, saved = false }: Pr
       )}
       <SaveRow saved={saved && 'Saved'} />
     </div>
-  </form>
+  </PostForm>
 )
 
 /** Like ProjectForm, for how the code is built. */
 export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
-  <form
+  <PostForm
     id="build-form"
     class="settings-section"
     aria-labelledby="build-heading"
-    hx-put={`/projects/${project.id}/settings`}
+    action={`/projects/${project.id}/settings`}
+    method="PUT"
+    live
     hx-swap="outerHTML"
     hx-disable="find button"
   >
@@ -158,5 +163,5 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
       />
       <SaveRow saved={saved && 'Saved'} />
     </div>
-  </form>
+  </PostForm>
 )

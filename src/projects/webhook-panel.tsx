@@ -1,4 +1,5 @@
 import { providers } from '../git/providers/registry.ts'
+import { PostForm } from '../web/form.tsx'
 import { CheckIcon } from '../web/icons.tsx'
 import type { Project } from './store.ts'
 import type { Webhook } from './webhook.ts'
@@ -60,36 +61,37 @@ const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string 
     </p>
   ) : (
     <p>
-      {title} has a webhook to this address that Davit did not add. Register it anew to give it the
+      {title} has a webhook to this address that Davit did not add. Register it again to give it the
       secret of this project.
     </p>
   )
 }
 
 const Register = ({ project, webhook }: { project: Project; webhook: Webhook }) => (
-  <button
-    type="button"
-    class="btn"
-    data-variant={webhook.own ? 'outline' : undefined}
-    hx-post={`/projects/${project.id}/webhook`}
+  <PostForm
+    action={`/projects/${project.id}/webhook`}
+    live
     hx-target="#webhook-panel"
     hx-swap="outerHTML"
-    hx-disable="this"
+    hx-disable="find button"
   >
-    {webhook.registered ? 'Register anew' : 'Register the webhook'}
-  </button>
+    <button type="submit" class="btn" data-variant={webhook.own ? 'outline' : undefined}>
+      {webhook.registered ? 'Register again' : 'Register the webhook'}
+    </button>
+  </PostForm>
 )
 
 const Remove = ({ project }: { project: Project }) => (
-  <button
-    type="button"
-    class="btn quiet-danger"
-    data-variant="ghost"
-    hx-delete={`/projects/${project.id}/webhook`}
+  <PostForm
+    action={`/projects/${project.id}/webhook`}
+    method="DELETE"
+    live
     hx-target="#webhook-panel"
     hx-swap="outerHTML"
-    hx-confirm="Remove the webhook? Pushes then deploy nothing."
+    question="Remove the webhook? Pushes then deploy nothing."
   >
-    Remove
-  </button>
+    <button type="submit" class="btn quiet-danger" data-variant="ghost">
+      Remove
+    </button>
+  </PostForm>
 )

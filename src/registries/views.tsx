@@ -2,6 +2,7 @@ import { EmptyState, MoreLink } from '../web/components.tsx'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { FormError, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
@@ -68,9 +69,10 @@ const RegistryItem = ({ registry: { id, host, username, createdAt } }: { registr
 
 export const NewRegistryModal = ({ draft }: { draft: Draft }) => (
   <Modal title="New registry">
-    <form
+    <PostForm
       class="form"
-      hx-post="/settings/registries"
+      action="/settings/registries"
+      live
       hx-target="#modal"
       hx-disable="find button[type=submit]"
     >
@@ -111,7 +113,7 @@ export const NewRegistryModal = ({ draft }: { draft: Draft }) => (
           Check and add
         </button>
       </ModalActions>
-    </form>
+    </PostForm>
   </Modal>
 )
 

@@ -1,5 +1,6 @@
 import { VolumesField } from '../projects/volumes-field.tsx'
 import { Modal, ModalActions } from '../web/dialog.tsx'
+import { PostForm } from '../web/form.tsx'
 import { servicePath } from './own-service.ts'
 import type { Service } from './store.ts'
 
@@ -18,9 +19,11 @@ export const DeleteServiceModal = ({
       </>
     }
   >
-    <form
+    <PostForm
       class="form"
-      hx-delete={servicePath(service)}
+      action={servicePath(service)}
+      method="DELETE"
+      live
       hx-target="#modal"
       hx-disable="find button[type=submit]"
     >
@@ -37,6 +40,6 @@ export const DeleteServiceModal = ({
           Delete the service
         </button>
       </ModalActions>
-    </form>
+    </PostForm>
   </Modal>
 )

@@ -2,6 +2,7 @@ import { PageHead } from '../web/components.tsx'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
@@ -42,10 +43,12 @@ export const EditPage = (props: Props) => (
 export const EditForm = ({ service, definition, template, draft, user }: Props) => {
   const outline = outlineOf(template, definition.values)
   return (
-    <form
+    <PostForm
       id="edit-form"
       class="form service-form"
-      hx-put={servicePath(service)}
+      action={servicePath(service)}
+      method="PUT"
+      live
       hx-target="this"
       hx-swap="outerHTML"
       hx-disable="find button"
@@ -89,7 +92,7 @@ export const EditForm = ({ service, definition, template, draft, user }: Props) 
           Show what changes
         </button>
       </div>
-    </form>
+    </PostForm>
   )
 }
 

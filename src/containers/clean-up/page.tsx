@@ -78,7 +78,7 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
   <PostForm
     action={prunePath}
     class="form"
-    hx-post={prunePath}
+    live
     hx-target="#clean-up"
     hx-swap="outerHTML show:window:top"
     hx-disable="find button[type=submit]"

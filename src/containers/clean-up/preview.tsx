@@ -30,7 +30,7 @@ const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly Pru
   <PostForm
     action={prunePath}
     class="form"
-    hx-post={prunePath}
+    live
     hx-target="#clean-up"
     hx-swap="outerHTML show:window:top"
     hx-disable="find button[type=submit]"

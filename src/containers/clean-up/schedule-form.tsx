@@ -1,4 +1,5 @@
 import { Checkbox, FormError, SelectField, TextField } from '../../web/fields-view.tsx'
+import { PostForm } from '../../web/form.tsx'
 import type { Draft } from '../../web/input.ts'
 import { SaveRow } from '../../web/save-row.tsx'
 import { Ago } from '../../web/times.tsx'
@@ -10,10 +11,12 @@ type Props = { schedule: Schedule; draft?: Draft; saved?: boolean }
 
 /** When Davit cleans up by itself, and what came of it the last time. */
 export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
-  <form
+  <PostForm
     id="clean-up-schedule"
     class="form"
-    hx-put="/settings/prune/schedule"
+    action="/settings/prune/schedule"
+    method="PUT"
+    live
     hx-target="this"
     hx-swap="outerHTML"
     hx-disable="find button[type=submit]"
@@ -49,7 +52,7 @@ export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
     </div>
     <LastRun {...schedule} />
     <SaveRow saved={saved && 'Saved'} />
-  </form>
+  </PostForm>
 )
 
 const hours = Array.from({ length: 24 }, (_, hour) => ({
