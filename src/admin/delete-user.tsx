@@ -2,6 +2,7 @@ import type { UserRow } from '../accounts/store.ts'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { Checkbox, SelectField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 
 /** What a user has, by name. */
 export type Belongings = { projects: string[]; services: string[] }
@@ -23,9 +24,11 @@ export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
       </>
     }
   >
-    <form
+    <PostForm
       class="form"
-      hx-delete={`/settings/users/${user.id}`}
+      action={`/settings/users/${user.id}`}
+      method="DELETE"
+      live
       hx-target="#modal"
       hx-disable="find button[type=submit]"
     >
@@ -66,7 +69,7 @@ export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
           Delete user
         </button>
       </ModalActions>
-    </form>
+    </PostForm>
   </Modal>
 )
 
