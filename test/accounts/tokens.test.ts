@@ -289,8 +289,9 @@ describe('the list of tokens', () => {
 
 describe('a stream may ask whether the login it came with still holds', () => {
   type Login = { session: { id: string } | null; token: { id: string } | null }
+  const user = { role: 'admin' as const }
   const requestOf = (login: Login) =>
-    ({ get: (name: keyof Login) => login[name] }) as unknown as Context
+    ({ get: (name: keyof Login | 'user') => ({ ...login, user })[name] }) as unknown as Context
 
   test('which was a token', async () => {
     const t = await withToken()
