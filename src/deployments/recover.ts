@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { untilStored } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { withEngine } from '../docker/with-engine.ts'
@@ -11,6 +12,7 @@ import { renameOldImages } from './image-name.ts'
 import { removeContainersLeftOver, removeImagesLeftOver } from './left-overs.ts'
 import { LogWriter } from './log-writer.ts'
 import { observe } from './observe.ts'
+import { downloadsIn } from './steps/remote-files.ts'
 import {
   activeStatuses,
   getCurrent,
@@ -50,6 +52,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
     await observeAgain(deps, deployment, { signal })
   }
   if (signal.aborted) return
+  await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true })
   await hideImages(deps, { signal })
   if (signal.aborted) return
   for (const waiting of listInStatus(deps.db, ['pending']))
