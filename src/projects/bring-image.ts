@@ -82,6 +82,7 @@ export async function bringImage(deps: ImageDeps, asked: Asked): Promise<Brought
     await refuseUnlessGiven(deps, here, task)
     return { name, image: here, pulled: false }
   }
+  task.onPull?.()
   await pull(deps, { ...task, source: name, auth })
   return { name, image: (await docker.inspectImage(name, { signal }))!, pulled: true }
 }
@@ -102,7 +103,6 @@ async function pull(
 ) {
   const { image, platform, signal, reference } = task
   await refusePrivate(deps, { registry: reference.registry, signal })
-  task.onPull?.()
   const options = { as: image, auth, signal, ...(platform && { platform }) }
   for await (const layer of deps.docker.pullImage(source, options)) task.onLayer?.(layer)
 }
@@ -120,6 +120,7 @@ async function pullApart(
   await refusePrivate(deps, { registry: reference.registry, signal })
   const digest = await docker.imageDigest(name, { auth, signal, as: wanted })
   const source = `${repositoryOf(reference)}@${digest}`
+  task.onPull?.() // even if it has to wait for builds of others
   return imageLock.alone(ownerId, signal, async () => {
     await losePublicNames(deps)
     const isHere = (await docker.inspectImage(source, { signal })) !== null

@@ -135,6 +135,9 @@ describe.each(builders)('with the builder %s', (builder) => {
     repository.commit({ Dockerfile: `ARG A=${hex.slice(0, 6)}\nFROM $A\n${end}` })
     expect((await deploy()).error.code).toMatch(/^(base_image|image)_/)
 
+    for (const image of [deployment.image, guess, id, hex.slice(0, 8)])
+      expect((await made(t, bob, stack(image), { name: `a${image.length}` })).status).toBe('failed')
+
     const again = await deployed(t, ada, `FROM ${deployment.image}\n${end}`, 'on-its-own')
     expect(again.deployment.status, again.log).toBe('running')
   })

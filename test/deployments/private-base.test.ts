@@ -37,3 +37,28 @@ test('a build begins with a private image once its owner has a login for the reg
   expect(log.join('\n')).toContain('from the private base')
   expect(log.join('\n')).not.toContain(user.password)
 })
+
+test.each(['with a login', 'for everyone'])(
+  'each build begins with what the registry has by then, %s',
+  async (kind) => {
+    const t = testApp()
+    const ada = t.logIn('ada@example.com')
+    const open = kind === 'for everyone' ? await startRegistry() : null
+    const login = open ? { username: '', password: '' } : user
+    const auth = { ...login, serveraddress: (open ?? registry).host }
+    if (!open) await ada.post('/settings/registries', { host: registry.host, ...user })
+    const image = await pushImage(corner, { auth, line: 'echo the first > /base' })
+    const Dockerfile = `FROM ${image}\nRUN cat /base\nCMD ["sleep", "9999"]\n`
+    const project = await aProject(t, ada, { Dockerfile }, { port: 0 })
+    expect((await logOf(ada, await project.deploy())).join('\n')).toContain('the first')
+    expect(await corner.docker.inspectImage(image)).toBeNull()
+
+    await pushImage(corner, {
+      auth,
+      line: 'echo the second > /base',
+      repo: image.replace(/:1$/, ''),
+    })
+    expect((await logOf(ada, await project.deploy())).join('\n')).toContain('the second')
+    await open?.stop()
+  },
+)

@@ -10,6 +10,7 @@ import { UsagePoller } from '../../src/containers/usage/poller.ts'
 import { LiveLogs } from '../../src/containers/live-logs.ts'
 import { PruneRuns } from '../../src/containers/clean-up/runs.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
+import { givenImages } from '../../src/db/schema.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import type { Deps } from '../../src/deps.ts'
 import { DeploymentQueue } from '../../src/deployments/queue.ts'
@@ -76,6 +77,8 @@ export function testApp(env: Record<string, string> = {}) {
     await deps.pruneRuns.stop()
     if (deps.docker !== docker || hasMade())
       await removeFromEngine(docker, labelFilter(deps.instanceId))
+    for (const { name } of db.select().from(givenImages).all())
+      await docker.removeImage(name, { force: true })
     rmSync(dataDir, { recursive: true, force: true })
   })
   return {

@@ -6,10 +6,10 @@ import { collect } from '../docker/sandbox.ts'
 /** An image that a line of the shell makes of busybox, in the registry only. Returns its reference. */
 export async function pushImage(
   { docker, name, run }: ReturnType<typeof sandbox>,
-  { auth, line }: { auth: RegistryAuth; line: string },
+  { auth, line, ...to }: { auth: RegistryAuth; line: string; repo?: string },
 ) {
   const engine = connectEngine(undefined)
-  const repo = `${auth.serveraddress}/app-${name()}`
+  const repo = to.repo ?? `${auth.serveraddress}/app-${name()}`
   const id = await run(line)
   await docker.waitForExit(id)
   await engine.request('POST', '/commit', { query: { container: id, repo, tag: '1' } })
