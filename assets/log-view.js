@@ -73,7 +73,10 @@ class LogView {
     if (this.#stream) this.#listenToStream(this.#stream)
   }
 
-  /** htmx keeps the connection and resumes it; drawing each message as it comes would be too slow. */
+  /**
+   * htmx keeps the connection and resumes it; drawing each message as it comes would be too slow. It
+   * connects when it is told to: before, what a fast failure has to say would come while nobody listens.
+   */
   #listenToStream(stream) {
     stream.addEventListener('htmx:sse:before:message', (event) => {
       const { data, event: name, id } = event.detail.message
@@ -86,9 +89,11 @@ class LogView {
       this.#stream = null
       this.#schedule()
     })
-    const again = () => setTimeout(() => this.#stream && htmx.trigger(stream, 'reconnect'), 5000)
+    const connect = () => this.#stream && htmx.trigger(stream, 'connect')
+    const again = () => setTimeout(connect, 5000)
     stream.addEventListener('htmx:response:error', again)
     stream.addEventListener('htmx:error', again)
+    setTimeout(connect) // htmx, which was there before, starts in a timer too: it is ready by then
   }
 
   #schedule() {

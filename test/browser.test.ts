@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { anApp, aRepository } from './deployments/apps.ts'
 import { createAndDeploy, deleteProject, openBrowser, register } from './support/browser.ts'
+import { until } from './support/until.ts'
 
 test('the first visitor makes an account and watches a repository become a running app', async () => {
   const { page, directory, complaints } = await openBrowser()
@@ -97,6 +98,36 @@ test('a dialog keeps what was typed, shows what is wrong, and gives the focus ba
   await page.locator('button:focus', { hasText: 'New environment' }).waitFor()
   expect(complaints).toEqual([])
 })
+
+test.each(['nothing', 'log-view', 'htmx', 'logs?after'])(
+  'a deployment that fails at once shows its whole log, also where %s comes after its end',
+  async (late) => {
+    const { page, directory, complaints } = await openBrowser()
+    await register(page)
+    const hasEnded = async () => {
+      const answer = await page.request.get(page.url(), { headers: { Accept: 'application/json' } })
+      return (await answer.json()).status === 'failed'
+    }
+    await page.route(
+      (address) => address.href.includes(late),
+      async (route) => {
+        if (page.url().includes('/deployments/')) await until(hasEnded)
+        await route.continue()
+      },
+    )
+    const { url } = aRepository(directory, { 'no-dockerfile': 'x' })
+    await createAndDeploy(page, { name: 'site', url })
+
+    await page.locator('.status-line').getByText('Failed').waitFor()
+    await page
+      .locator('[data-log-state]')
+      .filter({ hasText: /^\d+ lines$/ })
+      .waitFor()
+    expect(await page.locator('.line').count()).toBeGreaterThan(3)
+    await page.locator('.line').filter({ hasText: 'Failed: ' }).waitFor()
+    expect(complaints).toEqual([])
+  },
+)
 
 test('a log of 100,000 lines is there at once, and every line of it can be reached', async () => {
   const { page, directory, complaints } = await openBrowser()

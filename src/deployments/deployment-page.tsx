@@ -55,7 +55,7 @@ export const DeploymentPage = ({
           hidden
           hx-sse:connect={`${logPath(deployment)}?after=${lastSequence}`}
           hx-sse:close="done"
-          hx-trigger="load, reconnect"
+          hx-trigger="connect"
           hx-swap="none"
         />
       )}

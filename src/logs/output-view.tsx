@@ -60,7 +60,7 @@ export const OutputView = ({
         id="log-stream"
         hidden
         hx-sse:connect={`${path}/stream?after=${extent.last}`}
-        hx-trigger="load, reconnect"
+        hx-trigger="connect"
         hx-swap="none"
       />
     </section>

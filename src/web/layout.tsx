@@ -37,8 +37,8 @@ const Head = ({ title }: { title: string }) => (
       <link rel="stylesheet" href={assetPath(name)} />
     ))}
     <script src={assetPath('theme.js')} />
+    {/* one file with its sse extension: htmx starts in a timer, and knows no extension that comes later */}
     <script src={assetPath('vendor/htmx.min.js')} defer />
-    <script src={assetPath('vendor/hx-sse.min.js')} defer />
     <script src={assetPath('app.js')} type="module" />
   </head>
 )
