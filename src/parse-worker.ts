@@ -5,6 +5,7 @@ import {
 } from './deployments/dockerfile/inspect.ts'
 import { ignoredPaths } from './git/dockerignore.ts'
 import { nearestRefs } from './git/unknown-ref.ts'
+import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './error-transfer.ts'
 import { readEvent } from './webhooks/read-event.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
@@ -18,6 +19,7 @@ const tasks = {
   inspectDockerfile,
   inspectTriggers,
   nearestRefs,
+  readAnswer,
   readEvent,
   rewriteDockerfile,
   touchesEach,

@@ -13,12 +13,15 @@ type LookupDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'git'>
 type Asked = { source: Source; signal: AbortSignal }
 type AskedOf = Asked & { repository: string }
 
+/** As many as a provider is asked for. */
+const mostBranches = 20_000
+
 /** Milliseconds for `git ls-remote`: less than a request may take. */
 const patience = 10_000
 
 /** Lists for the pickers; the same question within 30 seconds is asked of the provider once. */
 export function openLookups(deps: LookupDeps) {
-  const cache = new ShortCache({ milliseconds: 30_000, most: 200 })
+  const cache = new ShortCache({ milliseconds: 30_000, most: 10 })
   return {
     repositories: ({ source, signal }: Asked): Promise<Listing<Repository>> =>
       cache.remember(`repositories ${source.id}`, {
@@ -71,7 +74,8 @@ async function askGit(
   try {
     const both = AbortSignal.any([signal, deadline])
     const { head, branches } = await git.listBranches({ url, signal: both })
-    return { items: branches, truncated: false, defaultBranch: head }
+    const items = branches.slice(0, mostBranches)
+    return { items, truncated: items.length < branches.length, defaultBranch: head }
   } catch (error) {
     if (deadline.aborted && !signal.aborted)
       throw new AppError(

@@ -8,7 +8,7 @@ import { userOf } from '../web/user-of.ts'
 import { branchesQuery, repositoriesQuery, repositoryName } from './forms.ts'
 import { openLookups } from './look-up.ts'
 import type { Branches } from './look-up.ts'
-import { BranchOptions, LookupPage, RepositoryChoices, TagOptions } from './lookup-views.tsx'
+import { BranchOptions, LookupPage, RepositoryChoices, RefOptions } from './lookup-views.tsx'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { findSource } from './store.ts'
 import type { Source } from './store.ts'
@@ -110,10 +110,10 @@ const showTags = (c: Context, list: Listing<Ref>) =>
     page: () => (
       <LookupPage title="Tags">
         <select aria-label="Tags" size={20}>
-          <TagOptions {...list} />
+          <RefOptions {...list} />
         </select>
       </LookupPage>
     ),
-    partial: () => <TagOptions {...list} />,
+    partial: () => <RefOptions {...list} />,
     json: () => listJson(list),
   })

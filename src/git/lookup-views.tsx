@@ -6,6 +6,9 @@ import type { Source } from './store.ts'
 /** Rows that a picker shows at once: more are found by typing. */
 const mostRows = 100
 
+/** Options of a select: a browser shows no more of them well either. */
+const mostOptions = 2000
+
 export const LookupPage = ({ title, children }: { title: string; children: Child }) => (
   <>
     <PageHead title={title} />
@@ -68,23 +71,20 @@ export const BranchOptions = ({
 }: Listing<Ref> & { defaultBranch: string | null }) => (
   <>
     <option value="">{defaultBranch ? `the default (${defaultBranch})` : 'the default'}</option>
-    {items.map(({ name }) => (
-      <option value={name}>{name}</option>
-    ))}
-    {truncated && <CutOption />}
+    <RefOptions items={items} truncated={truncated} />
   </>
 )
 
-export const TagOptions = ({ items, truncated }: Listing<Ref>) => (
+export const RefOptions = ({ items, truncated }: Listing<Ref>) => (
   <>
-    {items.map(({ name }) => (
+    {items.slice(0, mostOptions).map(({ name }) => (
       <option value={name}>{name}</option>
     ))}
-    {truncated && <CutOption />}
+    {(truncated || items.length > mostOptions) && <CutOption />}
   </>
 )
 
-const cut = 'The list is cut: the provider did not send all of it in ten seconds.'
+const cut = 'The list is cut: it is longer than is read, or did not arrive in ten seconds.'
 
 const CutNote = () => (
   <p class="muted" role="status">

@@ -6,6 +6,7 @@ import type { Provider } from '../../src/webhooks/provider.ts'
 import { BodyReader } from '../../src/webhooks/body.ts'
 import { factory } from '../../src/web/factory.ts'
 import { answerError } from '../../src/web/failures.tsx'
+import { longestTurn } from '../support/longest-turn.ts'
 import { aProject, aPush, aReceiver, inbox, post, secret, sent } from './senders.ts'
 import type { Delivery, Receiver } from './senders.ts'
 
@@ -32,22 +33,6 @@ const tryOut = (t: Receiver, provider: Provider, { headers, body }: Delivery) =>
   )
 
 const large = (key: string) => sent.github(aPush({ padding: 'x'.repeat(20 * mib) }), { key })
-
-/** The longest time that a turn of the loop took meanwhile, in milliseconds. */
-async function longestTurn(work: () => Promise<unknown>) {
-  let longest = 0
-  let last = performance.now()
-  let over = false
-  const tick = () => {
-    longest = Math.max(longest, performance.now() - last)
-    last = performance.now()
-    if (!over) setImmediate(tick)
-  }
-  setImmediate(tick)
-  await work()
-  over = true
-  return longest
-}
 
 describe('a delivery that no one has signed', () => {
   test('of 20 MiB for 60 projects lets everyone else go on', async () => {

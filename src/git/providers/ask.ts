@@ -1,7 +1,11 @@
-import type { z, ZodType } from 'zod'
+import { z } from 'zod'
+import type { ZodType } from 'zod'
 import { Failure } from '../../errors.ts'
+import { parse } from '../../parse.ts'
 import { pinnedFetch } from '../../pinned-fetch.ts'
 import type { Access } from './provider.ts'
+import { readAnswer } from './read-answer.ts'
+import type { Shape } from './read-answer.ts'
 import { refusalOf, silenceOf, stranger } from './refusals.ts'
 
 /** The API of one provider, as one token's owner sees it. */
@@ -23,6 +27,12 @@ export type Question<Schema extends ZodType = ZodType> = {
   schema: Schema
 }
 
+/** Bytes of an answer: a page of 100 repositories takes less than half of it. */
+const maxBytes = 2 * 1024 * 1024
+
+/** Characters of an answer that is read at once here: a longer one is read on another thread. */
+const maxHere = 16 * 1024
+
 /** Asks the API and checks the answer's shape. Throws a ProviderError when it is of no use. */
 export async function ask<Schema extends ZodType>(
   api: Api,
@@ -31,12 +41,13 @@ export async function ask<Schema extends ZodType>(
   const { path, what, method = 'GET', body, schema } = question
   const url = new URL(api.base + path)
   const place = { title: api.title, host: api.host, what }
-  const response = await pinnedFetch(url, request(api, { method, body }), api).catch((error) => {
+  const asked = request(api, { method, body })
+  const response = await pinnedFetch(url, asked, { ...api, maxBytes }).catch((error) => {
     throw error instanceof Failure ? silenceOf(error, place) : error
   })
   const text = await response.text()
   if (!response.ok) throw refusalOf(response, text, place)
-  const parsed = schema.safeParse(text === '' ? null : parse(text))
+  const parsed = schema.safeParse(await read(api, { text, schema, place }))
   if (!parsed.success) throw stranger(place, parsed.error)
   return { data: parsed.data, headers: response.headers }
 }
@@ -51,12 +62,13 @@ function request({ headers }: Api, { method, body }: { method: string; body?: un
   }
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
+async function read(
+  { host, signal }: Api,
+  { text, schema, place }: { text: string; schema: ZodType; place: Parameters<typeof stranger>[0] },
+) {
+  const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape
+  if (text.length <= maxHere) return readAnswer(text, shape)
+  return parse('readAnswer', [text, shape], { tooLong: () => stranger(place), owner: host, signal })
 }
 
 /** `owner/name` as part of a path. */

@@ -15,6 +15,10 @@ const timeLimit = 10_000
 const abreast = 6
 const mostPages = 2_000
 
+/** Items of a list, and characters of their names: what is beyond is cut. */
+const mostItems = 20_000
+const mostText = 2_000_000
+
 /** Reads a list to its end, whatever pages it comes in; cut where the time ends. */
 export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing<Item>> {
   const deadline = AbortSignal.timeout(api.timeout ?? timeLimit)
@@ -23,7 +27,8 @@ export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing
   const items = new Map<string, Item>()
   let paths = [list.path]
   let read = 0
-  while (paths.length > 0 && read < mostPages) {
+  let text = 0
+  while (paths.length > 0 && read < mostPages && items.size < mostItems && text < mostText) {
     const now = paths.slice(0, abreast)
     const pages = Promise.all(now.map((path) => ask(hurried, { ...list, path, schema })))
     const answers = await pages.catch((error) => {
@@ -32,7 +37,11 @@ export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing
       return null
     })
     if (!answers) break
-    for (const { data } of answers) for (const item of data) items.set(list.key(item), item)
+    for (const { data } of answers)
+      for (const item of data) {
+        items.set(list.key(item), item)
+        text += list.key(item).length
+      }
     const last = { path: now.at(-1)!, ...answers.at(-1)! }
     paths = paths.length > abreast ? paths.slice(abreast) : following(last, { isFirst: read === 0 })
     read += now.length
