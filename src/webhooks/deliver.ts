@@ -71,6 +71,8 @@ const factsOf = (push: Push) => ({
 const abridged = ({ message, paths, ...push }: Push): Push => ({
   ...push,
   message: message && message.slice(0, 2000),
+  defaultBranch: push.defaultBranch && push.defaultBranch.slice(0, 300),
+  pusher: push.pusher && push.pusher.slice(0, 100),
   paths: paths && paths.join('').length <= maxPaths ? paths : null,
 })
 

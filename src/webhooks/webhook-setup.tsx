@@ -19,8 +19,8 @@ export const WebhookSetup = ({
     <div>
       <h2 id="setup-heading">Webhook</h2>
       <p class="muted">
-        Add it to the repository at your provider, for pushes, sent as JSON, with the secret of this
-        project.
+        Add it to the repository at your provider, for pushes (on GitLab also for tag pushes, where
+        an environment follows a tag), sent as JSON, with the secret of this project.
       </p>
     </div>
     <div class="form">

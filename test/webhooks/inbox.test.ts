@@ -24,6 +24,21 @@ function anInbox(env: Record<string, string> = {}) {
   return { ...t, ask, json }
 }
 
+test('what the inbox keeps of a push is short, whatever it was sent', async () => {
+  const t = aReceiver()
+  const { id } = await aProject(t.owner, { branch: null })
+  const long = 'x'.repeat(100_000)
+  const commits = [{ id: 'a', message: long, added: [long], modified: [], removed: [] }]
+  const push = aPush({
+    repository: { ...aPush().repository, default_branch: long },
+    pusher: { name: long },
+    ...{ commits, head_commit: commits[0] },
+  })
+  expect((await post(t, sent.github(push))).status).toBe(200)
+  const [kept] = inbox(t, id)
+  expect(kept!.push.length).toBeLessThan(5000)
+})
+
 test('the inbox lists deliveries with what was decided, newest first, in pages', async () => {
   const t = anInbox()
   const { id } = await aProject(t.owner)

@@ -57,7 +57,10 @@ export const gitlab: Provider = {
       method: 'POST',
       path: `${projects(repository)}/hooks`,
       what: `webhook of ${repository}`,
-      body: { url, token: secret, push_events: true, enable_ssl_verification: true },
+      body: {
+        ...{ url, token: secret, enable_ssl_verification: true },
+        ...{ push_events: true, tag_push_events: true },
+      },
       schema: hook,
     })
     return { id: String(data.id), url }
