@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { runDavit } from '../support/run-davit.ts'
 import { startSshServer } from '../support/ssh-server.ts'
 import type { SshServer } from '../support/ssh-server.ts'
+import { sandbox } from './sandbox.ts'
+
+const { run } = sandbox()
 
 let server: SshServer
 beforeAll(async () => void (server = await startSshServer()))
@@ -23,6 +26,20 @@ function aHome() {
   writeFileSync(join(folder, 'known_hosts'), Bun.spawnSync(scan, { stdin: null }).stdout)
   return home
 }
+
+test('the health check of a container is run behind sshd too', async () => {
+  const id = await run('sleep 60')
+  const script = `
+    import { connectDocker } from '${join(import.meta.dir, '../../src/docker/index.ts')}'
+    const docker = connectDocker({ host: '${server.urlOf('')}' })
+    const test = { command: ['sh', '-c', 'echo well; exit 0'], timeout: 20_000 }
+    const options = { test, timeout: 20_000, signal: new AbortController().signal }
+    console.log(JSON.stringify(await docker.untilHealthTestPasses('${id}', options)))
+    process.exit(0)`
+  const env = { ...process.env, HOME: aHome() }
+  const child = Bun.spawn([process.execPath, '-e', script], { env, stdout: 'pipe' })
+  expect(await child.stdout.text()).toContain('{"exitCode":0,"output":"well\\n","passed":true}')
+})
 
 test('an engine behind sshd is asked, until another host answers in its place', async () => {
   const home = aHome()
