@@ -39,6 +39,9 @@ const publicUrl = z.string().transform((text, context) => {
   return z.NEVER
 })
 
+/** A loopback address that is not the panel's: browsers keep the cookies of the two apart. */
+export const appsAddress = '127.0.0.2'
+
 /** Every setting, documented where it is parsed; the README's table repeats these lines. */
 const settings = z.object({
   /** Address to listen on. Beyond loopback, registering the first account wants the setup code. */
@@ -93,8 +96,11 @@ const settings = z.object({
     .enum(['0', '1'], 'wants 0 or 1')
     .default('0')
     .transform((flag) => flag === '1'),
-  /** Address of this host on which ports of apps are published. */
-  DAVIT_PUBLISH_ADDRESS: z.union([z.ipv4(), z.ipv6()], 'wants an IP address').default('127.0.0.1'),
+  /**
+   * Address of this host on which ports of apps are published. Members' stay on 127.0.0.2 where
+   * another one would have them share a host with the panel, and that isn't on HTTPS.
+   */
+  DAVIT_PUBLISH_ADDRESS: z.union([z.ipv4(), z.ipv6()], 'wants an IP address').default(appsAddress),
   /** The proxy in front of the apps; there is none yet, so their ports are published directly. */
   DAVIT_EDGE: z.enum(['direct'], 'wants direct').default('direct'),
   /** A directory with more templates for the catalogue: YAML files, seen as soon as they are there. */
@@ -162,6 +168,9 @@ export function parseConfig(env: Record<string, string | undefined>) {
     throw new ConfigError(`${String(issue.path[0])} ${issue.message}`)
   }
   const set = result.data
+  for (const key of ['DAVIT_HOST', 'DAVIT_URL'] as const)
+    if (canonicalHost(key === 'DAVIT_HOST' ? set[key] : (set[key]?.hostname ?? '')) === appsAddress)
+      throw new ConfigError(`${key} can’t be ${appsAddress}: apps are published there`)
   return Object.freeze({
     host: set.DAVIT_HOST,
     port: set.DAVIT_PORT,

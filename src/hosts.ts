@@ -49,6 +49,10 @@ export function inCidrs(address: string, entries: string[]): boolean {
   return list.check(plain, familyOf(plain))
 }
 
+/** Whether only this machine itself reaches it: `localhost`, 127.0.0.0/8 or ::1. */
+export const isLoopback = (host: string) =>
+  canonicalHost(host) === 'localhost' || inCidrs(host, ['127.0.0.0/8', '::1'])
+
 /** What is wrong with one entry of a list of hosts, or null: a name, an address or a CIDR. */
 export function refuseListEntry(entry: string): string | null {
   return parseCidr(entry) || (!entry.includes('/') && canonicalHost(entry))

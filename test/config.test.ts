@@ -29,7 +29,7 @@ test('without settings Davit is for this machine only', () => {
     networkPool: '10.201.0.0/16',
     allowHosts: [],
     allowLocalRepos: false,
-    publishAddress: '127.0.0.1',
+    publishAddress: '127.0.0.2',
     templatesDir: null,
     buildConcurrency: 1,
     buildMemory: null,

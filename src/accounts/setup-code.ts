@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { canonicalHost, inCidrs } from '../hosts.ts'
+import { isLoopback } from '../hosts.ts'
 import { randomCode, sameSecret } from '../secrets.ts'
 
 /** What registering the first account wants; null where only this machine itself can reach Davit. */
@@ -9,8 +9,5 @@ export const setupCodeFor = ({ host, url }: Pick<Config, 'host' | 'url'>) =>
 /** Whether it is the code, however the groups of letters were typed. */
 export const isSetupCode = (typed: string, code: string) =>
   sameSecret(lettersOf(typed), lettersOf(code))
-
-const isLoopback = (host: string) =>
-  canonicalHost(host) === 'localhost' || inCidrs(host, ['127.0.0.0/8', '::1'])
 
 const lettersOf = (text: string) => text.toUpperCase().replace(/[^A-Z2-7]/g, '')

@@ -4,6 +4,7 @@ import type { ContainerSummary } from '../docker/index.ts'
 import { withEngine } from '../docker/with-engine.ts'
 import { urlOf } from '../environments/json.ts'
 import { readLabels } from '../projects/labels.ts'
+import { placesOf } from '../projects/places.ts'
 import { forgetImagesBut } from './bring-back-store.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
 import type { Seen } from './look-for-deployments.ts'
@@ -49,7 +50,7 @@ function settle(deps: BringBackDeps, { row, found }: Seen) {
 /** Nothing but its container is known of it. */
 function adopt(
   { config, db }: BringBackDeps,
-  { deployment, environment }: Job,
+  { deployment, environment, project }: Job,
   container: ContainerSummary,
 ) {
   const running = insertDeployment(db, {
@@ -63,7 +64,7 @@ function adopt(
     branch: deployment.branch,
     image: container.image,
     containerId: container.id,
-    url: deployment.url && urlOf(environment, config),
+    url: deployment.url && urlOf(environment, placesOf({ config, db }, project.ownerId)),
     createdAt: container.createdAt,
     finishedAt: container.createdAt,
   })

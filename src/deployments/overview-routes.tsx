@@ -4,6 +4,7 @@ import { listEnvironments } from '../environments/store.ts'
 import { projectJson } from '../projects/json.ts'
 import { ownKey } from '../projects/own-project.ts'
 import { ProjectOverview } from '../projects/overview.tsx'
+import { placesOf } from '../projects/places.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
@@ -15,19 +16,25 @@ export const overviewRoutes = ({ db, config }: Pick<Deps, 'db' | 'config'>) =>
   factory.createApp().get('/projects/:id', (c) => {
     const project = findProject(db, ownKey(c))
     const environments = listEnvironments(db, project.id)
+    const places = placesOf({ db, config }, project.ownerId)
     const rows = () =>
       environments.map((environment) => ({
         environment,
         current: getCurrent(db, environment.id),
         latest: getLatest(db, environment.id),
-        url: urlOf(environment, config),
+        url: urlOf(environment, places),
       }))
     const recent = () => listDeployments(db, { projectId: project.id, limit: 5 })
     return show(c, {
       title: project.name,
       page: () => (
         <ProjectFrame project={project} tab="overview" environments={environments}>
-          <ProjectOverview project={project} environments={rows()} recent={recent()} />
+          <ProjectOverview
+            project={project}
+            environments={rows()}
+            note={places.note}
+            recent={recent()}
+          />
         </ProjectFrame>
       ),
       json: () => projectJson(project),

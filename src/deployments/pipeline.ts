@@ -4,6 +4,7 @@ import { openVariables } from '../environments/variable-store.ts'
 import { journal, report } from '../journal.ts'
 import { bringImage, buildApart } from '../projects/bring-image.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
+import { placesOf } from '../projects/places.ts'
 import { shownImage } from '../projects/private-images.ts'
 import { cleanUp } from './clean-up.ts'
 import { withinDeadline } from './deadline.ts'
@@ -74,6 +75,7 @@ async function takeSteps(deps: Deps, work: Work) {
       }),
     buildApart: (build: () => Promise<void>, signal: AbortSignal) =>
       buildApart(deps, { ownerId, signal }, build),
+    places: placesOf(deps, ownerId),
     imageName: imageNameOf(deps, deployment),
     cacheNamespace: deps.secrets.sign(`build cache of ${ownerId}`),
   }

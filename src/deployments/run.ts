@@ -2,6 +2,7 @@ import type { Deps } from '../deps.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Keys } from '../git/keys.ts'
 import type { Brought } from '../projects/bring-image.ts'
+import type { Places } from '../projects/places.ts'
 import type { WantedImage } from './dockerfile/inspect.ts'
 import type { Stream } from './log-store.ts'
 import type { Deployment, Job } from './store.ts'
@@ -13,6 +14,9 @@ export const stopping = Symbol('stopping')
 /** What a step may use. It sees neither the database nor HTTP. */
 export type Run = Job &
   Pick<Deps, 'docker' | 'collector' | 'git' | 'config' | 'instanceId'> & {
+    /** Where the ports of the project's owner are published. */
+    places: Places
+
     variables: OpenVariable[]
     /** What opens the repository and its submodules; nothing where an image is at hand. */
     keys: Keys

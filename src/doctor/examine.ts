@@ -7,6 +7,7 @@ import { look, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { lookAtDisk, lookAtMemory, lookAtTools, lookAtVersions } from './machine.ts'
 import { lookAtPort } from './port.ts'
+import { lookAtPublishing } from './publishing.ts'
 
 /** Looks at all that Davit needs, and changes none of it. */
 export async function examine(
@@ -24,6 +25,7 @@ export async function examine(
     look('disk', async () => (docker.remote ? [] : engineDisk(docker))),
     look('data', () => lookAtData(config)),
     look('port', () => lookAtPort(config)),
+    look('apps', () => lookAtPublishing(config, docker)),
   ])
   return findings.flat()
 }

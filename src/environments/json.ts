@@ -1,21 +1,26 @@
-import type { Config } from '../config.ts'
+import { appsAddress } from '../config.ts'
+import type { Places } from '../projects/places.ts'
 import type { Environment } from './store.ts'
 import type { Variable } from './variable-store.ts'
 
-type Places = Pick<Config, 'publishAddress' | 'url'>
-
 /** Where the app of an environment is reached; null for a worker without a port. */
-export const urlOf = (environment: Pick<Environment, 'port' | 'hostPort'>, places: Places) =>
-  environment.port === 0 ? null : urlOn(environment.hostPort, places)
+export const urlOf = (
+  environment: Pick<Environment, 'port' | 'hostPort'>,
+  places: Omit<Places, 'note'>,
+) => (environment.port === 0 ? null : urlOn(environment.hostPort, places))
+
+/** Addresses that stand for all of this host, with one that leads there from this machine. */
+const everywhere: Record<string, string> = { '0.0.0.0': appsAddress, '::': 'localhost' }
 
 /** Where a published port of this host is reached. */
-export function urlOn(hostPort: number, { publishAddress, url }: Places) {
-  const everywhere = publishAddress === '0.0.0.0' || publishAddress === '::'
-  const host = everywhere ? (url?.hostname ?? 'localhost') : publishAddress
+export function urlOn(hostPort: number, { publishAddress, url }: Omit<Places, 'note'>) {
+  const host = everywhere[publishAddress]
+    ? (url?.hostname ?? everywhere[publishAddress])
+    : publishAddress
   return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${hostPort}`
 }
 
-export const environmentJson = (environment: Environment, config: Config) => ({
+export const environmentJson = (environment: Environment, url: string | null) => ({
   id: environment.id,
   projectId: environment.projectId,
   name: environment.name,
@@ -23,7 +28,7 @@ export const environmentJson = (environment: Environment, config: Config) => ({
   port: environment.port,
   hostPort: environment.port === 0 ? null : environment.hostPort,
   domains: environment.domains,
-  url: urlOf(environment, config),
+  url,
   healthPath: environment.healthPath,
   healthTimeout: environment.healthTimeout,
   memoryMb: environment.memoryMb,

@@ -5,6 +5,7 @@ import { report } from '../journal.ts'
 import { refuseMore } from '../limits.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
+import { placesOf } from '../projects/places.ts'
 import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
@@ -20,6 +21,7 @@ import {
   countVariables,
   findEnvironment,
   findLiveEnvironment,
+  getLiveUrl,
   insertEnvironment,
   listEnvironments,
   pageOfEnvironments,
@@ -31,7 +33,7 @@ import { EnvironmentModal, EnvironmentsPage } from './views.tsx'
 
 /** Environments of a project: where it is deployed to, and how it runs there. */
 export const environmentRoutes = (deps: Deps) => {
-  const { db, config } = deps
+  const { db } = deps
   const audit = auditor(db)
   const own = ownProject(deps)
 
@@ -45,7 +47,7 @@ export const environmentRoutes = (deps: Deps) => {
         return listEnvironments(db, project.id).map((environment) => ({
           environment,
           variables: counts.get(environment.id) ?? 0,
-          url: urlOf(environment, config),
+          url: urlNow(environment, project),
         }))
       }
       return show(c, {
@@ -53,7 +55,7 @@ export const environmentRoutes = (deps: Deps) => {
         page: () => <EnvironmentsPage project={project} environments={rows()} />,
         json: () => {
           const list = pageOf(pageOfEnvironments(db, { projectId: project.id, ...page }), page)
-          return { ...list, items: list.items.map((row) => environmentJson(row, config)) }
+          return { ...list, items: list.items.map((row) => json(row, project)) }
         },
       })
     })
@@ -62,20 +64,21 @@ export const environmentRoutes = (deps: Deps) => {
       const project = findLiveProject(db, ownKey(c))
       refuseMore('environments', countEnvironments(db, project.ownerId))
       const { hostPort, ...values } = c.var.input
-      if (hostPort) refuseUsedPort(deps, hostPort)
+      const places = placesOf(deps, project.ownerId)
+      if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
       const environment = insertEnvironment(db, {
         ...defaults,
         ...withoutNulls(values),
         name: values.name,
         projectId: project.id,
-        hostPort: hostPort ?? freeHostPort(db, config),
+        hostPort: hostPort ?? freeHostPort(db, places),
       })
       audit(c, 'environment.created', about(environment, project))
       return moveOn(c, {
         to: `/projects/${project.id}/envs`,
         created: true,
         location: `/projects/${project.id}/envs/${environment.id}`,
-        json: () => environmentJson(environment, config),
+        json: () => json(environment, project),
       })
     })
     .get('/projects/:id/envs/:envId', (c) => show(c, oneEnvironment(c, emptyDraft)))
@@ -83,15 +86,16 @@ export const environmentRoutes = (deps: Deps) => {
       const project = findLiveProject(db, ownKey(c))
       const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
       const { hostPort, ...changes } = c.var.input
-      if (hostPort) refuseUsedPort(deps, hostPort)
+      const places = placesOf(deps, project.ownerId)
+      if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
       const environment = updateEnvironment(db, current, {
         ...clearedToDefaults(changes),
-        hostPort: hostPort === null ? freeHostPort(db, config) : hostPort,
+        hostPort: hostPort === null ? freeHostPort(db, places) : hostPort,
       })
       audit(c, 'environment.changed', about(environment, project))
       return moveOn(c, {
         to: `/projects/${project.id}/envs`,
-        json: () => environmentJson(environment, config),
+        json: () => json(environment, project),
       })
     })
     .delete('/projects/:id/envs/:envId', async (c) => {
@@ -117,6 +121,16 @@ export const environmentRoutes = (deps: Deps) => {
       return moveOn(c, { to: `/projects/${project.id}/envs`, json })
     })
 
+  /** Where what runs is published, else where it will be. */
+  function urlNow(environment: Environment, project: Project) {
+    if (environment.port === 0) return null
+    return getLiveUrl(db, environment.id) ?? urlOf(environment, placesOf(deps, project.ownerId))
+  }
+
+  function json(environment: Environment, project: Project) {
+    return environmentJson(environment, urlNow(environment, project))
+  }
+
   function newEnvironment(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))
     return {
@@ -131,7 +145,7 @@ export const environmentRoutes = (deps: Deps) => {
     return {
       title: `${project.name}: ${environment.name}`,
       page: () => <EnvironmentModal project={project} environment={environment} draft={draft} />,
-      json: () => environmentJson(environment, config),
+      json: () => json(environment, project),
     }
   }
 }

@@ -1,6 +1,6 @@
 import { and, asc, count, desc, eq, isNotNull, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { environments, projects, variables } from '../db/schema.ts'
+import { deployments, environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import type { Duplicates } from '../db/unique.ts'
 import { AppError, notFound } from '../errors.ts'
@@ -23,6 +23,14 @@ export function findEnvironment(db: Db, { id, projectId }: { id: string; project
   if (!environment) throw notFound('environment')
   return environment
 }
+
+/** Where its live deployment was published; null while none runs. */
+export const getLiveUrl = (db: Db, environmentId: string) =>
+  db
+    .select({ url: deployments.url })
+    .from(deployments)
+    .where(and(eq(deployments.environmentId, environmentId), eq(deployments.status, 'running')))
+    .get()?.url ?? null
 
 /** The environment, for a change: one that is being deleted takes none. */
 export function findLiveEnvironment(db: Db, key: { id: string; projectId: string }) {

@@ -1,3 +1,4 @@
+import { placesOf } from '../projects/places.ts'
 import { userOf } from '../web/user-of.ts'
 import { hasUsers } from '../accounts/store.ts'
 import { changesOf } from '../db/changes.ts'
@@ -35,12 +36,13 @@ export const dashboardRoutes = ({ db, docker, config }: Pick<Deps, 'db' | 'docke
     const now = Math.floor(Date.now() / agoPrecision)
     return kept.answer(c, [engine.detail, changesOf(db), now], () => {
       const ownerId = userOf(c).id
+      const places = placesOf({ db, config }, ownerId)
       const projects = listOverview(db, { ownerId, limit: shownProjects }).map(
         ({ project, environments }) => ({
           project,
           environments: environments.map((row) => ({
             ...row,
-            url: urlOf(row.environment, config),
+            url: urlOf(row.environment, places),
           })),
         }),
       )

@@ -5,6 +5,7 @@ import { refuseMore } from '../limits.ts'
 import { randomToken } from '../secrets.ts'
 import type { projectForm } from './forms.ts'
 import { freeHostPort } from './host-ports.ts'
+import { placesOf } from './places.ts'
 import { chooseRepository, deployKeyFor } from './repository-choice.ts'
 import { countEnvironments, countProjects, insertProject } from './store.ts'
 import type { Project } from './store.ts'
@@ -32,7 +33,7 @@ export function createProject(
       branch: input.branch ?? null,
       webhookSecret: secrets.seal(webhookSecret, `webhook ${id}`),
     },
-    { hostPort: freeHostPort(db, config) },
+    { hostPort: freeHostPort(db, placesOf({ db, config }, ownerId)) },
   )
   return { project, webhookSecret }
 }

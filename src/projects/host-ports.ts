@@ -1,7 +1,7 @@
-import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
 import { AppError, conflictField } from '../errors.ts'
+import type { Places } from './places.ts'
 import { listHostPorts, listServicePorts } from './store.ts'
 
 /** Above what most software uses, below the range that Linux takes for outgoing connections. */
@@ -9,7 +9,7 @@ const first = 20_000
 const last = 29_999
 
 /** A port of this host that nobody has and nothing listens on; whoever gets it keeps it for good. */
-export function freeHostPort(db: Db, { publishAddress }: Pick<Config, 'publishAddress'>) {
+export function freeHostPort(db: Db, { publishAddress }: Places) {
   const taken = new Set([...listHostPorts(db), ...listServicePorts(db)])
   const count = last - first + 1
   const start = Math.floor(Math.random() * count)
@@ -23,11 +23,11 @@ export function freeHostPort(db: Db, { publishAddress }: Pick<Config, 'publishAd
 /** Refuses a port that something other than an environment of ours holds; those are told apart when it is stored. */
 export function refuseUsedPort(
   { db, config, docker }: Pick<Deps, 'db' | 'config' | 'docker'>,
-  port: number,
+  { port, publishAddress }: { port: number; publishAddress: string },
 ) {
   const isFree = !listServicePorts(db).includes(port)
   if (isFree && (docker.remote || listHostPorts(db).includes(port))) return
-  if (isFree && port !== config.port && canListen(config.publishAddress, port)) return
+  if (isFree && port !== config.port && canListen(publishAddress, port)) return
   throw conflictField(
     'hostPort',
     `Something on this host listens on port ${port} already. Choose another one.`,

@@ -23,10 +23,13 @@ export type EnvironmentState = {
 export const ProjectOverview = ({
   project,
   environments,
+  note,
   recent,
 }: {
   project: Project
   environments: EnvironmentState[]
+  /** Why they aren't published where the settings say; null where they are. */
+  note: string | null
   recent: DeploymentItem[]
 }) => (
   <>
@@ -37,6 +40,7 @@ export const ProjectOverview = ({
           <EnvironmentCard project={project} {...state} />
         ))}
       </ul>
+      {note && <p class="note">{note}</p>}
     </section>
     <section aria-labelledby="recent-heading">
       <h2 id="recent-heading">Recent deployments</h2>
@@ -110,10 +114,11 @@ const EnvironmentCard = ({
 export const AppLink = ({ current, url }: { current: Deployment | null; url: string | null }) => {
   if (url === null) return <p class="muted">Worker, without a port</p>
   if (!current) return <p class="muted">Will be at {hostOf(url)}</p>
+  const where = current.url ?? url // what runs stays where it was published
   return (
     <p>
-      <a class="app-link" href={url} rel="noreferrer" target="_blank">
-        {hostOf(url)}
+      <a class="app-link" href={where} rel="noreferrer" target="_blank">
+        {hostOf(where)}
         <ExternalIcon />
         <span class="visually-hidden">(opens in a new tab)</span>
       </a>

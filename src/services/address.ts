@@ -1,9 +1,7 @@
-import type { Config } from '../config.ts'
 import { urlOn } from '../environments/json.ts'
+import type { Places } from '../projects/places.ts'
 import type { AddressOf } from './compose/values.ts'
 import type { ServicePort } from './store.ts'
-
-type Places = Pick<Config, 'publishAddress' | 'url'>
 
 /** What is spoken at well-known ports; all others are taken for HTTP. */
 const schemes: Record<number, string> = {
@@ -17,31 +15,31 @@ const schemes: Record<number, string> = {
 }
 
 /** Where an instance is reached: the first of its ports. Null when it publishes none. */
-export const addressOf = (config: Places, ports: ServicePort[]) => {
+export const addressOf = (places: Places, ports: ServicePort[]) => {
   const first = firstOf(ports)
-  return first ? addressOn(config, first) : null
+  return first ? addressOn(places, first) : null
 }
 
 /** Where one published port is reached. */
-export function addressOn(config: Places, { port, containerPort, protocol }: ServicePort) {
-  const url = urlOn(port, config)
+export function addressOn(places: Places, { port, containerPort, protocol }: ServicePort) {
+  const url = urlOn(port, places)
   const scheme = protocol === 'udp' ? 'udp' : schemes[containerPort]
   return scheme ? url.replace(/^http:/, `${scheme}:`) : url
 }
 
 /** Addresses by service and port, for values that follow from them. */
 export const addressesOf =
-  (config: Places, ports: ServicePort[]): AddressOf =>
+  (places: Places, ports: ServicePort[]): AddressOf =>
   (service, port) => {
     const own = ports.filter(({ target }) => target === service)
     const meant = own.find(({ containerPort }) => containerPort === port) ?? own[0] ?? ports[0]
-    return meant ? urlOn(meant.port, config) : nowhere
+    return meant ? urlOn(meant.port, places) : nowhere
   }
 
 /** What every template may mention without declaring it: the address that its users will type. */
-export function builtIns(config: Places, ports: ServicePort[]): Map<string, string> {
+export function builtIns(places: Places, ports: ServicePort[]): Map<string, string> {
   const first = firstOf(ports)
-  const url = first ? urlOn(first.port, config) : ''
+  const url = first ? urlOn(first.port, places) : ''
   return new Map([
     ['DAVIT_URL', url],
     ['DAVIT_HOST', url === '' ? '' : new URL(url).hostname],

@@ -3,6 +3,7 @@ import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { placesOf } from '../projects/places.ts'
 import { isJson } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -98,7 +99,7 @@ export const changeRoutes = (deps: Deps) => {
       c.header('Location', to)
     }
     const shown = await shownService(deps, getService(db, service.id) ?? service)
-    return moveOn(c, { to, json: () => serviceJson(shown, deps.config) })
+    return moveOn(c, { to, json: () => serviceJson(shown, placesOf(deps, shown.service.ownerId)) })
   }
 
   function refuseBusy({ id, name, status }: Service) {

@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { parseDotenv } from '../environments/dotenv.ts'
 import { AppError, invalidField } from '../errors.ts'
 import { labelsFor } from '../projects/labels.ts'
+import { placesOf } from '../projects/places.ts'
 import { planContainers } from './compose/containers.ts'
 import type { ContainerPlan } from './compose/containers.ts'
 import { refuseDangers } from './compose/dangers.ts'
@@ -58,7 +59,7 @@ export function pairsOf(env: string): Map<string, string> {
 
 /** The containers of an instance in the order of their start. */
 export function plansOf(
-  { config, instanceId }: Pick<Deps, 'config' | 'instanceId'>,
+  { instanceId, ...deps }: Pick<Deps, 'config' | 'db' | 'instanceId'>,
   definition: Definition,
 ): ContainerPlan[] {
   const { id, ownerId, name, allowed, ports } = definition
@@ -68,12 +69,12 @@ export function plansOf(
     protocol,
     host: port,
   }))
-  return planContainers(versionedStack({ config }, definition), {
+  return planContainers(versionedStack(deps, definition), {
     id,
     name,
     labels: labelsFor({ instanceId, kind: 'service', ownerId, serviceId: id }),
     network: networkName(id),
-    publishAddress: config.publishAddress,
+    publishAddress: placesOf(deps, ownerId).publishAddress,
     publish,
     allowed,
   })
@@ -95,11 +96,11 @@ export const networkName = (serviceId: string) => `davit-${serviceId}`
 
 /** The stack with the values in place, and the version that was chosen in that of the template's. */
 export function versionedStack(
-  { config }: Pick<Deps, 'config'>,
+  deps: Pick<Deps, 'config' | 'db'>,
   definition: Definition,
   template = templateOf(definition),
 ): Stack {
-  const stack = stackOf(template, fullValues({ config }, definition, template))
+  const stack = stackOf(template, fullValues(deps, definition, template))
   for (const service of stack.services.values())
     service.image = withVersion(service.image, template, definition.version)
   return stack
@@ -107,12 +108,13 @@ export function versionedStack(
 
 /** All that the file may mention: the kept values, and those that follow from where it is published. */
 export function fullValues(
-  { config }: Pick<Deps, 'config'>,
-  { values, ports }: Pick<Definition, 'values' | 'ports'>,
+  deps: Pick<Deps, 'config' | 'db'>,
+  { values, ports, ownerId }: Pick<Definition, 'values' | 'ports' | 'ownerId'>,
   { variables }: Template,
 ): Map<string, string> {
-  const derived = withDerived(variables, values, addressesOf(config, ports))
-  return new Map([...values, ...derived, ...builtIns(config, ports)])
+  const places = placesOf(deps, ownerId)
+  const derived = withDerived(variables, values, addressesOf(places, ports))
+  return new Map([...values, ...derived, ...builtIns(places, ports)])
 }
 
 /** The values that no log and no page may show. */

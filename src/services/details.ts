@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Deps } from '../deps.ts'
 import { connectionOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
@@ -8,11 +8,11 @@ import type { Definition } from './definition.ts'
 
 /** How clients reach an instance, and what secrets it has; without their values unless asked for. */
 export function detailsOf(
-  { config }: { config: Config },
+  deps: Pick<Deps, 'config' | 'db'>,
   { definition, template }: { definition: Definition; template: Template },
   { withSecrets }: { withSecrets: boolean },
 ): Detail[] {
-  const values = fullValues({ config }, definition, template)
+  const values = fullValues(deps, definition, template)
   const connection = connectionOf(template, values)
   const shown = new Set(connection.map(({ value }) => value))
   const others = askedFor(template.variables).flatMap(({ name, label, secret }) => {

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
+import { placesOf } from '../projects/places.ts'
 import { CsrfToken } from '../web/form.tsx'
 import { sseEvent } from '../web/sse.ts'
 import { eventJson } from './json.ts'
@@ -60,11 +61,11 @@ async function* follow(deps: FollowDeps, { id, signal }: Viewer): AsyncGenerator
 }
 
 export const statusOf = (
-  { config, runner }: Pick<Deps, 'config' | 'runner'>,
+  { runner, ...deps }: Pick<Deps, 'config' | 'db' | 'runner'>,
   shown: StatusProps['shown'],
 ): StatusProps => ({
   shown,
-  config,
+  places: placesOf(deps, shown.service.ownerId),
   isBusy: runner.isBusy(shown.service.id),
   images: runner.progressOf(shown.service.id)?.images ?? [],
 })

@@ -1,6 +1,6 @@
-import type { Config } from '../config.ts'
 import { publishedOnce } from '../docker/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
+import type { Places } from '../projects/places.ts'
 import { shownImage } from '../projects/private-images.ts'
 import { addressOf } from './address.ts'
 import type { Entry } from './catalogue.ts'
@@ -20,14 +20,14 @@ export type Shown = {
   containers: ContainerSummary[] | null
 }
 
-export const serviceJson = ({ service, ports, containers }: Shown, config: Config) => ({
+export const serviceJson = ({ service, ports, containers }: Shown, places: Places) => ({
   id: service.id,
   template: service.template,
   name: service.name,
   version: service.version || null,
   status: service.status,
   containers: containers && containers.map((container) => containerJson(container, service)),
-  url: addressOf(config, ports),
+  url: addressOf(places, ports),
   ports: ports.map(({ target, containerPort, protocol, port }) => ({
     service: target,
     container: containerPort,

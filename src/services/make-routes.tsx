@@ -3,6 +3,7 @@ import { createMiddleware } from 'hono/factory'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { AppError } from '../errors.ts'
+import { placesOf } from '../projects/places.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
@@ -80,7 +81,7 @@ export const makeRoutes = (deps: Deps, catalogue: Catalogue) => {
       details: { template, ...(version && { version }) },
     })
     const shown = await shownService(deps, service)
-    const json = () => serviceJson(shown, deps.config)
+    const json = () => serviceJson(shown, placesOf(deps, shown.service.ownerId))
     return moveOn(c, { to: servicePath(service), created: true, json })
   }
 

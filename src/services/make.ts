@@ -92,7 +92,7 @@ export function define(
   const values = valuesFor(template, before.values, givenValues(template.variables, input))
   const draft = { ...before, values }
   const stack = versionedStack(deps, draft, template)
-  const asked = { asked: hostPort, kept: before.ports }
+  const asked = { ownerId: before.ownerId, asked: hostPort, kept: before.ports }
   const ports: ServicePort[] = choosePorts(deps, portsWanted(template, stack), asked)
   const definition = { ...draft, ports }
   // judged as it will be started: the file may mention the address, which is known by now only

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { AppError, conflictField, invalidField } from '../errors.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
+import { placesOf } from '../projects/places.ts'
 import { listHostPorts } from '../projects/store.ts'
 import { wantedPorts } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
@@ -37,10 +38,11 @@ export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack):
 export function choosePorts(
   deps: Pick<Deps, 'db' | 'config' | 'docker'>,
   wanted: Wanted[],
-  { asked, kept = [] }: { asked: number | null; kept?: ServicePort[] },
+  { ownerId, asked, kept = [] }: { ownerId: string; asked: number | null; kept?: ServicePort[] },
 ): ServicePort[] {
   if (asked !== null && wanted.length === 0)
     throw invalidField('hostPort', 'is of no use: this service publishes no port. Leave it empty.')
+  const places = placesOf(deps, ownerId)
   const chosen: ServicePort[] = []
   for (const [index, { host, ...port }] of wanted.entries())
     chosen.push({ ...port, port: choose(port, host, index === 0 ? asked : null) })
@@ -53,12 +55,12 @@ export function choosePorts(
     if (chosen.some((other) => other.port === wish)) throw twice(wish)
     if (kept.some((other) => other.port === wish)) return wish
     if (listHostPorts(deps.db).includes(wish)) throw ofAnApp(wish)
-    refuseUsedPort(deps, wish)
+    refuseUsedPort(deps, { port: wish, ...places })
     return wish
   }
 
   function free(): number {
-    const port = freeHostPort(deps.db, deps.config)
+    const port = freeHostPort(deps.db, places)
     return chosen.some((other) => other.port === port) ? free() : port
   }
 }

@@ -3,6 +3,7 @@ import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { Failure } from '../errors.ts'
+import { placesOf } from '../projects/places.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf } from '../web/paging.ts'
 import { query, streamQuery } from '../web/query.ts'
@@ -49,7 +50,8 @@ export const serviceRoutes = (deps: Deps) => {
       const items = await shownServices(deps, { services: list.items, signal: c.req.raw.signal })
       const found = matching(entries, { q, category })
       const search = { entries: found, all: entries, q, category }
-      const instances = { items, cursor: page.cursor, nextCursor: list.nextCursor, config }
+      const places = placesOf(deps, user.id)
+      const instances = { items, cursor: page.cursor, nextCursor: list.nextCursor, places }
       return show(c, {
         title: 'Services',
         page: () => (
@@ -67,7 +69,7 @@ export const serviceRoutes = (deps: Deps) => {
           ),
         json: () => ({
           templates: found.map(entryJson),
-          instances: items.map((shown) => serviceJson(shown, config)),
+          instances: items.map((shown) => serviceJson(shown, places)),
           nextCursor: list.nextCursor,
         }),
       })
@@ -82,7 +84,7 @@ export const serviceRoutes = (deps: Deps) => {
         title: service.name,
         page: () => <ServicePage {...status} {...told(service)} />,
         partial: () => <ServiceStatus {...status} />,
-        json: () => serviceJson(shown, config),
+        json: () => serviceJson(shown, status.places),
       })
     })
     .get(`${servicePattern}/events`, query(streamQuery), (c) => {

@@ -52,7 +52,7 @@ export const ServicePage = ({ about, after, connection, hasLapsed, ...status }: 
           )}
           {ports.map((port) => (
             <Fact name={`Port ${port.containerPort} of ${port.target}`}>
-              <code>{addressOn(status.config, port)}</code>
+              <code>{addressOn(status.places, port)}</code>
             </Fact>
           ))}
           {service.domains.length > 0 && (

@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Places } from '../projects/places.ts'
 import { shownImage } from '../projects/private-images.ts'
 import { PageHead } from '../web/components.tsx'
 import { PostForm } from '../web/form.tsx'
@@ -14,7 +14,7 @@ import { PartBadge, ServiceBadge } from './service-badge.tsx'
 
 export type StatusProps = {
   shown: Shown
-  config: Pick<Config, 'publishAddress' | 'url'>
+  places: Places
   /** A start, stop, change or deletion is at work. */
   isBusy: boolean
   images: ImagePull[]
@@ -40,6 +40,7 @@ export const ServiceStatus = (props: StatusProps) => {
           <Actions {...props} />
         </div>
       </div>
+      {props.places.note && isUp(service.status) && <p class="note">{props.places.note}</p>}
       {props.isBusy && <PullProgress images={props.images} />}
       <Containers shown={props.shown} />
     </section>
@@ -64,8 +65,8 @@ const ServiceError = ({ shown: { service } }: Pick<StatusProps, 'shown'>) => (
   </div>
 )
 
-const Address = ({ shown: { service, ports }, config }: StatusProps) => {
-  const url = addressOf(config, ports)
+const Address = ({ shown: { service, ports }, places }: StatusProps) => {
+  const url = addressOf(places, ports)
   if (!url || !isUp(service.status)) return null
   if (!url.startsWith('http')) return <code class="address">{url}</code>
   return (

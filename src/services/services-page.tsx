@@ -1,4 +1,4 @@
-import type { Config } from '../config.ts'
+import type { Places } from '../projects/places.ts'
 import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
 import { WarningIcon } from '../web/icons.tsx'
 import { addressOf } from './address.ts'
@@ -14,7 +14,7 @@ type Instances = {
   /** Of this page, and of the next one. */
   cursor: string | undefined
   nextCursor: string | null
-  config: Config
+  places: Places
 }
 
 type Search = {
@@ -55,7 +55,7 @@ export const ServicesPage = ({
 )
 
 /** Asks for itself again every few seconds. */
-export const InstanceList = ({ items, cursor, nextCursor, config }: Instances) => (
+export const InstanceList = ({ items, cursor, nextCursor, places }: Instances) => (
   <section id="instances" aria-label="Your services">
     {items.length === 0 ? (
       <EmptyState title="No services yet">
@@ -67,7 +67,7 @@ export const InstanceList = ({ items, cursor, nextCursor, config }: Instances) =
     ) : (
       <ul class="rows">
         {items.map((shown) => (
-          <Instance shown={shown} config={config} />
+          <Instance shown={shown} places={places} />
         ))}
       </ul>
     )}
@@ -84,12 +84,12 @@ export const InstanceList = ({ items, cursor, nextCursor, config }: Instances) =
 
 const Instance = ({
   shown: { service, ports, containers },
-  config,
+  places,
 }: {
   shown: Shown
-  config: Config
+  places: Places
 }) => {
-  const url = addressOf(config, ports)
+  const url = addressOf(places, ports)
   return (
     <li class="row service-row" id={`s${service.id}`}>
       <ServiceBadge status={service.status} />

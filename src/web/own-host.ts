@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { appsAddress } from '../config.ts'
 import type { Config } from '../config.ts'
 import { AppError } from '../errors.ts'
 import { canonicalHost } from '../hosts.ts'
@@ -22,7 +23,8 @@ export const ownHost = (place: Place) =>
 export function isOwnHost(host: string, { host: listens, url, domain }: Place) {
   const name = canonicalHost(host.replace(/:\d*$/, ''))
   if (name === null) return false
-  if (isIP(name) || name === 'localhost') return true
+  if (isIP(name)) return name !== appsAddress // a login there would be the apps' to take
+  if (name === 'localhost') return true
   const own = [listens, url?.hostname ?? '', domain ?? ''].map(canonicalHost)
   return own.includes(name) || (domain !== null && name.endsWith(`.${domain}`))
 }

@@ -56,7 +56,7 @@ function harmOf(options: ContainerOptions): string[] {
     ...host.Mounts.map(({ Source }) => Source).filter((source) => !ownVolume.test(source)),
     ...Object.values(host.PortBindings)
       .flatMap((bindings) => bindings.map(({ HostIp }) => HostIp))
-      .filter((address) => !['::1', '127.0.0.1'].includes(address)),
+      .filter((address) => !['::1', '127.0.0.2'].includes(address)),
     ...(same(Object.keys(NetworkingConfig.EndpointsConfig), [network]) ? [] : ['networks']),
     ...(host.Memory > 0 && host.MemorySwap === host.Memory ? [] : ['memory']),
     ...(host.PidsLimit > 0 ? [] : ['processes']),
@@ -107,7 +107,7 @@ test('no settings of an environment get an app more than the profile: 10,000 of 
       project: { id, ownerId: id, name: r.pick(['$(id)', '../x', '漢', '--']) },
       environment: { ...environment, id, hostPort: 20_000 },
       deployment: { id },
-      config: { publishAddress: '::1' },
+      places: { publishAddress: '::1' },
       variables: [{ key: 'PATH', value: '$(id)', secret: false, buildTime: false }],
       instanceId: id,
     } as unknown as Run

@@ -188,7 +188,7 @@ test('a change touches only the fields that were sent, and null goes back to the
 
 test('a port that is in use is refused, with whose it is', async () => {
   const { t, ada, path, environment } = await aProject()
-  using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  using listener = Bun.listen({ hostname: t.config.publishAddress, port: 0, socket: { data() {} } })
   const before = contentsOf(t)
   const messages = []
   for (const hostPort of [listener.port, t.config.port, environment.hostPort]) {

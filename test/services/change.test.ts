@@ -96,13 +96,13 @@ test('another port of the host is taken, and one that is in use is refused', asy
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, site)
-  using other = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  using other = Bun.listen({ hostname: t.config.publishAddress, port: 0, socket: { data() {} } })
   const refused = await ada.put(`/services/${service.id}`, { hostPort: other.port })
   expect(refused.status).toBe(409)
   expect(refused.json.errors[0].field).toBe('hostPort')
   const hostPort = service.ports[0].host === 20_001 ? 20_002 : 20_001
   const moved = await ada.put(`/services/${service.id}`, { hostPort })
-  expect(moved.json.url).toBe(`http://127.0.0.1:${hostPort}`)
+  expect(moved.json.url).toBe(`http://127.0.0.2:${hostPort}`)
   expect(await answerOf(moved.json)).toBe('hello')
 })
 

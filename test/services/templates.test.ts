@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseConfig } from '../../src/config.ts'
+import { openDatabase } from '../../src/db/index.ts'
 import { compilePattern } from '../../src/services/compose/pattern.ts'
 import { readTemplate } from '../../src/services/compose/template.ts'
 import type { Template } from '../../src/services/compose/template.ts'
@@ -16,7 +17,11 @@ const directory = join(import.meta.dir, '../../src/services/templates')
 const names = readdirSync(directory)
   .map((file) => file.replace('.yaml', ''))
   .toSorted()
-const deps = { config: parseConfig({ DAVIT_DATA_DIR: '/nowhere' }), instanceId: 'installation' }
+const deps = {
+  config: parseConfig({ DAVIT_DATA_DIR: '/nowhere' }),
+  db: openDatabase(':memory:'),
+  instanceId: 'installation',
+}
 
 /** What has to be in the catalogue. */
 const promised = [

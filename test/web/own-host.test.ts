@@ -32,6 +32,7 @@ test.each([
   'evil.localhost',
   'localhost, evil.example',
   'user@localhost',
+  '127.0.0.2:3000', // where apps are
   '',
   ':3000',
 ])('%p is none', (host) => {

@@ -19,7 +19,7 @@ export function containerOptions(
   run: Run,
   { image, port, network }: { image: string; port: number; network: string },
 ): ContainerOptions {
-  const { project, environment, deployment, config } = run
+  const { project, environment, deployment, places } = run
   return {
     name: containerName(run),
     image,
@@ -39,7 +39,7 @@ export function containerOptions(
     networkAliases: [environment.name],
     ports:
       port > 0
-        ? [{ container: port, host: environment.hostPort, address: config.publishAddress }]
+        ? [{ container: port, host: environment.hostPort, address: places.publishAddress }]
         : [],
     memoryBytes: environment.memoryMb * 1024 * 1024,
     cpus: environment.cpus,

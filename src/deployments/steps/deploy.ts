@@ -51,12 +51,13 @@ export async function deploy(
     if (old) await stop(run, old)
     signal.throwIfAborted()
     log(`Starting container ${options.name}`)
+    if (port > 0 && run.places.note) log(run.places.note)
     await docker.startContainer(id)
     const { answeredAt } = await gate(run, { id, port, network })
     await docker.setRestartPolicy(id, { name: 'unless-stopped' })
     signal.throwIfAborted()
     await commit({
-      url: port > 0 ? urlOf(environment, run.config) : null,
+      url: port > 0 ? urlOf(environment, run.places) : null,
       downtimeMs: old ? tellDowntime(run, answeredAt - quietFrom) : null,
     })
   } catch (error) {

@@ -1,3 +1,4 @@
+import { appsAddress } from '../../config.ts'
 import type { ContainerOptions, Granted, HealthCheck } from '../../docker/index.ts'
 import { compatCapabilities } from '../../docker/index.ts'
 import { AppError } from '../../errors.ts'
@@ -155,13 +156,13 @@ function portsOf({ name, ports }: Service, { publish = [], publishAddress }: Ins
       container,
       host: host ?? 0,
       protocol,
-      address: loopback ? '127.0.0.1' : publishAddress,
+      address: loopback ? appsAddress : publishAddress,
     })),
   ]
 
   function addressOf(container: number, protocol: string) {
     const asked = ports.find((p) => p.container === container && p.protocol === protocol)
-    return asked?.loopback ? '127.0.0.1' : publishAddress
+    return asked?.loopback ? appsAddress : publishAddress
   }
 }
 

@@ -14,7 +14,7 @@ const context: InstanceContext = {
   name: 'My Site',
   labels: { 'davit.service': '0198c0de-0000-7000-8000-00000000cafe' },
   network: 'davit-net',
-  publishAddress: '127.0.0.2',
+  publishAddress: '198.51.100.7',
 }
 const plan = (text: string, more: Partial<InstanceContext> = {}) =>
   planContainers(stackFrom(text), { ...context, ...more })
@@ -74,9 +74,9 @@ describe('a service becomes a container', () => {
       { service: 'other', container: 70, protocol: 'tcp', host: 20_003 },
     ] as const
     expect(only(lines, { publish: [...publish] }).options.ports).toEqual([
-      { container: 80, host: 20_001, protocol: 'tcp', address: '127.0.0.2' },
-      { container: 90, host: 20_002, protocol: 'tcp', address: '127.0.0.1' },
-      { container: 91, host: 0, protocol: 'tcp', address: '127.0.0.2' },
+      { container: 80, host: 20_001, protocol: 'tcp', address: '198.51.100.7' },
+      { container: 90, host: 20_002, protocol: 'tcp', address: '127.0.0.2' },
+      { container: 91, host: 0, protocol: 'tcp', address: '198.51.100.7' },
     ])
     expect(only(lines).options.ports![0]!.host).toBe(8080)
   })
