@@ -127,6 +127,7 @@ export class Reader {
   }
 
   async #round() {
+    this.#wake = Promise.withResolvers() // before what may fail: else no rest would follow, ever
     if (this.#deps.logDb.$client.ballast.isGone) throw diskFull() // the engine keeps it for later
     if (this.#news.length > 0) await this.#hear()
     if (this.closed) return
@@ -154,7 +155,6 @@ export class Reader {
   async #hear() {
     const { docker, logDb } = this.#deps
     const { containerId } = this.#cursor
-    this.#wake = Promise.withResolvers() // before what may fail: else no rest would follow, ever
     const found = await docker.inspectContainer(containerId, { signal: this.#signal })
     const news = this.#news.splice(0)
     if (found) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { deployOnFullDisk } from './disk-full-deploy.ts'
+import { cancelOnFullDisk, deployOnFullDisk } from './disk-full-deploy.ts'
 import { fillTheDisk } from './disk-full.ts'
 
 test('on a full disk all is read, nothing is half written, and with room all goes on', async () => {
@@ -12,4 +12,14 @@ test('a deployment whose disk fills up ends when that can be stored, and its log
   expect({ status, code }).toEqual({ status: 'failed', code: 'disk_full' })
   expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1))
   expect(log.map(({ text }) => text).join('\n')).toMatch(/Here lines are missing: \d+ could not/)
+})
+
+test('a deployment that is cancelled because the disk is too full to store that it runs lets the old one serve', async () => {
+  expect(await cancelOnFullDisk()).toEqual({
+    meanwhile: true,
+    before: 'deploying',
+    after: 'cancelled',
+    ofFirst: 'running',
+    containers: 1,
+  })
 })

@@ -5,6 +5,23 @@ import { OutputWriter } from '../../src/logs/output-writer.ts'
 import { Reader } from '../../src/logs/reader.ts'
 import { Semaphore } from '../../src/semaphore.ts'
 import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+
+/** A reader that has been told something, and ends with the test's signal. */
+function aReader(t: TestApp, stop: AbortController) {
+  const unread = { timestamp: null, ordinal: 0, stream: null, endedAt: null }
+  const cursor = { containerId: 'c', sourceId: 's', deploymentId: '', name: 'app', ...unread }
+  const reader = new Reader(t.deps, {
+    cursor,
+    isKnown: true,
+    news: { kind: 'look' },
+    writer: new OutputWriter(t.deps),
+    pulls: new Semaphore(1),
+    signal: stop.signal,
+  })
+  reader.tell({ kind: 'ended', at: new Date(), exitCode: 0 })
+  return reader
+}
 
 test('what was heard last before the engine went away does not have it asked without a rest', async () => {
   const t = testApp()
@@ -18,19 +35,26 @@ test('what was heard last before the engine went away does not have it asked wit
     inspectContainer: inspectContainer as unknown as Docker['inspectContainer'],
   }
   const stop = new AbortController()
-  const unread = { timestamp: null, ordinal: 0, stream: null, endedAt: null }
-  const cursor = { containerId: 'c', sourceId: 's', deploymentId: '', name: 'app', ...unread }
-  const reader = new Reader(t.deps, {
-    cursor,
-    isKnown: true,
-    news: { kind: 'look' },
-    writer: new OutputWriter(t.deps),
-    pulls: new Semaphore(1),
-    signal: stop.signal,
-  })
-  reader.tell({ kind: 'ended', at: new Date(), exitCode: 0 })
+  const reader = aReader(t, stop)
   await new Promise((resolve) => setTimeout(resolve, 200)) // a loop without a rest lets no timer run
   stop.abort()
   await reader.done
   expect(asked).toBeLessThan(4)
+})
+
+test('nor does what is heard while the disk is full keep everything else from running', async () => {
+  const t = testApp()
+  const stop = new AbortController()
+  let looks = 0
+  Object.defineProperty(t.logDb.$client.ballast, 'isGone', {
+    get() {
+      if (++looks === 1000) stop.abort() // a loop without a rest would never end
+      return true
+    },
+  })
+  const reader = aReader(t, stop)
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  stop.abort()
+  await reader.done
+  expect(looks).toBeLessThan(4)
 })
