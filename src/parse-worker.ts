@@ -7,6 +7,7 @@ import { ignoredPaths } from './git/dockerignore.ts'
 import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './error-transfer.ts'
+import { packOwnFile } from './services/own-file.ts'
 import { readEvent } from './webhooks/read-event.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
 import type { Reply } from './worker-pool.ts'
@@ -19,6 +20,7 @@ const tasks = {
   inspectDockerfile,
   inspectTriggers,
   nearestRefs,
+  packOwnFile,
   readAnswer,
   readEvent,
   rewriteDockerfile,

@@ -64,7 +64,12 @@ test('the executable serves from a directory that holds nothing of it', async ()
     expect(assets).not.toBeEmpty()
     for (const path of assets) expect((await fetch(server.url + path)).status).toBe(200)
     expect(await readdir(join(hostile, 'data'))).not.toBeEmpty()
-    expect(await templatesOf(server.url)).toContain('postgresql')
+    const ada = await register(server.url)
+    const { templates } = await ada('/services')
+    expect(templates.map(({ template }: { template: string }) => template)).toContain('postgresql')
+    const compose = 'services: {web: {image: "nginx:${TAG:-1}"}}'
+    const { variables } = await ada('/services/compose/configure', { compose }) // read by a worker
+    expect(variables).toMatchObject([{ name: 'TAG' }])
   } finally {
     const asked = performance.now()
     expect(await server.stop()).toBe(0)
@@ -73,8 +78,8 @@ test('the executable serves from a directory that holds nothing of it', async ()
   }
 })
 
-/** What the catalogue offers to the first account. */
-async function templatesOf(url: string): Promise<string[]> {
+/** Makes the first account; what it asks for comes as JSON, and a body is posted. */
+async function register(url: string) {
   const token = cookieOf(await fetch(`${url}/auth/register`), 'svc_csrf')
   const headers = { Accept: 'application/json', 'Content-Type': 'application/json' }
   const registered = await fetch(`${url}/auth/register`, {
@@ -82,10 +87,13 @@ async function templatesOf(url: string): Promise<string[]> {
     headers: { ...headers, Cookie: `svc_csrf=${token}`, 'X-CSRF-Token': token },
     body: JSON.stringify({ email: 'ada@example.com', password: 'correct horse battery' }),
   })
-  const Cookie = `svc_session=${cookieOf(registered, 'svc_session')}`
-  const answer = await fetch(`${url}/services`, { headers: { ...headers, Cookie } })
-  const { templates } = (await answer.json()) as { templates: { template: string }[] }
-  return templates.map(({ template }) => template)
+  const [session, csrf] = ['svc_session', 'svc_csrf'].map((name) => cookieOf(registered, name))
+  const Cookie = `svc_session=${session}; svc_csrf=${csrf}`
+  return async (path: string, body?: object): Promise<any> => {
+    const post = { method: 'POST', body: JSON.stringify(body) }
+    const sent = { ...headers, Cookie, 'X-CSRF-Token': csrf! }
+    return (await fetch(url + path, { headers: sent, ...(body && post) })).json()
+  }
 }
 
 const cookieOf = (response: Response, name: string) =>

@@ -102,7 +102,7 @@ export class Masks {
     const given = (also.env ?? []).filter((entry) => keys.has(entry.slice(0, entry.indexOf('='))))
     for (const value of [
       ...given.map((entry) => entry.slice(entry.indexOf('=') + 1)),
-      ...serviceSecrets(sourceId, also.env ?? []),
+      ...(await serviceSecrets(sourceId, also.env ?? [])),
       ...(also.secrets ?? []),
     ]) {
       set.add(value)

@@ -14,8 +14,8 @@ import { userOf } from '../web/user-of.ts'
 import { endsWithin, patience } from '../web/within.ts'
 import { busyStatuses } from './bring-up.ts'
 import { changeService } from './change.ts'
-import { grantsOf, templateOf } from './definition.ts'
-import { editOf } from './edit.ts'
+import { grantsOf, readAhead, templateOf } from './definition.ts'
+import { editOf, readForEdit } from './edit.ts'
 import { DifferenceModal, EditForm, EditPage } from './edit-page.tsx'
 import { serviceUpdateForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
@@ -34,10 +34,11 @@ export const changeRoutes = (deps: Deps) => {
 
   return factory
     .createApp()
-    .get(`${servicePattern}/edit`, (c) => show(c, edit(c, emptyDraft)))
+    .get(`${servicePattern}/edit`, async (c) => show(c, await edit(c, emptyDraft)))
     .put(servicePattern, checkOwner(deps), input(serviceUpdateForm, editAgain), async (c) => {
-      const service = liveService(deps, c)
       const { preview, ...asked } = c.var.input
+      await readForEdit(deps, { service: liveService(deps, c), input: asked })
+      const service = liveService(deps, c) // as it is now: reading took its time
       const isForm = !isJson(c)
       const wanted = editOf(deps, { service, user: userOf(c), input: asked, isForm })
       const { after, domains, changes, remakes, volumes } = wanted
@@ -110,9 +111,10 @@ export const changeRoutes = (deps: Deps) => {
       )
   }
 
-  function edit(c: Context, draft: Draft) {
+  async function edit(c: Context, draft: Draft) {
     const service = ownService(deps, c)
     const definition = ticked(service)
+    await readAhead(definition)
     const template = templateOf(definition)
     const props = { service, definition, template, draft, user: userOf(c) }
     return {
@@ -131,11 +133,12 @@ export const changeRoutes = (deps: Deps) => {
     return { ...definition, allowed: grantsOf(deps, definition) }
   }
 
-  function editAgain(c: Context, draft: Draft) {
+  async function editAgain(c: Context, draft: Draft) {
+    const view = await edit(c, draft)
     const service = ownService(deps, c)
     const definition = ticked(service)
     const props = { service, definition, template: templateOf(definition), draft, user: userOf(c) }
-    return { ...edit(c, draft), partial: () => <EditForm {...props} /> }
+    return { ...view, partial: () => <EditForm {...props} /> }
   }
 }
 

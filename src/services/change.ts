@@ -32,7 +32,7 @@ export async function changeService(
     tell(deps, service, 'running', { ...noError, before: null })
   } catch (error) {
     if (signal.aborted && signal.reason === stopping) return // the next process goes on with it
-    const why = explainStart(deps, { id, error, signal })
+    const why = await explainStart(deps, { id, error, signal })
     if (why.errorCode === 'internal') report('a service was not changed', error, { service: id })
     keep(deps, before, { before: null })
     if (getService(deps.db, id)?.deletingAt) return // it was cancelled to be removed

@@ -1,23 +1,18 @@
 import { isAdmin } from '../accounts/user-store.ts'
 import type { Deps } from '../deps.ts'
-import { parseDotenv } from '../environments/dotenv.ts'
-import { AppError, invalidField } from '../errors.ts'
 import { labelsFor } from '../projects/labels.ts'
 import { placesOf } from '../projects/places.ts'
 import { planContainers } from './compose/containers.ts'
 import type { ContainerPlan } from './compose/containers.ts'
 import { refuseDangers } from './compose/dangers.ts'
 import type { Stack } from './compose/model.ts'
-import { openTemplate } from './compose/open.ts'
 import { dotenv, readTemplate, stackOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { withDerived } from './compose/values.ts'
 import { looksSecret } from './compose/variables.ts'
 import { addressesOf, builtIns } from './address.ts'
+import { openOwnFile, ownFile, pairsOf, readOwnFile } from './own-file.ts'
 import type { Service, ServicePort } from './store.ts'
-
-/** The name under which a file of the user's own stands where others have a template's name. */
-export const ownFile = 'compose'
 
 /** What an instance is made of: as in the row, or as it is about to be. */
 export type Definition = Pick<Service, 'id' | 'ownerId' | 'name' | 'template' | 'version'> &
@@ -26,7 +21,7 @@ export type Definition = Pick<Service, 'id' | 'ownerId' | 'name' | 'template' | 
     ports: ServicePort[]
   }
 
-/** The file of an instance, read again: nothing of it is kept twice. */
+/** The file of an instance, read again: nothing of it is kept twice. Call `readAhead` before. */
 export function templateOf({ template, compose, values }: Read): Template {
   if (template !== ownFile) return readTemplate(compose, { file: `${template}.yaml` })
   return openOwnFile(compose, values.get(dotenv) ?? null)
@@ -34,27 +29,15 @@ export function templateOf({ template, compose, values }: Read): Template {
 
 type Read = Pick<Definition, 'template' | 'compose' | 'values'>
 
-/** A file of the user's own, with the text of the `.env` beside it. */
-export function openOwnFile(compose: string, env: string | null): Template {
-  const origin = { file: 'compose.yaml', field: 'compose' }
-  return openTemplate(compose, origin, {
-    name: ownFile,
-    ...(env !== null && { env: pairsOf(env) }),
-  })
-}
-
-/** The pairs of a `.env`, which may hold none. */
-export function pairsOf(env: string): Map<string, string> {
-  if (!/^\s*[^#\s]/m.test(env)) return new Map()
-  try {
-    return parseDotenv(env)
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    throw invalidField(
-      'env',
-      error.message.replace(/^dotenv /, '').replace(' Nothing was stored.', ''),
-    )
-  }
+/** Reads the file of an instance ahead, so that `templateOf` and all that uses it needs no time. */
+export async function readAhead({
+  template,
+  compose,
+  values,
+  ownerId,
+}: Read & { ownerId: string }) {
+  if (template === ownFile)
+    await readOwnFile(compose, values.get(dotenv) ?? null, { owner: ownerId })
 }
 
 /** The containers of an instance in the order of their start. */

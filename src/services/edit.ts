@@ -5,20 +5,14 @@ import type { ServiceDeps } from './bring-up.ts'
 import type { Stack } from './compose/model.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
-import {
-  grantsOf,
-  ownFile,
-  pairsOf,
-  refuseLapsed,
-  templateOf,
-  versionedStack,
-} from './definition.ts'
+import { grantsOf, readAhead, refuseLapsed, templateOf, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { differenceOf } from './difference.ts'
 import type { Change } from './difference.ts'
 import type { serviceUpdateForm } from './forms.ts'
 import { allowedBy, chosenVersion, define } from './make.ts'
 import { volumeNames } from './outline.ts'
+import { ownFile, pairsOf } from './own-file.ts'
 import { definitionOf } from './start.ts'
 import type { Service } from './store.ts'
 
@@ -33,6 +27,16 @@ export type Edit = {
   remakes: boolean
   /** On the engine; they stay, with what is in them. */
   volumes: string[]
+}
+
+/** Reads the files that `editOf` needs ahead. */
+export async function readForEdit(
+  deps: ServiceDeps,
+  { service, input }: { service: Service; input: Pick<Input, 'compose' | 'env'> },
+) {
+  const before = definitionOf(deps, service)
+  await readAhead(before)
+  await readAhead(rebased(before, input))
 }
 
 /** What a user asks for, made into a definition. Throws for all that can be refused before the start. */
@@ -90,7 +94,7 @@ function refuseOtherFile({ dangers }: Stack) {
 }
 
 /** With another file and another `.env`, whose pairs count over what was kept. */
-function rebased(before: Definition, { compose, env }: Input): Definition {
+function rebased(before: Definition, { compose, env }: Pick<Input, 'compose' | 'env'>): Definition {
   if ((compose ?? env) != null && before.template !== ownFile)
     throw invalidField(
       compose != null ? 'compose' : 'env',

@@ -48,12 +48,12 @@ const rules: Rule[] = [
 ]
 
 /** For the row: at which step a start ended, and why, in words and with a next step. */
-export function explainStart(
+export async function explainStart(
   deps: Pick<Deps, 'db' | 'secrets'>,
   { id, error, signal }: { id: string; error: unknown; signal: AbortSignal },
 ) {
   const { code, message, hint } = explain(error, signal)
-  const mask = maskOf(deps, id)
+  const mask = await maskOf(deps, id)
   return {
     errorStep: getService(deps.db, id)?.status ?? null,
     errorCode: code,
@@ -63,9 +63,9 @@ export function explainStart(
 }
 
 /** An engine repeats what it was asked for, secrets too. */
-function maskOf(deps: Pick<Deps, 'db' | 'secrets'>, id: string) {
+async function maskOf(deps: Pick<Deps, 'db' | 'secrets'>, id: string) {
   try {
-    return masking(secretsOfService(deps, id, []))
+    return masking(await secretsOfService(deps, id, []))
   } catch {
     return (text: string) => text // values that can't be read were sent to no engine
   }

@@ -14,12 +14,12 @@ import type { Catalogue } from './catalogue.ts'
 import { ComposeDetails, ComposePage } from './compose-page.tsx'
 import type { Read } from './compose-page.tsx'
 import { ConfigurePage } from './configure-page.tsx'
-import { openOwnFile, ownFile } from './definition.ts'
 import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import { makeService } from './make.ts'
 import type { Wanted } from './make.ts'
 import { outlineOf } from './outline.ts'
+import { ownFile, readOwnFile } from './own-file.ts'
 import { servicePath } from './own-service.ts'
 import { shownService } from './shown.ts'
 import { listNames } from './store.ts'
@@ -45,7 +45,7 @@ export const makeRoutes = (deps: Deps, catalogue: Catalogue) => {
     .post('/services/compose/configure', input(ownFileForm), async (c) => {
       const { env } = c.var.input
       const text = await composeText(c, c.var.input.compose)
-      const template = openOwnFile(text, env ?? null)
+      const template = await readOwnFile(text, env ?? null, readerOf(c))
       return show(
         c,
         ownForm(c, draftOf(c.var.input, text), { template, outline: outlineOf(template) }),
@@ -54,7 +54,7 @@ export const makeRoutes = (deps: Deps, catalogue: Catalogue) => {
     .post('/services/compose', input(ownServiceForm, ownFormAgain), async (c) => {
       const { compose, env = null, ...asked } = c.var.input
       const text = await composeText(c, compose)
-      const template = openOwnFile(text, env)
+      const template = await readOwnFile(text, env, readerOf(c))
       return make(c, { name: ownFile, text, env, template, input: asked })
     })
     .get('/services/:template/configure', known, (c) => {
@@ -121,22 +121,24 @@ export const makeRoutes = (deps: Deps, catalogue: Catalogue) => {
     const { partial: _, ...view } = ownForm(
       c,
       withText,
-      openedOrNull(text, draft.values.env ?? null),
+      await openedOrNull(c, text, draft.values.env ?? null),
     )
     return view
   }
 }
 
 /** What the file asks for is shown with the complaint, where it can be read. */
-function openedOrNull(text: string, env: string | null): Read {
+async function openedOrNull(c: Context, text: string, env: string | null): Promise<Read> {
   try {
-    const template = openOwnFile(text, env)
+    const template = await readOwnFile(text, env, readerOf(c))
     return { template, outline: outlineOf(template) }
   } catch (error) {
     if (error instanceof AppError) return null
     throw error
   }
 }
+
+const readerOf = (c: Context) => ({ owner: userOf(c).id, signal: c.req.raw.signal })
 
 /** What was typed, for the page in a browser without scripts. */
 const draftOf = (

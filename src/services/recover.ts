@@ -5,6 +5,7 @@ import { busyStatuses } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { changeService } from './change.ts'
 import { removeService } from './remove.ts'
+import { readAhead } from './definition.ts'
 import type { Job } from './runner.ts'
 import { definitionOf, startService } from './start.ts'
 import { getSealedBefore, listBeingDeleted, listInStatus } from './store.ts'
@@ -32,5 +33,7 @@ export async function recoverServices(
 async function goOn(deps: ServiceDeps, service: Service, job: Parameters<Job>[0]) {
   const { id } = service
   if (getSealedBefore(deps.db, id) === null) return startService(deps, { id, ...job })
-  return changeService(deps, { id, definition: definitionOf(deps, service), ...job })
+  const definition = definitionOf(deps, service)
+  await readAhead(definition).catch(() => {}) // what is wrong with it, the change itself says
+  return changeService(deps, { id, definition, ...job })
 }

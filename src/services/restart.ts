@@ -3,6 +3,7 @@ import { report } from '../journal.ts'
 import { partLabel } from './compose/containers.ts'
 import { runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
+import { readAhead } from './definition.ts'
 import { explainStart, noError } from './explain.ts'
 import { stopping } from './runner.ts'
 import { definitionOf, startService } from './start.ts'
@@ -20,7 +21,9 @@ export async function restartService(deps: ServiceDeps, options: StartOptions) {
   const service = getService(deps.db, id)
   if (!service) return
   try {
-    const run = runOf(deps, { service, definition: definitionOf(deps, service), progress, signal })
+    const definition = definitionOf(deps, service)
+    await readAhead(definition)
+    const run = runOf(deps, { service, definition, progress, signal })
     const found = await listOwnContainers({ ...deps, service })
     const made = run.plans.flatMap((plan) => {
       const container = found.find(({ labels }) => labels[partLabel] === plan.service)
@@ -33,7 +36,7 @@ export async function restartService(deps: ServiceDeps, options: StartOptions) {
     tell(deps, service, 'running', noError)
   } catch (error) {
     if (signal.aborted && signal.reason === stopping) return
-    const why = explainStart(deps, { id, error, signal })
+    const why = await explainStart(deps, { id, error, signal })
     if (why.errorCode === 'internal') report('a service did not restart', error, { service: id })
     tell(deps, service, 'unhealthy', why)
   }

@@ -4,6 +4,7 @@ import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { Failure } from '../errors.ts'
 import { placesOf } from '../projects/places.ts'
+import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf } from '../web/paging.ts'
 import { query, streamQuery } from '../web/query.ts'
@@ -13,7 +14,7 @@ import { userOf } from '../web/user-of.ts'
 import { Catalogue } from './catalogue.ts'
 import { changeRoutes } from './change-routes.tsx'
 import { ConnectionDetails } from './connection.tsx'
-import { grantsOf, templateOf } from './definition.ts'
+import { grantsOf, readAhead, templateOf } from './definition.ts'
 import { detailsOf } from './details.ts'
 import { followHtml, followJson, statusOf } from './follow.tsx'
 import { catalogueQuery } from './forms.ts'
@@ -80,9 +81,10 @@ export const serviceRoutes = (deps: Deps) => {
       const service = ownService(deps, c)
       const shown = await shownService(deps, service)
       const status = statusOf(deps, shown)
+      const said = clientOf(c) === 'browser' ? await told(service) : null
       return show(c, {
         title: service.name,
-        page: () => <ServicePage {...status} {...told(service)} />,
+        page: () => <ServicePage {...status} {...said!} />,
         partial: () => <ServiceStatus {...status} />,
         json: () => serviceJson(shown, status.places),
       })
@@ -98,10 +100,11 @@ export const serviceRoutes = (deps: Deps) => {
           isJson ? followJson(deps, { id, signal }) : followHtml(deps, { id, csrfToken, signal }),
       })
     })
-    .get(`${servicePattern}/secrets`, (c) => {
+    .get(`${servicePattern}/secrets`, async (c) => {
       const service = ownService(deps, c)
       if (c.var.token) refuseUngiven(c.var.token, toSeeSecrets)
       const definition = definitionOf(deps, service)
+      await readAhead(definition)
       const template = templateOf(definition)
       const details = detailsOf(deps, { definition, template }, { withSecrets: true })
       audit(c, 'service.secrets_shown', {
@@ -118,10 +121,11 @@ export const serviceRoutes = (deps: Deps) => {
     .route('/', removalRoutes(deps))
 
   /** What its file says of it; a page without that can still be used to delete it. */
-  function told(service: Service) {
+  async function told(service: Service) {
     const hasLapsed = service.allowed.length > 0 && grantsOf(deps, service).length === 0
     try {
       const definition = definitionOf(deps, service)
+      await readAhead(definition)
       const template = templateOf(definition)
       const connection = detailsOf(deps, { definition, template }, { withSecrets: false })
       return { about: template.about, after: template.after, connection, hasLapsed }

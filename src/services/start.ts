@@ -2,6 +2,7 @@ import { report } from '../journal.ts'
 import { labelFilter } from '../projects/labels.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
+import { readAhead } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { explainStart, noError } from './explain.ts'
 import type { PullProgress } from './progress.ts'
@@ -24,7 +25,9 @@ export async function startService(deps: ServiceDeps, { id, progress, signal }: 
   let before: string[] | null = null
   try {
     before = await volumesOf(undo)
-    const run = runOf(deps, { service, definition: definitionOf(deps, service), progress, signal })
+    const definition = definitionOf(deps, service)
+    await readAhead(definition)
+    const run = runOf(deps, { service, definition, progress, signal })
     await bringUp(deps, run)
     tell(deps, service, 'running', noError)
   } catch (error) {
@@ -32,7 +35,7 @@ export async function startService(deps: ServiceDeps, { id, progress, signal }: 
     await removeFromEngine(undo, { volumes: false })
       .then(() => before && removeNewVolumes(undo, before))
       .catch((fault) => report('a failed start left something behind', fault, { service: id }))
-    const why = explainStart(deps, { id, error, signal })
+    const why = await explainStart(deps, { id, error, signal })
     if (why.errorCode === 'internal') report('a service did not start', error, { service: id })
     tell(deps, service, 'failed', why)
   }

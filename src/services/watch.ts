@@ -7,7 +7,7 @@ import { readLabels } from '../projects/labels.ts'
 import { mayEnd, partLabel } from './compose/containers.ts'
 import { tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
-import { plansOf } from './definition.ts'
+import { plansOf, readAhead } from './definition.ts'
 import { definitionOf } from './start.ts'
 import { getService, listInStatus } from './store.ts'
 import type { Service, ServiceStatus } from './store.ts'
@@ -41,7 +41,7 @@ function idsIn(deps: WatchDeps, { action, attributes }: EngineEvent) {
 export async function observe(deps: WatchDeps, id: string) {
   const service = getService(deps.db, id)
   if (!service || !isSettled(service.status) || deps.runner.isBusy(id)) return
-  const ending = endingParts(deps, service)
+  const ending = await endingParts(deps, service)
   const lasting = (await lookAt({ ...deps, service })).filter(
     ({ labels, state, exitCode }) =>
       !(ending.has(labels[partLabel] ?? '') && state === 'exited' && exitCode === 0),
@@ -53,9 +53,11 @@ export async function observe(deps: WatchDeps, id: string) {
 }
 
 /** Those that may end by themselves; none where the file can't be started as it is any more. */
-function endingParts(deps: WatchDeps, service: Service) {
+async function endingParts(deps: WatchDeps, service: Service) {
   try {
-    const plans = plansOf(deps, definitionOf(deps, service))
+    const definition = definitionOf(deps, service)
+    await readAhead(definition)
+    const plans = plansOf(deps, definition)
     return new Set(plans.filter(mayEnd).map((plan) => plan.service))
   } catch (error) {
     if (!(error instanceof AppError)) throw error

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { services } from '../../src/db/schema.ts'
 import { labelsFor } from '../../src/projects/labels.ts'
-import { ownFile } from '../../src/services/definition.ts'
+import { ownFile } from '../../src/services/own-file.ts'
 import { sealValues } from '../../src/services/values.ts'
 import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'

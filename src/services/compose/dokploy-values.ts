@@ -1,8 +1,12 @@
+import { AppError } from '../../errors.ts'
 import type { Generate, Variable } from './variables.ts'
 import { looksSecret, variable } from './variables.ts'
 
 type Domain = { serviceName: string; port: number; host?: string | undefined }
 type Variables = Map<string, Variable>
+
+/** Each of them is made, sealed and kept. */
+const maxVariables = 2_000
 
 /** Names of template.toml are apart from those of the Compose file. */
 const inner = (name: string) => `toml ${name}`
@@ -53,6 +57,11 @@ export function dokployText(
     if (variables.has(inner(expression))) return { variable: inner(expression) }
     const generate = helperOf(expression, variables, domains)
     if (generate === null) return null
+    if (variables.size >= maxVariables)
+      throw new AppError(
+        'invalid',
+        `template.toml makes more than ${maxVariables} values. Shorten it.`,
+      )
     const key = `${name} ${++count}`
     variables.set(key, variable(key, { generate, hidden: true, secret: true }))
     return { variable: key }

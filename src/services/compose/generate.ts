@@ -13,6 +13,11 @@ const alphabets: Record<Alphabet, string> = {
   symbols: `${lower.toUpperCase()}${lower}${digits}-_.~!*+=`,
 }
 
+/** Variables that need each other one after the other. */
+const maxDepth = 100
+/** Characters of all values that are composed of others: a few may double each other often. */
+const maxComposed = 4 * 1024 * 1024
+
 /**
  * The values, and one made for each variable that has none and says how; those it needs come first.
  * Without `addressOf` those that follow from addresses are left out.
@@ -25,6 +30,7 @@ export function generated(
   const values = new Map(known)
   const derived = new Map<string, string>()
   const underway: string[] = []
+  let room = maxComposed
   for (const { name, generate } of variables.values())
     if (addressOf || !isDerived(generate)) valueOf(name)
   return addressOf ? new Map([...values, ...derived]) : values
@@ -37,6 +43,11 @@ export function generated(
       const cycle = [...underway, name].join(' → ')
       throw new AppError('invalid', `These variables need each other: ${cycle}. Give one a value.`)
     }
+    if (underway.length === maxDepth)
+      throw new AppError(
+        'invalid',
+        `The variable ${name} needs others more than 100 deep. Flatten it.`,
+      )
     underway.push(name)
     const value = make(generate)
     underway.pop()
@@ -69,10 +80,20 @@ export function generated(
       case 'port':
         return String(20_000 + (Buffer.from(randomBytesOf(4)).readUInt32BE() % 10_000))
       case 'composed':
-        return generate.parts
-          .map((part) => (typeof part === 'string' ? part : valueOf(part.variable)))
-          .join('')
+        return compose(generate.parts)
     }
+  }
+
+  function compose(parts: Extract<Generate, { kind: 'composed' }>['parts']) {
+    return parts
+      .map((part) => {
+        const text = typeof part === 'string' ? part : valueOf(part.variable)
+        room -= text.length + 1
+        if (room < 0)
+          throw new AppError('invalid', 'The values are over 4 MiB. Mention variables less often.')
+        return text
+      })
+      .join('')
   }
 
   function token({ key, claims, seconds }: Extract<Generate, { kind: 'jwt' }>) {

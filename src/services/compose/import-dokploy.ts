@@ -15,8 +15,13 @@ export type DokployFiles = { compose: string; config: string; meta?: string }
 
 const value = z.union([z.string(), z.number(), z.boolean()]).transform(String)
 
+const values = (most: number) =>
+  z
+    .record(z.string(), value)
+    .refine((entries) => Object.keys(entries).length <= most, `has more than ${most} entries`)
+
 const shape = z.object({
-  variables: z.record(z.string(), value).default({}),
+  variables: values(500).default({}),
   config: z
     .object({
       domains: z
@@ -28,9 +33,13 @@ const shape = z.object({
             path: z.string().optional(),
           }),
         )
+        .max(100, 'has more than 100 entries')
         .default([]),
-      env: z.union([z.record(z.string(), value), z.array(z.string())]).default({}),
-      mounts: z.array(z.object({ filePath: z.string(), content: z.string() })).default([]),
+      env: z.union([values(500), z.array(z.string()).max(500)]).default({}),
+      mounts: z
+        .array(z.object({ filePath: z.string(), content: z.string() }))
+        .max(100, 'has more than 100 entries')
+        .default([]),
     })
     .default({ domains: [], env: {}, mounts: [] }),
 })
@@ -98,12 +107,17 @@ export function importDokploy(
   return template
 }
 
+/** Keys and tables at the most: the parser compares each with each. */
+const maxSigns = 5_000
+
 function tomlOf(text: string, { field }: Origin) {
   const refuse = (complaint: string, cause?: unknown) => {
     const message = `template.toml: ${complaint}`
     return new AppError('invalid', message, { cause, fields: field ? [{ field, message }] : [] })
   }
   if (text.length > maxFileBytes) throw refuse('This is over 1 MiB. Shorten it.')
+  if ((text.match(/[=[]/g)?.length ?? 0) > maxSigns)
+    throw refuse(`This has more than ${maxSigns} of the signs = and [. Shorten it.`)
   let parsed: unknown
   try {
     parsed = Bun.TOML.parse(text)

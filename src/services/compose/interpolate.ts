@@ -10,6 +10,10 @@ type Operator = ':-' | '-' | ':?' | '?' | ':+' | '+'
 type Part = string | Mention
 
 const maxDepth = 20
+/** Mentions in one text: many more than people write. */
+const maxMentions = 10_000
+/** Mentions in a file, those in defaults too. */
+const maxInFile = 20_000
 /** Characters that there may still be; shared by all texts of a file. */
 export type Room = { left: number }
 
@@ -69,6 +73,8 @@ export function mentionsIn(tree: Tree, source: Source, at: Path = []) {
       const inner = operand.includes('$')
       const fallback = operator?.endsWith('-') && !inner ? operand : null
       found.push({ name, path, required: operator?.endsWith('?') ?? false, fallback })
+      if (found.length > maxInFile)
+        throw new Unreadable(`mentions the last of over ${maxInFile} variables. Split the file.`)
       if (inner) collect(operand, path, depth + 1)
     }
   }
@@ -100,6 +106,10 @@ function parts(text: string, depth: number): Part[] {
     found.push(text.slice(from, dollar))
     const { part, end } = readMention(text, dollar)
     found.push(part)
+    if (found.length > 2 * maxMentions)
+      throw new Unreadable(
+        `mentions variables more than ${maxMentions} times. Mention them less often.`,
+      )
     from = end
   }
   found.push(text.slice(from))

@@ -255,4 +255,39 @@ content = """<p>\${db_pass}</p> $host \${nope}"""
     )
     expect(bad('#'.repeat(1024 * 1024 + 1))).toContain('over 1 MiB')
   })
+
+  describe('made to cost is refused:', () => {
+    const numbers = (count: number) => Array.from({ length: count }, (_, i) => i)
+    const fill = (config: string) =>
+      refusalOf(() => filled(importDokploy({ compose, config }, origin, { name: 'x' })))
+
+    test('values that double each other', () => {
+      const doubling = numbers(40).map((i) => `a${i + 1} = "\${a${i}}\${a${i}}"`)
+      const toml = ['[variables]', 'a0 = "0123456789"', ...doubling, '[config.env]', 'X = "${a40}"']
+      expect(fill(toml.join('\n'))).toContain('over 4 MiB')
+    })
+
+    test('a long chain of values', () => {
+      const chain = numbers(400).map((i) => `a${i + 1} = "\${a${i}}"`)
+      expect(fill(['[variables]', ...chain.reverse(), 'a0 = "0"'].join('\n'))).toContain('100 deep')
+    })
+
+    test('more passwords than anyone needs', () => {
+      expect(fill(`[config.env]\nX = "${'${password}'.repeat(60_000)}"`)).toContain('2000 values')
+    })
+
+    test('more tables, entries or files than anyone writes', () => {
+      expect(
+        fill(
+          numbers(40_000)
+            .map((i) => `[a${i}]`)
+            .join('\n'),
+        ),
+      ).toContain('5000 of the signs')
+      const keys = numbers(501).map((i) => `k${i} = 1`)
+      expect(fill(['[variables]', ...keys].join('\n'))).toContain('variables: has more than 500')
+      const mounts = numbers(101).map(() => '[[config.mounts]]\nfilePath = "a"\ncontent = ""')
+      expect(fill(mounts.join('\n'))).toContain('config.mounts: has more than 100')
+    })
+  })
 })

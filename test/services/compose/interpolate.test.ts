@@ -73,9 +73,16 @@ describe('what names no variable is refused', () => {
   test('and costs no memory before that is seen', () => {
     let asked = 0
     const lookup = () => (asked++, 'x'.repeat(32_768))
-    const many = '$B'.repeat(100_000)
+    const many = '$B'.repeat(9_000)
     expect(refusalOf(() => interpolateText(many, lookup, roomForFile()))).toContain('4 MiB')
     expect(asked).toBeLessThan(200)
+  })
+
+  test('more mentions than anyone writes, at once', () => {
+    expect(refusalOf(() => made('$B'.repeat(500_000)))).toContain('more than 10000 times')
+    const lines = Array.from({ length: 30 }, (_, i) => `k${i}: "${'$B'.repeat(900)}"`)
+    const { tree, source } = readYaml(lines.join('\n'), { file: 'c.yaml' })
+    expect(refusalOf(() => mentionsIn(tree, source))).toContain('over 20000')
   })
 
   test('a text that is aliased again and again', () => {

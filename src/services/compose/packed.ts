@@ -1,0 +1,36 @@
+import type { Path, Place, Tree } from './source.ts'
+import { Source } from './source.ts'
+import type { Template } from './template.ts'
+
+/** A template as it can be sent between threads: where its values stand in the text is written out. */
+export type PackedTemplate = Omit<Template, 'source'> & {
+  source: { file: string; field: string | null; places: Map<string, Place> }
+}
+
+export function pack({ source, ...template }: Template): PackedTemplate {
+  const { file, field } = source
+  const places = new Map<string, Place>()
+  note(template.tree, [])
+  return { ...template, source: { file, field, places } }
+
+  function note(node: Tree, path: Path) {
+    const place = source.placeOf(path)
+    if (place) places.set(keyOf(path), place)
+    if (node instanceof Map) for (const [key, child] of node) note(child, [...path, key])
+    else if (Array.isArray(node)) node.forEach((child, index) => note(child, [...path, index]))
+  }
+}
+
+export function unpack({ source, ...template }: PackedTemplate): Template {
+  const { file, field, places } = source
+  const placeOf = (path: Path): Place | null => {
+    for (let length = path.length; length > 0; length--) {
+      const place = places.get(keyOf(path.slice(0, length)))
+      if (place) return place
+    }
+    return null
+  }
+  return { ...template, source: new Source(file, field, placeOf) }
+}
+
+const keyOf = (path: Path) => path.join('\0')

@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+import { openOwnFile, packOwnFile, readOwnFile } from '../../src/services/own-file.ts'
+import { pack, unpack } from '../../src/services/compose/packed.ts'
+import { openTemplate } from '../../src/services/compose/open.ts'
+import { stackOf } from '../../src/services/compose/template.ts'
+import { testApp } from '../support/app.ts'
+import { refusalOf } from './compose/refusal.ts'
+
+const owner = 'ada'
+
+/** As many lines as are read at all. */
+const largest = `services:\n${Array.from(
+  { length: 45 },
+  (_, i) =>
+    `  s${i}:\n    image: a\n    environment:\n${Array.from({ length: 60 }, (_, k) => `      K${k}: v\n`).join('')}`,
+).join('')}`
+
+test('a file that came from another thread is refused at the same place', () => {
+  const text = [
+    'x-a: &a {ports: ["${PORT}"]}',
+    'services:',
+    '  web:',
+    '    <<: *a',
+    '    image: nginx',
+    '  db:',
+    '    image: a',
+    '    environment:',
+    '      - A=1',
+    '      - "${B}"',
+  ].join('\n')
+  const whole = openTemplate(text, { file: 'compose.yaml', field: 'compose' }, { name: 'x' })
+  const sent = unpack(structuredClone(pack(whole)))
+  expect(sent.variables).toEqual(whole.variables)
+  for (const value of ['x'.repeat(40_000), 'a b', '99999999'])
+    for (const name of ['PORT', 'B']) {
+      const values = new Map([
+        ['PORT', '80'],
+        ['B', 'b=1'],
+        [name, value],
+      ])
+      const refusal = refusalOf(() => stackOf(whole, values))
+      expect(refusalOf(() => stackOf(sent, values))).toBe(refusal)
+      expect(refusal).toMatch(/line \d+, column \d+/)
+    }
+})
+
+test('what was read by a worker is opened again without being read', async () => {
+  const text = 'services: {a: {image: "b:${TAG:-1}"}}'
+  const read = await readOwnFile(text, 'TAG=2', { owner })
+  expect(read.variables.get('TAG')!.default).toBe('2')
+  expect(openOwnFile(text, 'TAG=2')).toBe(read)
+  expect(await readOwnFile(text, 'TAG=2', { owner })).toBe(read)
+  expect(openOwnFile(text, null)).not.toBe(read)
+  for (let i = 0; i < 20; i++) openOwnFile(`${text}\n# ${i}`, null)
+  expect(openOwnFile(text, 'TAG=2')).not.toBe(read)
+})
+
+test('a refusal of a worker is the one that its reader throws', async () => {
+  const text = 'services: {a: {imag: b}}'
+  const refused = await readOwnFile(text, null, { owner }).catch((error) => error)
+  expect(refused.message).toBe(refusalOf(() => packOwnFile(text, null)))
+  expect(refused.fields).toEqual([{ field: 'compose', message: refused.message }])
+})
+
+test('the loop goes on while the largest file is read', async () => {
+  const ada = testApp().logIn('ada@example.com')
+  let beats = 0
+  const beat = setInterval(() => beats++, 5)
+  const { status, json } = await ada.post('/services/compose/configure', { compose: largest })
+  clearInterval(beat)
+  expect(status).toBe(200)
+  expect(json.services).toHaveLength(45)
+  expect(beats).toBeGreaterThan(5)
+})
