@@ -46,7 +46,7 @@ test('every address has a page, a fragment and JSON, as the client asks', async 
   }
   expect(table.length).toBeGreaterThan(35)
   console.log(table.join('\n'))
-})
+}, 60_000)
 
 /** All that is asked for with GET, without what only the provider of a login or a git host can answer. */
 const readable = ({ app }: TestApp) =>
