@@ -169,29 +169,35 @@ export const buildApart = (
 
 /** What is on the engine may have come by a login of someone else, the operator's among them. */
 async function refuseUnlessGiven(deps: ImageDeps, here: Image, task: Task) {
-  const { ownerId, image, name, reference } = task
+  const { ownerId, image, reference } = task
   const of = readLabels(here.labels)
   if (reference.path.startsWith('davit/') && areDavits(here.labels)) {
     if (of.instanceId === deps.instanceId && of.ownerId === ownerId) return
     throw notFound(image)
   }
-  const repository = repositoryOf(reference)
-  const digests = here.digests.flatMap((text) => {
-    const known = parseReference(text)
-    return known && repositoryOf(known) === repository ? `${repository}@${known.digest}` : []
-  })
+  const known = here.digests.flatMap((text) => parseReference(text) ?? [])
+  const digests = known.map(writtenOut)
   // what was built or loaded on the server is the operator's to share, and came by no login
-  if (isOfficial(name) || digests.length === 0 || isKnownPublic(deps.db, digests)) return
+  if (digests.length === 0 || digests.some(isOfficial) || isKnownPublic(deps.db, digests)) return
   if (findUser(deps.db, ownerId).role === 'admin') return
   if (await isOfOwnContainers(deps, here, task)) return
-  await askForEveryone(deps, digests[0]!, task)
+  await askForEveryone(deps, known, task)
 }
 
-/** Whether the registry gives it without a login. */
-async function askForEveryone(deps: ImageDeps, digest: string, { reference, image, signal }: Task) {
-  await refusePrivate(deps, { registry: reference.registry, signal })
-  await deps.docker.imageDigest(digest, { signal, as: image })
-  recordPublic(deps.db, digest)
+/** Whether one of the registries that have the image gives it without a login. */
+async function askForEveryone(deps: ImageDeps, known: ImageReference[], { image, signal }: Task) {
+  let refusal: unknown
+  for (const reference of known)
+    try {
+      await refusePrivate(deps, { registry: reference.registry, signal })
+      const digest = writtenOut(reference)
+      await deps.docker.imageDigest(digest, { signal, as: image })
+      return recordPublic(deps.db, digest)
+    } catch (error) {
+      signal.throwIfAborted()
+      refusal = error
+    }
+  throw refusal
 }
 
 /** What a user's containers are made of was given to them, before that was recorded. */

@@ -2,6 +2,7 @@ import { Failure } from '../../errors.ts'
 import { imageUses } from './base-images.ts'
 import { directivesOf } from './directives.ts'
 import { readingsOf } from './instructions.ts'
+import { refuseOddCharacters } from './odd-characters.ts'
 import { rewrite } from './rewrite.ts'
 import type { Replacements } from './rewrite.ts'
 import { refuseSources, refuseTriggers, remoteFiles } from './sources.ts'
@@ -30,6 +31,7 @@ export type WantedImage = { image: string; platform: string }
 /** Reads a Dockerfile that someone else wrote: call it by `parse`. Throws for what Davit doesn't build. */
 export function inspectDockerfile(text: string, reader: Reader): Inspection {
   refuseSyntax(text)
+  refuseOddCharacters(text)
   const readings = readingsOf(text, knownDialect(text, reader))
   for (const reading of readings) refuseSources(reading)
   const uses = readings.flatMap((reading) => imageUses(reading, argumentsFor(reader)))

@@ -137,7 +137,7 @@ function takeHeredocs(instruction: Instruction, { lines, at }: { lines: string[]
   return at
 }
 
-const isJsonList = (text: string) => jsonList(text) !== null
+export const isJsonList = (text: string) => jsonList(text) !== null
 
 /** Arguments in the form `["a", "b"]`, or null for those in any other. */
 function jsonList(text: string): string[] | null {

@@ -1,8 +1,9 @@
 import { Failure } from '../../errors.ts'
 import type { Escape } from './directives.ts'
 import { otherSources } from './base-images.ts'
-import { argumentsOf, flagValues, readingsOf } from './instructions.ts'
+import { argumentsOf, flagValues, isJsonList, readingsOf } from './instructions.ts'
 import type { Instruction, Reading } from './instructions.ts'
+import { refuseOddCharacters, refuseOddFlags } from './odd-characters.ts'
 import { unquote } from './words.ts'
 
 /** An address that ADD names, for Davit to fetch: the engine would, from wherever it reaches. */
@@ -24,6 +25,7 @@ export function remotesOf(instruction: Instruction, escape: Escape): RemoteFile[
   const sources = argumentsOf(instruction).slice(0, -1)
   const isRemote = (source: string) => elsewhere.test(unquote(source, escape))
   if (sources.some((source) => source.includes('$'))) throw refused(instruction, variables)
+  if (isHalfList(instruction)) throw refused(instruction, halfLists)
   if (!sources.some(isRemote)) return []
   if (instruction.onbuild) throw refused(instruction, inTriggers)
   if (!sources.every((source) => literal.test(source))) throw refused(instruction, literals)
@@ -42,6 +44,10 @@ const elsewhere = /:\/\/|^[^/]*@[^/]*:|git@/
 /** A name of a file at its end, and nothing that a builder could read in another way. */
 const literal = /^https?:\/\/[\w.-]+(:\d+)?\/[\w.~%+,;=@&?/:-]*$/
 
+/** Engines take a JSON list with more behind it for the list. */
+const isHalfList = ({ text }: Instruction) => /^\[\s*"/.test(text) && !isJsonList(text)
+
+const halfLists = 'begins with a list that is not JSON, or that more follows. Correct the list.'
 const variables =
   'takes a source with a variable in it. Write the source out, or use COPY for files of the repository.'
 const inTriggers = 'behind ONBUILD names an address. Let the Dockerfile fetch it with RUN.'
@@ -56,17 +62,20 @@ const hint =
 
 /** Throws where triggers of an image would bring something from elsewhere into builds on it. */
 export function refuseTriggers(triggers: string[], image: string) {
-  for (const reading of triggers.flatMap((text) => readingsOf(text)))
-    try {
-      refuseSources({ ...reading, instructions: asTriggers(reading) })
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error
-      throw new Failure(
-        error.code,
-        `Building: the image ${image} brings an ONBUILD that Davit does not run.`,
-        error.hint,
-      )
+  try {
+    for (const text of triggers) {
+      refuseOddCharacters(text)
+      for (const reading of readingsOf(text))
+        refuseSources({ ...reading, instructions: asTriggers(reading) })
     }
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    throw new Failure(
+      error.code,
+      `Building: the image ${image} brings an ONBUILD that Davit does not run.`,
+      error.hint,
+    )
+  }
 }
 
 const asTriggers = ({ instructions }: Reading) =>
@@ -74,6 +83,7 @@ const asTriggers = ({ instructions }: Reading) =>
 
 /** Throws for what instructions behind ONBUILD may not name. */
 export function refuseSources(reading: Reading) {
+  for (const instruction of reading.instructions) refuseOddFlags(instruction)
   remoteFiles(reading)
   for (const instruction of reading.instructions)
     if (instruction.onbuild && otherSources(instruction).length > 0)

@@ -68,6 +68,8 @@ describe('ADD', () => {
     'add \\\n  # within\n  git@127.0.0.1:a /x',
     'ONBUILD ADD https://example.com/a /x',
     'ONBUILD ADD $X /x',
+    'ADD ["a", "/x"] z',
+    'ADD ["http:\\u002f\\u002f127.0.0.1/a", "/x"] z',
     'ONBUILD ONBUILD ADD https://example.com/a /x',
   ])('%s is refused', (line) => {
     for (const as of [reader, classic])
@@ -104,6 +106,23 @@ describe('ADD', () => {
       codeOf(`# syntax=docker/dockerfile:1\n${text}`, { ...reader, heredocs: false }),
     ).toBeNull()
   })
+})
+
+test.each([
+  ['a next line before an instruction', '\u0085ADD git@127.0.0.1:a /x'],
+  ['a byte order mark that ends a continued line', 'RUN true \\\n\uFEFF\nADD git@127.0.0.1:a /x'],
+  ['two carriage returns', 'RUN true \\\r\r\nADD git@127.0.0.1:a /x'],
+  ['a half character before a flag', 'COPY \uFFFD--from=x /a /a'],
+  ['a character that is half a blank, in a flag', 'COPY --chown=\u0105--from=x /a /a'],
+])('what engines read in another way is refused: %s', (_, line) => {
+  for (const as of [reader, classic])
+    expect(codeOf(`FROM busybox\n${line}`, as)).toBe('dockerfile_invalid')
+  expect(() => inspectTriggers([line], 'evil:1')).toThrow('evil:1')
+})
+
+test('what is odd in a comment, or usual in a text, is taken', () => {
+  const text = '\uFEFFFROM busybox\r\n# \uFFFD\r\nRUN echo "é\u00a0ü" \\\r\n  && b\r\nCOPY ü /x\r'
+  expect(codeOf(text)).toBeNull()
 })
 
 test('triggers that an image brings may not fetch, and take from no other image', () => {
