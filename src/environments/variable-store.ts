@@ -231,7 +231,7 @@ const mostLines = 100
 const shortest = 4
 
 function refuseSteering({ key, buildTime }: Pick<Values, 'key' | 'buildTime'>) {
-  if (buildTime && steersBuilder(key)) throw invalidField('buildTime', `${key} ${steeringRefusal}`)
+  if (buildTime && steersBuilder(key)) throw invalidField('buildTime', steeringRefusal(key))
 }
 
 const duplicates: Duplicates = {

@@ -5,8 +5,8 @@
  */
 export const steersBuilder = (name: string) => /_proxy$/i.test(name) || /^buildkit_/i.test(name)
 
-export const steeringRefusal =
-  "can't be given to a build: names that end with _PROXY or begin with BUILDKIT_ change how all builds on this server work."
+export const steeringRefusal = (name: string) =>
+  `The name ${name} can't be given to a build: names that end with _PROXY or begin with BUILDKIT_ change how all builds on this server work.`
 
 /** The arguments without those that steer the builder, which may have been saved before that was checked. */
 export function withoutSteering(args: Record<string, string>) {

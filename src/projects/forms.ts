@@ -109,7 +109,7 @@ export const buildForm = z.object({
   contextDir: insidePath('a directory of the repository').nullish(),
   buildArgs: pairs(
     variableName.refine((key) => !steersBuilder(key), {
-      error: ({ input }) => `has ${input}, which ${steeringRefusal}`,
+      error: ({ input }) => steeringRefusal(String(input)),
     }),
     { max: 100 },
   ).nullish(),

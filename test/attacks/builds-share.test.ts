@@ -71,7 +71,7 @@ describe.each(['buildkit', 'classic'])('with the builder %s', (builder) => {
     const log = (await logOf(ada, deployment)).join('\n')
     expect(deployment.status, log).toBe('running')
     expect(log).not.toContain('10.9.9.9')
-    for (const name of steering) expect(log).toContain(`Left out the build argument ${name}`)
+    for (const name of steering) expect(log).toContain(`The name ${name} can't be given to a build`)
   })
 
   test('a project may build without network', async () => {

@@ -84,6 +84,6 @@ function buildArguments({ project, variables, log }: Run) {
     log(`Secret variables given to the build stay readable in the image: ${exposed.join(', ')}`)
   const given = Object.fromEntries(marked.map(({ key, value }) => [key, value]))
   const { args, left } = withoutSteering({ ...project.buildArgs, ...given })
-  for (const name of left) log(`Left out the build argument ${name}: it ${steeringRefusal}`)
+  for (const name of left) log(`Left out a build argument. ${steeringRefusal(name)}`)
   return args
 }
