@@ -34,6 +34,7 @@ const routes: Record<
   'GET /projects/:id/deliveries': {},
   'POST /projects/:id/deliveries/:deliveryId/replay': {},
   'POST /projects/:id/webhook-secret': {},
+  'POST /projects/:id/webhook-secret/show': {},
   'GET /projects/:id/envs': {},
   'GET /projects/:id/envs/new': {},
   'POST /projects/:id/envs': { body: { name: 'staging' } },

@@ -32,6 +32,7 @@ export const giveAway = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>, wanted: 
       for (const project of projects)
         updateProject(db, project.id, {
           webhookSecret: secrets.seal(randomToken(), `webhook ${project.id}`),
+          webhookSecretShown: false,
           webhookOutdated: hasWebhook(tx, project),
         })
       setOwner(tx, { from: id, to: heirId })

@@ -223,6 +223,9 @@ function git(config: Config) {
       answer: z.object({ deployments: z.array(resource.deployment) }),
       created: true,
     }),
+    post('/projects/:id/webhook-secret/show', 'Show the webhook secret, once', {
+      answer: z.object({ webhookSecret: z.string() }),
+    }),
     post('/projects/:id/webhook-secret', 'Make a new webhook secret; it is shown this once', {
       answer: z.object({ webhookSecret: z.string() }),
     }),

@@ -29,6 +29,7 @@ export const actions = {
   'registry.removed': 'removed the registry',
   'webhook.registered': 'registered the webhook of',
   'webhook.removed': 'removed the webhook of',
+  'webhook.secret_shown': 'was shown the webhook secret of',
   'webhook.secret_changed': 'changed the webhook secret of',
   'delivery.replayed': 'replayed a delivery to',
 

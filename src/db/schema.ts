@@ -37,6 +37,8 @@ export const projects = sqliteTable(
     /** Images kept for rollback, per environment. */
     keepImages: integer().notNull().default(5),
     webhookSecret: text().notNull(),
+    /** Whether its owner was shown that secret: each one is shown once. */
+    webhookSecretShown: flag().notNull().default(false),
     /** The secret was replaced when the project got another owner, and the provider may have the old one. */
     webhookOutdated: flag().notNull().default(false),
     /** Set while the project's containers, images and files are being removed. */

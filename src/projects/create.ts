@@ -10,12 +10,17 @@ import { chooseRepository, deployKeyFor } from './repository-choice.ts'
 import { countEnvironments, countProjects, insertProject } from './store.ts'
 import type { Project } from './store.ts'
 
-type Wanted = { ownerId: string; input: z.output<ReturnType<typeof projectForm>> }
+type Wanted = {
+  ownerId: string
+  input: z.output<ReturnType<typeof projectForm>>
+  /** Whether the answer shows the secret of the webhook. */
+  isShown: boolean
+}
 
-/** Makes a project with its first environment; the secret of its webhook is told this once. */
+/** Makes a project with its first environment; the secret of its webhook comes with it. */
 export function createProject(
   { db, secrets, config }: Pick<Deps, 'db' | 'secrets' | 'config'>,
-  { ownerId, input }: Wanted,
+  { ownerId, input, isShown }: Wanted,
 ): { project: Project; webhookSecret: string } {
   refuseMore('projects', countProjects(db, ownerId))
   refuseMore('environments', countEnvironments(db, ownerId))
@@ -32,6 +37,7 @@ export function createProject(
       ...deployKeyFor({ secrets }, { id, ...chosen }),
       branch: input.branch ?? null,
       webhookSecret: secrets.seal(webhookSecret, `webhook ${id}`),
+      webhookSecretShown: isShown,
     },
     { hostPort: freeHostPort(db, placesOf({ db, config }, ownerId)) },
   )

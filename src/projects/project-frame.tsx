@@ -58,7 +58,7 @@ const OutdatedWebhook = ({ project }: { project: Project }) => (
         <a href={`/projects/${project.id}/deliveries`}>
           {project.sourceId
             ? 'Register the webhook again.'
-            : 'Make a new secret, then enter it at your provider.'}
+            : 'Create a new secret, then enter it at your provider.'}
         </a>
       </p>
     </section>

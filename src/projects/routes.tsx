@@ -3,6 +3,7 @@ import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { listSources } from '../git/store.ts'
 import { randomToken } from '../secrets.ts'
+import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
@@ -50,7 +51,8 @@ export const projectRoutes = (deps: Deps) => {
     })
     .get('/projects/new', (c) => show(c, newProject(c, emptyDraft)))
     .post('/projects', newInput, (c) => {
-      const wanted = { ownerId: userOf(c).id, input: c.var.input }
+      const isShown = clientOf(c) === 'program'
+      const wanted = { ownerId: userOf(c).id, input: c.var.input, isShown }
       const { project, webhookSecret } = createProject(deps, wanted)
       audit(c, 'project.created', { object: objectOf(project) })
       const trigger = c.var.token ? 'api' : 'manual'

@@ -7,7 +7,7 @@ import { providers } from '../git/providers/registry.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
-import { isWebhookOfAnother, updateProject } from './store.ts'
+import { findProject, isWebhookOfAnother, updateProject } from './store.ts'
 import type { Project } from './store.ts'
 
 type WebhookDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
@@ -59,6 +59,25 @@ export const registerWebhook = (
     return { provider: name, url, registered: true, own: true }
   })
 
+/** The secret for who has not been shown it yet. Throws `conflict` for one that was shown. */
+export const showWebhookSecret = (
+  deps: WebhookDeps,
+  { id, ownerId }: Pick<Project, 'id' | 'ownerId'>,
+) =>
+  deps.db.transaction(
+    () => {
+      const project = findProject(deps.db, { id, ownerId })
+      if (project.webhookSecretShown)
+        throw new AppError(
+          'conflict',
+          'The webhook secret was shown already, and each one is shown once. Create a new one instead.',
+        )
+      updateProject(deps.db, id, { webhookSecretShown: true })
+      return deps.secrets.open(project.webhookSecret, `webhook ${id}`)
+    },
+    { behavior: 'immediate' },
+  )
+
 /** Changes the secret that deliveries are signed with, first at the provider if Davit registered there. */
 export async function setWebhookSecret(
   deps: WebhookDeps,
@@ -66,7 +85,11 @@ export async function setWebhookSecret(
 ): Promise<void> {
   if (project.webhookId) await registerWebhook(deps, { project, secret, signal })
   const webhookSecret = deps.secrets.seal(secret, `webhook ${project.id}`)
-  updateProject(deps.db, project.id, { webhookSecret, webhookOutdated: false })
+  updateProject(deps.db, project.id, {
+    webhookSecret,
+    webhookSecretShown: true,
+    webhookOutdated: false,
+  })
 }
 
 /** Removes the webhook at the provider; one that is gone already is fine. */

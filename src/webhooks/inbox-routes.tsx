@@ -6,7 +6,7 @@ import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ownKey } from '../projects/own-project.ts'
 import { findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
-import { setWebhookSecret } from '../projects/webhook.ts'
+import { setWebhookSecret, showWebhookSecret } from '../projects/webhook.ts'
 import { randomToken } from '../secrets.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf, paged } from '../web/paging.ts'
@@ -51,15 +51,28 @@ export const inboxRoutes = (deps: Deps) => {
       audit(c, 'webhook.secret_changed', {
         object: { kind: 'project', id: project.id, name: project.name },
       })
-      c.header('Cache-Control', 'no-store')
-      return show(c, {
-        ...inbox(c, { project, page: { limit: 50 }, secret }),
-        partial: () => (
-          <WebhookSetup project={project} receivers={receiversOf(c, project)} secret={secret} />
-        ),
-        json: () => ({ webhookSecret: secret }),
-      })
+      return shown(c, { project, secret })
     })
+    .post('/projects/:id/webhook-secret/show', (c) => {
+      const project = findLiveProject(db, ownKey(c))
+      const secret = showWebhookSecret(deps, project)
+      audit(c, 'webhook.secret_shown', {
+        object: { kind: 'project', id: project.id, name: project.name },
+      })
+      return shown(c, { project, secret })
+    })
+
+  /** The secret in the answer itself: nothing keeps it for a later one. */
+  function shown(c: Context, { project, secret }: { project: Project; secret: string }) {
+    c.header('Cache-Control', 'no-store')
+    return show(c, {
+      ...inbox(c, { project, page: { limit: 50 }, secret }),
+      partial: () => (
+        <WebhookSetup project={project} receivers={receiversOf(c, project)} secret={secret} />
+      ),
+      json: () => ({ webhookSecret: secret }),
+    })
+  }
 
   function inbox(
     c: Context,

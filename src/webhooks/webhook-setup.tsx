@@ -1,18 +1,20 @@
+import type { Child } from 'hono/jsx'
 import type { projects } from '../db/schema.ts'
 import { TextField } from '../web/fields-view.tsx'
+import { PostForm } from '../web/form.tsx'
 import type { ProviderName } from './provider.ts'
 
 export type Receiver = { provider: ProviderName; url: string }
 
-/** What to enter at the provider: the address, and the secret when a new one was made. */
+/** What to enter at the provider: the address, and the secret where it may be shown. */
 export const WebhookSetup = ({
   project,
   receivers,
   secret = null,
 }: {
-  project: Pick<typeof projects.$inferSelect, 'id' | 'webhookId'>
+  project: Pick<typeof projects.$inferSelect, 'id' | 'webhookId' | 'webhookSecretShown'>
   receivers: Receiver[]
-  /** Shown once, when it was made. */
+  /** In the one answer that shows it. */
   secret?: string | null
 }) => (
   <section id="webhook-setup" class="settings-section" aria-labelledby="setup-heading">
@@ -39,32 +41,62 @@ export const WebhookSetup = ({
           name="secret"
           label="Secret"
           value={secret}
-          hint="Copy it now: it is not shown again. The one before it is not accepted any more."
+          hint="Copy it now: it isn’t shown again."
           readonly
           code
         />
       ) : (
-        <p class="muted">The secret was shown when it was made. If it is lost, make a new one.</p>
+        <p class="muted">
+          {project.webhookSecretShown
+            ? 'The secret was shown. If it is lost, create a new one.'
+            : 'The secret can be shown once, to be copied to the provider.'}
+        </p>
       )}
       <div class="form-actions start">
-        <button
-          type="button"
-          class="btn"
-          data-variant="outline"
-          hx-post={`/projects/${project.id}/webhook-secret`}
-          hx-target="#webhook-setup"
-          hx-swap="outerHTML"
-          hx-confirm={
+        {!secret && !project.webhookSecretShown && (
+          <SecretForm path={`/projects/${project.id}/webhook-secret/show`}>
+            <button type="submit" class="btn">
+              Show the secret
+            </button>
+          </SecretForm>
+        )}
+        <SecretForm
+          path={`/projects/${project.id}/webhook-secret`}
+          question={
             project.webhookId
-              ? 'Make a new secret? The webhook at the provider gets it too.'
-              : 'Make a new secret? The provider’s webhook is refused until it has it too.'
+              ? 'Create a new secret? The webhook at the provider gets it too.'
+              : 'Create a new secret? The provider’s webhook is refused until it has it too.'
           }
         >
-          New secret
-        </button>
+          <button type="submit" class="btn" data-variant="outline">
+            Create a new secret
+          </button>
+        </SecretForm>
       </div>
     </div>
   </section>
+)
+
+/** Its answer takes the place of the section. */
+const SecretForm = ({
+  path,
+  question,
+  children,
+}: {
+  path: string
+  question?: string
+  children: Child
+}) => (
+  <PostForm
+    action={path}
+    live
+    question={question}
+    hx-target="#webhook-setup"
+    hx-swap="outerHTML"
+    hx-disable="find button"
+  >
+    {children}
+  </PostForm>
 )
 
 export const titles: Record<ProviderName, string> = {

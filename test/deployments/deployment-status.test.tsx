@@ -99,6 +99,7 @@ const project: typeof projects.$inferSelect = {
   keepImages: 5,
   webhookSecret: 'sealed',
   webhookOutdated: false,
+  webhookSecretShown: false,
   sourceId: null,
   repository: null,
   webhookId: null,

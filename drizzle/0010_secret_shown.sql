@@ -1,0 +1,1 @@
+ALTER TABLE `projects` ADD `webhook_secret_shown` integer DEFAULT false NOT NULL;
