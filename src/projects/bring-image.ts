@@ -84,7 +84,10 @@ export async function bringImage(deps: ImageDeps, asked: Asked): Promise<Brought
   }
   task.onPull?.()
   await pull(deps, { ...task, source: name, auth })
-  return { name, image: (await docker.inspectImage(name, { signal }))!, pulled: true }
+  const found = (await docker.inspectImage(name, { signal }))!
+  for (const digest of found.digests.flatMap((text) => parseReference(text) ?? []))
+    recordPublic(db, writtenOut(digest))
+  return { name, image: found, pulled: true }
 }
 
 /** A registry that does not answer, or not to this login any more, is no reason to lose what was given. */
