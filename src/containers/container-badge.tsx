@@ -1,3 +1,4 @@
+import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { Badge } from '../web/badge.tsx'
 import type { Look } from '../web/badge.tsx'
@@ -26,7 +27,8 @@ function look({ state, health, exitCode, oomKilled, looping }: Shown): Look {
   if (looping) return { word: 'Crash-looping', tone: 'bad', icon: WarningIcon }
   if (state === 'running') return running[health ?? 'none']
   if (state !== 'exited') return others[state]
-  if (oomKilled) return { word: 'Out of memory', tone: 'bad', icon: CrossIcon }
+  if (oomKilled && exitCode === killed)
+    return { word: 'Out of memory', tone: 'bad', icon: CrossIcon }
   if (exitCode === null || askedFor.includes(exitCode))
     return { word: 'Stopped', tone: 'quiet', icon: SquareIcon }
   return { word: `Failed (${exitCode})`, tone: 'bad', icon: CrossIcon }

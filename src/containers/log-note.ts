@@ -1,3 +1,4 @@
+import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { sseEvent } from '../web/sse.ts'
 import type { LineFormat } from './log-batch.ts'
@@ -68,4 +69,4 @@ export function changeNote(before: Seen | 'away' | null, now: Seen): LogNote | n
 const hasEnded = ({ state }: Seen) => state !== 'running' && state !== 'paused'
 
 const endOf = ({ exitCode, oomKilled, state }: Seen) =>
-  `The container ended: exit code ${exitCode}${oomKilled ? ', out of memory' : ''}.${state === 'restarting' ? ' The engine starts it again.' : ''}`
+  `The container ended: exit code ${exitCode}${oomKilled && exitCode === killed ? ', out of memory' : ''}.${state === 'restarting' ? ' The engine starts it again.' : ''}`

@@ -1,3 +1,4 @@
+import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { endMark, startMark } from './marks.ts'
 import type { Mark } from './marks.ts'
@@ -69,6 +70,11 @@ export class Life {
     this.#isUp = false
     this.endedAt = at
     const toldAt = runs ? at.getTime() : Infinity
-    return endMark(this.#cursor, { at, toldAt, exitCode, oomKilled: oomKilled && exitCode === 137 })
+    return endMark(this.#cursor, {
+      at,
+      toldAt,
+      exitCode,
+      oomKilled: oomKilled && exitCode === killed,
+    })
   }
 }
