@@ -56,15 +56,26 @@ export class LogLines {
     if (this.#missing().length > 0) this.#timer = setTimeout(() => this.#load(), wait)
   }
 
+  /** Where lines are very long, they come in several answers. */
   async #loadPage(number) {
-    const url = `${this.#path}?after=${number * pageSize}&limit=${pageSize}`
+    const end = Math.min(this.last, (number + 1) * pageSize)
+    for (let after = number * pageSize; after < end;) {
+      const lines = await this.#fetch({ after, limit: (number + 1) * pageSize - after })
+      if (lines.length === 0) break
+      for (const line of lines) this.set(Number(line.dataset.seq), line.outerHTML)
+      after = Number(lines.at(-1).dataset.seq)
+    }
+    this.#fillIn(number)
+  }
+
+  async #fetch({ after, limit }) {
+    const url = `${this.#path}?after=${after}&limit=${limit}`
     const response = await fetch(url, { headers: { 'HX-Request': 'true', Accept: 'text/html' } })
     if (response.status === 401) location.href = '/login'
     if (!response.ok) throw new Error(`lines: ${response.status}`)
     const template = document.createElement('template')
     template.innerHTML = await response.text()
-    for (const line of template.content.children) this.set(Number(line.dataset.seq), line.outerHTML)
-    this.#fillIn(number)
+    return [...template.content.children]
   }
 
   /** What the server does not have any more is not asked for again. */

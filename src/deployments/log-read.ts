@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { Pace } from '../logs/pace.ts'
+import { Pace } from '../web/pace.ts'
 import { ShownLines } from '../logs/shown-lines.ts'
 import { listLastLines, listLines } from './log-store.ts'
 import type { LogLine } from './log-store.ts'
@@ -14,8 +14,8 @@ const patience = 2000
 /** What is read from the database before other work has its turn. */
 const atOnce = { limit: 1000, maxLength: 256 * 1024 }
 
-/** Characters after which a page of lines ends early: 500 lines, as the viewer asks for, always fit. */
-const usualLength = 8 * 2 ** 20
+/** Characters after which a page of lines ends early: its cursor says where the next one goes on. */
+const usualLength = 2 ** 20
 
 /** The lines after that sequence as they may be shown now; `next` is the one to go on after, null at the end. */
 export async function readLines(

@@ -2,7 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { every } from '../every.ts'
 import { getAgeOfLog } from './log-age-store.ts'
-import { deleteLinesUpTo, getLastSequence, nextLogged } from './log-store.ts'
+import { deleteLogRows } from '../projects/store.ts'
+import { nextLogged } from './log-store.ts'
 
 const day = 24 * 3_600_000
 
@@ -15,8 +16,7 @@ const newest = 20
 /** Milliseconds of logs that one run takes at most: a clock that is wrong for a day costs no more. */
 const atOnce = day
 
-/** Lines that are removed, and logs that are looked at, before others have their turn. */
-const linesAtOnce = 10_000
+/** Logs that are looked at before others have their turn. */
 const logsAtOnce = 100
 
 type RetentionDeps = Pick<Deps, 'db' | 'logDb' | 'config'>
@@ -37,11 +37,7 @@ export async function dropOldLogs(
     if (log.createdAt.getTime() > until) return
     if (!log.finishedAt || log.isAmongNewest || log.finishedAt.getTime() > until) continue
     until = Math.min(until, log.createdAt.getTime() + atOnce)
-    const last = getLastSequence(logDb, id)
-    for (let sequence = 0; sequence < last && !signal?.aborted; await turn()) {
-      sequence = Math.min(sequence + linesAtOnce, last)
-      deleteLinesUpTo(logDb, { deploymentId: id, sequence })
-    }
+    while (!signal?.aborted && deleteLogRows(logDb, id)) await turn()
   }
 }
 

@@ -1,4 +1,4 @@
-import { and, asc, count, desc, eq, gt, lte, max, sql } from 'drizzle-orm'
+import { and, asc, count, desc, eq, gt, max, sql } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
 import { deploymentLogs } from '../db/log-schema.ts'
 
@@ -98,17 +98,6 @@ export const nextLogged = (logDb: LogDb, deploymentId: string) =>
     .orderBy(asc(deploymentLogs.deploymentId))
     .limit(1)
     .get()?.id ?? null
-
-export const deleteLinesUpTo = (
-  logDb: LogDb,
-  { deploymentId, sequence }: { deploymentId: string; sequence: number },
-) =>
-  logDb
-    .delete(deploymentLogs)
-    .where(
-      and(eq(deploymentLogs.deploymentId, deploymentId), lte(deploymentLogs.sequence, sequence)),
-    )
-    .run()
 
 /** Row by row, so that lines of 16 KiB fill the memory no more than short ones. */
 function upTo(

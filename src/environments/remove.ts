@@ -16,7 +16,7 @@ export async function removeEnvironment(
   const of = { projectId, environmentId: id }
   await deps.queue.cancelAll({ environmentId: id })
   const removed = await removeFromEngine(deps, { ...of, volumes: false })
-  removeLogs(deps, of)
+  await removeLogs(deps, of)
   deleteEnvironment(deps.db, id)
   return [...removed, { kind: 'environment', name }]
 }

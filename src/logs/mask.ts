@@ -59,9 +59,17 @@ export class SecretSet {
 
   /** `until` is when it ceased to be secret (milliseconds since 1970), if it did. */
   add(secret: string, until = Infinity) {
+    for (const _ of this.adding(secret, until));
+  }
+
+  /** The same in small steps, for what can be long. */
+  *adding(secret: string, until = Infinity): Generator<void> {
     if (!this.#forms.has(secret)) this.#characters += secret.length
     if (this.#characters > mostCharacters) return
-    for (const text of formsOf(secret)) if (text.length >= minLength) this.#addForm(text, until)
+    for (const text of formsOf(secret)) {
+      if (text.length >= minLength) this.#addForm(text, until)
+      yield
+    }
   }
 
   get mask(): Mask {

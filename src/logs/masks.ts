@@ -7,7 +7,7 @@ import { readLabels } from '../projects/labels.ts'
 import { secretsState } from './mask-store.ts'
 import { noMask, SecretSet } from './mask.ts'
 import type { Mask } from './mask.ts'
-import { Pace } from './pace.ts'
+import { Pace } from '../web/pace.ts'
 
 /** What hides the secrets of an environment or service; with another `state` there are others to hide. */
 export type SourceMask = { mask: Mask; state: string }
@@ -93,25 +93,21 @@ export class Masks {
     const { db, secrets, serviceSecrets } = this.#deps()
     const set = new SecretSet()
     const pace = new Pace()
+    const add = async (secret: string, until?: number) => {
+      for (const _ of set.adding(secret, until)) if (pace.isOver) await pace.step()
+    }
+    const { env = [], secrets: others = [] } = also
     const variables = listSecretVariables(db, sourceId)
-    for (const { id } of variables) {
-      set.add(openVariable(db, secrets, id))
-      await pace.step()
-    }
+    for (const { id } of variables) await add(openVariable(db, secrets, id))
     const keys = new Set(variables.map(({ key }) => key))
-    const given = (also.env ?? []).filter((entry) => keys.has(entry.slice(0, entry.indexOf('='))))
-    for (const value of [
-      ...given.map((entry) => entry.slice(entry.indexOf('=') + 1)),
-      ...(await serviceSecrets(sourceId, also.env ?? [])),
-      ...(also.secrets ?? []),
-    ]) {
-      set.add(value)
-      await pace.step()
+    for (const entry of env) {
+      const at = entry.indexOf('=')
+      if (keys.has(entry.slice(0, at))) await add(entry.slice(at + 1))
     }
+    for (const value of [...(await serviceSecrets(sourceId, env)), ...others]) await add(value)
     for (const { id, endedAt } of listPastSecrets(db, sourceId)) {
       const until = Math.max(endedAt.getTime(), timeOfId(id) ?? 0) // its clock may have been put back
-      set.add(openPastSecret({ db, secrets }, id), until)
-      await pace.step()
+      await add(openPastSecret({ db, secrets }, id), until)
     }
     return { mask: set.mask, state, bytes: set.bytes }
   }

@@ -4,14 +4,14 @@ import type { OutputLine } from './block.ts'
 import type { Masks } from './masks.ts'
 import { getBlockAfter, getBlockBefore, getSequenceBefore } from './output-store.ts'
 import type { Block } from './output-store.ts'
-import { Pace } from './pace.ts'
+import { Pace } from '../web/pace.ts'
 import { ShownLines } from './shown-lines.ts'
 
 /** Milliseconds after which a search answers with what it has; its cursor says where it goes on. */
-export const patience = 2000
+const patience = 2000
 
-/** Characters after which an answer ends; 500 lines, as the viewer asks for, are less in any case. */
-export const usualLength = 8 * 2 ** 20
+/** Characters after which an answer ends: its cursor says where the next one goes on. */
+const usualLength = 2 ** 20
 
 type Reading = { logDb: LogDb; masks: Masks }
 type Wanted = {

@@ -1,10 +1,13 @@
+import type { LogDb } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { journal } from '../journal.ts'
+import { Pace } from '../web/pace.ts'
 import { labelFilter } from './labels.ts'
 import {
   deleteLogRows,
   deleteOutput,
+  deleteSomeOutput,
   deleteProject,
   listDeploymentIds,
   listEnvironmentIds,
@@ -36,7 +39,7 @@ export async function removeProject(
     ...(await removeMirrors(deps, project)),
     { kind: 'project', name: project.name },
   ]
-  removeLogs(deps, { projectId: project.id })
+  await removeLogs(deps, { projectId: project.id })
   deleteProject(deps.db, project.id)
   return removed
 }
@@ -86,14 +89,21 @@ export async function removeFromEngine(
 }
 
 /** Removes the log lines of a project's deployments and what its apps wrote, or those of one environment. */
-export function removeLogs(
+export async function removeLogs(
   { db, logDb }: Pick<Deps, 'db' | 'logDb'>,
   of: { projectId: string; environmentId?: string },
 ) {
-  for (const id of listDeploymentIds(db, of)) deleteLogRows(logDb, id)
+  const pace = new Pace()
+  for (const id of listDeploymentIds(db, of)) while (deleteLogRows(logDb, id)) await pace.step()
   const { projectId, environmentId } = of
   for (const id of environmentId ? [environmentId] : listEnvironmentIds(db, projectId))
-    deleteOutput(logDb, id)
+    await removeOutput(logDb, id)
+}
+
+/** Removes what is kept of the output of an environment or service. */
+export async function removeOutput(logDb: LogDb, sourceId: string) {
+  for (const pace = new Pace(); deleteSomeOutput(logDb, sourceId);) await pace.step()
+  deleteOutput(logDb, sourceId)
 }
 
 /** False when someone else's container uses it: then it stays. */

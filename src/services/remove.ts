@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { deleteOutput } from '../projects/store.ts'
+import { removeOutput } from '../projects/remove.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { deleteService } from './store.ts'
 import type { Service } from './store.ts'
@@ -15,7 +15,7 @@ export async function removeService(
 ) {
   await deps.runner.end(service.id)
   const removed = await removeFromEngine({ ...deps, service }, { volumes })
-  deleteOutput(deps.logDb, service.id)
+  await removeOutput(deps.logDb, service.id)
   deleteService(deps.db, service.id)
   deps.serviceEvents.publish(service.id, { deleted: true })
   return [...removed, { kind: 'service', name: service.name }]

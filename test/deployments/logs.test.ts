@@ -108,7 +108,7 @@ test('secrets of the environment show up in no log and no error, in whatever for
   const named = await aProject(t, ada, anApp('x'), { name: 'named' })
   await named.set({ key: 'TOKEN', value: 'hidden-branch', secret: true })
   const { error } = await named.deploy({ branch: 'hidden-branch' })
-  expect(error.message).toContain('no branch “***”')
+  expect(error.message).toContain('“***”')
 })
 
 test('the stream of an ended deployment replays its lines, tells its state and closes', async () => {
