@@ -1,4 +1,4 @@
-import { asc, eq, or } from 'drizzle-orm'
+import { asc, eq, inArray, or } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { pastSecrets } from '../db/schema.ts'
@@ -18,34 +18,41 @@ export const rememberSecrets = (
 ) =>
   db.transaction(() => {
     const [sourceId] = Object.values(source) as [string]
-    const known = new Map<string, string>()
-    for (const { id } of listPastSecrets(db, sourceId))
-      known.set(openPastSecret({ db, secrets }, id), id)
-    for (const value of new Set(values)) {
+    const known = new Map(
+      db
+        .select({ id: pastSecrets.id, value: pastSecrets.value })
+        .from(pastSecrets)
+        .where(ofSource(sourceId))
+        .orderBy(asc(pastSecrets.id))
+        .all()
+        .map(({ id, value }) => [secrets.open(value, contextOf(id)), id]),
+    )
+    const gone: string[] = []
+    const rows = [...new Set(values)].map((value) => {
       const old = known.get(value)
-      if (old) forget(db, old)
+      if (old) gone.push(old)
       const id = newId() // tells when it ended, too: it stands after those of all deployments until now
-      const sealed = secrets.seal(value, contextOf(id))
-      db.insert(pastSecrets)
-        .values({ ...source, id, value: sealed, endedAt: new Date() })
-        .run()
       known.delete(value)
       known.set(value, id) // the newest is the last
-    }
+      return { ...source, id, value: secrets.seal(value, contextOf(id)), endedAt: new Date() }
+    })
     let room = most.characters
     let count = 0
     for (const [value, id] of [...known].reverse())
-      if ((room -= value.length) < 0 || ++count > most.values) forget(db, id)
+      if ((room -= value.length) < 0 || ++count > most.values) gone.push(id)
+    db.insert(pastSecrets).values(rows).run()
+    db.delete(pastSecrets).where(inArray(pastSecrets.id, gone)).run()
   })
 
-const forget = (db: Db, id: string) => db.delete(pastSecrets).where(eq(pastSecrets.id, id)).run()
+const ofSource = (sourceId: string) =>
+  or(eq(pastSecrets.environmentId, sourceId), eq(pastSecrets.serviceId, sourceId))
 
 /** Of an environment or service, in the order in which they ended. */
 export const listPastSecrets = (db: Db, sourceId: string) =>
   db
     .select({ id: pastSecrets.id, endedAt: pastSecrets.endedAt })
     .from(pastSecrets)
-    .where(or(eq(pastSecrets.environmentId, sourceId), eq(pastSecrets.serviceId, sourceId)))
+    .where(ofSource(sourceId))
     .orderBy(asc(pastSecrets.id))
     .all()
 

@@ -5,6 +5,7 @@ import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
+import { Pace } from '../web/pace.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { parseDotenv } from './dotenv.ts'
@@ -55,7 +56,7 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
       })
     })
     .get('/envs/:envId/variables/new', (c) => show(c, newVariable(c, emptyDraft)))
-    .post('/envs/:envId/variables', ownFirst, input(variableForm, newVariable), (c) => {
+    .post('/envs/:envId/variables', ownFirst, input(variableForm, newVariable), async (c) => {
       const { environment, project } = own(c, { forChange: true })
       const where = `${project.name} ${environment.name}`
       const to = `/envs/${environment.id}/variables`
@@ -64,7 +65,11 @@ export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) =>
         const pairs = parseDotenv(dotenv)
         setVariables(db, secrets, { environmentId: environment.id, pairs, secret: secret ?? false })
         const items = listVariables(db, environment.id).filter(({ key }) => pairs.has(key))
-        for (const variable of items) audit(c, 'variable.created', about(variable, where))
+        const pace = new Pace()
+        for (const variable of items) {
+          audit(c, 'variable.created', about(variable, where))
+          await pace.step()
+        }
         return moveOn(c, { to, created: true, json: () => ({ items: items.map(variableJson) }) })
       }
       const variable = insertVariable(db, secrets, {

@@ -109,11 +109,19 @@ export const setVariables = (
     const known = new Map(selectVariables(db, environmentId).map((row) => [row.key, row]))
     const count = new Set([...known.keys(), ...pairs.keys()]).size
     if (count > known.size) refuseMore('variables', count - 1)
-    for (const [key, value] of pairs) {
-      const row = known.get(key)
-      if (row) update(db, secrets, { current: row, changes: { value }, ended })
-      else insert(db, secrets, { environmentId, key, value, secret, buildTime: false })
-    }
+    const rows = [...pairs].map(([key, value]): typeof variables.$inferInsert & { id: string } => {
+      const row = known.get(key) ?? { id: newId(), secret, buildTime: false }
+      const { id, buildTime } = row
+      if ('value' in row && row.secret && open(secrets, row) !== value)
+        ended.push(open(secrets, row))
+      const stored = row.secret ? secrets.seal(value, contextOf(id)) : value
+      return { id, environmentId, key, value: stored, secret: row.secret, buildTime }
+    })
+    // in one statement: one for each of 500 holds up everything else
+    db.insert(variables)
+      .values(rows)
+      .onConflictDoUpdate({ target: variables.id, set: { value: sql`excluded.value` } })
+      .run()
   })
 
 /** Changes the fields present. A secret that becomes readable needs a new value: the old one never comes back. */
