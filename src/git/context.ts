@@ -1,4 +1,5 @@
 import { join } from 'node:path/posix'
+import { Pace } from '../web/pace.ts'
 import { parse } from '../parse.ts'
 import { refuseLarge } from './context-limits.ts'
 import { ignoringTooHard } from './dockerignore.ts'
@@ -65,7 +66,7 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const repository = { mirror, href: snapshot.url, entries: listed }
   const { entries, alternates } = await mergeSubmodules(tools, { repository, signal, log })
   const objects: Objects = { tools, mirror, alternates, signal }
-  const tree = openTree(objects, entries)
+  const tree = await openTree(objects, entries)
 
   const root = await findContextDir(tree, options)
   const dockerfile = await findDockerfile(tree, { ...options, root })
@@ -75,10 +76,15 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   await warnOfPointers(tree, { entries: inside, log })
 
   const ignored = ignoreFile && (await findIgnored(ignoreFile, { inside, prefix, signal }))
-  const kept = inside.filter(({ path }, index) => {
-    if (/(^|\/)\.git(\/|$)/i.test(path)) return false
-    return path === dockerfile || path === `${prefix}.dockerignore` || ignored?.[index] !== 1
-  })
+  const kept: Entry[] = []
+  const pace = new Pace()
+  for (const [index, entry] of inside.entries()) {
+    if (pace.isOver) await pace.step()
+    const { path } = entry
+    if (/(^|\/)\.git(\/|$)/i.test(path)) continue
+    const isNeeded = path === dockerfile || path === `${prefix}.dockerignore`
+    if (isNeeded || ignored?.[index] !== 1) kept.push(entry)
+  }
   await refuseLarge(objects, kept)
   const moved = dockerfile.startsWith(prefix) ? null : tree.entries.get(dockerfile)!
   const changed = kept.length !== inside.length || alternates.length > 0 || moved !== null
@@ -93,20 +99,29 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   return { ...result, tree: dated, dockerfile: place, files: chosen.length }
 }
 
-function findIgnored(
+async function findIgnored(
   { file, text }: { file: string; text: string },
   { inside, prefix, signal }: { inside: Entry[]; prefix: string; signal: AbortSignal },
 ): Promise<Uint8Array> {
-  const paths = inside.map(({ path }) => `${path.slice(prefix.length)}\0`).join('')
+  const pace = new Pace()
+  let paths = ''
+  for (const { path } of inside) {
+    paths += `${path.slice(prefix.length)}\0`
+    if (pace.isOver) await pace.step()
+  }
   const args: [string, string, { file: string }] = [text, paths, { file }]
-  return parse('ignoredPaths', args, { tooLong: ignoringTooHard, deadline: 20_000, signal })
+  const options = { tooLong: ignoringTooHard, deadline: 20_000, owner: 'builds', signal }
+  return parse('ignoredPaths', args, options)
 }
 
-function openTree(objects: Objects, entries: Entry[]): Tree {
-  return {
-    entries: new Map(entries.map((entry) => [entry.path, entry])),
-    read: ({ hash }, { most }) => readText(objects, hash, { most }),
+async function openTree(objects: Objects, entries: Entry[]): Promise<Tree> {
+  const byPath = new Map<string, Entry>()
+  const pace = new Pace()
+  for (const entry of entries) {
+    byPath.set(entry.path, entry)
+    if (pace.isOver) await pace.step()
   }
+  return { entries: byPath, read: ({ hash }, { most }) => readText(objects, hash, { most }) }
 }
 
 async function findContextDir(tree: Tree, { contextDir, snapshot }: Options): Promise<string> {

@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitTools } from './git.ts'
+import { Pace } from '../web/pace.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { runGit } from './run.ts'
 import type { GitCommand } from './run.ts'
@@ -29,14 +30,20 @@ export async function listTree(objects: Objects, commit: string): Promise<Entry[
   const options = ['-r', '-z', '--full-tree']
   const listing = { command: 'ls-tree', options, values: [commit], most: mostListing }
   const output = await run(objects, listing)
-  const lines = output.toString('latin1').split('\0')
-  lines.pop()
-  return lines.map((line) => {
-    const tab = line.indexOf('\t')
-    const [mode = '', , hash = ''] = line.slice(0, tab).split(' ')
-    const bytes = line.slice(tab + 1)
-    return { mode, hash, bytes, path: decodePath(bytes) }
-  })
+  const entries: Entry[] = []
+  const pace = new Pace()
+  for (let at = 0, end; (end = output.indexOf(0, at)) !== -1; at = end + 1) {
+    entries.push(entryOf(output.toString('latin1', at, end)))
+    if (pace.isOver) await pace.step()
+  }
+  return entries
+}
+
+function entryOf(line: string): Entry {
+  const tab = line.indexOf('\t')
+  const [mode = '', , hash = ''] = line.slice(0, tab).split(' ')
+  const bytes = line.slice(tab + 1)
+  return { mode, hash, bytes, path: decodePath(bytes) }
 }
 
 /** Bytes of a listing: more files than any build should see are not even counted. */
