@@ -8,7 +8,7 @@ import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './error-transfer.ts'
 import { packOwnFile } from './services/own-file.ts'
-import { readEvent } from './webhooks/read-event.ts'
+import { readPush } from './webhooks/read-event.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
 import type { Reply } from './worker-pool.ts'
 
@@ -22,7 +22,7 @@ const tasks = {
   nearestRefs,
   packOwnFile,
   readAnswer,
-  readEvent,
+  readPush,
   rewriteDockerfile,
   touchesEach,
 }

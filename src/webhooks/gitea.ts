@@ -23,6 +23,7 @@ export const gitea: Provider = {
   signatureHeaders: ['X-Gitea-Signature'],
   pushEvents: ['push'],
   members: Object.keys(pushPayload.shape),
+  repositoryMember: 'repository',
   deliveryId: (headers) => headers.get('X-Gitea-Delivery'),
 
   isSignedWith: async (secret, { headers, body }) =>

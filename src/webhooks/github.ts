@@ -23,6 +23,7 @@ export const github: Provider = {
   signatureHeaders: ['X-Hub-Signature-256'],
   pushEvents: ['push'],
   members: Object.keys(pushPayload.shape),
+  repositoryMember: 'repository',
   deliveryId: (headers) => headers.get('X-GitHub-Delivery'),
 
   // Gitea and its kin send GitHub's headers beside their own, with a signature that fits.

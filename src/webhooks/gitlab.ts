@@ -27,6 +27,7 @@ export const gitlab: Provider = {
   signatureHeaders: ['X-Gitlab-Token', 'webhook-signature'],
   pushEvents: ['Push Hook', 'Tag Push Hook'],
   members: Object.keys(pushPayload.shape),
+  repositoryMember: 'project',
   deliveryId: (headers) =>
     headers.get('Idempotency-Key') ??
     headers.get('webhook-id') ??

@@ -65,11 +65,11 @@ export class MemberReader {
     if (this.#state === 'inside') this.#keep(bytes.subarray(from))
   }
 
-  /** The members found, as the text of an object; null when the bytes were no object. */
-  end(): string | null {
-    if (this.#state !== 'after') return null
-    const members = [...this.#found].map(([name, value]) => `"${name}":${value.toString()}`)
-    return this.#found.values().every((value) => isUtf8(value)) ? `{${members.join(',')}}` : null
+  /** The members found, as they were written; null when the bytes were no object. */
+  end(): Map<string, string> | null {
+    if (this.#state !== 'after' || !this.#found.values().every((value) => isUtf8(value)))
+      return null
+    return new Map([...this.#found].map(([name, value]) => [name, value.toString()]))
   }
 
   #begins(byte: number) {

@@ -4,23 +4,42 @@ import { pause } from '../pause.ts'
 import { readField } from './form-field.ts'
 import { MemberReader } from './members.ts'
 import type { Provider } from './provider.ts'
-import { readEvent } from './read-event.ts'
-import type { ProviderEvent } from './read-event.ts'
+import type { Push } from './push.ts'
+import { readNames, readPush } from './read-event.ts'
+import type { RepositoryNames } from './repository-names.ts'
 
 /** Bytes that are looked through at a time. */
 const slice = 32 * 1024
+
+/** Characters of a repository that is read before anyone has signed it: ten times what providers send. */
+const maxRepository = 64 * 1024
 
 /** Characters of JSON that are parsed at once here: more of it goes to another thread. */
 const maxHere = 16 * 1024
 
 type Sent = { body: Buffer; mediaType: string }
 
+export type Payload = {
+  /** Null when it names no repository. */
+  names: RepositoryNames | null
+  /** The push that it describes; null when it describes none. Costs more: for what was signed. */
+  readPush: () => Promise<Push | null>
+}
+
 /** What a body says, as JSON or as JSON in the field `payload` of a form; members of no use are not read. */
-export async function readPayload(provider: Provider, sent: Sent): Promise<ProviderEvent> {
-  const text = await wantedMembers(provider, sent)
-  const args = [provider.name, text] as const
-  if (text.length <= maxHere) return readEvent(...args)
-  return parse('readEvent', [...args], { owner: 'webhooks', tooLong: () => unreadable })
+export async function readPayload(provider: Provider, sent: Sent): Promise<Payload> {
+  const found = await findMembers(provider, sent)
+  const { name, repositoryMember } = provider
+  const repository = found.get(repositoryMember) ?? ''
+  const isReadable = repository !== '' && repository.length <= maxRepository
+  return {
+    names: isReadable ? readNames(name, textOf([[repositoryMember, repository]])) : null,
+    readPush() {
+      const args: [typeof name, string] = [name, textOf(found)]
+      if (args[1].length <= maxHere) return Promise.resolve(readPush(...args))
+      return parse('readPush', args, { owner: 'webhooks', tooLong: () => unreadable })
+    },
+  }
 }
 
 /** The body is not the event that its headers say it is. */
@@ -28,7 +47,10 @@ export const notAnEvent = (message: string) => new AppError('bad_request', messa
 
 const unreadable = notAnEvent('The body took too long to read.')
 
-async function wantedMembers({ members }: Provider, { body, mediaType }: Sent) {
+const textOf = (members: Iterable<[name: string, value: string]>) =>
+  `{${Array.from(members, ([name, value]) => `"${name}":${value}`).join(',')}}`
+
+async function findMembers({ members }: Provider, { body, mediaType }: Sent) {
   const reader = new MemberReader(members)
   if (mediaType === 'application/json') {
     for (let at = 0; at < body.length; at += slice) {
@@ -40,7 +62,7 @@ async function wantedMembers({ members }: Provider, { body, mediaType }: Sent) {
     if ((await readField(body, { name: 'payload', take })) !== 1)
       throw notAnEvent('The form has to have one field named payload.')
   }
-  const text = reader.end()
-  if (text === null) throw notAnEvent('The body is not a JSON object.')
-  return text
+  const found = reader.end()
+  if (found === null) throw notAnEvent('The body is not a JSON object.')
+  return found
 }

@@ -21,8 +21,9 @@ export type Provider = {
   /** The header that names the event, and its values for a push to a branch or a tag. */
   eventHeader: string
   pushEvents: string[]
-  /** The outermost members of the body that are read. */
+  /** The outermost members of the body that are read, and the one of them that names the repository. */
   members: string[]
+  repositoryMember: string
   /** The headers of which one proves who sent it. */
   signatureHeaders: string[]
   /** The sender's own id of the delivery: it is the same when it is sent again. */

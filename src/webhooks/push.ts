@@ -29,7 +29,10 @@ const nameOf = ({ ref }: Pick<Push, 'ref'>, prefix: string) =>
 /** Hashes of zeros stand for a ref that is not there: not yet, or not any more. */
 export const isZero = (hash: string) => /^0+$/.test(hash)
 
-const pathList = z.array(z.string()).nullish()
+/** Checked at once: of a list that is none, one fault is enough. */
+const pathList = z
+  .custom<string[]>((list) => Array.isArray(list) && list.every((path) => typeof path === 'string'))
+  .nullish()
 
 /** A commit of any of the providers: they share these names. */
 export const commit = z.object({

@@ -6,21 +6,20 @@ import type { ProviderName } from './provider.ts'
 import type { Push } from './push.ts'
 import type { RepositoryNames } from './repository-names.ts'
 
-/** What is read of an event, before anything in it is believed. */
-export type ProviderEvent = {
-  /** Null when it names no repository. */
-  names: RepositoryNames | null
-  /** Null when it describes no push. */
-  push: Push | null
-}
-
 const providers = { gitea, github, gitlab }
 
-/** Reads the JSON object of an event; throws an AppError when the text is none. */
-export function readEvent(provider: ProviderName, text: string): ProviderEvent {
-  const payload = parseObject(text)
-  const { readNames, readPush } = providers[provider]
-  return { names: readNames(payload), push: readPush(payload) }
+/** Commits of a push, of which no provider lists as many: of more, none is read. */
+const maxCommits = 2500
+
+/** Null when the object names no repository. Throws an AppError when the text is none. */
+export const readNames = (provider: ProviderName, text: string): RepositoryNames | null =>
+  providers[provider].readNames(parseObject(text))
+
+/** Null when the object describes no push. A large one is read by `parse`. */
+export function readPush(provider: ProviderName, text: string): Push | null {
+  const payload = parseObject(text) as { commits?: unknown }
+  if (Array.isArray(payload.commits) && payload.commits.length > maxCommits) delete payload.commits
+  return providers[provider].readPush(payload)
 }
 
 function parseObject(text: string): object {

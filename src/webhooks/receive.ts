@@ -10,8 +10,8 @@ import type { Arrival, Content } from './deliver.ts'
 import { findReceivers } from './find-receivers.ts'
 import type { Named } from './find-receivers.ts'
 import { notAnEvent, readPayload } from './payload.ts'
+import type { Payload } from './payload.ts'
 import type { Provider, Received } from './provider.ts'
-import type { Push } from './push.ts'
 import { getReceiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
@@ -40,7 +40,8 @@ export async function receive(
 ): Promise<Outcome> {
   const { headers, now } = received
   const event = headers.get(provider.eventHeader)
-  const { names, push } = await readBelieved(provider, { received, mediaType })
+  const payload = await readBelieved(provider, { received, mediaType })
+  const { names } = payload
   if (!names) return nameless(provider, { headers, event })
 
   const named = await findReceivers(deps.db, names)
@@ -54,7 +55,7 @@ export async function receive(
     throw notSigned()
   }
   if (event === null) throw notAnEvent(`The header ${provider.eventHeader} is missing.`)
-  const content = contentOf(provider, { event, push })
+  const content = await contentOf(provider, { event, payload })
   const projects = signed.flatMap(({ id }) => getReceiver(deps.db, id)?.project ?? [])
   const untouched = await untouchedBy(content.push, projects)
   const arrival = { ...about, signatureOk: true, untouched, ...content }
@@ -144,12 +145,13 @@ const unsigned: Content & { signatureOk: false; untouched: ReadonlySet<string> }
   reason: 'Its signature is missing, or was not made with the secret of this project.',
 }
 
-function contentOf(
+async function contentOf(
   provider: Provider,
-  { event, push }: { event: string; push: Push | null },
-): Content {
+  { event, payload }: { event: string; payload: Payload },
+): Promise<Content> {
   if (event === 'ping') return ignored('The webhook is set up.')
   if (!provider.pushEvents.includes(event)) return ignored(`${titled(event)} is no push.`)
+  const push = await payload.readPush()
   if (push) return { push }
   const reason = 'The body is not the push that its header says it is.'
   return { push: null, decision: 'refused', reason }

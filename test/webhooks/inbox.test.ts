@@ -27,7 +27,7 @@ function anInbox(env: Record<string, string> = {}) {
 test('what the inbox keeps of a push is short, whatever it was sent', async () => {
   const t = aReceiver()
   const { id } = await aProject(t.owner, { branch: null })
-  const long = 'x'.repeat(100_000)
+  const long = 'x'.repeat(50_000)
   const commits = [{ id: 'a', message: long, added: [long], modified: [], removed: [] }]
   const push = aPush({
     repository: { ...aPush().repository, default_branch: long },

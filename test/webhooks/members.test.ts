@@ -12,7 +12,8 @@ function read(json: string | Uint8Array, { size = 7, wanted = names } = {}) {
     reader.push(lent)
     lent.fill(0)
   }
-  return reader.end()
+  const found = reader.end()
+  return found && `{${Array.from(found, ([name, value]) => `"${name}":${value}`).join(',')}}`
 }
 
 const large = 'x'.repeat(600_000)
