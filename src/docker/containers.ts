@@ -1,6 +1,8 @@
+import { containerLimits } from '../limits.ts'
 import type { ContainerOptions, RestartPolicy } from './container-config.ts'
 import type { Engine } from './engine.ts'
 import { containerConfig, restartPolicy } from './container-config.ts'
+import { inspectImage } from './images.ts'
 import { retryWhileBusy, unlessMissing } from './refusals.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
@@ -11,13 +13,27 @@ export async function createContainer(
   { signal, ...options }: ContainerOptions & Abortable,
 ): Promise<string> {
   const query = { name: options.name, ...(options.platform && { platform: options.platform }) }
-  const body = containerConfig(options)
+  const body = containerConfig({ ...(await lessOften(engine, options, { signal })), ...options })
   const { Id } = await engine.request<{ Id: string }>('POST', '/containers/create', {
     query,
     body,
     signal,
   })
   return Id
+}
+
+/**
+ * Each look at a container's health is a process that the engine starts, and no limit of the container
+ * counts it: an image may not ask for one every millisecond.
+ */
+async function lessOften(
+  engine: Engine,
+  { image, healthCheck }: ContainerOptions,
+  { signal }: Abortable,
+): Promise<Pick<ContainerOptions, 'healthCheck'>> {
+  const { healthInterval: least } = containerLimits
+  const asked = healthCheck ? null : (await inspectImage(engine, image, { signal }))?.healthInterval
+  return asked && asked < least ? { healthCheck: { interval: least } } : {}
 }
 
 export const startContainer = (engine: Engine, id: string, { signal }: Abortable = {}) =>

@@ -23,6 +23,8 @@ export type RequestOptions = {
   signal?: AbortSignal | undefined
   /** Milliseconds until the whole answer must be there; null waits for ever. */
   timeout?: number | null
+  /** Of the answer; one with more is thrown away as `AnswerTooLarge`. */
+  maxBytes?: number
 }
 
 export type StreamOptions = {
@@ -54,6 +56,8 @@ export type Engine = {
   hungUp(): Failure
 }
 
+export class AnswerTooLarge extends Error {}
+
 /** The newest API whose requests and answers this adapter was written against. */
 const newestKnown = '1.51'
 const oldestKnown = '1.24'
@@ -75,13 +79,13 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     address,
 
     async request<T>(method: Method, path: string, options: RequestOptions = {}) {
-      const { query, body, auth, signal, timeout = defaultTimeout } = options
+      const { query, body, auth, signal, timeout = defaultTimeout, maxBytes } = options
       using deadline = startDeadline(signal, timeout)
       try {
         const prefix = `/v${await negotiate(deadline.signal)}`
         const call = { method, path: prefix + path, query, body, auth }
         const answer = await dial(call, deadline.signal)
-        const text = await readText(answer)
+        const text = await readText(answer, maxBytes)
         return (text === '' ? undefined : JSON.parse(text)) as T
       } catch (error) {
         throw explain(error, { signal, call: `${method} ${path}`, deadline, timeout })
@@ -224,9 +228,14 @@ async function* together(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function readText(answer: IncomingMessage) {
+async function readText(answer: IncomingMessage, maxBytes = Infinity) {
   const chunks: Uint8Array[] = []
-  for await (const chunk of answer) chunks.push(chunk)
+  let bytes = 0
+  for await (const chunk of answer) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw new AnswerTooLarge()
+    chunks.push(chunk)
+  }
   return Buffer.concat(chunks).toString()
 }
 

@@ -1,3 +1,5 @@
+import { Failure } from '../errors.ts'
+import { AnswerTooLarge } from './engine.ts'
 import type { Engine } from './engine.ts'
 import { orNull, unlessMissing } from './refusals.ts'
 
@@ -15,6 +17,8 @@ export type Image = {
   size: number
   /** TCP ports, in the order of the EXPOSE lines. */
   exposedPorts: number[]
+  /** Milliseconds between two looks at the health of its containers; null where it leaves that open. */
+  healthInterval: number | null
 }
 
 export type ImageSummary = Pick<Image, 'id' | 'tags' | 'labels' | 'createdAt' | 'size'>
@@ -29,6 +33,8 @@ type Inspected = {
     Labels?: Record<string, string> | null
     ExposedPorts?: Record<string, object> | null
     OnBuild?: string[] | null
+    Volumes?: Record<string, object> | null
+    Healthcheck?: { Interval?: number } | null
   } | null
 }
 
@@ -40,14 +46,30 @@ type Listed = {
   Size: number
 }
 
+/**
+ * The most that an image may bring into each of its containers: the engine writes all of it down once
+ * more for every one, and reads labels, command, ports and volumes out in each list of them.
+ */
+const most = { bytes: 128 * 1024, ports: 1000, volumes: 64 }
+
+/** Bytes of an answer that has room for an image within the bounds, and for its layers. */
+const maxAnswer = 2 * 1024 * 1024
+
+/** Null when it is not there. Throws where it has settings beyond all measure: it is not to be used. */
 export async function inspectImage(
   engine: Engine,
   ref: string,
   { signal }: Abortable = {},
 ): Promise<Image | null> {
-  const found = await orNull(engine.request<Inspected>('GET', `${pathOf(ref)}/json`, { signal }))
+  const options = { signal, maxBytes: maxAnswer }
+  const found = await orNull(
+    engine.request<Inspected>('GET', `${pathOf(ref)}/json`, options).catch((error) => {
+      throw error instanceof AnswerTooLarge ? overloaded('over 2 MiB of settings') : error
+    }),
+  )
   if (!found) return null
-  const { Labels, ExposedPorts, OnBuild } = found.Config ?? {}
+  refuseOverloaded(found.Config ?? {})
+  const { Labels, ExposedPorts, OnBuild, Healthcheck } = found.Config ?? {}
   return {
     id: found.Id,
     tags: found.RepoTags ?? [],
@@ -57,8 +79,39 @@ export async function inspectImage(
     createdAt: new Date(found.Created),
     size: found.Size,
     exposedPorts: await inOrder(engine, ref, tcpPorts(ExposedPorts ?? {}), { signal }),
+    healthInterval: Healthcheck?.Interval ? Healthcheck.Interval / 1e6 : null,
   }
 }
+
+/** Whether an image of that name is there, whatever is in it. */
+export async function hasImage(engine: Engine, ref: string, { signal }: Abortable = {}) {
+  const answer = engine.stream('GET', `${pathOf(ref)}/json`, { signal })
+  try {
+    return (await orNull(answer.next())) !== null
+  } finally {
+    await answer.return(undefined)
+  }
+}
+
+function refuseOverloaded(config: NonNullable<Inspected['Config']>) {
+  const bytes = Buffer.byteLength(JSON.stringify(config))
+  const ports = Object.keys(config.ExposedPorts ?? {}).length
+  const volumes = Object.keys(config.Volumes ?? {}).length
+  if (bytes > most.bytes) throw overloaded(`${Math.ceil(bytes / 1024)} KiB of settings`)
+  if (ports > most.ports) throw overloaded(`${ports} exposed ports`)
+  if (volumes > most.volumes) throw overloaded(`${volumes} volumes`)
+}
+
+/** Whether an image was not to be used because of the size of its settings. */
+export const isOverloaded = (error: unknown): error is Failure =>
+  error instanceof Failure && error.code === 'image_overloaded'
+
+const overloaded = (what: string) =>
+  new Failure(
+    'image_overloaded',
+    `The image has ${what}, which is more than a container can be given.`,
+    `Shorten its labels, variables and command: they may have ${most.bytes / 1024} KiB, and it ${most.ports} exposed ports and ${most.volumes} volumes.`,
+  )
 
 /** Newest first. A label is `key` or `key=value`. */
 export async function listImages(

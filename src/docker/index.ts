@@ -15,7 +15,7 @@ import {
 import { diskUse, removeBuildCache } from './disk-use.ts'
 import { connectEngine } from './engine.ts'
 import { engineEvents } from './events.ts'
-import { inspectImage, listImages, removeImage, tagImage } from './images.ts'
+import { hasImage, inspectImage, listImages, removeImage, tagImage } from './images.ts'
 import { untilHealthTestPasses } from './health-test.ts'
 import { engineFrontend, engineInfo } from './info.ts'
 import { engineMachine } from './machine.ts'
@@ -58,6 +58,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     pullImage: on(pullImage),
     imageDigest: on(imageDigest),
     inspectImage: on(inspectImage),
+    hasImage: on(hasImage),
     listImages: on(listImages),
     tagImage: on(tagImage),
     removeImage: on(removeImage),
@@ -108,6 +109,7 @@ export type { CacheEntry, DiskUse, UsedContainer, UsedImage, UsedVolume } from '
 export type { RegistryAuth } from './engine.ts'
 export type { EngineEvent } from './events.ts'
 export type { Image, ImageSummary } from './images.ts'
+export { isOverloaded } from './images.ts'
 export type { HealthTest, HealthVerdict } from './health-test.ts'
 export type { EngineInfo } from './info.ts'
 export type { LogEntry, LogSnapshotOptions } from './log-snapshot.ts'

@@ -1,6 +1,6 @@
 import type { Engine, RegistryAuth } from './engine.ts'
 import { EngineError } from './failures.ts'
-import { encodeReference, inspectImage } from './images.ts'
+import { encodeReference, hasImage } from './images.ts'
 import { readJsonLines } from './json-lines.ts'
 import { explainPull } from './pull-failures.ts'
 
@@ -48,7 +48,7 @@ export async function* pullImage(
     throw error instanceof EngineError ? explainPull(as, error) : error
   }
   // An engine that is stopped ends the answer in good order.
-  if (!(await inspectImage(engine, ref, { signal }))) throw engine.hungUp()
+  if (!(await hasImage(engine, ref, { signal }))) throw engine.hungUp()
 }
 
 /**

@@ -1,5 +1,6 @@
 import { findUser } from '../accounts/user-store.ts'
 import type { Deps } from '../deps.ts'
+import { isOverloaded } from '../docker/index.ts'
 import type { Image, LayerProgress, RegistryAuth } from '../docker/index.ts'
 import { Failure } from '../errors.ts'
 import { refusePrivate } from '../registries/admit.ts'
@@ -57,7 +58,16 @@ type Task = Omit<Asked, 'platform'> & { reference: ImageReference; name: string;
  * login is its owner's, everything else must be everyone's. Throws what a pull would throw where the
  * image is there, but not for them.
  */
-export async function bringImage(deps: ImageDeps, asked: Asked): Promise<Brought> {
+export const bringImage = (deps: ImageDeps, asked: Asked): Promise<Brought> =>
+  bring(deps, asked).catch((error) => {
+    throw isOverloaded(error) ? named(error, asked.image) : error
+  })
+
+/** The engine may know it by a name that its owner does not. */
+const named = ({ code, message, hint }: Failure, image: string) =>
+  new Failure(code, message.replace('The image', `The image ${image}`), hint)
+
+async function bring(deps: ImageDeps, asked: Asked): Promise<Brought> {
   const { db, docker } = deps
   const { ownerId, image, platform = '', signal } = asked
   const reference = parseReference(image)
@@ -84,10 +94,24 @@ export async function bringImage(deps: ImageDeps, asked: Asked): Promise<Brought
   }
   task.onPull?.()
   await pull(deps, { ...task, source: name, auth })
-  const found = (await docker.inspectImage(name, { signal }))!
+  const found = await inspectPulled(deps, name, { signal })
   for (const digest of found.digests.flatMap((text) => parseReference(text) ?? []))
     recordPublic(db, writtenOut(digest))
   return { name, image: found, pulled: true }
+}
+
+/** One that no container can be made of doesn't stay: every list of images would carry it. */
+async function inspectPulled(
+  { docker }: ImageDeps,
+  name: string,
+  { signal }: Pick<Asked, 'signal'>,
+): Promise<Image> {
+  try {
+    return (await docker.inspectImage(name, { signal }))!
+  } catch (error) {
+    if (isOverloaded(error)) await docker.removeImage(name).catch(() => {}) // someone else's uses it
+    throw error
+  }
 }
 
 /** A registry that does not answer, or not to this login any more, is no reason to lose what was given. */
@@ -126,7 +150,7 @@ async function pullApart(
   task.onPull?.() // even if it has to wait for builds of others
   return imageLock.alone(ownerId, signal, async () => {
     await losePublicNames(deps)
-    const isHere = (await docker.inspectImage(source, { signal })) !== null
+    const isHere = await docker.hasImage(source, { signal })
     const given = recordGivenImage(db, {
       ownerId,
       reference: name,
@@ -152,7 +176,7 @@ export async function losePublicNames({ db, docker }: Pick<Deps, 'db' | 'docker'
   for (const { id, publicName, name, createdAt } of listNamedInPublic(db)) {
     await docker.removeImage(publicName!)
     const isOver = createdAt.getTime() < Date.now() - lateEnd
-    if (isOver || (await docker.inspectImage(name))) forgetPublicName(db, id)
+    if (isOver || (await docker.hasImage(name))) forgetPublicName(db, id)
   }
 }
 

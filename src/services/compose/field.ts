@@ -58,6 +58,14 @@ export class Field {
     return this.absent || this.isList ? this.items() : [this]
   }
 
+  /** Refuses a list or map with more entries than that. */
+  atMost(count: number) {
+    const { value } = this
+    const entries = Array.isArray(value) ? value.length : value instanceof Map ? value.size : 0
+    if (entries > count) throw this.refuse(`has ${entries} entries; the most is ${count}.`)
+    return this
+  }
+
   /** Text as YAML writes it: numbers and booleans count too. */
   text(what = 'text'): string {
     const { value } = this

@@ -84,13 +84,13 @@ export function serviceOf(
   const get = (key: string) => field.get(key)
   const path = (f: Field) => pathIn(f, f.text('a path in the container'))
 
-  const mounts = mountsOf(get('volumes'), {
+  const mounts = mountsOf(get('volumes').atMost(50), {
     service: name,
     declared: around.volumes,
     files: around.files,
   })
   const added = capabilitiesOf(get('cap_add'), name)
-  const hosts = extraHostsOf(get('extra_hosts'), name)
+  const hosts = extraHostsOf(get('extra_hosts').atMost(100), name)
   const access = hostAccessOf(field, name)
   const containerName = get('container_name').or(null, (f) => f.matching(dnsName, 'a name'))
   const aliases = aliasesOf(get('networks'), around.networks)
@@ -100,10 +100,10 @@ export function serviceOf(
     command: get('command').or(null, (f) => bounded(f, wordsOf(f))),
     entrypoint: get('entrypoint').or(null, (f) => bounded(f, wordsOf(f))),
     environment: environmentOf(get('environment'), get('env_file'), around),
-    ports: portsOf(get('ports')),
-    expose: exposeOf(get('expose')),
+    ports: portsOf(get('ports').atMost(100)),
+    expose: exposeOf(get('expose').atMost(1000)),
     volumes: mounts.volumes,
-    tmpfs: [...mounts.tmpfs, ...get('tmpfs').oneOrMore().map(tmpfsOf)],
+    tmpfs: [...mounts.tmpfs, ...get('tmpfs').atMost(50).oneOrMore().map(tmpfsOf)],
     files: [...mounts.files, ...configFilesOf(get('configs'), around.configs)],
     dependsOn: dependenciesOf(get('depends_on')),
     health: healthOf(get('healthcheck')),

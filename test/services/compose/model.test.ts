@@ -198,6 +198,9 @@ describe('the environment', () => {
   })
 })
 
+const many = (count: number, entry: (n: number) => string) =>
+  JSON.stringify(Array.from({ length: count }, (_, n) => entry(n)))
+
 describe('the other keys', () => {
   test('have one form', () => {
     const lines = `
@@ -406,6 +409,11 @@ describe('D1: any other key is refused by its path and place', () => {
     ['ulimits: {nofile: {soft: 1, hard: -1}}', 'services.web.ulimits.nofile.hard', '1048576'],
     ['ulimits: {rtprio: 99}', 'services.web.ulimits.rtprio', 'from 0 to 0'],
     ['healthcheck: {timeout: 25h}', 'services.web.healthcheck.timeout', '86400s'],
+    [`volumes: ${many(51, (n) => `/data${n}`)}`, 'services.web.volumes', '50'],
+    [`tmpfs: ${many(51, (n) => `/tmp${n}`)}`, 'services.web.tmpfs', '50'],
+    [`ports: ${many(101, (n) => `${n + 1}`)}`, 'services.web.ports', '100'],
+    [`expose: ${many(1001, (n) => `${n + 1}`)}`, 'services.web.expose', '1000'],
+    [`extra_hosts: ${many(101, (n) => `h${n}:10.0.0.5`)}`, 'services.web.extra_hosts', '100'],
     [`labels: {a: ${'x'.repeat(32_768)}}`, 'services.web.labels', '32 KiB'],
     [`command: ["${'x'.repeat(32_769)}"]`, 'services.web.command', '32 KiB'],
     [`entrypoint: ["${'x'.repeat(32_769)}"]`, 'services.web.entrypoint', '32 KiB'],
