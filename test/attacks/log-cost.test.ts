@@ -1,0 +1,127 @@
+import { afterEach, describe, expect, jest, spyOn, test } from 'bun:test'
+import { LogWriter } from '../../src/deployments/log-writer.ts'
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { testApp } from '../support/app.ts'
+import { anEnvironment } from '../logs/collecting.ts'
+
+afterEach(() => void jest.restoreAllMocks())
+
+/** A deployment's log and kept output of about so many characters each, in lines of this text. */
+async function aLog({ text, characters }: { text: string; characters: number }) {
+  const t = testApp({ DAVIT_LOG_SIZE: '200' })
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  const deployment = insertDeployment(t.db, {
+    projectId: environment.projectId,
+    environmentId: environment.id,
+    status: 'failed',
+    trigger: 'manual',
+    triggeredBy: 'ada@example.com',
+    repositoryUrl: 'https://git.example.com/team/site.git',
+  })
+  const count = Math.ceil(characters / text.length)
+  const log = new LogWriter(t.deps, deployment.id)
+  for (let n = 0; n < count; n++) log.write(text, 'stdout')
+  log.flush()
+  const writer = new OutputWriter(t.deps)
+  const cursor = {
+    ...{ containerId: 'c', sourceId: environment.id, deploymentId: '', name: 'app' },
+    ...{ timestamp: null, ordinal: 0, stream: null, endedAt: null },
+  }
+  const line = { time: Date.now(), stream: 'stdout', text } as const
+  const atOnce = Math.ceil(256_000 / text.length)
+  for (let n = 0; n < count; n += atOnce)
+    writer.write(cursor, Array(Math.min(atOnce, count - n)).fill(line))
+  const logs = `/projects/${environment.projectId}/deployments/${deployment.id}/logs`
+  return { t, ada, count, project: environment.projectId, paths: [logs, environment.output] }
+}
+
+/** How many turns others have while it lasts. */
+async function turnsDuring(work: () => Promise<unknown>) {
+  let turns = 0
+  let isOver = false
+  const others = (async () => {
+    while (!isOver) {
+      await new Promise(setImmediate)
+      turns++
+    }
+  })()
+  await work()
+  isOver = true
+  await others
+  return turns
+}
+
+const line = `${'a request was served in time, '.repeat(3)}with 200`
+
+describe('while a member has a long log', () => {
+  test.each(['search=nowhere', 'download=1'])(
+    'read by ?%s, others have their turns',
+    async (how) => {
+      const { ada, paths } = await aLog({ text: line, characters: 30_000_000 })
+      for (const path of paths)
+        expect(
+          await turnsDuring(async () => {
+            const headers = { Accept: 'application/json' }
+            await (await ada.send(`${path}?${how}`, { headers })).arrayBuffer()
+          }),
+        ).toBeGreaterThan(1)
+    },
+  )
+
+  test('streamed to one who reads as fast as it comes, others have their turns', async () => {
+    const { ada, paths } = await aLog({ text: line, characters: 30_000_000 })
+    const [logs, output] = paths
+    for (const path of [logs!, `${output}/stream`]) {
+      const headers = { Accept: 'text/event-stream' }
+      const turns = await turnsDuring(async () => {
+        const reader = (await ada.send(`${path}?after=0`, { headers })).body!.getReader()
+        for (let size = 0; size < 30_000_000;) size += (await reader.read()).value!.length
+        await reader.cancel()
+      })
+      expect(turns).toBeGreaterThan(8)
+    }
+  })
+
+  test('deleted with its project, others have their turns, and nothing stays', async () => {
+    const { t, ada, project } = await aLog({ text: line, characters: 30_000_000 })
+    expect(await turnsDuring(() => ada.delete(`/projects/${project}`))).toBeGreaterThan(8)
+    for (const table of ['deployment_logs', 'output_blocks'])
+      expect(t.logDb.$client.query(`SELECT 1 FROM ${table} LIMIT 1`).get()).toBeNull()
+  })
+})
+
+test('of lines that are long and colourful no answer takes more than some MiB', async () => {
+  const text = '\u001b[31ma\u001b[0m<'.repeat(1260)
+  const { ada, count, paths } = await aLog({ text, characters: 20_000_000 })
+  for (const path of paths) {
+    const { text, json } = await ada.get(`${path}?limit=10000`)
+    expect(text.length).toBeLessThan(4 * 2 ** 20)
+    expect(json.nextCursor).toBe(String(json.items.length))
+    const rows = await ada.htmx('GET', `${path}?after=0&limit=500`)
+    expect(rows.text.length).toBeLessThan(4 * 2 ** 20)
+    const page = await ada.page(path.replace(/\/logs$/, ''))
+    expect(page.text.length).toBeLessThan(2 * 2 ** 20)
+    expect(json.items.length).toBeLessThan(count)
+  }
+})
+
+test('a search that takes too long says what it has found, and where it goes on', async () => {
+  const { ada, count, paths } = await aLog({ text: line, characters: 2_000_000 })
+  const { now } = performance
+  let late = 0
+  spyOn(performance, 'now').mockImplementation(() => now.call(performance) + (late += 5))
+  for (const path of paths) {
+    let found = 0
+    let answers = 0
+    for (let cursor: string | null = '0'; cursor !== null; answers++) {
+      const { json } = await ada.get(`${path}?search=served&limit=10000&cursor=${cursor}`)
+      found += json.items.length
+      if (json.nextCursor !== null) expect(json.found ?? null).toBeNull()
+      cursor = json.nextCursor
+    }
+    expect(found).toBe(count)
+    expect(answers).toBeGreaterThan(2)
+  }
+})
