@@ -72,7 +72,10 @@ export const listRemoteRefs = (
     names: [],
   })
 
-/** All branches with their commits, and the one that HEAD names. */
+/** Branches that are read at the most: one more than a list shows, which so knows that it is cut. */
+const mostBranches = 20_001
+
+/** The branches with their commits, and the one that HEAD names. */
 export async function listBranches(
   tools: GitTools,
   options: { url: string; signal: AbortSignal },
@@ -88,7 +91,10 @@ export async function listBranches(
   const heads = text.matchAll(/^([0-9a-f]+)\trefs\/heads\/(.+)$/gm)
   return {
     head: /^ref: refs\/heads\/(.+)\tHEAD$/m.exec(text)?.[1] ?? null,
-    branches: Array.from(heads, ([, commit, name]) => ({ name: name!, commit: commit! })),
+    branches: Array.from(heads.take(mostBranches), ([, commit, name]) => ({
+      name: name!,
+      commit: commit!,
+    })),
   }
 }
 
