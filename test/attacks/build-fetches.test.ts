@@ -77,7 +77,14 @@ describe.each(['buildkit', 'classic'])('with the builder %s', (builder) => {
         `ADD http://${host}/some/one.txt http://${host}/two.txt?q=1 /added/`,
         `ADD --chown=7:8 http://${host}/one.txt /owned`,
         `ADD ["http://${host}/a.tar", "/added/"]`,
-        ...(builder === 'buildkit' ? [`ADD --checksum=sha256:${sum} http://${host}/b /b`] : []),
+        ...(builder === 'buildkit'
+          ? [
+              `ADD http://${host}/b /again/`,
+              `ADD --checksum=sha256:${sum} http://${host}/b /b`,
+              `ADD http://${host}/c /again/`,
+              'RUN cat /again/b /again/c',
+            ]
+          : []),
         'ADD local.tar /local/',
         'RUN cat /added/one.txt && ls -ln /added /owned /local && grep text /added/two.txt',
       ],
@@ -89,7 +96,15 @@ describe.each(['buildkit', 'classic'])('with the builder %s', (builder) => {
     expect(log).toMatch(/-rw------- +1 7 +8 .* \/owned/)
     expect(log).toMatch(/a\.tar/)
     expect(log).toMatch(/inside\.txt/)
-    expect(asked).toContain('/some/one.txt')
+    expect(asked.toSorted()).toEqual(
+      [
+        '/some/one.txt',
+        '/two.txt',
+        '/one.txt',
+        '/a.tar',
+        ...(builder === 'buildkit' ? ['/b', '/c'] : []),
+      ].toSorted(),
+    )
     expect(
       existsSync(join(t.dataDir, 'downloads')) && readdirSync(join(t.dataDir, 'downloads')),
     ).toEqual([])
@@ -112,6 +127,7 @@ describe.each(['buildkit', 'classic'])('with the builder %s', (builder) => {
       'checksum_mismatch',
     )
     expect(await codeOf(`ADD http://${host}/ /x`)).toBe('add_refused')
+    expect(await codeOf(`ADD http://${host}/a%20b%zz /x`)).toBe('add_refused')
     expect(asked).not.toContain('/')
   })
 })

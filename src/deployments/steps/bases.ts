@@ -1,6 +1,7 @@
 import type { Docker } from '../../docker/index.ts'
 import { EngineError } from '../../docker/index.ts'
 import { Failure } from '../../errors.ts'
+import { report } from '../../journal.ts'
 import type { Brought } from '../../projects/bring-image.ts'
 import { privateRegistry } from '../../projects/private-images.ts'
 import { KeyedLock } from '../../semaphore.ts'
@@ -69,7 +70,7 @@ function asBase(error: unknown, { image }: WantedImage) {
   )
 }
 
-/** It is in use by something else meanwhile; an engine that is away has it still when it is back. */
+/** A container may have come to use it; an engine that is away has it still when it is back. */
 function unlessRefused(error: unknown) {
-  if (!(error instanceof EngineError)) throw error
+  if (!(error instanceof EngineError)) report('the base image of a build stays', error)
 }

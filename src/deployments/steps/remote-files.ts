@@ -10,7 +10,7 @@ import type { Run } from '../run.ts'
 /** Milliseconds that one file may take. */
 const patience = 10 * 60_000
 
-type Fetched = { path: string; place: string; size: number }
+type Fetched = { path: string; place: string; size: number; checksum: string }
 
 /** Where all of an installation are; what a killed Davit left there goes with the next start. */
 export const downloadsIn = (dataDir: string) => join(dataDir, 'downloads')
@@ -27,14 +27,19 @@ export class RemoteFiles implements AsyncDisposable {
 
   /** The path in the context of each address. */
   async fetch(run: Run, remotes: RemoteFile[]): Promise<Record<string, string>> {
-    for (const remote of remotes) await this.#fetchOne(run, remote)
+    for (const { address, checksum } of remotes) {
+      const fetched = this.#fetched.get(address) ?? (await this.#fetchOne(run, address))
+      this.#fetched.set(address, fetched)
+      if (checksum !== null && checksum !== fetched.checksum)
+        throw mismatch(address, checksum, fetched)
+    }
     return Object.fromEntries([...this.#fetched].map(([address, { path }]) => [address, path]))
   }
 
-  async #fetchOne({ config, log, signal }: Run, { address, checksum }: RemoteFile) {
+  async #fetchOne({ config, log, signal }: Run, address: string): Promise<Fetched> {
     const url = new URL(address)
-    const name = decodeURIComponent(basename(url.pathname))
-    if (!/^[\w.~+,=@ -]+$/.test(name) || /^\.+$/.test(name)) throw nameless(address)
+    const name = basename(url.pathname)
+    if (!/^[\w.~+,=@-]+$/.test(name) || /^\.+$/.test(name)) throw nameless(address)
     log(`Fetching ${url.origin}${url.pathname}`)
     const number = String(this.#fetched.size)
     const place = join(this.#folder, number)
@@ -57,10 +62,9 @@ export class RemoteFiles implements AsyncDisposable {
     } finally {
       await file.close()
     }
-    const found = `sha256:${hash.digest('hex')}`
-    if (checksum !== null && checksum !== found) throw mismatch(url, { checksum, found })
     this.#size += size
-    this.#fetched.set(address, { path: `.davit-added/${number}/${name}`, place, size })
+    const checksum = `sha256:${hash.digest('hex')}`
+    return { path: `.davit-added/${number}/${name}`, place, size, checksum }
   }
 
   /** As the beginning of a tar archive, which ADD would make them: readable by root alone. */
@@ -80,13 +84,13 @@ export class RemoteFiles implements AsyncDisposable {
 const nameless = (address: string) =>
   new Failure(
     'add_refused',
-    `Building: the address ${address} in ADD does not end with the name of a file.`,
+    `Building: the address ${address} in ADD does not end with the plain name of a file.`,
     'Fetch it with RUN, and name the file there.',
   )
 
-const mismatch = ({ host }: URL, { checksum, found }: { checksum: string; found: string }) =>
+const mismatch = (address: string, wanted: string, { checksum }: Fetched) =>
   new Failure(
     'checksum_mismatch',
-    `Building: what ${host} sent for ADD has the checksum ${found}, not ${checksum}.`,
+    `Building: what ${new URL(address).host} sent for ADD has the checksum ${checksum}, not ${wanted}.`,
     'Check the address and the checksum in the Dockerfile.',
   )
