@@ -11,7 +11,7 @@ import { LogTools } from './log-tools.tsx'
 import { containerPath } from './row.ts'
 
 /** What the page itself carries; the viewer goes on from it. */
-const page = { tail: 200, maxSize: 256 * 1024 }
+const page = { tail: 200, maxSize: 64 * 1024 }
 
 /** The end of a container's log, as its page shows it. */
 export type ContainerLog = {

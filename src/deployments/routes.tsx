@@ -28,7 +28,7 @@ import type { Deployment } from './store.ts'
 import { DeploymentsTab } from './views.tsx'
 
 /** What of the log the page itself carries; the viewer asks for the rest. */
-const tailSize = { limit: 200, maxLength: 256 * 1024 }
+const tailSize = { limit: 200, maxLength: 64 * 1024 }
 
 /** What a token must be given to deploy other code than the project's: what would change it for good. */
 const toRepoint = { method: 'PUT', path: '/projects/:id' }

@@ -17,7 +17,7 @@ import { OutputView } from './output-view.tsx'
 import { findOutput, listOutputBefore } from './read-output.ts'
 
 /** What the page itself carries; the viewer asks for the rest. */
-const tail = { limit: 200, maxLength: 256 * 1024 }
+const tail = { limit: 200, maxLength: 64 * 1024 }
 
 /** What a download reads at a time. */
 const chunk = { limit: 5000, maxLength: 256 * 1024 }

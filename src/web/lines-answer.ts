@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import { textInPieces } from './text-file.ts'
 
 /** Characters of lines that are rendered before other work has its turn. */
-const atOnce = 64 * 1024
+const atOnce = 32 * 1024
 
 type Line = { text: string }
 
