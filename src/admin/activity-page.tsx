@@ -59,7 +59,7 @@ const Row = ({ item }: { item: Activity }) => (
     <div class="row-actions">
       <PostForm
         action={cancelPath(item)}
-        hx-post={cancelPath(item)}
+        live
         hx-target="#activity"
         hx-swap="outerMorph"
         hx-disable="find button"

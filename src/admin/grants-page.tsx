@@ -1,6 +1,7 @@
 import { meaningOf } from '../services/compose/dangers.ts'
 import { EmptyState } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
+import { PostForm } from '../web/form.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 
 export const grantsPath = '/settings/grants'
@@ -68,11 +69,13 @@ const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (
       </details>
     </div>
     <div class="row-actions">
-      <form
-        hx-put={`${grantsPath}/${service.id}`}
+      <PostForm
+        action={`${grantsPath}/${service.id}`}
+        method="PUT"
+        live
         hx-target="#grants"
         hx-swap="outerHTML"
-        hx-confirm={by ? `Revoke the power over this host of ${service.name}?` : undefined}
+        question={by ? `Revoke the power over this host of ${service.name}?` : undefined}
       >
         <input type="hidden" name="granted" value={by ? '0' : '1'} />
         <button
@@ -84,7 +87,7 @@ const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (
         >
           {by ? 'Revoke' : 'Allow again'}
         </button>
-      </form>
+      </PostForm>
     </div>
   </li>
 )

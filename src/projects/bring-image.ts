@@ -16,6 +16,7 @@ import { imageLock } from './image-lock.ts'
 import {
   forgetPublicName,
   getGivenImage,
+  isOwnerOf,
   isKnownPublic,
   listNamedInPublic,
   recordGivenImage,
@@ -199,7 +200,7 @@ async function refuseUnlessGiven(deps: ImageDeps, here: Image, task: Task) {
   const { ownerId, image, reference } = task
   const of = readLabels(here.labels)
   if (reference.path.startsWith('davit/') && areDavits(here.labels)) {
-    if (of.instanceId === deps.instanceId && of.ownerId === ownerId) return
+    if (of.instanceId === deps.instanceId && isOwnerOf(deps.db, ownerId, of)) return
     throw notFound(image)
   }
   const known = here.digests.flatMap((text) => parseReference(text) ?? [])
@@ -229,13 +230,15 @@ async function askForEveryone(deps: ImageDeps, known: ImageReference[], { image,
 
 /** What a user's containers are made of was given to them, before that was recorded. */
 async function isOfOwnContainers(
-  { docker, instanceId }: ImageDeps,
+  { db, docker, instanceId }: ImageDeps,
   { id }: Image,
   { ownerId, signal }: Task,
 ) {
-  const labels = labelFilter(instanceId, { ownerId })
-  const own = await docker.listContainers({ labels, all: true, signal })
-  return own.some(({ imageId }) => imageId === id)
+  const labels = labelFilter(instanceId)
+  const all = await docker.listContainers({ labels, all: true, signal })
+  return all.some(
+    ({ imageId, labels }) => imageId === id && isOwnerOf(db, ownerId, readLabels(labels)),
+  )
 }
 
 const notAnImage = (image: string) =>

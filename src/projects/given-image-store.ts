@@ -1,6 +1,6 @@
 import { and, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { givenImages, publicImages } from '../db/schema.ts'
+import { givenImages, projects, publicImages, services } from '../db/schema.ts'
 
 export type GivenImage = typeof givenImages.$inferSelect
 type Key = Pick<GivenImage, 'ownerId' | 'reference' | 'platform'>
@@ -43,3 +43,24 @@ export const isKnownPublic = (db: Db, digests: string[]) =>
 
 export const recordPublic = (db: Db, digest: string) =>
   db.insert(publicImages).values({ digest }).onConflictDoNothing().run()
+
+/**
+ * Whether what has those labels is a user's now: the label of the owner names the one of then, who may
+ * have been deleted since.
+ */
+export const isOwnerOf = (
+  db: Db,
+  ownerId: string,
+  { projectId, serviceId }: { projectId: string; serviceId: string },
+) =>
+  [
+    { table: projects, id: projectId },
+    { table: services, id: serviceId },
+  ].some(
+    ({ table, id }) =>
+      db
+        .select({ id: table.id })
+        .from(table)
+        .where(and(eq(table.id, id), eq(table.ownerId, ownerId)))
+        .get() !== undefined,
+  )

@@ -97,6 +97,10 @@ test('what services were allowed is for admins to see', async () => {
   const { text } = await root.page('/settings/grants')
   for (const part of ['ada@example.com', 'reads and writes /etc/hostname of this host', 'Revoke'])
     expect(text).toContain(part)
+  const { id } = (await root.get('/settings/grants')).json.items[0].service
+  const posted = await root.form(`/settings/grants/${id}`, { _method: 'PUT', granted: '0' })
+  expect([posted.status, posted.headers.get('Location')]).toEqual([303, '/settings/grants'])
+  expect((await root.page('/settings/grants')).text).toContain('Allow again')
   const path = `/settings/grants/${Bun.randomUUIDv7()}`
   expect((await root.put(path, { granted: true })).status).toBe(404)
 })

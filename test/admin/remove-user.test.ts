@@ -105,6 +105,19 @@ describe('what a deleted user had', () => {
     expect(await t.docker.listNetworks({ labels })).toEqual([])
   })
 
+  test('has images that the heir may build on, and nobody else', async () => {
+    const t = testApp()
+    const { root, bob, eve } = people(t)
+    const { image } = await (await aProject(t, bob, anApp('x'), { port: 0 })).deploy()
+    await root.delete(pathOf(bob), { heirId: eve.user.id })
+    const onTop = { Dockerfile: `FROM ${image}\nCMD ["sleep", "9999"]\n` }
+    const own = await aProject(t, eve, onTop, { name: 'on-top', port: 0 })
+    expect(await own.deploy()).toMatchObject({ status: 'running' })
+    const carol = t.logIn('carol@example.com')
+    const foreign = await aProject(t, carol, onTop, { name: 'of-carol', port: 0 })
+    expect((await foreign.deploy()).error.code).toBe('base_image_not_found')
+  })
+
   test('goes to the admin who deletes when no heir is named, under names that are free', async () => {
     const t = testApp()
     const { root, bob } = people(t)
