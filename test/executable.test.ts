@@ -80,26 +80,23 @@ test('the executable serves from a directory that holds nothing of it', async ()
 
 /** Makes the first account; what it asks for comes as JSON, and a body is posted. */
 async function register(url: string) {
-  const token = cookieOf(await fetch(`${url}/auth/register`), 'svc_csrf')
-  const headers = { Accept: 'application/json', 'Content-Type': 'application/json' }
-  const registered = await fetch(`${url}/auth/register`, {
-    method: 'POST',
-    headers: { ...headers, Cookie: `svc_csrf=${token}`, 'X-CSRF-Token': token },
-    body: JSON.stringify({ email: 'ada@example.com', password: 'correct horse battery' }),
-  })
-  const [session, csrf] = ['svc_session', 'svc_csrf'].map((name) => cookieOf(registered, name))
-  const Cookie = `svc_session=${session}; svc_csrf=${csrf}`
-  return async (path: string, body?: object): Promise<any> => {
+  const cookies = new Map<string, string>()
+  const ask = async (path: string, body?: object): Promise<any> => {
+    const Cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ')
+    const headers = { Accept: 'application/json', 'Content-Type': 'application/json', Cookie }
+    const token = { 'X-CSRF-Token': cookies.get('svc_csrf') ?? '' }
     const post = { method: 'POST', body: JSON.stringify(body) }
-    const sent = { ...headers, Cookie, 'X-CSRF-Token': csrf! }
-    return (await fetch(url + path, { headers: sent, ...(body && post) })).json()
+    const answer = await fetch(url + path, { ...(body && post), headers: { ...headers, ...token } })
+    for (const cookie of answer.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!
+      cookies.set(name!, value!)
+    }
+    return answer.json()
   }
+  await ask('/auth/register')
+  await ask('/auth/register', { email: 'ada@example.com', password: 'correct horse battery' })
+  return ask
 }
-
-const cookieOf = (response: Response, name: string) =>
-  new RegExp(`^${name}=([^;]*)`).exec(
-    response.headers.getSetCookie().find((cookie) => cookie.startsWith(`${name}=`)) ?? '',
-  )?.[1] ?? ''
 
 /** The script of package.json, its flags and all, with another place for the result. */
 async function build() {
