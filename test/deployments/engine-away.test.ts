@@ -48,7 +48,7 @@ test('an engine that goes away at the gate and comes back has the old container 
   const first = await project.deploy()
   project.repository.commit(aCommand('sleep 999'))
   const second = await project.trigger()
-  await logs(ada, second, 'Waiting for an answer')
+  await logs(ada, second, 'Waiting for a response')
 
   way.cut()
   await Bun.sleep(300)

@@ -80,7 +80,7 @@ test('an app that could not be started again is not said to run', async () => {
   const first = await project.deploy()
   project.repository.commit(aCommand('sleep 99'))
   const second = await project.trigger()
-  await logs(ada, second, 'Waiting for an answer')
+  await logs(ada, second, 'Waiting for a response')
   await t.docker.removeContainer(first.containerId, { force: true })
 
   expect((await finished(ada, second)).status).toBe('failed')

@@ -77,7 +77,7 @@ export async function cancels({
     await Promise.all([
       cloning.hears('Cloning'),
       building.hears('RUN sleep'),
-      switching.hears('Waiting for an answer'),
+      switching.hears('Waiting for a response'),
     ])
     const waiting = await trigger(built)
     await Promise.all([waiting, cloning, building, switching].map(cancelTwice))

@@ -29,7 +29,7 @@ export async function killLoop({
     await watch(client, first).ended
     repository.commit(aCommand('sleep 999')) // it never answers, and fails where nothing kills Davit
     const second = await deploy()
-    await watch(client, second).hears('Waiting for an answer')
+    await watch(client, second).hears('Waiting for a response')
     for (let round = 0; round < rounds; round++) {
       await davit.kill()
       ;({ client } = await davit.start())
@@ -43,7 +43,7 @@ export async function killLoop({
     const answer = await answerOf(url)
     const tries = davit
       .lines(second)
-      .filter(({ text }) => text.startsWith('Waiting for an answer')).length
+      .filter(({ text }) => text.startsWith('Waiting for a response')).length
     const faults = [
       ...(status === 'failed' ? [] : [`it ended as ${status}`]),
       ...(tries > 2 ? [`it was tried ${tries} times`] : []),
