@@ -3,6 +3,7 @@ import type { Deps } from '../deps.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { journal, report } from '../journal.ts'
 import { bringImage, buildApart } from '../projects/bring-image.ts'
+import { nothingHidden } from '../logs/masks.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../projects/places.ts'
 import { shownImage } from '../projects/private-images.ts'
@@ -139,7 +140,9 @@ async function end(deps: Deps, { job, progress, signal, error }: Work & { error:
   const failure = explain(error, progress.step)
   if (failure.code === 'internal')
     journal.error('deployment failed', error, { deployment: id, step: progress.step })
-  failure.message = shownImage(failure.message)
+  // what was marked secret meanwhile, the mask of this run does not know
+  const { mask } = await deps.masks.of(job.environment.id).catch(() => nothingHidden)
+  failure.message = mask(shownImage(failure.message))
   progress.log(`Failed: ${failure.message} ${failure.hint}`)
   await untilStored(() => progress.fail(failure, left ?? {}), patience)
 }

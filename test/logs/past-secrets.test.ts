@@ -8,6 +8,8 @@ import { OutputWriter } from '../../src/logs/output-writer.ts'
 import { readEvents } from '../demo/events.ts'
 import { testApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
+import { Failure } from '../../src/errors.ts'
+import { anApp, aProject } from '../deployments/apps.ts'
 import { aRunning } from '../containers/engine.ts'
 import { OutputBatch } from '../../src/logs/output-batch.ts'
 import { anEnvironment, collect, linesUntil } from './collecting.ts'
@@ -107,6 +109,25 @@ describe('a variable that is marked secret', () => {
     await site.ada.put(`${site.variables}/${site.variableId}`, { secret: true })
     const { json } = await site.ada.get(site.logs.replace(/\/logs$/, ''))
     expect(json.error.message).toBe('exited: ***')
+  })
+
+  test('is hidden in why a deployment fails that began before', async () => {
+    const t = testApp()
+    const ada = t.logIn('ada@example.com')
+    const project = await aProject(t, ada, anApp('x'))
+    const variables = `/envs/${project.environmentId}/variables`
+    const { id } = (await ada.post(variables, { key: 'TOKEN', value })).json
+    t.deps.docker = {
+      ...t.deps.docker,
+      async *buildImage() {
+        yield { stream: 'stdout', text: 'building' } as never
+        await ada.put(`${variables}/${id}`, { secret: true })
+        throw new Failure('build_failed', `The step printed ${value}.`, 'Look at it.')
+      },
+    }
+    const { error } = await project.deploy()
+    expect(error.message).toContain('***')
+    expect(error.message).not.toContain(value)
   })
 
   test('is not found by its parts, by a hit or by none', async () => {
