@@ -8,6 +8,11 @@ export class ImageLock {
   readonly #held = new Set<Claim>()
   readonly #waiting = new Map<Claim, () => void>()
 
+  /** How many wait. */
+  get waiting() {
+    return this.#waiting.size
+  }
+
   /** Beside all that other owners build, and pull by turns. */
   share<Result>(ownerId: string, signal: AbortSignal, work: () => Promise<Result>) {
     return this.#run({ ownerId, alone: false }, signal, work)

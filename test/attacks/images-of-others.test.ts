@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { losePublicNames } from '../../src/projects/bring-image.ts'
-import { recordGivenImage } from '../../src/projects/given-image-store.ts'
+import { listNamedInPublic, recordGivenImage } from '../../src/projects/given-image-store.ts'
+import { imageLock } from '../../src/projects/image-lock.ts'
 import { refusePrivate } from '../../src/registries/admit.ts'
-import { aProject, logOf } from '../deployments/apps.ts'
+import { aProject, finished, logOf } from '../deployments/apps.ts'
 import { collect, sandbox } from '../docker/sandbox.ts'
 import { made } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
@@ -11,6 +12,7 @@ import type { TestClient } from '../support/client.ts'
 import { tarContext } from '../support/images.ts'
 import { pushImage } from '../support/push-image.ts'
 import { startRegistry } from '../support/registry.ts'
+import { until } from '../support/until.ts'
 import type { ImageRegistry } from '../support/registry.ts'
 
 const corner = sandbox()
@@ -211,6 +213,39 @@ test('a service runs what a login opened, and nobody else’s does', async () =>
   // with the registry away, what was given to ada is hers still
   await own.stop()
   expect((await made(t, ada, stack(image), { name: 'again' })).status).toBe('running')
+})
+
+test('a pull with a login waits for builds of others, and they wait for it', async () => {
+  const t = testApp()
+  const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
+  const { signal } = new AbortController()
+  const image = await aPrivateImage()
+  await addLogin(ada)
+
+  const build = Promise.withResolvers<void>()
+  const building = imageLock.share(bob.user.id, signal, () => build.promise)
+  const service = made(t, ada, stack(image))
+  await until(() => imageLock.waiting === 1)
+  expect(listNamedInPublic(t.db)).toEqual([])
+  build.resolve()
+  await building
+  expect((await service).status).toBe('running')
+
+  const pull = Promise.withResolvers<void>()
+  const pulling = imageLock.alone(ada.user.id, signal, () => pull.promise)
+  const marker = Bun.randomUUIDv7()
+  const project = await aProject(
+    t,
+    bob,
+    { Dockerfile: `FROM busybox\nRUN echo ${marker}\n${end}` },
+    { port: 0 },
+  )
+  const deployment = await project.trigger()
+  await until(() => imageLock.waiting === 1)
+  expect((await logOf(bob, deployment)).join('\n')).not.toContain(marker)
+  pull.resolve()
+  await pulling
+  expect((await finished(bob, deployment)).status).toBe('running')
 })
 
 test('what everyone may pull is everyone’s, and stays so while its registry is away', async () => {

@@ -37,10 +37,13 @@ export function inspectDockerfile(text: string, reader: Reader): Inspection {
   const uses = readings.flatMap((reading) => imageUses(reading, argumentsFor(reader)))
   const wanted = uses.map((use) => wantedOf(use, reader))
   if (!reader.buildKit) for (const { image } of wanted) refuseId(image)
-  return {
-    images: unique(wanted, keyOf),
-    remotes: unique(readings.flatMap(remoteFiles), ({ address, checksum }) => address + checksum),
-  }
+  const images = unique(wanted, keyOf)
+  const remotes = unique(
+    readings.flatMap(remoteFiles),
+    ({ address, checksum }) => address + checksum,
+  )
+  if (images.length > most || remotes.length > most) throw tooMany()
+  return { images, remotes }
 }
 
 /** The file with other names for images, and files of the context for addresses. */
@@ -91,6 +94,16 @@ function knownDialect(text: string, { buildKit, heredocs }: Reader) {
   if (minor === undefined) return {}
   return { heredocs: Number(minor) >= (labs ? 3 : 4) }
 }
+
+/** Images of one build, and addresses, each of which Davit brings. */
+const most = 100
+
+const tooMany = () =>
+  new Failure(
+    'dockerfile_too_hard',
+    `Building: the Dockerfile uses more than ${most} images, or adds more than ${most} addresses.`,
+    'Put what it brings together into fewer.',
+  )
 
 const dockers = /^(docker\.io\/)?docker\/dockerfile(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/
 

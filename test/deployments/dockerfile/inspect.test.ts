@@ -97,6 +97,12 @@ describe('ADD', () => {
     ])
   })
 
+  test('there are only so many images and addresses in a file', () => {
+    const lines = (line: (i: number) => string) => Array.from({ length: 101 }, (_, i) => line(i))
+    for (const many of [lines((i) => `FROM a${i}`), lines((i) => `ADD https://example.com/${i} /`)])
+      expect(codeOf(['FROM busybox', ...many].join('\n'))).toBe('dockerfile_too_hard')
+  })
+
   test('what is hidden in a here-document from engines that know none is seen', () => {
     const text = 'FROM busybox\nRUN cat <<EOF\nADD git@127.0.0.1:a /x\nEOF'
     expect(codeOf(text)).toBeNull()
