@@ -7,6 +7,7 @@ import { placesOf } from '../projects/places.ts'
 import { isJson } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
+import { fieldsOf, textsBut } from '../web/form-fields.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
@@ -16,7 +17,7 @@ import { busyStatuses } from './bring-up.ts'
 import { changeService } from './change.ts'
 import { grantsOf, readAhead, templateOf } from './definition.ts'
 import { editOf, readForEdit } from './edit.ts'
-import { DifferenceModal, EditForm, EditPage } from './edit-page.tsx'
+import { DifferenceModal, DifferencePage, EditForm, EditPage } from './edit-page.tsx'
 import { serviceUpdateForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import { outlineOf } from './outline.ts'
@@ -42,10 +43,12 @@ export const changeRoutes = (deps: Deps) => {
       const isForm = !isJson(c)
       const wanted = editOf(deps, { service, user: userOf(c), input: asked, isForm })
       const { after, domains, changes, remakes, volumes } = wanted
+      const sent = textsBut((await fieldsOf(c)) ?? new Map(), aboutTheForm)
       if (preview)
         return show(c, {
           title: `Change ${service.name}`,
-          page: () => <DifferenceModal service={service} edit={wanted} />,
+          page: () => <DifferencePage service={service} edit={wanted} sent={sent} />,
+          partial: () => <DifferenceModal service={service} edit={wanted} />,
           json: () => ({ changes, remakes, volumes }),
         })
       if (changes.length === 0) return answer(c, service)
@@ -141,6 +144,9 @@ export const changeRoutes = (deps: Deps) => {
     return { ...view, partial: () => <EditForm {...props} /> }
   }
 }
+
+/** What the form says of itself, and is said again when it is sent again. */
+const aboutTheForm = ['csrf_token', '_method', 'preview']
 
 const objectOf = ({ id, name }: Service) => ({ kind: 'service', id, name }) as const
 

@@ -2,7 +2,7 @@ import { PageHead } from '../web/components.tsx'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
+import { HiddenFields, PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
@@ -119,37 +119,18 @@ const OwnFileFields = ({ definition, draft }: Pick<Props, 'definition' | 'draft'
   </>
 )
 
+type DifferenceProps = { service: Service; edit: Edit }
+
 /** What would change and what that means; its button sends the form below it. */
-export const DifferenceModal = ({ service, edit }: { service: Service; edit: Edit }) => (
+export const DifferenceModal = (props: DifferenceProps) => (
   <hx-partial hx-target="#modal" hx-swap="innerHTML">
-    <Modal
-      title={
-        edit.changes.length === 0 ? (
-          'Nothing changes'
-        ) : (
-          <>
-            Change <bdi>{service.name}</bdi>?
-          </>
-        )
-      }
-    >
+    <Modal title={<DifferenceTitle {...props} />}>
       <div class="form">
-        {edit.changes.length === 0 ? (
-          <p>All is as it was.</p>
-        ) : (
-          <>
-            <dl class="difference">
-              {edit.changes.map((change) => (
-                <Difference change={change} />
-              ))}
-            </dl>
-            <Meaning service={service} edit={edit} />
-          </>
-        )}
+        <Differences {...props} />
         <ModalActions>
-          {edit.changes.length > 0 && (
+          {props.edit.changes.length > 0 && (
             <button type="submit" form="edit-form" class="btn" data-close autofocus>
-              {edit.remakes ? 'Apply and start' : 'Apply'}
+              {applyLabel(props)}
             </button>
           )}
         </ModalActions>
@@ -157,6 +138,55 @@ export const DifferenceModal = ({ service, edit }: { service: Service; edit: Edi
     </Modal>
   </hx-partial>
 )
+
+/** The same as a page, for a form that was sent without script: it goes along, to be sent again. */
+export const DifferencePage = ({
+  sent,
+  ...props
+}: DifferenceProps & { sent: { name: string; value: string }[] }) => (
+  <PostForm class="form narrow" action={servicePath(props.service)} method="PUT">
+    <h1>
+      <DifferenceTitle {...props} />
+    </h1>
+    <HiddenFields fields={sent} />
+    <Differences {...props} />
+    <div class="form-actions start">
+      {props.edit.changes.length > 0 && (
+        <button type="submit" class="btn">
+          {applyLabel(props)}
+        </button>
+      )}
+      <a class="btn" data-variant="outline" href={`${servicePath(props.service)}/edit`}>
+        Back
+      </a>
+    </div>
+  </PostForm>
+)
+
+const applyLabel = ({ edit }: DifferenceProps) => (edit.remakes ? 'Apply and start' : 'Apply')
+
+const DifferenceTitle = ({ service, edit }: DifferenceProps) =>
+  edit.changes.length === 0 ? (
+    <>Nothing changes</>
+  ) : (
+    <>
+      Change <bdi>{service.name}</bdi>?
+    </>
+  )
+
+const Differences = ({ service, edit }: DifferenceProps) =>
+  edit.changes.length === 0 ? (
+    <p>Everything is as it was.</p>
+  ) : (
+    <>
+      <dl class="difference">
+        {edit.changes.map((change) => (
+          <Difference change={change} />
+        ))}
+      </dl>
+      <Meaning service={service} edit={edit} />
+    </>
+  )
 
 const Difference = ({ change: { label, from, to, secret } }: { change: Change }) => (
   <div>
@@ -178,7 +208,7 @@ const Meaning = ({ service, edit: { remakes, volumes } }: { service: Service; ed
   return (
     <>
       <p>
-        Its containers are made anew
+        Its containers are created again
         {service.status === 'stopped' || service.status === 'failed' ? ' and started' : ''}; it does
         not answer meanwhile. Should the change not come up, the service goes back to what it was.
       </p>

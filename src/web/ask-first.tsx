@@ -1,11 +1,10 @@
 import type { Config } from '../config.ts'
 import { clientOf } from './client.ts'
 import { factory } from './factory.ts'
-import { fieldsOf } from './form-fields.ts'
+import { HiddenFields } from './form.tsx'
+import { fieldsOf, textsBut } from './form-fields.ts'
 import { pageBefore } from './page-before.ts'
 import { show } from './respond.tsx'
-
-type Field = [name: string, value: string]
 
 /**
  * Asks the question of a form that was sent without script, where no dialog did: the answer is a page
@@ -18,9 +17,7 @@ export const askFirst = (config: Pick<Config, 'url'>) =>
     const question = fields?.get('_question')?.at(-1)
     if (!fields || typeof question !== 'string') return next()
     const action = c.req.path + new URL(c.req.url).search
-    const sent = [...fields].flatMap(([name, values]) =>
-      name === '_question' ? [] : values.map((value): Field => [name, String(value)]),
-    )
+    const sent = textsBut(fields, ['_question'])
     const back = pageBefore(c, config) ?? '/dashboard'
     return show(c, {
       title: 'Are you sure?',
@@ -36,14 +33,12 @@ const QuestionPage = ({
 }: {
   question: string
   action: string
-  sent: Field[]
+  sent: ReturnType<typeof textsBut>
   back: string
 }) => (
   <form class="form narrow" method="post" action={action}>
     <h1>{question}</h1>
-    {sent.map(([name, value]) => (
-      <input type="hidden" name={name} value={value} />
-    ))}
+    <HiddenFields fields={sent} />
     <div class="form-actions start">
       <button type="submit" class="btn" data-variant="destructive">
         Confirm

@@ -51,6 +51,14 @@ async function readFields(c: Context) {
   return fields
 }
 
+/** The texts of a form but those of some names, to be sent once more. */
+export const textsBut = (fields: FormFields, names: string[]) =>
+  [...fields].flatMap(([name, values]) =>
+    names.includes(name)
+      ? []
+      : values.filter((value) => typeof value === 'string').map((value) => ({ name, value })),
+  )
+
 async function parse(bytes: ArrayBuffer, type: string) {
   try {
     return await new Response(bytes, { headers: { 'Content-Type': type } }).formData()

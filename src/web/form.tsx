@@ -9,6 +9,15 @@ export const CsrfToken = ({ value, children }: { value: string; children: Child 
   <Token.Provider value={value}>{children}</Token.Provider>
 )
 
+/** What was sent before, to be sent again. */
+export const HiddenFields = ({ fields }: { fields: { name: string; value: string }[] }) => (
+  <>
+    {fields.map(({ name, value }) => (
+      <input type="hidden" name={name} value={value} />
+    ))}
+  </>
+)
+
 type Props = {
   action: string
   children: Child
