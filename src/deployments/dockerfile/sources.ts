@@ -28,7 +28,8 @@ export function remotesOf(instruction: Instruction, escape: Escape): RemoteFile[
   if (isHalfList(instruction)) throw refused(instruction, halfLists)
   if (!sources.some(isRemote)) return []
   if (instruction.onbuild) throw refused(instruction, inTriggers)
-  if (!sources.every((source) => literal.test(source))) throw refused(instruction, literals)
+  if (!sources.every((source) => literal.test(source) && !repository.test(source)))
+    throw refused(instruction, literals)
   const kept = /^--(checksum|chown|chmod|link|exclude)(=|$)/
   const other = instruction.flags.find((flag) => !kept.test(flag))
   if (other) throw refused(instruction, `can't be given ${other.split('=')[0]} with an address.`)
@@ -48,6 +49,9 @@ const literal = /^https?:\/\/[\w.-]+(:\d+)?\/[\w.~%+,;=@&?/:-]*$/
 const isHalfList = ({ text }: Instruction) => /^\[\s*"/.test(text) && !isJsonList(text)
 
 const halfLists = 'begins with a list that is not JSON, or that more follows. Correct the list.'
+/** Newer builders clone it. */
+const repository = /\.git(?:\?.*)?$/i
+
 const variables =
   'takes a source with a variable in it. Write the source out, or use COPY for files of the repository.'
 const inTriggers = 'behind ONBUILD names an address. Let the Dockerfile fetch it with RUN.'

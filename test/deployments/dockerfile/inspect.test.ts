@@ -62,6 +62,8 @@ describe('ADD', () => {
     'ADD a.tar http://127.0.0.1/a /x',
     'ADD https://user:word@example.com/a /x',
     'ADD https://example.com/a.git#main /x',
+    'ADD https://example.com/a.git /x',
+    'ADD https://example.com/a.git?ref=main /x',
     'ADD --keep-git-dir=true https://example.com/a /x',
     'ADD --unpack=true https://example.com/a.tar /x',
     'ADD --checksum=$SUM https://example.com/a.tar /x',
