@@ -11,7 +11,7 @@ describe('cloning fails in words', () => {
   test('for a branch that does not exist, with the nearest one', async () => {
     const { step, code, message } = await failureOf(anApp('x'), {}, { branch: 'mian' })
     expect({ step, code }).toEqual({ step: 'cloning', code: 'unknown_branch' })
-    expect(message).toContain('no branch “mian”; the nearest is “main”')
+    expect(message).toContain('no branch or tag “mian”; the nearest is “main”')
   })
 
   test('for a repository that wants a password', async () => {
@@ -79,7 +79,7 @@ describe('building fails in words', () => {
     'with a command that is killed': [
       aBuild("sh -c 'kill -9 $$'; exit $?"),
       'killed',
-      'RUN.*possibly because it ran out of memory',
+      /RUN.*possibly because it ran out of memory/,
     ],
     'with a command that is not there': [aBuild('makee'), 'command_not_found', 'makee'],
   }
