@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { openPage } from '../support/browser.ts'
+import { listening } from '../support/listening.ts'
+
+test('a real browser without script registers, keeps a variable and a new password, and asks before it deletes', async () => {
+  const t = testApp()
+  const { page: first } = await openPage(listening(t).url.origin)
+  const context = await first.context().browser()!.newContext({ javaScriptEnabled: false })
+  const page = await context.newPage()
+  const addresses: string[] = []
+  page.on('request', (request) => addresses.push(request.url()))
+  const { origin } = listening(t).url
+  const secrets = ['correct horse battery', 'another horse battery', 'a-secret-value']
+
+  await page.goto(`${origin}/`)
+  await page.fill('[name=email]', 'ada@example.com')
+  await page.fill('[name=password]', secrets[0]!)
+  await page.click('main button[type=submit]')
+  await page.waitForURL(/dashboard/)
+
+  await page.goto(`${origin}/projects/new`)
+  await page.fill('[name=name]', 'site')
+  await page.fill('[name=repository_url]', 'https://git.example.com/team/site.git')
+  await page.click('main button[type=submit]:not([name=deploy])')
+  await page.waitForURL(/projects\/[\w-]{36}$/)
+  await page.click('text=Variables')
+  await page.click('text=Paste a .env file')
+  await page.fill('[name=dotenv]', `KEY=${secrets[2]}`)
+  await page.click('details button[type=submit]')
+  await page.click('[aria-label="Delete KEY"]')
+  await page.getByRole('heading', { name: 'Delete the variable KEY?' }).waitFor()
+  await page.click('main button[type=submit]')
+  await page.getByText('No variables yet').waitFor()
+
+  await page.goto(`${origin}/settings/profile`)
+  await page.fill('#password-current', secrets[0]!)
+  await page.fill('#field-password', secrets[1]!)
+  await page.click('#password-form button')
+  await page.waitForURL(/saved=password/)
+  for (const secret of secrets)
+    expect(addresses.map(decodeURIComponent).join('\n')).not.toContain(secret)
+  await context.close()
+})
