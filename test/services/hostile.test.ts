@@ -57,7 +57,9 @@ test('what an app was built into is its owner’s alone', async () => {
   const ada = t.logIn('ada@example.com')
   const bob = t.logIn('bob@example.com')
   const tag = `davit/${crypto.randomUUID()}:1`
-  await build(t, { tag, ownerId: ada.user.id })
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
+  await build(t, { tag, ownerId: ada.user.id, projectId: project.id })
   expect(await made(t, bob, make(tag))).toMatchObject({ status: 'failed' })
   expect(await made(t, ada, make(tag))).toMatchObject({ status: 'running' })
 })
@@ -84,9 +86,12 @@ test('I1: a secret that was changed stays hidden in the log of the container tha
   expect(json.items.map(({ text }: { text: string }) => text)).toEqual(['it is ***'])
 })
 
-async function build({ docker, instanceId }: TestApp, of: { tag: string; ownerId: string }) {
-  const labels = labelsFor({ instanceId, kind: 'build', ownerId: of.ownerId })
+async function build(
+  { docker, instanceId }: TestApp,
+  { tag, ...of }: { tag: string; ownerId: string; projectId: string },
+) {
+  const labels = labelsFor({ instanceId, kind: 'build', ...of })
   const context = tarContext({ Dockerfile: 'FROM busybox:latest\nRUN echo code > /app\n' })
-  const options = { context, dockerfile: 'Dockerfile', tag: of.tag, labels }
+  const options = { context, dockerfile: 'Dockerfile', tag, labels }
   for await (const _ of docker.buildImage(options)) continue
 }
