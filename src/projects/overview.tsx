@@ -35,12 +35,12 @@ export const ProjectOverview = ({
   <>
     <section aria-labelledby="environments-heading">
       <h2 id="environments-heading">Environments</h2>
+      {note && <p class="muted">{note}</p>}
       <ul class="cards">
         {environments.map((state) => (
           <EnvironmentCard project={project} {...state} />
         ))}
       </ul>
-      {note && <p class="note">{note}</p>}
     </section>
     <section aria-labelledby="recent-heading">
       <h2 id="recent-heading">Recent deployments</h2>
