@@ -13,7 +13,7 @@ export const query = <Schema extends ZodType>(schema: Schema) =>
   zValidator('query', schema, undefined, {
     validationFunction: (_, values) => ({
       success: true,
-      data: check(schema, { kind: 'form', data: underOurNames(values as Query) }),
+      data: check(schema, { kind: 'form', data: underOurNames(withoutEmpty(values as Query)) }),
     }),
   })
 
@@ -33,8 +33,15 @@ type Query = Record<string, string | string[]>
 
 const underOurNames = (query: Query): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(query).flatMap(([name, value]) => {
-      const texts = [value].flat().filter((text) => text !== '')
-      return texts.length > 0 ? [[camelCase(name), texts.length > 1 ? texts : texts[0]]] : []
+    Object.entries(query).map(([name, value]) => {
+      const texts = [value].flat()
+      return [camelCase(name), texts.length > 1 ? texts : texts[0]]
     }),
+  )
+
+const withoutEmpty = (query: Query): Query =>
+  Object.fromEntries(
+    Object.entries(query)
+      .map(([name, value]) => [name, [value].flat().filter((text) => text !== '')] as const)
+      .filter(([, texts]) => texts.length > 0),
   )

@@ -30,7 +30,7 @@ const hostileImage = (victim: Record<string, string>) => [
   'USER root',
   'RUN mkdir /www',
   'VOLUME /var/lib/other',
-  'EXPOSE 8080 9000-18999',
+  'EXPOSE 8080 9000-9899',
   `CMD ${JSON.stringify([
     'sh',
     '-c',
