@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
+import { execIn } from '../support/exec.ts'
 import { answerOf, endless, idle, leftOf, made, settled, site } from './instances.ts'
 
 test('a service starts, answers at its address, and is the owner’s alone', async () => {
@@ -58,19 +59,24 @@ volumes: { data: {} }
   expect(states).toEqual({ app: 'running', db: 'running', migrate: 'exited' })
 })
 
-test('the interval of a health check does not delay the start', async () => {
+test('a health check is run when its file says, and not before', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const rare = `${endless}, healthcheck: {test: [CMD, test, -f, /tmp/well], interval: 1h}`
-  const compose = `
+  const check = 'test -f /tmp/ready || { touch /tmp/early; exit 1; }'
+  const service = await made(
+    t,
+    ada,
+    `
 services:
-  a: {${rare}, command: [sh, -c, 'sleep 1; touch /tmp/well; exec sleep 999']}
-  b: {${idle}, depends_on: {a: {condition: service_healthy}}}`.replace(
-    'command: [sleep, "999"], ',
-    '',
+  a:
+    image: busybox
+    command: [sh, -c, 'sleep 2; touch /tmp/ready; exec sleep 999']
+    stop_grace_period: 1s
+    healthcheck: {test: [CMD-SHELL, "${check}"], interval: 5s}`,
   )
-  const service = await made(t, ada, compose)
   expect(service).toMatchObject({ status: 'running', error: null })
+  const [{ id }] = service.containers
+  expect((await execIn(id, ['ls', '/tmp'])).output.trim()).toBe('ready')
 })
 
 test('one that may end, ends with success, and nobody minds', async () => {

@@ -12,31 +12,15 @@ const interval = 200
 const patience = 15 * 60_000
 
 /**
- * Resolves when its health check passes; without one, when it has stayed up for a while. The same test
- * is run beside the engine's own check, whose first one may come after 30 s. Throws when the engine has
- * given it up, or it ends.
+ * Resolves when the engine finds it healthy; without a health check, when it has stayed up for a while.
+ * Throws when the engine has given it up, or it ends. The check keeps the schedule of its file: run
+ * earlier it may do harm, as RabbitMQ's, which makes the server's key as another user.
  */
-export async function untilHealthy(run: ServiceRun, made: Made) {
-  const { docker, signal: outer } = run
-  const over = new AbortController()
-  const signal = AbortSignal.any([outer, over.signal])
-  const test = (await docker.inspectContainer(made.id, { signal }))?.healthTest
-  let hasPassed = false
-  if (test)
-    docker.untilHealthTestPasses(made.id, { test, timeout: patience, signal }).then(
-      ({ passed }) => (hasPassed = passed),
-      () => {}, // what it met, the look at the container meets too
-    )
-  try {
-    await until(run, made, async (container) => {
-      if (container.health === 'unhealthy') throw await unhealthyFailure(run, made)
-      if (container.health === null) return hasSettled(run, container)
-      return hasPassed || container.health === 'healthy'
-    })
-  } finally {
-    over.abort()
-  }
-}
+export const untilHealthy = (run: ServiceRun, made: Made) =>
+  until(run, made, async (container) => {
+    if (container.health === 'unhealthy') throw await unhealthyFailure(run, made)
+    return container.health === null ? hasSettled(run, container) : container.health === 'healthy'
+  })
 
 /** Resolves when it has ended with success. */
 export async function untilExited(run: ServiceRun, made: Made) {
