@@ -72,6 +72,11 @@ export class SecretSet {
     }
   }
 
+  /** From now on every text is hidden whole. */
+  hideAll() {
+    this.#characters = Infinity
+  }
+
   get mask(): Mask {
     if (this.#characters > mostCharacters) return () => '***'
     return this.#forms.size === 0 ? noMask : (text, place) => this.#hide(text, place)

@@ -98,7 +98,13 @@ export class Masks {
     }
     const { env = [], secrets: others = [] } = also
     const variables = listSecretVariables(db, sourceId)
-    for (const { id } of variables) await add(openVariable(db, secrets, id))
+    for (const { id } of variables) {
+      try {
+        await add(openVariable(db, secrets, id))
+      } catch {
+        set.hideAll() // one that can't be opened may be anywhere
+      }
+    }
     const keys = new Set(variables.map(({ key }) => key))
     for (const entry of env) {
       const at = entry.indexOf('=')

@@ -121,7 +121,7 @@ describe('a deployment whose pipeline can not store its end', () => {
   )
 })
 
-test('a secret that can not be opened fails its deployment, once', async () => {
+test('a secret that can’t be opened fails its deployment once, and hides its log', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
@@ -131,6 +131,7 @@ test('a secret that can not be opened fails its deployment, once', async () => {
   const deployment = await project.deploy()
 
   expect(deployment).toMatchObject({ status: 'failed', error: { step: null, code: 'internal' } })
+  expect(new Set(await logOf(ada, deployment))).toEqual(new Set(['***']))
 })
 
 test('deleting a project ends its deployments, those that wait too, and their streams', async () => {
