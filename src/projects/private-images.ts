@@ -19,8 +19,8 @@ const privateNames = new RegExp(
   'g',
 )
 
-/** A text as its reader may see it: private names of images as their owner wrote them. */
+/** A text as its reader may see it: images as their owner wrote them, or as Docker shortens them. */
 export const shownImage = (text: string) =>
-  text.replace(privateNames, (_, host: string) =>
-    host === 'docker.io' ? '' : `${host.replace('__', ':')}/`,
-  )
+  text
+    .replace(privateNames, (_, host: string) => `${host.replace('__', ':')}/`)
+    .replace(/(?<![\w./-])docker\.io\/(?:library\/)?/g, '')

@@ -93,7 +93,7 @@ describe('starting fails in words', () => {
     const ada = t.logIn('ada@example.com')
     const project = await aProject(t, ada, anApp('x'))
     const port = project.hostPort
-    using _ = Bun.listen({ hostname: '127.0.0.1', port, socket: { data() {} } })
+    using _ = Bun.listen({ hostname: '127.0.0.2', port, socket: { data() {} } })
     const { error } = await project.deploy()
     expect(error.code).toBe('port_in_use')
     expect(error.message).toContain(String(port))

@@ -54,7 +54,7 @@ test('PostgreSQL keeps its data through all that is done to it, until its volume
   await db.act('put', '', { version })
   expect(await db.see()).toMatchObject({ status: 'running', error: null, version })
   expect((await t.docker.inspectContainer(await db.container('db')))!.image).toBe(
-    await nextPostgres(),
+    `docker.io/library/${await nextPostgres()}`,
   )
   expect(await db.container('db')).not.toBe(second)
   expect(await sql(rows)).toBe('first,second,third')
