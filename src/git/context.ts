@@ -89,8 +89,10 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const moved = dockerfile.startsWith(prefix) ? null : tree.entries.get(dockerfile)!
   const changed = kept.length !== inside.length || alternates.length > 0 || moved !== null
 
-  const result = { mirror, alternates, files: kept.length }
-  const place = moved ? outsideName(kept, prefix) : dockerfile.slice(prefix.length)
+  const names = namesIn(kept, prefix)
+  const place = moved ? freeName(names) : dockerfile.slice(prefix.length)
+  const spareName = freeName(names.add(place))
+  const result = { mirror, alternates, spareName, files: kept.length }
   if (!changed && root === '') return { ...result, tree: commit.hash, dockerfile: place }
   const chosen = kept.map((entry) => without(entry, prefix))
   if (moved) chosen.push({ ...moved, path: place, bytes: place })
@@ -153,8 +155,11 @@ async function warnOfPointers(tree: Tree, { entries, log }: { entries: Entry[]; 
   }
 }
 
-function outsideName(entries: Entry[], prefix: string): string {
-  const taken = new Set(entries.map(({ path }) => path.slice(prefix.length)))
+/** Of the files and folders right in the context. */
+const namesIn = (entries: Entry[], prefix: string) =>
+  new Set(entries.map(({ path }) => path.slice(prefix.length).split('/', 1)[0]!))
+
+function freeName(taken: Set<string>): string {
   let name = '.davit.Dockerfile'
   while (taken.has(name)) name = `.davit${name}`
   return name

@@ -28,6 +28,8 @@ export type BuildContext = {
   alternates: string[]
   /** The Dockerfile's path inside the context. */
   dockerfile: string
+  /** For a Dockerfile beside the repository's: nothing in the context has it, so nothing is in its place. */
+  spareName: string
   files: number
 }
 

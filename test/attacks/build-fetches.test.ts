@@ -66,6 +66,19 @@ describe.each(['buildkit', 'classic'])('with the builder %s', (builder) => {
     expect(asked).toEqual([])
   })
 
+  test('no file of a repository takes the place of the Dockerfile that was looked at', async () => {
+    const { build } = await aBuilder()
+    const mine = aServer()
+    const { host, asked } = aServer()
+    const evil = `FROM busybox\nADD http://${host}/a /x\nRUN echo the evil one\n${end}\n`
+    const { status, log } = await build([`ADD http://${mine.host}/b /y`], {
+      '.davit.Dockerfile': evil,
+    })
+    expect(status, log).toBe('running')
+    expect(log).not.toContain('the evil one')
+    expect(asked).toEqual([])
+  })
+
   test('what ADD names is fetched by Davit, and is in the image as if the engine had', async () => {
     const { build, t } = await aBuilder()
     const text = `text ${Bun.randomUUIDv7()}`

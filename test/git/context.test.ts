@@ -171,6 +171,18 @@ describe('the files of a context', () => {
     expect(await Bun.file(join(target, context.dockerfile)).text()).toBe(Dockerfile)
   })
 
+  test('leave a name for a Dockerfile that nothing in them has', async () => {
+    const files = { Dockerfile, 'app/.davit.Dockerfile/x': 'x', '.davit.Dockerfile': 'taken' }
+    const { url } = aRepository(files)
+    expect((await contextOf(url)).spareName).toBe('.davit.davit.Dockerfile')
+    const paths = { contextDir: 'app', dockerfilePath: 'Dockerfile' }
+    const { dockerfile, spareName } = await contextOf(url, paths)
+    expect([dockerfile, spareName]).toEqual([
+      '.davit.davit.Dockerfile',
+      '.davit.davit.davit.Dockerfile',
+    ])
+  })
+
   test('keep one date, whichever way they come', async () => {
     const { url, path } = aRepository({
       Dockerfile,

@@ -23,9 +23,6 @@ export type Prepared = {
   text: string | null
 }
 
-/** The Dockerfile that Davit writes is in no repository under this name. */
-const ownName = '.davit.Dockerfile'
-
 /**
  * Reads the Dockerfile, and brings what the engine would otherwise fetch by itself: images, which the
  * owner may use, and files, which anyone may have.
@@ -53,7 +50,7 @@ export async function prepare(run: Run, given: Given): Promise<Prepared> {
     return { dockerfile: context.dockerfile, buildArgs, text: null }
   const replacements = { images: argumentOf, files }
   const written = await read(run, 'rewriteDockerfile', [text, reader, replacements])
-  return { dockerfile: ownName, buildArgs: { ...buildArgs, ...own }, text: written }
+  return { dockerfile: context.spareName, buildArgs: { ...buildArgs, ...own }, text: written }
 }
 
 function read<Name extends keyof Tasks>(
