@@ -83,7 +83,14 @@ function hrefOf(url: string) {
 export const isDamage = (error: unknown) =>
   error instanceof GitError && explainGit(error, { where: '' }).code === 'git_failed'
 
-const soundMark = 'davit-sound'
+/** Named anew whenever `asCommitted` changes, so that older mirrors are made anew too. */
+const soundMark = 'davit-sound-2'
+
+/**
+ * What a repository may not say of its files. A build sees them as they were committed: in another
+ * encoding, the engine would read another Dockerfile than the one that was looked at.
+ */
+const asCommitted = '-export-ignore -export-subst -ident !working-tree-encoding'
 
 const isSound = (mirror: string) => exists(join(mirror, soundMark))
 
@@ -129,6 +136,5 @@ async function initMirror(
     signal,
   })
   await mkdir(join(mirror, 'info'), { recursive: true })
-  // A build sees every file as it was committed, as after a clone.
-  await writeFile(join(mirror, 'info', 'attributes'), '* -export-ignore -export-subst\n')
+  await writeFile(join(mirror, 'info', 'attributes'), `* ${asCommitted}\n`)
 }

@@ -183,6 +183,20 @@ describe('the files of a context', () => {
     ])
   })
 
+  test('have the Dockerfile that was read, whatever the repository says of its encoding', async () => {
+    const { url } = aRepository({
+      '.gitattributes': 'Dockerfile working-tree-encoding=UTF-16BE\n', // git encodes what follows
+      Dockerfile: 'FROM busybox \n',
+      'sub/.gitattributes': 'x ident\n',
+      'sub/x': '$Id$',
+    })
+    const { context, target } = await unpack(url)
+    const sent = await Bun.file(join(target, 'Dockerfile')).text()
+    expect(sent).toBe(await davit.readDockerfile(context, { signal }))
+    expect(sent).not.toContain('FROM')
+    expect(await Bun.file(join(target, 'sub/x')).text()).toBe('$Id$')
+  })
+
   test('keep one date, whichever way they come', async () => {
     const { url, path } = aRepository({
       Dockerfile,

@@ -288,7 +288,7 @@ describe('a mirror', () => {
       'has a stale lock of its branch',
       (mirror) => writeFileSync(join(mirror, 'refs/davit/heads/main.lock'), ''),
     ],
-    ['was half made', (mirror) => rmSync(join(mirror, 'davit-sound'))],
+    ['was half made', (mirror) => rmSync(join(mirror, 'davit-sound-2'))],
     ['has an empty ref', (mirror) => truncateSync(join(mirror, 'refs/davit/heads/main'))],
     ['has a broken config', (mirror) => writeFileSync(join(mirror, 'config'), '[[[')],
     [
