@@ -39,7 +39,10 @@ export function imageUses({ escape, instructions }: Reading, given: Arguments): 
   const args = new Map(Object.entries(preset))
   const stages = new Set<string>()
   const uses: ImageUse[] = []
-  const lookup = (name: string) => args.get(name)
+  const lookup = (name: string) => {
+    if (name === 'TARGETSTAGE' && !args.has(name)) throw unsure(name)
+    return args.get(name)
+  }
   let inStage = false
   for (const instruction of instructions) {
     if (instruction.onbuild) continue // it may name no image: `refuseTriggers`
@@ -84,6 +87,14 @@ export function otherSources(instruction: Instruction): string[] {
   if (instruction.name !== 'RUN') return []
   return flagValues(instruction, 'mount').flatMap((mount) => mountOptions(mount).get('from') ?? [])
 }
+
+/** Newer engines set it by themselves. */
+const unsure = (name: string) =>
+  new Failure(
+    'image_name_invalid',
+    `Building: engines differ in what ${name} is worth in the name of an image.`,
+    `Give it a value before the first FROM: ARG ${name}=…`,
+  )
 
 const unreadable = ({ line }: Instruction, reference: string) =>
   new Failure(

@@ -74,13 +74,16 @@ function wantedOf({ image, platform }: WantedImage, reader: Reader): WantedImage
 }
 
 function argumentsFor({ buildArgs, buildKit, platform }: Reader) {
-  const [os = '', arch = ''] = platform.split('/')
+  const [os = '', arch = '', variant = ''] = platform.split('/')
   const preset = ['BUILD', 'TARGET'].flatMap((whose) => [
     [`${whose}PLATFORM`, platform],
     [`${whose}OS`, os],
     [`${whose}ARCH`, arch],
+    [`${whose}VARIANT`, variant],
   ])
-  return { buildArgs, preset: buildKit ? Object.fromEntries(preset) : {} }
+  // BuildKit takes what is given for one of these even where no ARG declares it
+  const known = preset.map(([name, value]) => [name!, buildArgs[name!] ?? value!])
+  return { buildArgs, preset: buildKit ? Object.fromEntries(known) : {} }
 }
 
 /** Whether here-documents are read, where that is certain: by the frontend that the file names, or the engine's own. */

@@ -14,8 +14,10 @@ export function refuseOddCharacters(text: string) {
   }
 }
 
-/** Engines split flags at bytes, which may be the half of a character. */
-export function refuseOddFlags({ flags, line }: Instruction) {
+/** Engines split flags at bytes, which may be the half of a character, and know ONBUİLD for ONBUILD. */
+export function refuseOddFlags({ name, flags, line }: Instruction) {
+  if (/[^\x20-\x7e]/.test(name))
+    throw refused(line, 'begins with other letters than those of ASCII')
   if (flags.some((flag) => /[^\x20-\x7e]/.test(flag)))
     throw refused(line, 'has a flag with other characters than those of ASCII')
 }

@@ -121,11 +121,29 @@ test.each([
   ['a byte order mark that ends a continued line', 'RUN true \\\n\uFEFF\nADD git@127.0.0.1:a /x'],
   ['two carriage returns', 'RUN true \\\r\r\nADD git@127.0.0.1:a /x'],
   ['a half character before a flag', 'COPY \uFFFD--from=x /a /a'],
+  ['a letter that is another one in small', 'ONBU\u0130LD ADD http://127.0.0.1/a /x'],
   ['a character that is half a blank, in a flag', 'COPY --chown=\u0105--from=x /a /a'],
 ])('what engines read in another way is refused: %s', (_, line) => {
   for (const as of [reader, classic])
     expect(codeOf(`FROM busybox\n${line}`, as)).toBe('dockerfile_invalid')
   expect(() => inspectTriggers([line], 'evil:1')).toThrow('evil:1')
+})
+
+test('what BuildKit sets by itself is what was given for it, declared or not', () => {
+  const imageOf = (text: string, buildArgs = {}, platform = 'linux/amd64') =>
+    inspect(text, { ...reader, buildArgs, platform }).images[0]!.image
+  for (const end of ['PLATFORM', 'OS', 'ARCH', 'VARIANT'])
+    for (const name of [`BUILD${end}`, `TARGET${end}`])
+      for (const from of [`FROM \${${name}:-busybox}`, `ARG ${name}\nFROM $${name}`])
+        expect(imageOf(from, { [name]: 'private' }), from).toBe('private')
+  const plain = 'FROM base-$TARGETARCH${TARGETVARIANT-x}'
+  expect(imageOf(plain)).toBe('base-amd64')
+  expect(imageOf(plain, {}, 'linux/arm/v7')).toBe('base-armv7')
+  expect(inspect(plain, { ...classic, buildArgs: { TARGETARCH: 'y' } }).images[0]!.image).toBe(
+    'base-x',
+  )
+  expect(codeOf('ARG A=${TARGETSTAGE:-busybox}\nFROM $A')).toBe('image_name_invalid')
+  expect(imageOf('ARG TARGETSTAGE=a\nFROM $TARGETSTAGE')).toBe('a')
 })
 
 test('what is odd in a comment, or usual in a text, is taken', () => {
