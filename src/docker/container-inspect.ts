@@ -48,6 +48,8 @@ export type Container = {
   /** IP address by network name, while it runs. */
   addresses: Record<string, string>
   ports: PublishedPort[]
+  /** Addresses of the host on which it was made to be published, whether it runs or not. */
+  hostAddresses: string[]
   /** Those that no port of the host is meant to lead to. */
   exposedPorts: { container: number; protocol: string }[]
 }
@@ -184,6 +186,7 @@ function toContainer(found: Inspected): Container {
     networks: toNetworks(found),
     addresses: toAddresses(NetworkSettings.Networks),
     ports: toPublished(NetworkSettings.Ports ?? {}),
+    hostAddresses: toPublished(found.HostConfig.PortBindings ?? {}).map(({ address }) => address),
     exposedPorts: toExposed(found),
   }
 }

@@ -5,6 +5,7 @@ import { runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { readAhead } from './definition.ts'
 import { explainStart, noError } from './explain.ts'
+import type { Made, ServiceRun } from './run.ts'
 import { stopping } from './runner.ts'
 import { definitionOf, startService } from './start.ts'
 import type { StartOptions } from './start.ts'
@@ -14,7 +15,7 @@ import { listOwnContainers } from './take-down.ts'
 
 /**
  * Stops the containers of an instance and starts them again in order; where one is missing, all are
- * made anew. Never throws. Data and containers stay when it fails: what is wrong can be looked at.
+ * made anew, as where they are published elsewhere than they should be by now. Never throws. Data and containers stay when it fails: what is wrong can be looked at.
  */
 export async function restartService(deps: ServiceDeps, options: StartOptions) {
   const { id, progress, signal } = options
@@ -29,7 +30,8 @@ export async function restartService(deps: ServiceDeps, options: StartOptions) {
       const container = found.find(({ labels }) => labels[partLabel] === plan.service)
       return container ? [{ plan, id: container.id }] : []
     })
-    if (made.length < run.plans.length) return await startService(deps, options)
+    const isOld = made.length < run.plans.length || (await isElsewhere(run, made))
+    if (isOld) return await startService(deps, options)
     tell(deps, service, 'starting')
     for (const { id } of made.toReversed()) await deps.docker.stopContainer(id, atItsPace)
     await startContainers(run, made)
@@ -40,6 +42,16 @@ export async function restartService(deps: ServiceDeps, options: StartOptions) {
     if (why.errorCode === 'internal') report('a service did not restart', error, { service: id })
     tell(deps, service, 'unhealthy', why)
   }
+}
+
+/** Whether they have ports on other addresses than now: the setting, or who owns them, has changed. */
+async function isElsewhere({ docker, signal }: ServiceRun, made: Made[]) {
+  for (const { id, plan } of made) {
+    const addresses = plan.options.ports?.map(({ address }) => address)
+    const container = await docker.inspectContainer(id, { signal })
+    if (container?.hostAddresses.some((address) => !addresses?.includes(address))) return true
+  }
+  return false
 }
 
 /** Stops the containers of an instance, those that depend on others first; they stay for a restart. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { updateUser } from '../../src/accounts/user-store.ts'
 import { getService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
@@ -73,6 +74,25 @@ test('a change that does not come up is undone, and says why', async () => {
   expect(await answerOf(service)).toStartWith('first 2')
   const { values } = (await ada.get(`/services/${service.id}/edit`)).json
   expect(values.MODE).toBe('first')
+})
+
+test('a restart publishes a service where its owner may publish by now', async () => {
+  const t = testApp({ DAVIT_PUBLISH_ADDRESS: '0.0.0.0' })
+  const root = t.logInAsAdmin()
+  t.logInAsAdmin('other@example.com')
+  const service = await made(t, root, site)
+  const addresses = async ({ id }: { id: string }) =>
+    (await t.docker.inspectContainer(id))!.hostAddresses
+  expect(await addresses(service.containers[0])).toEqual(['0.0.0.0'])
+
+  updateUser(t.db, getService(t.db, service.id)!.ownerId, { role: 'member' })
+  await root.post(`/services/${service.id}/stop`)
+  await t.runner.idle()
+  await root.post(`/services/${service.id}/restart`)
+  const restarted = await settled(t, root, service)
+  expect(restarted.status).toBe('running')
+  expect(await addresses(restarted.containers[0])).toEqual(['127.0.0.2'])
+  expect((await fetch(restarted.url)).ok).toBe(true)
 })
 
 test('a name changes without a restart, and a taken one is refused', async () => {
