@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { aCommand } from '../../deployments/apps.ts'
 import { pathOf } from '../../deployments/events.ts'
 import { git } from '../../support/git-server.ts'
+import { askEngine } from '../../support/machine/engine.ts'
 import { aPush, sent } from '../../webhooks/senders.ts'
 import type { Scene } from './scene.ts'
 
@@ -131,12 +132,10 @@ export const cases: Case[] = [
     },
   },
   {
-    what: 'a container with 150 labels of 60 KB, and five looks at it',
+    what: 'an image with 150 labels of 60 KB, and five looks at its container',
     async prepare(scene) {
-      const label = `ARG long=${'x'.repeat(60 * kib)}`
-      const labels = Array.from({ length: 150 }, (_, n) => `LABEL l${n}=$long`)
-      const dockerfile = ['FROM busybox', label, ...labels, 'CMD ["sleep", "9999"]']
-      const project = await scene.project({ Dockerfile: dockerfile.join('\n') })
+      const image = await withLabels(150, 60 * kib)
+      const project = await scene.project({ Dockerfile: `FROM ${image}\nCMD ["sleep", "9999"]\n` })
       await asWorker(scene, project)
       const key = await scene.deploy(project)
       const { containerId } = await scene.client.get<{ containerId: string | null }>(pathOf(key))
@@ -144,6 +143,7 @@ export const cases: Case[] = [
       return async () => {
         for (let n = 0; n < 5; n++)
           for (const path of looks) await (await scene.client.ask('GET', path, page)).text()
+        await askEngine(`/images/${image}?force=1`, { method: 'DELETE' })
       }
     },
   },
@@ -179,6 +179,25 @@ export const cases: Case[] = [
 /** Without a port, so that the gate only waits. */
 const asWorker = ({ client }: Scene, project: { id: string; environmentId: string }) =>
   client.put(`/projects/${project.id}/envs/${project.environmentId}`, { port: 0 })
+
+/** An image as a registry may have it: BuildKit itself takes minutes to make one. */
+async function withLabels(count: number, size: number) {
+  const name = `davit-bench-${Bun.randomUUIDv7()}`
+  const labels = Array.from({ length: count }, (_, n) => [`l${n}`, 'x'.repeat(size)])
+  const { Id } = (await send('/containers/create', { Image: 'busybox' })) as { Id: string }
+  await send(`/commit?container=${Id}&repo=${name}`, { Labels: Object.fromEntries(labels) })
+  await askEngine(`/containers/${Id}`, { method: 'DELETE' })
+  return name
+}
+
+const send = async (path: string, body: object) =>
+  (
+    await askEngine(path, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    })
+  ).json()
 
 async function post(url: string, headers: Record<string, string>, body: string | Uint8Array) {
   const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' })
