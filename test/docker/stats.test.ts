@@ -48,7 +48,7 @@ test('the engine’s own two readings make the same number', async () => {
 })
 
 test('what a container sends, receives and writes is counted', async () => {
-  const server = await run('sleep 60 | nc -l -p 80 > /dev/null')
+  const server = await run('sleep 600 | nc -l -p 80 > /dev/null')
   const address = (await docker.inspectContainer(server))!.addresses.bridge!
   const before = (await docker.containerStats(server))!
   const send = `(head -c 1100000 /dev/zero; sleep 20) | nc ${address} 80`
