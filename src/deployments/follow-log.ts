@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { lagged } from '../live/hub.ts'
 import { changedLines } from '../logs/shown-lines.ts'
+import { Pace } from '../web/pace.ts'
 import { LogBatch } from './log-batch.ts'
 import { listLines } from './log-store.ts'
 import { getStatus, isEnded } from './store.ts'
@@ -28,9 +29,11 @@ export async function* followLog(
     if (event === lagged) {
       // read after subscribing, and before the lines: a state that ended has all its lines stored
       const now = getStatus(db, deploymentId)
+      const pace = new Pace()
       for (const batch of storedBatches()) {
         after = batch.last
         yield await shown(batch)
+        await pace.step() // a reader that is quick would leave no one else a turn
       }
       if (now !== status) yield { status: (status = now) }
       if (isEnded(now)) return

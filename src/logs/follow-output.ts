@@ -2,6 +2,7 @@ import type { LogDb } from '../db/index.ts'
 import { lagged } from '../live/hub.ts'
 import type { Hub } from '../live/hub.ts'
 import type { Masks } from './masks.ts'
+import { Pace } from '../web/pace.ts'
 import { OutputBatch } from './output-batch.ts'
 import { listOutput } from './read-output.ts'
 import { changedLines } from './shown-lines.ts'
@@ -18,11 +19,13 @@ export async function* followOutput(
   { sourceId, after, signal }: { sourceId: string; after: number; signal: AbortSignal },
 ): AsyncGenerator<OutputBatch> {
   for await (const event of live.follow(sourceId, signal)) {
+    const pace = new Pace()
     for (const batch of event === lagged ? storedBatches() : [event.after(after)]) {
       if (batch.lines.length === 0) continue
       after = batch.last
       const now = await changedLines(masks, sourceId, batch)
       yield now ? new OutputBatch(now.lines, now.state) : batch
+      if (event === lagged) await pace.step() // a reader that is quick would leave no one else a turn
     }
   }
 

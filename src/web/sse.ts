@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { journal } from '../journal.ts'
 import type { Env } from './factory.ts'
-import { Pace } from './pace.ts'
 import type { Streams } from './streams.ts'
 
 /** Milliseconds of silence after which a comment line keeps proxies from closing a stream. */
@@ -58,7 +57,6 @@ export function sse<Event = string | Uint8Array>(
   const stopped = AbortSignal.any([c.req.raw.signal, streams.shutdown])
   const iterator = events(ended.signal)[Symbol.asyncIterator]()
   const encoder = new TextEncoder()
-  const pace = new Pace()
   let clock: ReturnType<typeof setInterval> | undefined
   let quiet = 0
 
@@ -73,7 +71,6 @@ export function sse<Event = string | Uint8Array>(
       },
       async pull(controller) {
         try {
-          await pace.step() // a reader that is quick would leave no one else a turn
           const { done, value } = await iterator.next()
           if (ended.signal.aborted) return
           if (done || !isAllowed()) return end(controller)
