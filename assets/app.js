@@ -39,6 +39,8 @@ document.addEventListener('htmx:confirm', (event) => {
   const { ctx, issueRequest, dropRequest } = event.detail
   const dialog = document.getElementById('confirm')
   dialog.querySelector('h2').textContent = ctx.confirm
+  dialog.querySelector('[value=confirm]').textContent =
+    event.target.querySelector('[name=_answer]')?.value ?? 'Continue'
   dialog.returnValue = 'cancel'
   dialog.addEventListener(
     'close',

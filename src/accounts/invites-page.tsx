@@ -52,7 +52,7 @@ export const InviteList = ({ invites, off, link }: Invites) => (
 const NewInvite = () => (
   <PostForm action="/settings/invites">
     <button type="submit" class="btn">
-      Make an invitation
+      Create invitation
     </button>
   </PostForm>
 )
@@ -60,16 +60,16 @@ const NewInvite = () => (
 const InviteRow = ({ invite }: { invite: Invite }) => (
   <li>
     <div>
-      Made <Ago at={invite.createdAt} />
+      Created <Ago at={invite.createdAt} />
       <p class="muted">Expires on {invite.expiresAt.toISOString().slice(0, 10)}</p>
     </div>
     <DeleteButton
       path={`/settings/invites/${invite.id}`}
-      label={`Take back the invitation that expires on ${invite.expiresAt.toISOString().slice(0, 10)}`}
+      label={`Revoke the invitation that expires on ${invite.expiresAt.toISOString().slice(0, 10)}`}
       target="#invites"
       swap="outerHTML"
     >
-      Take back
+      Revoke
     </DeleteButton>
   </li>
 )

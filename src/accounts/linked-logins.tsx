@@ -65,7 +65,7 @@ const LinkedLogin = ({ identity }: { identity: Identity }) => (
     <DeleteButton
       path={`/settings/identities/${identity.id}`}
       label={`Unlink ${identity.login}`}
-      question={`Unlink ${identity.login}?`}
+      question={{ text: `Unlink ${identity.login}?`, answer: 'Unlink login' }}
     >
       Unlink
     </DeleteButton>

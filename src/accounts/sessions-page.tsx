@@ -23,7 +23,7 @@ export const SessionList = ({ sessions, currentId }: Sessions) => (
           action="/settings/sessions"
           method="DELETE"
           live
-          question="End all your other sessions?"
+          question={{ text: 'End all your other sessions?', answer: 'End sessions' }}
           hx-target="#sessions"
           hx-swap="outerHTML"
         >

@@ -20,7 +20,7 @@ export const NewTokenModal = ({ draft, hasPassword }: { draft: Draft; hasPasswor
         label="Name"
         draft={draft}
         placeholder="release pipeline"
-        hint="What it is for, so that you know later what ends with it."
+        hint="What it is for, so that you know later what stops working without it."
         maxlength={60}
         autocomplete="off"
         required
@@ -28,19 +28,19 @@ export const NewTokenModal = ({ draft, hasPassword }: { draft: Draft; hasPasswor
       />
       <SelectField
         name="scopes"
-        label="It may"
+        label="Scope"
         draft={draft}
         value="deploy"
         options={[
           { value: 'read', label: 'read: look at everything' },
           { value: 'deploy', label: 'deploy: also deploy, roll back' },
-          { value: 'write', label: 'write: also make, change, delete' },
+          { value: 'write', label: 'write: also create, change, delete' },
         ]}
         hint="No token may touch your password, sessions, tokens, or other users."
       />
       <SelectField
         name="expires_in_days"
-        label="It expires"
+        label="Expires"
         draft={draft}
         value="90"
         options={[
@@ -53,7 +53,7 @@ export const NewTokenModal = ({ draft, hasPassword }: { draft: Draft; hasPasswor
       {hasPassword && <CurrentPassword draft={draft} id="token-password" />}
       <ModalActions>
         <button type="submit" class="btn">
-          Make the token
+          Create token
         </button>
       </ModalActions>
     </PostForm>

@@ -73,7 +73,10 @@ const TokenItem = ({ token }: { token: TokenRow }) => (
     <DeleteButton
       path={`/settings/tokens/${token.id}`}
       label={`Revoke ${token.name}`}
-      question={`Revoke the token ${token.name}? What uses it is refused at once.`}
+      question={{
+        text: `Revoke the token ${token.name}? What uses it is refused at once.`,
+        answer: 'Revoke token',
+      }}
       target="#tokens"
       swap="outerHTML"
     >

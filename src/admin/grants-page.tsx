@@ -25,8 +25,8 @@ export const GrantList = ({ items }: { items: Grant[] }) => (
   <section id="grants" aria-label="Grants">
     <div class="section-head">
       <p class="muted">
-        Services that an admin gave power over this host. Without it they can’t be started or
-        changed; their containers keep running until they are stopped.
+        Services that an admin gave power over this host. Once it is revoked they can’t be started
+        or changed; their containers keep running until they are stopped.
       </p>
     </div>
     {items.length === 0 ? (
@@ -75,7 +75,14 @@ const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (
         live
         hx-target="#grants"
         hx-swap="outerHTML"
-        question={by ? `Revoke the power over this host of ${service.name}?` : undefined}
+        question={
+          by
+            ? {
+                text: `Revoke the power over this host that ${service.name} has?`,
+                answer: 'Revoke grant',
+              }
+            : undefined
+        }
       >
         <input type="hidden" name="granted" value={by ? '0' : '1'} />
         <button

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import { MoreLink } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
 import { PostForm } from '../web/form.tsx'
+import type { Question } from '../web/form.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { UserRow } from '../accounts/store.ts'
@@ -26,8 +27,8 @@ export const UserList = ({ viewer, users, nextCursor, registration }: Users) => 
   <section id="users" aria-label="Users">
     <div class="section-head">
       <p class="muted">
-        {registrations[registration]} The setting <code>DAVIT_REGISTRATION</code> decides it:
-        closed, invite or open.
+        {registrations[registration]} The setting <code>DAVIT_REGISTRATION</code> decides it:{' '}
+        <code>closed</code>, <code>invite</code> or <code>open</code>.
       </p>
       {registration === 'invite' && (
         <a class="btn" href="/settings/invites">
@@ -45,9 +46,9 @@ export const UserList = ({ viewer, users, nextCursor, registration }: Users) => 
 )
 
 const registrations = {
-  closed: 'Registration is closed: nobody new comes in.',
+  closed: 'Registration is closed: new accounts can’t be created.',
   invite: 'Registration is by invitation.',
-  open: 'Registration is open: everyone who finds this page may come in.',
+  open: 'Registration is open: anyone who reaches this Davit can create an account.',
 }
 
 const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boolean }) => (
@@ -94,7 +95,10 @@ const Changes = ({ user }: { user: UserRow }) => (
     ) : (
       <Change
         {...{ user, name: 'role', value: 'admin', label: 'Make an admin' }}
-        confirm={`Make ${user.email} an admin, who sees every container and every user?`}
+        question={{
+          text: `Make ${user.email} an admin, who sees every container and every user?`,
+          answer: 'Make an admin',
+        }}
       />
     )}
     {user.disabledAt ? (
@@ -102,7 +106,10 @@ const Changes = ({ user }: { user: UserRow }) => (
     ) : (
       <Change
         {...{ user, name: 'disabled', value: '1', label: 'Disable' }}
-        confirm={`Disable ${user.email}? Their sessions and tokens end, and what they have under way is cancelled. Their apps keep running.`}
+        question={{
+          text: `Disable ${user.email}? Their sessions and tokens end, and what they have under way is cancelled. Their apps keep running.`,
+          answer: 'Disable user',
+        }}
       />
     )}
   </>
@@ -113,13 +120,13 @@ const Change = ({
   name,
   value,
   label,
-  confirm,
+  question,
 }: {
   user: UserRow
   name: 'role' | 'disabled'
   value: string
   label: string
-  confirm?: string
+  question?: Question
 }) => (
   <PostForm
     action={`/settings/users/${user.id}`}
@@ -127,7 +134,7 @@ const Change = ({
     live
     hx-target="#users"
     hx-swap="outerHTML"
-    question={confirm}
+    question={question}
   >
     <input type="hidden" name={name} value={value} />
     <button

@@ -37,7 +37,10 @@ const Action = ({
     'data-size': 'sm',
     'aria-label': `${label} ${container.name}`,
   }
-  const question = `${container.name} is not Davit’s: something else on this machine made it and may rely on it. ${label} it all the same?`
+  const question = {
+    text: `${container.name} is not Davit’s: something else on this machine created it and may rely on it. ${label} it anyway?`,
+    answer: `${label} container`,
+  }
   return (
     <PostForm
       action={path}

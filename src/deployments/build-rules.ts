@@ -79,7 +79,7 @@ export const buildRules: Rule[] = [
     code: 'build_command_failed',
     message: ([, exitCode], error) =>
       `Building: ${stepOf(error)} ended with exit code ${exitCode}.`,
-    hint: 'The lines above in the log say why. Mend the command, commit and deploy again.',
+    hint: 'The last lines of the log say why. Fix the command, commit and deploy again.',
   },
 ]
 

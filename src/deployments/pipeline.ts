@@ -130,7 +130,7 @@ async function end(deps: Deps, { job, progress, signal, error }: Work & { error:
   )
   if (stops) {
     if (!left) return progress.log('Davit is stopping.') // the next process finds it where it was
-    progress.log('Davit is stopping. This deployment is taken up again at its next start.')
+    progress.log('Davit is stopping. This deployment resumes when it starts again.')
     return progress.putBack(left)
   }
   if (signal.aborted) {

@@ -83,7 +83,7 @@ async function requeue(deps: RecoverDeps, { id }: Deployment, { signal }: UntilS
     return move('cancelled', nothingMade)
   }
   if (attempt < maxAttempts) {
-    log.write(`Davit ended while ${status}. The deployment is taken up again.`)
+    log.write(`Davit ended while ${status}. The deployment resumes.`)
     return move('pending')
   }
   const message = `Davit ended ${attempt} times while ${status}.`

@@ -80,7 +80,7 @@ const VariableRow = ({ variable }: { variable: ShownVariable }) => (
       <DeleteButton
         path={variablePath(variable)}
         label={`Delete ${variable.key}`}
-        question={`Delete the variable ${variable.key}?`}
+        question={{ text: `Delete the variable ${variable.key}?`, answer: 'Delete variable' }}
       >
         Delete
       </DeleteButton>

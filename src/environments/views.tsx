@@ -109,7 +109,10 @@ const EnvironmentRow = ({
         <DeleteButton
           path={environmentPath(environment)}
           label={`Delete ${environment.name}`}
-          question={`Delete the environment ${environment.name}? Its container stops and goes; its volumes stay.`}
+          question={{
+            text: `Delete the environment ${environment.name}? Its container is removed; its volumes stay.`,
+            answer: 'Delete environment',
+          }}
         >
           Delete
         </DeleteButton>

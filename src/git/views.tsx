@@ -62,7 +62,7 @@ const SourceItem = ({ source }: { source: Source }) => (
       <DeleteButton
         path={`/settings/git/${source.id}`}
         label={`Remove ${source.name}`}
-        question={`Remove the git source ${source.name}?`}
+        question={{ text: `Remove the git source ${source.name}?`, answer: 'Remove source' }}
       >
         Remove
       </DeleteButton>

@@ -30,8 +30,8 @@ export const DeleteProjectModal = ({
       hx-disable="find button[type=submit]"
     >
       <p>
-        Its containers stop and go, with their images, its network, its mirror of the repository,
-        its deployments and their logs. This cannot be undone.
+        Its containers, their images, its network, its mirror of the repository, its deployments and
+        their logs are deleted. This can’t be undone.
       </p>
       <VolumesField
         volumes={volumes}
@@ -40,7 +40,7 @@ export const DeleteProjectModal = ({
       <TextField
         name=""
         id="delete-name"
-        label="Type the project’s name to go on"
+        label="Type the project’s name to delete it"
         placeholder={project.name}
         pattern={literalPattern(project.name)}
         autocomplete="off"
@@ -49,7 +49,7 @@ export const DeleteProjectModal = ({
       />
       <ModalActions>
         <button type="submit" class="btn" data-variant="destructive">
-          Delete the project
+          Delete project
         </button>
       </ModalActions>
     </PostForm>

@@ -21,8 +21,8 @@ export const ProjectSettings = (props: ProjectFormProps) => (
       <div>
         <h2 id="danger-heading">Delete the project</h2>
         <p class="muted">
-          Its containers, images, network and history go. You are asked first, and about its
-          volumes.
+          Its containers, images, network and history are deleted. You are asked first, also about
+          its volumes.
         </p>
       </div>
       <p>
@@ -91,7 +91,7 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
   >
     <div>
       <h2 id="build-heading">Build</h2>
-      <p class="muted">How an image is made of it. Paths start at the root of the repository.</p>
+      <p class="muted">How its image is built. Paths start at the root of the repository.</p>
     </div>
     <div class="form">
       <FormError draft={draft} />
@@ -133,7 +133,7 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
         label="Network while building"
         draft={draft}
         value={project.buildNetwork}
-        hint="Without it, commands of the Dockerfile reach nothing but themselves: for builds that bring all they need."
+        hint="Without it, commands of the Dockerfile can’t download anything: for builds that bring all they need."
       />
       <TextField
         name="keep_images"

@@ -21,7 +21,7 @@ export const WebhookPanel = ({
   trouble = null,
 }: {
   project: Project
-  /** Null when the provider gave no answer; `trouble` says why. */
+  /** Null when the provider didn’t respond; `trouble` says why. */
   webhook: Webhook | null
   trouble?: string | null
 }) => (
@@ -53,11 +53,11 @@ const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string 
   const { title } = providers[provider]
   if (url === null)
     return <p>Set DAVIT_URL to the address at which {title} reaches Davit. Then it can be added.</p>
-  if (!registered) return <p>{title} does not tell Davit of pushes yet.</p>
+  if (!registered) return <p>{title} doesn’t report pushes to Davit yet.</p>
   return own ? (
     <p class="saved" data-announce="Registered">
       <CheckIcon />
-      {title} tells Davit of every push.
+      {title} reports every push to Davit.
     </p>
   ) : (
     <p>
@@ -88,7 +88,10 @@ const Remove = ({ project }: { project: Project }) => (
     live
     hx-target="#webhook-panel"
     hx-swap="outerHTML"
-    question="Remove the webhook? Pushes then deploy nothing."
+    question={{
+      text: 'Remove the webhook? Pushes then deploy nothing.',
+      answer: 'Remove webhook',
+    }}
   >
     <button type="submit" class="btn quiet-danger" data-variant="ghost">
       Remove

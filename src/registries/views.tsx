@@ -59,7 +59,10 @@ const RegistryItem = ({ registry: { id, host, username, createdAt } }: { registr
       <DeleteButton
         path={`/settings/registries/${id}`}
         label={`Remove ${host}`}
-        question={`Remove the registry ${host}? What runs goes on; its images can no longer be pulled.`}
+        question={{
+          text: `Remove the registry ${host}? What runs keeps running; its images can no longer be pulled.`,
+          answer: 'Remove registry',
+        }}
       >
         Remove
       </DeleteButton>

@@ -28,16 +28,16 @@ export const DeleteServiceModal = ({
       hx-disable="find button[type=submit]"
     >
       <p>
-        Its containers stop and go, with its network, its settings and its generated passwords. This
-        cannot be undone.
+        Its containers, its network, its settings and its generated passwords are deleted. This
+        can’t be undone.
       </p>
       <VolumesField
         volumes={volumes}
-        hint="The data in them is lost. Left unticked, they stay on this host: note the passwords that they want first."
+        hint="The data in them is lost. Left unticked, they stay on this host: note the passwords that they need first."
       />
       <ModalActions>
         <button type="submit" class="btn" data-variant="destructive">
-          Delete the service
+          Delete service
         </button>
       </ModalActions>
     </PostForm>

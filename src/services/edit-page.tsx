@@ -163,7 +163,8 @@ export const DifferencePage = ({
   </PostForm>
 )
 
-const applyLabel = ({ edit }: DifferenceProps) => (edit.remakes ? 'Apply and start' : 'Apply')
+const applyLabel = ({ edit }: DifferenceProps) =>
+  edit.remakes ? 'Apply and start' : 'Apply changes'
 
 const DifferenceTitle = ({ service, edit }: DifferenceProps) =>
   edit.changes.length === 0 ? (
@@ -204,13 +205,13 @@ const Difference = ({ change: { label, from, to, secret } }: { change: Change })
 )
 
 const Meaning = ({ service, edit: { remakes, volumes } }: { service: Service; edit: Edit }) => {
-  if (!remakes) return <p>Its containers go on running.</p>
+  if (!remakes) return <p>Its containers keep running.</p>
   return (
     <>
       <p>
         Its containers are created again
-        {service.status === 'stopped' || service.status === 'failed' ? ' and started' : ''}; it does
-        not answer meanwhile. Should the change not come up, the service goes back to what it was.
+        {service.status === 'stopped' || service.status === 'failed' ? ' and started' : ''}; it
+        isn’t reachable meanwhile. If it doesn’t start with the change, the change is undone.
       </p>
       {volumes.length > 0 && (
         <p>

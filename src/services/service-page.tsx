@@ -1,6 +1,7 @@
 import { Fact } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import { addressOn } from './address.ts'
+import { meaningOf } from './compose/dangers.ts'
 import type { About } from './compose/template.ts'
 import { ConnectionDetails } from './connection.tsx'
 import type { Detail } from './connection.tsx'
@@ -62,8 +63,8 @@ export const ServicePage = ({ about, after, connection, hasLapsed, ...status }: 
           )}
           {service.allowed.length > 0 && (
             <Fact name="Allowed by an admin">
-              {service.allowed.join(', ')}
-              {hasLapsed && '. Lapsed: an admin must allow it again before it can be started.'}
+              {service.allowed.map(meaningOf).join(' ')}
+              {hasLapsed && ' Lapsed: an admin must allow it again before it can be started.'}
             </Fact>
           )}
           <Fact name="Made">

@@ -2,6 +2,7 @@ import type { Config } from '../config.ts'
 import { clientOf } from './client.ts'
 import { factory } from './factory.ts'
 import { HiddenFields } from './form.tsx'
+import type { Question } from './form.tsx'
 import { fieldsOf, textsBut } from './form-fields.ts'
 import { pageBefore } from './page-before.ts'
 import { show } from './respond.tsx'
@@ -16,36 +17,46 @@ export const askFirst = (config: Pick<Config, 'url'>) =>
     const fields = mayAsk ? await fieldsOf(c) : null
     const question = fields?.get('_question')?.at(-1)
     if (!fields || typeof question !== 'string') return next()
+    const answer = fields.get('_answer')?.at(-1)
     const action = c.req.path + new URL(c.req.url).search
-    const sent = textsBut(fields, ['_question'])
+    const sent = textsBut(fields, ['_question', '_answer'])
     const back = pageBefore(c, config) ?? '/dashboard'
     return show(c, {
       title: 'Are you sure?',
-      page: () => <QuestionPage {...{ question, action, sent, back }} />,
+      page: () => (
+        <QuestionPage
+          question={{ text: question, answer: typeof answer === 'string' ? answer : 'Continue' }}
+          {...{ action, sent, back }}
+        />
+      ),
     })
   })
 
 const QuestionPage = ({
-  question,
+  question: { text, answer },
   action,
   sent,
   back,
 }: {
-  question: string
+  question: Question
   action: string
   sent: ReturnType<typeof textsBut>
   back: string
-}) => (
-  <form class="form narrow" method="post" action={action}>
-    <h1>{question}</h1>
-    <HiddenFields fields={sent} />
-    <div class="form-actions start">
-      <button type="submit" class="btn" data-variant="destructive">
-        Confirm
-      </button>
-      <a class="btn" data-variant="outline" href={back}>
-        Cancel
-      </a>
-    </div>
-  </form>
-)
+}) => {
+  const [ask, ...consequences] = text.split(/(?<=\?) /)
+  return (
+    <form class="form narrow" method="post" action={action}>
+      <h1>{ask}</h1>
+      {consequences.length > 0 && <p>{consequences.join(' ')}</p>}
+      <HiddenFields fields={sent} />
+      <div class="form-actions start">
+        <button type="submit" class="btn" data-variant="destructive">
+          {answer}
+        </button>
+        <a class="btn" data-variant="outline" href={back}>
+          Cancel
+        </a>
+      </div>
+    </form>
+  )
+}

@@ -40,7 +40,7 @@ export const fieldName = (c: Context, name: string) =>
   isJson(c) ? camelCase(name) : snakeCase(name)
 
 /** What our forms say of the request rather than of its object. */
-const notData = ['csrf_token', '_method', '_question']
+const notData = ['csrf_token', '_method', '_question', '_answer']
 
 export const isJson = (c: Context) => mediaType(c) === 'application/json'
 

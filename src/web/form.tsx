@@ -18,6 +18,13 @@ export const HiddenFields = ({ fields }: { fields: { name: string; value: string
   </>
 )
 
+/** Asked before a form is sent: by a dialog, or without script by a page. */
+export type Question = {
+  text: string
+  /** What the button that sends it says: a verb and its object. */
+  answer: string
+}
+
 type Props = {
   action: string
   children: Child
@@ -25,8 +32,7 @@ type Props = {
   method?: FormMethod
   /** htmx sends it once it is there, and its attributes say what becomes of the answer. */
   live?: boolean
-  /** Asked before it is sent: by a dialog, or without script by a page. */
-  question?: string | undefined
+  question?: Question | undefined
   /** It has a field for a file. */
   upload?: boolean
   id?: string
@@ -54,11 +60,16 @@ export const PostForm = ({
     action={action}
     enctype={upload ? 'multipart/form-data' : undefined}
     hx-post={live ? action : undefined}
-    hx-confirm={question}
+    hx-confirm={question?.text}
   >
     <input type="hidden" name="csrf_token" value={useContext(Token)} />
     {method && <input type="hidden" name="_method" value={method} />}
-    {question && <input type="hidden" name="_question" value={question} />}
+    {question && (
+      <>
+        <input type="hidden" name="_question" value={question.text} />
+        <input type="hidden" name="_answer" value={question.answer} />
+      </>
+    )}
     {children}
   </form>
 )

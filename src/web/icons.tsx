@@ -4,6 +4,8 @@ import type { Child } from 'hono/jsx'
 export const Mark = () => (
   <svg
     class="mark"
+    width="24"
+    height="24"
     viewBox="0 0 24 24"
     fill="none"
     stroke="currentColor"

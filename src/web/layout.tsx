@@ -107,7 +107,7 @@ const PublicBar = () => (
   </header>
 )
 
-/** Asks before what carries `hx-confirm` is sent; app.js fills in the question. */
+/** Asks before what carries `hx-confirm` is sent; app.js fills in the question and its answer. */
 const ConfirmDialog = () => (
   <dialog id="confirm" class="dialog" aria-labelledby="confirm-question">
     <form method="dialog">
@@ -119,7 +119,7 @@ const ConfirmDialog = () => (
           Cancel
         </button>
         <button class="btn" data-variant="destructive" value="confirm">
-          Confirm
+          Continue
         </button>
       </footer>
     </form>

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { PostForm } from './form.tsx'
+import type { Question } from './form.tsx'
 
 type Props = {
   path: string
@@ -32,7 +33,7 @@ export const DeleteButton = ({
   swap,
   children,
 }: Props & {
-  question?: string
+  question?: Question
   /** What the answer goes into, and how. */
   target?: string
   swap?: string

@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx'
 import type { projects } from '../db/schema.ts'
 import { TextField } from '../web/fields-view.tsx'
 import { PostForm } from '../web/form.tsx'
+import type { Question } from '../web/form.tsx'
 import type { ProviderName } from './provider.ts'
 
 export type Receiver = { provider: ProviderName; url: string }
@@ -62,11 +63,12 @@ export const WebhookSetup = ({
         )}
         <SecretForm
           path={`/projects/${project.id}/webhook-secret`}
-          question={
-            project.webhookId
+          question={{
+            text: project.webhookId
               ? 'Create a new secret? The webhook at the provider gets it too.'
-              : 'Create a new secret? The provider’s webhook is refused until it has it too.'
-          }
+              : 'Create a new secret? The provider’s webhook is refused until it has it too.',
+            answer: 'Create secret',
+          }}
         >
           <button type="submit" class="btn" data-variant="outline">
             Create a new secret
@@ -84,7 +86,7 @@ const SecretForm = ({
   children,
 }: {
   path: string
-  question?: string
+  question?: Question
   children: Child
 }) => (
   <PostForm

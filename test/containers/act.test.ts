@@ -85,8 +85,11 @@ test('an admin stops and starts what is not Davit’s; the page asks before', as
   const { text } = await root.page(`/containers/${id}`)
   expect(text).toContain('is not Davit’s')
   const question = /name="_question" value="([^"]+)"/.exec(text)![1]!
-  const asked = await root.form(`/containers/${id}/stop`, { _question: question })
+  const answer = /name="_answer" value="(Stop [^"]+)"/.exec(text)![1]!
+  const fields = { _question: question, _answer: answer }
+  const asked = await root.form(`/containers/${id}/stop`, fields)
   expect([asked.status, asked.text]).toEqual([200, expect.stringContaining(question)])
+  expect(asked.text.replace(/\s*([<>])\s*/g, '$1')).toContain(`>${answer}</button>`)
   expect((await t.docker.inspectContainer(id))!.state).toBe('running')
   expect((await root.post(`/containers/${id}/stop`)).json.state).toBe('exited')
   expect((await root.post(`/containers/${id}/restart`)).json.state).toBe('running')

@@ -59,7 +59,7 @@ test('the page of a container follows it, and asks before it stops what is not D
     expect(await docker.inspectContainer(id)).toMatchObject({ state: 'running' })
 
     await status.getByRole('button', { name: 'Stop' }).click()
-    await dialog.getByRole('button', { name: 'Confirm' }).click()
+    await dialog.getByRole('button', { name: 'Stop container' }).click()
     await status.getByText('Stopped').waitFor()
     await docker.startContainer(id)
     await status.getByText('Running').waitFor()

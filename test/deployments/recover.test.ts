@@ -54,7 +54,7 @@ test('what was in work goes back into the queue once, and its log says why', asy
   ] as const) {
     expect(await look(deployment)).toMatchObject({ status: 'pending', error: null })
     expect(await logOf(ada, deployment)).toEqual([
-      `Davit ended while ${status}. The deployment is taken up again.`,
+      `Davit ended while ${status}. The deployment resumes.`,
     ])
   }
   expect(await look(again)).toMatchObject({

@@ -203,7 +203,7 @@ test('the panel registers and removes for a person', async () => {
   expect((await ada.htmx('GET', hook)).text).toContain('Register the webhook')
   const registered = await ada.htmx('POST', hook)
   expect(registered.status).toBe(200)
-  expect(registered.text).toContain('tells Davit of every push')
+  expect(registered.text).toContain('reports every push to Davit')
   expect((await ada.htmx('DELETE', hook)).text).toContain('Register the webhook')
   expect((await ada.form(hook, {})).headers.get('Location')).toEndWith('/deliveries')
 })

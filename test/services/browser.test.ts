@@ -46,7 +46,7 @@ test('a service is made, looked at, changed and deleted, and its page follows by
 
   await page.getByRole('button', { name: 'Delete…' }).click()
   await dialog.getByText('Delete its volume too').click()
-  await dialog.getByRole('button', { name: 'Delete the service' }).click()
+  await dialog.getByRole('button', { name: 'Delete service' }).click()
   await page.getByText('is gone').waitFor()
   await page.getByRole('link', { name: 'To the services' }).click()
   await page.getByText('No services yet').waitFor()

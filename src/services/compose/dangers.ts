@@ -21,11 +21,10 @@ export type Danger = {
 }
 
 const meanings: Record<DangerKind, (value: string) => string> = {
-  privileged: () => 'runs with all privileges, which is to be root on this host',
+  privileged: () => 'runs with all privileges, which makes it root on this host',
   host_namespace: (value) => `shares the ${value} namespace of this host`,
   host_path: (value) => `reads and writes ${value} of this host`,
-  engine_socket: (value) =>
-    `reaches the container engine at ${value}, which is to be root on this host`,
+  engine_socket: (value) => `reaches Docker at ${value}, which makes it root on this host`,
   device: (value) => `uses the device ${value} of this host`,
   capability: (value) => `has the capability ${value}`,
   host_gateway: (value) => `reaches this host as ${value}`,
