@@ -123,8 +123,8 @@ test.each(['nothing', 'log-view', 'htmx', 'logs?after'])(
       .locator('[data-log-state]')
       .filter({ hasText: /^\d+ lines$/ })
       .waitFor()
-    expect(await page.locator('.line').count()).toBeGreaterThan(3)
     await page.locator('.line').filter({ hasText: 'Failed: ' }).waitFor()
+    expect(await page.locator('.line').count()).toBeGreaterThan(3)
     expect(complaints).toEqual([])
   },
 )
