@@ -19,7 +19,7 @@ export function leaveForProvider(c: Context, deps: OAuthDeps, userId: string | n
   return url.href
 }
 
-/** The state, which this browser began with; the cookie goes with the first look at it. */
+/** The state, which this browser began with; the first look at it removes the cookie. */
 export function takeState(c: Context, deps: OAuthDeps) {
   const held = takeBoundCookie(c, deps, cookie)
   const brought = c.req.queries('state') ?? []

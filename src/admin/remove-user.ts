@@ -32,7 +32,7 @@ export const beginRemoval = (
   )
 
 /**
- * Removes what a user has, then the user. Every step can be repeated: what a crash leaves is taken up
+ * Removes what a user has, then the user. Every step can be repeated: what a crash interrupts resumes
  * at the next start.
  */
 export async function removeUser(deps: Deps, { id }: Pick<UserRow, 'id'>) {

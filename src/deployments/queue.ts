@@ -83,7 +83,7 @@ export class DeploymentQueue {
     return run?.done
   }
 
-  /** Ends all that waits and runs of a project or an environment; resolves when it is gone. */
+  /** Ends all that waits and runs of a project or an environment; resolves when all has ended. */
   async cancelAll(of: WorkOf) {
     const deps = this.#deps()
     for (const { id } of cancelWaiting(deps.db, of)) tellCancelled(deps, id)

@@ -83,7 +83,7 @@ function hrefOf(url: string) {
 export const isDamage = (error: unknown) =>
   error instanceof GitError && explainGit(error, { where: '' }).code === 'git_failed'
 
-/** Named anew whenever `asCommitted` changes, so that older mirrors are made anew too. */
+/** Another name whenever `asCommitted` changes, so that older mirrors are made again. */
 const soundMark = 'davit-sound-2'
 
 /**

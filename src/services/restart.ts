@@ -14,8 +14,9 @@ import { getService } from './store.ts'
 import { listOwnContainers } from './take-down.ts'
 
 /**
- * Stops the containers of an instance and starts them again in order; where one is missing, all are
- * made anew, as where they are published elsewhere than they should be by now. Never throws. Data and containers stay when it fails: what is wrong can be looked at.
+ * Stops the containers of an instance and starts them again in order. All are created again where one
+ * is missing, or is published elsewhere than it should be by now. Never throws. Data and containers stay
+ * when it fails, so that what is wrong can be looked at.
  */
 export async function restartService(deps: ServiceDeps, options: StartOptions) {
   const { id, progress, signal } = options

@@ -1,4 +1,4 @@
-/** Bytes that several may take at once; who wants more than is left waits, in the order they came. */
+/** Bytes that several may take at once; who needs more than is left waits, in the order they came. */
 export class ByteBudget {
   #left: number
   readonly #waiting = new Set<{ bytes: number; start: () => void }>()

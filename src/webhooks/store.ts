@@ -11,7 +11,7 @@ type DeliveryValues = typeof deliveries.$inferInsert
 
 /**
  * How many deliveries of a project are kept: good ones with their push at least, good ones in all, and
- * refused ones, which can not crowd out the others.
+ * refused ones, which can't crowd out the others.
  */
 const kept = { good: 100, known: 2000, refused: 20 }
 

@@ -12,7 +12,7 @@ const patience = 10 * 60_000
 
 type Fetched = { path: string; place: string; size: number; checksum: string }
 
-/** Where all of an installation are; what a killed Davit left there goes with the next start. */
+/** Where all of an installation are; what a killed Davit left there is removed at the next start. */
 export const downloadsIn = (dataDir: string) => join(dataDir, 'downloads')
 
 /** Files that ADD names by their address, fetched by Davit for one build; removed when it is disposed of. */
