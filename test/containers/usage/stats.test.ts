@@ -136,18 +136,23 @@ test('whoever comes later sees the last figures at once', async () => {
   await Promise.all([first.return(undefined), second.return(undefined)])
 })
 
-test('a reading of the history is what the first figure is compared with', async () => {
-  const t = testApp()
-  const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada, busy, { cpus: 0.5 })
-  await new Sampler(t.deps).sample({ now: Date.now(), passed: performance.now() })
-  await Bun.sleep(1000)
-  const asked = countPolls(t)
-  const stream = watchJson(ada, id)
-  expect((await stream.next()).value.cpu).toBeWithin(3, 60)
-  expect(asked).toHaveLength(1)
-  await stream.return(undefined)
-})
+// on a busy machine the engine may be late with a reading, and the history too old to compare with
+test(
+  'a reading of the history is what the first figure is compared with',
+  async () => {
+    const t = testApp()
+    const ada = t.logIn('ada@example.com')
+    const { id } = await aRunning(t, ada, busy, { cpus: 0.5 })
+    await new Sampler(t.deps).sample({ now: Date.now(), passed: performance.now() })
+    await Bun.sleep(1000)
+    const asked = countPolls(t)
+    const stream = watchJson(ada, id)
+    expect((await stream.next()).value.cpu).toBeWithin(3, 60)
+    expect(asked).toHaveLength(1)
+    await stream.return(undefined)
+  },
+  { retry: 2 },
+)
 
 test('a container that stops, starts, stops and goes is followed all the way', async () => {
   const t = testApp()
