@@ -6,9 +6,9 @@ import { restore } from './cli/restore.ts'
 import { serve } from './cli/serve.ts'
 import { user } from './cli/user.ts'
 import { ConfigError } from './config.ts'
-import { AppError, Failure } from './errors.ts'
-import { journal } from './journal.ts'
-import { version } from './version.ts'
+import { AppError, Failure } from './platform/errors.ts'
+import { journal } from './platform/journal.ts'
+import { version } from './platform/version.ts'
 
 const usage = `Davit ${version}: builds, runs and watches your apps from git.
 

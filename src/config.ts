@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { isIP } from 'node:net'
 import { z } from 'zod'
-import { canonicalHost, isAddressOrCidr, refuseListEntry } from './hosts.ts'
+import { canonicalHost, isAddressOrCidr, refuseListEntry } from './platform/hosts.ts'
 
 const list = z
   .string()

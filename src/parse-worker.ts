@@ -6,11 +6,11 @@ import {
 import { ignoredPaths } from './git/dockerignore.ts'
 import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
-import { plainError } from './error-transfer.ts'
+import { plainError } from './platform/error-transfer.ts'
 import { packOwnFile } from './services/own-file.ts'
 import { readPush } from './webhooks/read-event.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
-import type { Reply } from './worker-pool.ts'
+import type { Reply } from './platform/worker-pool.ts'
 
 declare const self: Worker
 

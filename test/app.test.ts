@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { journal } from '../src/journal.ts'
+import { journal } from '../src/platform/journal.ts'
 import { testApp } from './support/app.ts'
 import { listening } from './support/listening.ts'
 import { contentsOf } from './support/refusals.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../src/db/index.ts'
 import { openInstallation } from '../src/db/installation.ts'
 import { markInUse } from '../src/db/unclean.ts'
-import { Secrets } from '../src/secrets.ts'
+import { Secrets } from '../src/platform/secrets.ts'
 import { startDavit } from './support/davit.ts'
 import { runDavit } from './support/run-davit.ts'
 

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { AppError, conflictField } from '../errors.ts'
-import { hashToken } from '../secrets.ts'
+import { AppError, conflictField } from '../platform/errors.ts'
+import { hashToken } from '../platform/secrets.ts'
 import { isSetupCode } from './setup-code.ts'
 import { getOpenInvite, getUserByEmail, hasUsers } from './store.ts'
 import type { Store } from './store.ts'

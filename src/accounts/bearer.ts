@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { unlessFull } from '../db/full.ts'
 import type { Db } from '../db/index.ts'
-import { AppError } from '../errors.ts'
-import { hashToken } from '../secrets.ts'
+import { AppError } from '../platform/errors.ts'
+import { hashToken } from '../platform/secrets.ts'
 import { tolerance } from './future-store.ts'
 import { getToken, setTokenUsed } from './token-store.ts'
 

@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { isPassword } from './passwords.ts'
 import { countTry, forgiveFailures } from './throttle.ts'
 import { findUser } from './user-store.ts'

@@ -1,7 +1,7 @@
 import { and, count, desc, eq, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { identities, oauthAttempts, users } from '../db/schema.ts'
-import { notFound } from '../errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { Store } from './store.ts'
 
 export type Identity = typeof identities.$inferSelect

@@ -1,6 +1,6 @@
 import { recordEvent } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { isAddress } from './forms.ts'
 import { isPassword } from './passwords.ts'
 import { getUserByEmail } from './store.ts'

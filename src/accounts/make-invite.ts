@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
-import { refuseMore } from '../limits.ts'
-import { hashToken, randomToken } from '../secrets.ts'
+import { AppError } from '../platform/errors.ts'
+import { refuseMore } from '../platform/limits.ts'
+import { hashToken, randomToken } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import { countOpenInvites, insertInvite } from './store.ts'
 

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { Db } from '../db/index.ts'
-import { refuseMore } from '../limits.ts'
-import { hashToken, randomToken } from '../secrets.ts'
+import { refuseMore } from '../platform/limits.ts'
+import { hashToken, randomToken } from '../platform/secrets.ts'
 import type { tokenForm } from './forms.ts'
 import { countTokens, insertToken } from './token-store.ts'
 

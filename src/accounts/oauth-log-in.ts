@@ -1,6 +1,6 @@
 import { newId } from '../db/new-id.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { admit } from './admission.ts'
 import { registerForm } from './forms.ts'
 import { getUserByIdentity, insertIdentity, updateIdentity } from './identity-store.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { AppError } from '../errors.ts'
-import { pinnedFetch } from '../pinned-fetch.ts'
+import { AppError } from '../platform/errors.ts'
+import { pinnedFetch } from '../platform/pinned-fetch.ts'
 
 type Settings = NonNullable<Config['oauth']>
 

@@ -8,9 +8,9 @@ import {
 import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
-import { AppError, notFound } from '../errors.ts'
-import { pinnedFetch } from '../pinned-fetch.ts'
-import { hashToken } from '../secrets.ts'
+import { AppError, notFound } from '../platform/errors.ts'
+import { pinnedFetch } from '../platform/pinned-fetch.ts'
+import { hashToken } from '../platform/secrets.ts'
 import { insertAttempt, takeAttempt } from './identity-store.ts'
 import { providerOf, providerTrouble } from './oauth-provider.ts'
 

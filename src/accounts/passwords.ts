@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 // The 3,000 most common passwords of at least 8 characters, most common first, from the MIT-licensed
 // npm package @zxcvbn-ts/language-common 4.1.3. As text, so that the executable holds them too.
 import commonPasswords from './common-passwords.txt' with { type: 'text' }
-import { Semaphore } from '../semaphore.ts'
+import { Semaphore } from '../platform/semaphore.ts'
 
 /** Characters, not bytes. */
 export const passwordLength = { min: 8, max: 256 }

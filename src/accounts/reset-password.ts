@@ -1,6 +1,6 @@
 import { recordEvent } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { deleteFailuresOf } from './failure-store.ts'
 import { passwordForm } from './forms.ts'
 import { deleteIdentitiesOf } from './identity-store.ts'

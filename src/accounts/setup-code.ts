@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
-import { isLoopback } from '../hosts.ts'
-import { randomCode, sameSecret } from '../secrets.ts'
+import { isLoopback } from '../platform/hosts.ts'
+import { randomCode, sameSecret } from '../platform/secrets.ts'
 
 /** What registering the first account wants; null where only this machine itself can reach Davit. */
 export const setupCodeFor = ({ host, url }: Pick<Config, 'host' | 'url'>) =>

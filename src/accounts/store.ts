@@ -3,7 +3,7 @@ import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
 import { preparedOnce } from '../db/prepared.ts'
 import { invites, sessions, users } from '../db/schema.ts'
-import { notFound } from '../errors.ts'
+import { notFound } from '../platform/errors.ts'
 
 export type UserRow = typeof users.$inferSelect
 export type SessionRow = typeof sessions.$inferSelect

@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { networkOf } from '../web/client-address.ts'
 import {
   deleteFailuresOf,

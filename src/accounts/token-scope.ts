@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import type { ApiToken } from '../web/factory.ts'
 

@@ -1,7 +1,7 @@
 import { and, desc, eq, gt, isNull, lt, or } from 'drizzle-orm'
 import { countRows } from '../db/count.ts'
 import { apiTokens, users } from '../db/schema.ts'
-import { notFound } from '../errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 import type { Store } from './store.ts'
 

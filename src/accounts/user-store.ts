@@ -1,7 +1,7 @@
 import { desc, eq, lt } from 'drizzle-orm'
 import { projects, services, users } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
-import { notFound } from '../errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 import type { Store, UserRow } from './store.ts'
 

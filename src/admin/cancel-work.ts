@@ -2,7 +2,7 @@ import type { Store } from '../accounts/store.ts'
 import type { Deps } from '../deps.ts'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import type { Deployment } from '../deployments/store.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { listServicesOf, listUnended } from './store.ts'
 
 type WorkDeps = Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue' | 'runner' | 'pruneRuns'>

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { version } from '../version.ts'
+import { version } from '../platform/version.ts'
 import type { Operation } from './operation.ts'
 import { problem } from './resources.ts'
 

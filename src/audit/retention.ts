@@ -1,4 +1,4 @@
-import { every } from '../every.ts'
+import { every } from '../platform/repeat.ts'
 import { deleteEventsBefore, getOldestEventTime } from './store.ts'
 import type { Store } from './store.ts'
 

@@ -1,4 +1,4 @@
-import { DamagedStream } from '../sealed-stream.ts'
+import { DamagedStream } from '../platform/sealed-stream.ts'
 
 /** Reads a stream in the pieces that its format asks for. */
 export class ByteReader {

@@ -1,6 +1,6 @@
 import { open, stat } from 'node:fs/promises'
 import { z } from 'zod'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import type { ByteReader } from './byte-reader.ts'
 
 /** The first line of a backup; the second one is the header of its seal, and chunks follow. */

@@ -5,7 +5,7 @@ import { openExisting } from '../db/index.ts'
 import { lookForDeployments } from '../deployments/look-for-deployments.ts'
 import type { Seen } from '../deployments/look-for-deployments.ts'
 import { connectDocker } from '../docker/index.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { lookForServices } from '../services/bring-back.ts'
 
 /** What the next server will find of what ran, and what it will start again, in lines. */

@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { installationIn, proveDatabase } from '../db/copy.ts'
 import { checkKey } from '../db/installation.ts'
-import { Failure } from '../errors.ts'
-import { Secrets, readKeyFile } from '../secrets.ts'
+import { Failure } from '../platform/errors.ts'
+import { Secrets, readKeyFile } from '../platform/secrets.ts'
 import type { Manifest } from './format.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { Failure } from '../errors.ts'
-import { DamagedStream, openChunks, openSeal, wantsPassphrase } from '../sealed-stream.ts'
+import { Failure } from '../platform/errors.ts'
+import { DamagedStream, openChunks, openSeal, wantsPassphrase } from '../platform/sealed-stream.ts'
 import { ByteReader } from './byte-reader.ts'
 import { firstLine, otherVersion, readManifest, writeFiles } from './format.ts'
 import type { Manifest } from './format.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { spaceOf } from '../disk-space.ts'
-import { Failure } from '../errors.ts'
+import { spaceOf } from '../platform/disk-space.ts'
+import { Failure } from '../platform/errors.ts'
 import { bytes } from '../web/units.ts'
 
 /** Copies of databases are made in the data directory, where nobody reads them who could not before. */

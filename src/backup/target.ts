@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { holdDataDir } from '../db/hold.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 
 /** Where a backup is unpacked and tried: while it is there, nothing in the data directory counts. */
 const stagingName = 'restoring'

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { UsageError } from './command.ts'
 
 export const isTerminal = () => process.stdin.isTTY && process.stderr.isTTY

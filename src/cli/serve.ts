@@ -1,5 +1,5 @@
 import { parseConfig, unknownSettings } from '../config.ts'
-import { journal } from '../journal.ts'
+import { journal } from '../platform/journal.ts'
 import { serve as serveUntilEnd } from '../serve.ts'
 import { UsageError } from './command.ts'
 import type { Command } from './command.ts'

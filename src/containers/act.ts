@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { atItsPace, EngineError } from '../docker/index.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { noContainer } from './find.ts'
 import type { Found } from './find.ts'
 import { isUp } from './row.ts'

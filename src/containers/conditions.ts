@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
 import { lookAgain } from '../docker/index.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { Changes } from './changes.ts'
 import { calm, CrashCount } from './crash-count.ts'
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { readLabels } from '../projects/labels.ts'
 import type { CrashCount } from './crash-count.ts'
 import { findPlace } from './find.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { Container, ContainerSummary } from '../docker/index.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { labelFilter } from '../projects/labels.ts'
 import type { User } from '../web/factory.ts'
 import { whileAlive } from '../web/while-alive.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
 import { CsrfToken } from '../web/form.tsx'
 import { sseEvent } from '../web/sse.ts'

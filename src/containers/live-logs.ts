@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { LiveLog } from './live-log.ts'
 import type { LogSource } from './log-read.ts'
 

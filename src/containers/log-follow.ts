@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { lagged } from '../live/hub.ts'
 import type { LivePlace } from './live-log.ts'
 import { LogBatch } from './log-batch.ts'

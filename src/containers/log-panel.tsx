@@ -1,6 +1,6 @@
 import { raw } from 'hono/html'
 import type { Deps } from '../deps.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { assetPath } from '../web/static.ts'
 import type { Found, Place } from './find.ts'
 import { lineHtml } from './log-line.ts'

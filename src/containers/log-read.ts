@@ -1,6 +1,6 @@
 import type { ContainerLogsOptions, Docker } from '../docker/index.ts'
 import { EngineError } from '../docker/index.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import type { SourceMask } from '../logs/masks.ts'
 import { Numbering } from './log-line.ts'
 import type { Line } from './log-line.ts'

@@ -1,9 +1,9 @@
 import { rmSync, statSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { spaceOf } from '../disk-space.ts'
-import { every } from '../every.ts'
-import { journal } from '../journal.ts'
+import { spaceOf } from '../platform/disk-space.ts'
+import { every } from '../platform/repeat.ts'
+import { journal } from '../platform/journal.ts'
 
 /** Bytes; enough for many a clean-up and login, and little on any disk. */
 const most = 32 * 2 ** 20

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Failure } from '../errors.ts'
-import { report } from '../journal.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
 
 /** Milliseconds between looks whether the disk has room. */
 const retryDelay = 1000

@@ -1,6 +1,6 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { explain } from './unusable.ts'
 
 /**

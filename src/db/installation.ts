@@ -1,5 +1,5 @@
-import { Failure } from '../errors.ts'
-import type { Secrets } from '../secrets.ts'
+import { Failure } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Db } from './index.ts'
 import { installation } from './schema.ts'
 

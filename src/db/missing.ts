@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 
 /** For what needs a Davit that has been started before: throws where there is none. */
 export function refuseMissing(dataDir: string) {

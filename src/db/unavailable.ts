@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 
 /** Whether SQLite waited for a lock in vain, or the disk failed it; drizzle wraps what SQLite throws. */
 export const isUnavailable = (error: unknown): boolean =>

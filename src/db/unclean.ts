@@ -2,7 +2,7 @@ import { constants } from 'bun:sqlite'
 import type { Database } from 'bun:sqlite'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { basename } from 'node:path'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 
 /**
  * What was written last is in a file beside the database until Davit ends in good order. Gone without

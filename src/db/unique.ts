@@ -1,4 +1,4 @@
-import { conflictField } from '../errors.ts'
+import { conflictField } from '../platform/errors.ts'
 
 /** By the columns of a unique index, as SQLite lists them: the field at fault, and what to do. */
 export type Duplicates = Record<string, [field: string, message: string]>

@@ -1,5 +1,5 @@
 import { SQLiteError } from 'bun:sqlite'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 
 /** Opens a database, or says in words why it can't be. */
 export function explained<Opened>(path: string, open: () => Opened): Opened {

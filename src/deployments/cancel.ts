@@ -1,6 +1,6 @@
 import { unlessFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { getStatus, isEnded, moveDeployment, updateDeployment } from './store.ts'
 import type { Deployment, Status } from './store.ts'
 import { tellCancelled } from './waiting.ts'

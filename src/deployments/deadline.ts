@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import type { Run } from './run.ts'
 
 /** Runs what has to end within DAVIT_BUILD_TIMEOUT; when that is over it is aborted like a cancelled run. */

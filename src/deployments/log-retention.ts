@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { every } from '../every.ts'
+import { every } from '../platform/repeat.ts'
 import { getAgeOfLog } from './log-age-store.ts'
 import { deleteLogRows } from '../projects/store.ts'
 import { nextLogged } from './log-store.ts'

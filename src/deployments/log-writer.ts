@@ -1,6 +1,6 @@
 import { diskFull, isDiskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import { PieceMask } from '../logs/mask-pieces.ts'
 import { splitLine } from '../logs/split-line.ts'

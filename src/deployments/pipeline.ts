@@ -1,7 +1,7 @@
 import { untilStored } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { openVariables } from '../environments/variable-store.ts'
-import { journal, report } from '../journal.ts'
+import { journal, report } from '../platform/journal.ts'
 import { bringImage, buildApart } from '../projects/bring-image.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'

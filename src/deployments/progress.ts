@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import type { Failure } from '../errors.ts'
+import type { Failure } from '../platform/errors.ts'
 import type { Stream } from './log-store.ts'
 import { LogWriter } from './log-writer.ts'
 import type { SourceMask } from '../logs/masks.ts'

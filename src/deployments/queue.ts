@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { journal, report } from '../journal.ts'
+import { journal, report } from '../platform/journal.ts'
 import { endBroken } from './end-broken.ts'
 import { runPipeline } from './pipeline.ts'
 import { RoundRobin } from './round-robin.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import { isEnded } from './store.ts'
 import type { Deployment } from './store.ts'

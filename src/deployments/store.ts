@@ -1,7 +1,7 @@
 import { and, asc, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
-import { notFound } from '../errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 
 export { deploymentStatuses } from '../db/schema.ts'

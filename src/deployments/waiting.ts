@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { deleteLogRows } from '../projects/store.ts'
 import { LogWriter } from './log-writer.ts'
 import { forgetNeverBegun, supersedeWaiting } from './waiting-store.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { lookAgain } from '../docker/index.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
 import { observe, statusOf } from './observe.ts'
 import { listInStatus } from './store.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 
 export type EngineAddress =
   | { kind: 'socket'; text: string; path: string }

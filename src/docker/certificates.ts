@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 
 /** The three files that docker's own client looks for in DOCKER_CERT_PATH, else in ~/.docker. */
 export function readCertificates(certPath: string | null) {

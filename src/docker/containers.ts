@@ -1,4 +1,4 @@
-import { containerLimits } from '../limits.ts'
+import { containerLimits } from '../platform/limits.ts'
 import type { ContainerOptions, RestartPolicy } from './container-config.ts'
 import type { Engine } from './engine.ts'
 import { containerConfig, restartPolicy } from './container-config.ts'

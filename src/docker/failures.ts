@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import type { EngineAddress } from './address.ts'
 
 /** A refusal by the engine, in its own sentence. */

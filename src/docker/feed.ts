@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { report, reportEngineBack } from '../journal.ts'
+import { report, reportEngineBack } from '../platform/journal.ts'
 import { Hub, lagged } from '../live/hub.ts'
 import type { EngineEvent } from './events.ts'
 import type { Docker } from './index.ts'

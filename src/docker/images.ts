@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { AnswerTooLarge } from './engine.ts'
 import type { Engine } from './engine.ts'
 import { orNull, unlessMissing } from './refusals.ts'

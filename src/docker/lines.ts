@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../trailing.ts'
+import { withoutTrailing } from '../platform/without-trailing.ts'
 
 /** Characters after which a line is cut, where nobody says otherwise. */
 const usualLength = 16_384

@@ -1,5 +1,5 @@
 import type { Engine } from './engine.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { inspectContainer } from './container-inspect.ts'
 import { toEngineTime } from './engine-time.ts'
 import { EngineError } from './failures.ts'

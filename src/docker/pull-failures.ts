@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import type { EngineError } from './failures.ts'
 
 type Explanation = { means: RegExp; code: string; says: (ref: string) => string; hint: string }

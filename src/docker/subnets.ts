@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os'
 import type { Engine } from './engine.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { listNetworks } from './networks.ts'
 
 /** The first subnet of the pool that meets none of those in use (CIDRs; IPv6 ones are ignored). */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Docker } from './index.ts'
-import { report, reportEngineBack } from '../journal.ts'
+import { report, reportEngineBack } from '../platform/journal.ts'
 
 /** Milliseconds between looks at an engine that does not answer. */
 export const retryDelay = 1000

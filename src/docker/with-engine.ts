@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Docker } from './index.ts'
-import { Failure } from '../errors.ts'
-import { report } from '../journal.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
 import { retryDelay, waitForEngine } from './wait-for-engine.ts'
 
 type Options = {

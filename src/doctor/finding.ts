@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { within } from '../web/within.ts'
 
 /** One thing that was looked at: well, or with the next move. */

@@ -1,4 +1,4 @@
-import { invalidField } from '../errors.ts'
+import { invalidField } from '../platform/errors.ts'
 import { dotenvPair } from './forms.ts'
 
 /**

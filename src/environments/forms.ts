@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { containerLimits } from '../limits.ts'
+import { containerLimits } from '../platform/limits.ts'
 import { branchName, variableName } from '../projects/forms.ts'
 import { block, decimal, flag, line, lines, whole } from '../web/fields.ts'
 

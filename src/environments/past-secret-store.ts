@@ -2,7 +2,7 @@ import { asc, eq, inArray, or } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { pastSecrets } from '../db/schema.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 
 /** Whose they were. */
 type Source = { environmentId: string } | { serviceId: string }

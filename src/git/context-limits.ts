@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { bytes } from '../web/units.ts'
 import { readSizes } from './objects.ts'
 import type { Entry, Objects } from './objects.ts'

@@ -1,6 +1,6 @@
 import { join } from 'node:path/posix'
 import { Pace } from '../web/pace.ts'
-import { parse } from '../parse.ts'
+import { parse } from '../platform/parse.ts'
 import { refuseLarge } from './context-limits.ts'
 import { ignoringTooHard } from './dockerignore.ts'
 import { explainGit } from './failures.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { EffortSpent, isPattern, parsePattern, spend } from './path-pattern.ts'
 import type { Effort, Matcher } from './path-pattern.ts'
 

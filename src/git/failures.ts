@@ -1,5 +1,5 @@
-import { roomHint } from '../disk-space.ts'
-import { Failure } from '../errors.ts'
+import { roomHint } from '../platform/disk-space.ts'
+import { Failure } from '../platform/errors.ts'
 import type { GitError } from './run.ts'
 
 type Explanation = {

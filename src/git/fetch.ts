@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import type { GitTools, Log, Snapshot } from './git.ts'
 import { withMirror } from './mirror.ts'
 import { isCommit, refuseBranch } from './ref-names.ts'

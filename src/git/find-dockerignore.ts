@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { modes } from './objects.ts'
 import { followPath } from './tree-paths.ts'
 import type { Tree } from './tree-paths.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { canonicalHost, refusedHost } from '../hosts.ts'
+import { canonicalHost, refusedHost } from '../platform/hosts.ts'
 import { line } from '../web/fields.ts'
 import { providers } from './providers/registry.ts'
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { AppError, Failure, invalidField } from '../errors.ts'
+import { AppError, Failure, invalidField } from '../platform/errors.ts'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { parseRepositoryUrl } from './repository-url.ts'

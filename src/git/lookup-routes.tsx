@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Deps } from '../deps.ts'
-import { AppError, invalidField } from '../errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'

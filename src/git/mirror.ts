@@ -1,6 +1,6 @@
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { explainGit } from './failures.ts'
 import type { GitTools, Log } from './git.ts'
 import { readRepositoryUrl } from './repository-url.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { nearest } from './nearest.ts'
 
 type Missing = { paths: string[]; branch: string }

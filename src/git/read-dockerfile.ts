@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import type { BuildContext, GitTools } from './git.ts'
 import { listTree, readText } from './objects.ts'
 

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
-import { AppError, Failure } from '../errors.ts'
-import { resolveHost } from '../hosts.ts'
+import { AppError, Failure } from '../platform/errors.ts'
+import { resolveHost } from '../platform/hosts.ts'
 import { explainGit } from './failures.ts'
 import type { GitTools } from './git.ts'
 import { readRepositoryUrl } from './repository-url.ts'

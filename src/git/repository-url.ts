@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts'
-import { canonicalHost, refusedHost } from '../hosts.ts'
+import { AppError } from '../platform/errors.ts'
+import { canonicalHost, refusedHost } from '../platform/hosts.ts'
 
 export type RepositoryUrl = {
   /** What git is given: never the text as it was typed. */

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 
 /** What every git process of this installation has in common. */
 export type GitSetup = {

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { bytes } from '../web/units.ts'
 
 type Watched = {

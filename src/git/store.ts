@@ -4,8 +4,8 @@ import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { gitSources, projects } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
-import { Failure, notFound } from '../errors.ts'
-import type { Secrets } from '../secrets.ts'
+import { Failure, notFound } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Page } from '../web/paging.ts'
 
 /** A source without its token: that one is opened on its own, where it is used. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { fetchCommit } from './fetch.ts'
 import type { GitTools, Log } from './git.ts'
 import { listTree, modes } from './objects.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { modes } from './objects.ts'
 import type { Entry } from './objects.ts'
 

@@ -1,5 +1,5 @@
-import { Failure } from '../errors.ts'
-import { parse } from '../parse.ts'
+import { Failure } from '../platform/errors.ts'
+import { parse } from '../platform/parse.ts'
 import { nearest } from './nearest.ts'
 
 export const emptyRepository = (where: string) =>

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { within } from '../web/within.ts'
 
 export type EngineLook = { ok: boolean; detail: string }

@@ -3,7 +3,7 @@ import type { Mask } from './mask.ts'
 import type { Cuts } from './mask-cuts.ts'
 import { lastDrawn, splitLine } from './split-line.ts'
 import type { Placed, Position } from './position.ts'
-import { withoutTrailing } from '../trailing.ts'
+import { withoutTrailing } from '../platform/without-trailing.ts'
 
 /** A line as the container wrote it, with the time of its beginning. */
 type WrittenLine = Pick<LogEntry, 'stream' | 'timestamp' | 'text'> & { cuts: Cuts }

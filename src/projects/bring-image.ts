@@ -2,7 +2,7 @@ import { findUser } from '../accounts/user-store.ts'
 import type { Deps } from '../deps.ts'
 import { isOverloaded } from '../docker/index.ts'
 import type { Image, LayerProgress, RegistryAuth } from '../docker/index.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { refusePrivate } from '../registries/admit.ts'
 import { authFor } from '../registries/auth.ts'
 import {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { repositoryName } from '../git/forms.ts'
 import { refuseBranch } from '../git/ref-names.ts'
 import { parseRepositoryUrl } from '../git/repository-url.ts'

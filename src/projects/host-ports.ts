@@ -1,6 +1,6 @@
 import type { Db } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
-import { AppError, conflictField } from '../errors.ts'
+import { AppError, conflictField } from '../platform/errors.ts'
 import type { Places } from './places.ts'
 import { listHostPorts, listServicePorts } from './store.ts'
 

@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { makeDeployKey } from '../git/deploy-key.ts'
 import type { Keys } from '../git/keys.ts'
 import { credentialOf } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
-import type { Secrets } from '../secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Project } from './store.ts'
 
 /** A key pair of a project's own, its private half sealed. */

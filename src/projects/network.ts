@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { EngineError, freeSubnet, isSubnetTaken } from '../docker/index.ts'
-import { KeyedLock } from '../semaphore.ts'
+import { KeyedLock } from '../platform/semaphore.ts'
 
 /** Subnets that are tried when someone else keeps taking the one just found free. */
 const maxTries = 30

@@ -2,7 +2,7 @@ import { isAdmin } from '../accounts/user-store.ts'
 import { appsAddress } from '../config.ts'
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
-import { canonicalHost, isLoopback } from '../hosts.ts'
+import { canonicalHost, isLoopback } from '../platform/hosts.ts'
 
 /** Where the ports of apps and services are published, and what of it goes into their addresses. */
 export type Places = Pick<Config, 'publishAddress' | 'url'> & {

@@ -1,6 +1,6 @@
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'

@@ -1,7 +1,7 @@
 import type { LogDb } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
-import { journal } from '../journal.ts'
+import { journal } from '../platform/journal.ts'
 import { Pace } from '../web/pace.ts'
 import { labelFilter } from './labels.ts'
 import {

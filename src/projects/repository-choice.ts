@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { AppError, invalidField } from '../errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import { providers } from '../git/providers/registry.ts'
 import { readRepositoryUrl } from '../git/repository-url.ts'
 import { findSource } from '../git/store.ts'

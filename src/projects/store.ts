@@ -6,7 +6,7 @@ import { deploymentLogs, outputBlocks, outputCursors } from '../db/log-schema.ts
 import { deployments, environments, projects, servicePorts } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
 import type { Duplicates } from '../db/unique.ts'
-import { AppError, notFound } from '../errors.ts'
+import { AppError, notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 
 export type Project = typeof projects.$inferSelect

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { ProviderError } from '../git/providers/provider-error.ts'
 import type { Access, Provider } from '../git/providers/provider.ts'
 import { providers } from '../git/providers/registry.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
-import { Failure } from '../errors.ts'
-import { resolveHost } from '../hosts.ts'
-import type { Lookup } from '../hosts.ts'
+import { Failure } from '../platform/errors.ts'
+import { resolveHost } from '../platform/hosts.ts'
+import type { Lookup } from '../platform/hosts.ts'
 import { dockerHub } from './image-registry.ts'
 
 /**

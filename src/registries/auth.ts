@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { RegistryAuth } from '../docker/index.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { dockerHub, registryOf } from './image-registry.ts'
 import { getRegistryOf } from './store.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
-import { refusedHost } from '../hosts.ts'
+import { refusedHost } from '../platform/hosts.ts'
 import { line } from '../web/fields.ts'
 
 /** The port is part of it, as in an image reference. */

@@ -1,5 +1,5 @@
 import { rememberSecrets } from '../environments/past-secret-store.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { openBefore, sealBefore } from './before.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { AppError, invalidField } from '../errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import type { Stack } from './compose/model.ts'

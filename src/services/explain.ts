@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
-import { AppError, Failure } from '../errors.ts'
+import { AppError, Failure } from '../platform/errors.ts'
 import { masking } from '../logs/mask.ts'
 import { cancelled } from './runner.ts'
 import { secretsOfService } from './secrets-of-service.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { volumeNameOf } from './compose/containers.ts'
 import type { Danger } from './compose/dangers.ts'
 import type { Stack } from './compose/model.ts'

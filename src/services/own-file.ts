@@ -1,6 +1,6 @@
 import { parseDotenv } from '../environments/dotenv.ts'
-import { AppError, invalidField } from '../errors.ts'
-import { parse } from '../parse.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
+import { parse } from '../platform/parse.ts'
 import { openTemplate } from './compose/open.ts'
 import { pack, unpack } from './compose/packed.ts'
 import type { PackedTemplate } from './compose/packed.ts'

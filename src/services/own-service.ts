@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import { userOf } from '../web/user-of.ts'
 import { findService } from './store.ts'

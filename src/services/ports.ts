@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { AppError, conflictField, invalidField } from '../errors.ts'
+import { AppError, conflictField, invalidField } from '../platform/errors.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { placesOf } from '../projects/places.ts'
 import { listHostPorts } from '../projects/store.ts'

@@ -1,6 +1,6 @@
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { removalForm } from '../projects/forms.ts'
 import { labelFilter } from '../projects/labels.ts'
 import { RemovalReport } from '../projects/removal-report.tsx'

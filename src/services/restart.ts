@@ -1,5 +1,5 @@
 import { atItsPace } from '../docker/index.ts'
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { partLabel } from './compose/containers.ts'
 import { runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'

@@ -1,5 +1,5 @@
-import { AppError } from '../errors.ts'
-import { report } from '../journal.ts'
+import { AppError } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
 import { PullProgress } from './progress.ts'
 
 /** Why a job is aborted: someone cancelled it, or Davit stops and takes it up at its next start. */

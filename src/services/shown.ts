@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
 import type { Shown } from './json.ts'
 import { listPorts } from './store.ts'

@@ -1,4 +1,4 @@
-import { report } from '../journal.ts'
+import { report } from '../platform/journal.ts'
 import { labelFilter } from '../projects/labels.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'

@@ -3,7 +3,7 @@ import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
 import { servicePorts, services } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
-import { notFound } from '../errors.ts'
+import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 
 export { serviceStatuses } from '../db/schema.ts'

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { AppError, invalidField } from '../errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import { fieldsOf } from '../web/form-fields.ts'
 import { maxFileBytes } from './compose/read.ts'
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { getSealedValues } from './store.ts'
 
 const sealedAs = (serviceId: string) => `service ${serviceId}`

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { fieldsOf, mediaType } from './form-fields.ts'
 
 /** A submitted body under its JSON names, and the raw texts of a form for drawing it again. */

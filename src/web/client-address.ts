@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import { canonicalHost, inCidrs } from '../hosts.ts'
+import { canonicalHost, inCidrs } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { journal } from '../journal.ts'
+import { journal } from '../platform/journal.ts'
 import { clientOf } from './client.ts'
 import { ErrorAlert, ErrorPage } from './error-page.tsx'
 import type { Env } from './factory.ts'

@@ -1,5 +1,5 @@
 import type { Context, HonoRequest } from 'hono'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 
 export type FormFields = Map<string, (string | File)[]>
 

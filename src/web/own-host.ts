@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { appsAddress } from '../config.ts'
 import type { Config } from '../config.ts'
-import { AppError } from '../errors.ts'
-import { canonicalHost } from '../hosts.ts'
+import { AppError } from '../platform/errors.ts'
+import { canonicalHost } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
 
 type Place = Pick<Config, 'host' | 'url' | 'domain'>

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { diskFull, isDiskFull } from '../db/full.ts'
 import { databaseUnavailable, isUnavailable } from '../db/unavailable.ts'
-import { AppError, Failure, statusOf } from '../errors.ts'
+import { AppError, Failure, statusOf } from '../platform/errors.ts'
 import { fieldName } from './body.ts'
 import type { Env } from './factory.ts'
 

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { networkOf } from './client-address.ts'
 import { factory } from './factory.ts'
 

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os'
 import type { Deps } from '../deps.ts'
-import { AppError } from '../errors.ts'
-import { inCidrs } from '../hosts.ts'
+import { AppError } from '../platform/errors.ts'
+import { inCidrs } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
 import { within } from './within.ts'
 

@@ -1,4 +1,4 @@
-import { journal } from '../journal.ts'
+import { journal } from '../platform/journal.ts'
 import { factory } from './factory.ts'
 
 /** One line for each answer. The path goes without its query, and no header or body is ever written. */

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { journal } from '../journal.ts'
+import { journal } from '../platform/journal.ts'
 import type { Env } from './factory.ts'
 import type { Streams } from './streams.ts'
 

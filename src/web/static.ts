@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
-import { notFound } from '../errors.ts'
-import { root } from '../root.ts'
+import { notFound } from '../platform/errors.ts'
+import { root } from '../platform/root.ts'
 import { factory } from './factory.ts'
 
 type Asset = { body: Uint8Array<ArrayBuffer>; type: string; hash: string }

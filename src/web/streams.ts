@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 
 type Stream = {
   /** False once the login that opened it has ended, or has other rights than it had then. */

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import type { Env, User } from './factory.ts'
 
 /** Who is logged in. A route that forgot to ask for a login is refused here, not served. */

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
 import type { Config } from '../config.ts'
-import { randomToken, sameSecret } from '../secrets.ts'
-import type { Secrets } from '../secrets.ts'
+import { randomToken, sameSecret } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { cookieOptions, cookieValues, hostCookie } from './cookies.ts'
 import type { Env } from './factory.ts'
 

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { Failure } from '../errors.ts'
+import { Failure } from '../platform/errors.ts'
 import { endsWithin } from './within.ts'
 
 /** Milliseconds of silence after which the engine is asked whether it is there, and those it has to say so. */

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
-import { AppError } from '../errors.ts'
-import { KeyedLock } from '../semaphore.ts'
+import { AppError } from '../platform/errors.ts'
+import { KeyedLock } from '../platform/semaphore.ts'
 import { networkOf } from '../web/client-address.ts'
 import type { Env } from '../web/factory.ts'
 import { ByteBudget } from './byte-budget.ts'

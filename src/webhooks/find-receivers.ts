@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { pause } from '../pause.ts'
+import { pause } from '../platform/pause.ts'
 import { placeOf, plainPath } from './repository-names.ts'
 import type { RepositoryNames } from './repository-names.ts'
 import { listCandidates } from './store.ts'

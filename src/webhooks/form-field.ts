@@ -1,4 +1,4 @@
-import { pause } from '../pause.ts'
+import { pause } from '../platform/pause.ts'
 
 const [ampersand, plus, space, percent] = [0x26, 0x2b, 0x20, 0x25]
 

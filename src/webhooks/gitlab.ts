@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { sameSecret } from '../secrets.ts'
+import { sameSecret } from '../platform/secrets.ts'
 import type { Provider, Received } from './provider.ts'
 import { commonFields, isZero, messageOf, pathsOf } from './push.ts'
 import { namesIn } from './repository-names.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { gitea } from './gitea.ts'
 import { github } from './github.ts'
 import { gitlab } from './gitlab.ts'

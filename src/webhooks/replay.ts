@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { tellSuperseded } from '../deployments/waiting.ts'
-import { AppError } from '../errors.ts'
+import { AppError } from '../platform/errors.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
 import { decide } from './decide.ts'

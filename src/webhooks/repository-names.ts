@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readRepositoryUrl } from '../git/repository-url.ts'
-import { withoutTrailing } from '../trailing.ts'
+import { withoutTrailing } from '../platform/without-trailing.ts'
 
 /** How a provider names a repository. They choose which projects are looked at, and nothing else. */
 export type RepositoryNames = {

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { pause } from '../pause.ts'
+import { pause } from '../platform/pause.ts'
 
 /** Secrets of fewer bytes than this sign nothing: an empty key makes signatures too. */
 const minLength = 16

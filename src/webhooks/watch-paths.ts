@@ -1,6 +1,6 @@
 import type { Project } from '../projects/store.ts'
 import { EffortSpent, parsePattern } from '../git/path-pattern.ts'
-import { parse } from '../parse.ts'
+import { parse } from '../platform/parse.ts'
 import type { Push } from './push.ts'
 
 /** Steps in which the lists of patterns that people write are done with a push of any size. */

@@ -16,7 +16,7 @@ import { restoreBackup } from '../../src/backup/restore.ts'
 import { refuseHalfRestored } from '../../src/backup/target.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
-import { openSecrets } from '../../src/secrets.ts'
+import { openSecrets } from '../../src/platform/secrets.ts'
 
 const passphrase = 'correct horse battery staple'
 let directory: string

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { insertSession, insertUser } from '../../src/accounts/store.ts'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
-import { hashToken, randomToken } from '../../src/secrets.ts'
+import { hashToken, randomToken } from '../../src/platform/secrets.ts'
 
 export type Size = { projects: number; deployments: number; logLines: number }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '../../src/db/index.ts'
 import { users } from '../../src/db/schema.ts'
 import { refuseDuplicate } from '../../src/db/unique.ts'
-import { AppError } from '../../src/errors.ts'
+import { AppError } from '../../src/platform/errors.ts'
 
 const db = openDatabase(':memory:')
 const insert = () =>

@@ -8,8 +8,8 @@ import { openInstallation } from '../../src/db/installation.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { listEnvironments } from '../../src/environments/store.ts'
 import { insertProject } from '../../src/projects/store.ts'
-import { root } from '../../src/root.ts'
-import { Secrets } from '../../src/secrets.ts'
+import { root } from '../../src/platform/root.ts'
+import { Secrets } from '../../src/platform/secrets.ts'
 
 function aDirectory() {
   const directory = mkdtempSync(join(tmpdir(), 'davit-db-'))

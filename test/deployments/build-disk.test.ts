@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'bun:test'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { spaceOf } from '../../src/disk-space.ts'
+import { spaceOf } from '../../src/platform/disk-space.ts'
 import { connectDocker } from '../../src/docker/index.ts'
 import { startPrivateEngine } from '../faults/private-engine.ts'
 import type { PrivateEngine } from '../faults/private-engine.ts'

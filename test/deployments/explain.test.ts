@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { explain } from '../../src/deployments/explain.ts'
 import { EngineError } from '../../src/docker/index.ts'
-import { AppError, Failure } from '../../src/errors.ts'
+import { AppError, Failure } from '../../src/platform/errors.ts'
 import { collect, sandbox } from '../docker/sandbox.ts'
 import { tarContext } from '../support/images.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
-import { Failure } from '../../src/errors.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { watchContainers } from '../../src/deployments/watch.ts'
-import { Failure } from '../../src/errors.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { lagged } from '../../src/live/hub.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'

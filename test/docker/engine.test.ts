@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { connectDocker, EngineError } from '../../src/docker/index.ts'
 import { connectEngine } from '../../src/docker/engine.ts'
 import { unreachable } from '../../src/docker/failures.ts'
-import { Failure } from '../../src/errors.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { answer, fakeEngine } from './fake-engine.ts'
 import { engineOverTcp } from './over-tcp.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { connectDocker, EngineFeed, lookAgain } from '../../src/docker/index.ts'
-import { Failure } from '../../src/errors.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { fakeEngine } from './fake-engine.ts'
 import { sandbox } from './sandbox.ts'
 

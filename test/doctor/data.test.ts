@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import { lookAtData } from '../../src/doctor/data.ts'
-import { openSecrets } from '../../src/secrets.ts'
+import { openSecrets } from '../../src/platform/secrets.ts'
 
 function aDataDir() {
   const dataDir = mkdtempSync(join(tmpdir(), 'davit-doctor-'))

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import type { Docker } from '../../src/docker/index.ts'
-import { Failure } from '../../src/errors.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { OutputWriter } from '../../src/logs/output-writer.ts'
 import { Reader } from '../../src/logs/reader.ts'
-import { Semaphore } from '../../src/semaphore.ts'
+import { Semaphore } from '../../src/platform/semaphore.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 

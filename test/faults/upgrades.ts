@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
-import { root } from '../../src/root.ts'
+import { root } from '../../src/platform/root.ts'
 import type { FaultReport } from './report.ts'
 
 const kinds = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { AppError } from '../../src/errors.ts'
+import { AppError } from '../../src/platform/errors.ts'
 import { parseRepositoryUrl } from '../../src/git/repository-url.ts'
 
 const parse = (text: string, options = { allowLocal: false, allow: [] as string[] }) =>

@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { journal } from '../../src/journal.ts'
+import { journal } from '../../src/platform/journal.ts'
 import { testApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { anEnvironment, collect, hasEnded, linesUntil, marks, written } from './collecting.ts'

@@ -8,7 +8,7 @@ import { connectDocker } from '../../src/docker/index.ts'
 import { listEnvironments } from '../../src/environments/store.ts'
 import { labelFilter, labelsFor } from '../../src/projects/labels.ts'
 import { insertProject } from '../../src/projects/store.ts'
-import { hashToken, openSecrets, randomToken } from '../../src/secrets.ts'
+import { hashToken, openSecrets, randomToken } from '../../src/platform/secrets.ts'
 
 /**
  * The data of a Davit that is started as a process: a user who is logged in, and an environment

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { Catalogue } from '../../src/services/catalogue.ts'
-import { journal } from '../../src/journal.ts'
+import { journal } from '../../src/platform/journal.ts'
 import { testApp } from '../support/app.ts'
 
 const own = (name: string) => `

@@ -1,5 +1,5 @@
-import { AppError, Failure } from '../../src/errors.ts'
-import { plainError } from '../../src/error-transfer.ts'
+import { AppError, Failure } from '../../src/platform/errors.ts'
+import { plainError } from '../../src/platform/error-transfer.ts'
 
 declare const self: Worker
 

@@ -1,6 +1,6 @@
 import { insertSession } from '../../src/accounts/store.ts'
 import type { Deps } from '../../src/deps.ts'
-import { hashToken, randomToken } from '../../src/secrets.ts'
+import { hashToken, randomToken } from '../../src/platform/secrets.ts'
 
 /** A session of the user that lasts a day; answers what its cookie holds. */
 export function aSession({ db }: Pick<Deps, 'db'>, userId: string) {

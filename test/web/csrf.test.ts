@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Secrets } from '../../src/secrets.ts'
+import { Secrets } from '../../src/platform/secrets.ts'
 import { csrfCheck, csrfToken } from '../../src/web/csrf.ts'
 import { factory } from '../../src/web/factory.ts'
 import { answerError, answerNotFound } from '../../src/web/failures.tsx'

@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { Failure } from '../../src/errors.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { aProject, aPush, aReceiver, post, sent } from '../webhooks/senders.ts'
 
 /** What SQLite throws while another holds the lock. */

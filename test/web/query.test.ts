@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Hono } from 'hono'
 import { z } from 'zod'
-import { AppError } from '../../src/errors.ts'
+import { AppError } from '../../src/platform/errors.ts'
 import { line, whole } from '../../src/web/fields.ts'
 import { query } from '../../src/web/query.ts'
 

@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { journal } from '../../src/journal.ts'
+import { journal } from '../../src/platform/journal.ts'
 import { testApp } from '../support/app.ts'
 
 test('each answer is one line with its request id, and without what was asked or sent', async () => {

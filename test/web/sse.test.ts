@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, spyOn, test } from 'bun:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { journal } from '../../src/journal.ts'
+import { journal } from '../../src/platform/journal.ts'
 import { factory } from '../../src/web/factory.ts'
 import { answerError } from '../../src/web/failures.tsx'
 import { sse, sseEvent } from '../../src/web/sse.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
-import { leastFree } from '../../disk-space.ts'
-import type { DiskSpace } from '../../disk-space.ts'
+import { leastFree } from '../../platform/disk-space.ts'
+import type { DiskSpace } from '../../platform/disk-space.ts'
 import { buildCaps } from '../../docker/index.ts'
 
 export type BuildLimits = {

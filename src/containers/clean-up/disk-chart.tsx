@@ -1,7 +1,7 @@
 import { ErrorAlert } from '../../web/error-page.tsx'
 import { bytes } from '../../web/units.ts'
 import type { DiskShares } from './disk-shares.ts'
-import type { DiskSpace } from '../../disk-space.ts'
+import type { DiskSpace } from '../../platform/disk-space.ts'
 
 type Disk = {
   shares: DiskShares

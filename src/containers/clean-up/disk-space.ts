@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
-import { spaceOf } from '../../disk-space.ts'
-import type { DiskSpace } from '../../disk-space.ts'
+import { spaceOf } from '../../platform/disk-space.ts'
+import type { DiskSpace } from '../../platform/disk-space.ts'
 
 /** The disk that holds the engine's data, or else Davit's own; null when that is another machine's. */
 export async function diskSpace({

@@ -1,5 +1,5 @@
 import type { DiskShares } from './disk-shares.ts'
-import type { DiskSpace } from '../../disk-space.ts'
+import type { DiskSpace } from '../../platform/disk-space.ts'
 import { itemOf, thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import { goesByDefault } from './plan.ts'

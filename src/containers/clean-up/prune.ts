@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import { gatherFacts } from './facts.ts'
 import type { Facts, PruneDeps } from './facts.ts'
 import { itemOf, parseItem } from './kinds.ts'

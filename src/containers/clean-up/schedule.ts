@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
-import { Failure } from '../../errors.ts'
-import { every } from '../../every.ts'
+import { Failure } from '../../platform/errors.ts'
+import { every } from '../../platform/repeat.ts'
 import { bytes } from '../../web/units.ts'
 import { diskSpace } from './disk-space.ts'
 import { goesByDefault } from './plan.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import { expand, roomForVariables } from './expand.ts'
 import type { Room } from './expand.ts'
 import { argumentsOf, flagValues, readingsOf } from './instructions.ts'

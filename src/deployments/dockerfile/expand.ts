@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import type { Escape } from './directives.ts'
 
 export type Lookup = (name: string) => string | undefined

@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import { imageUses } from './base-images.ts'
 import { directivesOf } from './directives.ts'
 import { readingsOf } from './instructions.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import type { ImageUse } from './base-images.ts'
 import type { Escape } from './directives.ts'
 import { argumentsOf } from './instructions.ts'

@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import type { Escape } from './directives.ts'
 import { otherSources } from './base-images.ts'
 import { argumentsOf, flagValues, isJsonList, readingsOf } from './instructions.ts'

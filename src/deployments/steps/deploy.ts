@@ -1,6 +1,6 @@
 import { urlOf } from '../../environments/json.ts'
-import { Failure } from '../../errors.ts'
-import { report } from '../../journal.ts'
+import { Failure } from '../../platform/errors.ts'
+import { report } from '../../platform/journal.ts'
 import { labelsFor } from '../../projects/labels.ts'
 import { retire } from '../../logs/retire.ts'
 import type { Run } from '../run.ts'

@@ -1,6 +1,6 @@
 import { killed } from '../../docker/index.ts'
 import type { HealthVerdict } from '../../docker/index.ts'
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import type { Environment } from '../../environments/store.ts'
 import { within } from '../../web/within.ts'
 import type { Run } from '../run.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntilAnswers } from '../../docker/index.ts'
 import type { HealthTest } from '../../docker/index.ts'
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import type { Run } from '../run.ts'
 import { exitFailure, healthFailure, silenceFailure } from './gate-failures.ts'
 import { followOutput } from './output.ts'

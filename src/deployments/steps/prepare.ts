@@ -1,6 +1,6 @@
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import type { BuildContext } from '../../git/git.ts'
-import { parse } from '../../parse.ts'
+import { parse } from '../../platform/parse.ts'
 import type { Tasks } from '../../parse-worker.ts'
 import { keyOf } from '../dockerfile/inspect.ts'
 import type { Run } from '../run.ts'

@@ -1,5 +1,5 @@
-import { leastFree, roomHint, spaceOf } from '../../disk-space.ts'
-import { Failure } from '../../errors.ts'
+import { leastFree, roomHint, spaceOf } from '../../platform/disk-space.ts'
+import { Failure } from '../../platform/errors.ts'
 import { bytes } from '../../web/units.ts'
 
 /**

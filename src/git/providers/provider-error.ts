@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts'
-import type { ErrorCode } from '../../errors.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { ErrorCode } from '../../platform/errors.ts'
 
 /** Why a provider gave no answer to use. */
 export type Reason =

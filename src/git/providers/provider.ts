@@ -1,4 +1,4 @@
-import type { Lookup } from '../../hosts.ts'
+import type { Lookup } from '../../platform/hosts.ts'
 
 /** Where a provider is and as whom it is asked. */
 export type Access = {

@@ -1,4 +1,4 @@
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import { ProviderError } from './provider-error.ts'
 
 type Question = {

@@ -1,7 +1,7 @@
 import { appsAddress } from '../../config.ts'
 import type { ContainerOptions, Granted, HealthCheck } from '../../docker/index.ts'
 import { compatCapabilities } from '../../docker/index.ts'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../platform/errors.ts'
 import { refuseDangers } from './dangers.ts'
 import { defaultMemory } from './limits.ts'
 import type { ContainerFile, Dependency, Health, Service, Stack } from './model.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../platform/errors.ts'
 import type { Generate, Variable } from './variables.ts'
 import { looksSecret, variable } from './variables.ts'
 

@@ -1,6 +1,6 @@
 import { parseDotenv } from '../../environments/dotenv.ts'
-import { AppError } from '../../errors.ts'
-import { containerLimits } from '../../limits.ts'
+import { AppError } from '../../platform/errors.ts'
+import { containerLimits } from '../../platform/limits.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
 import type { Lookup } from './interpolate.ts'

@@ -1,5 +1,5 @@
-import { AppError } from '../../errors.ts'
-import { randomBytesOf, signedToken } from '../../secrets.ts'
+import { AppError } from '../../platform/errors.ts'
+import { randomBytesOf, signedToken } from '../../platform/secrets.ts'
 import type { AddressOf, Values, Variables } from './values.ts'
 import type { Alphabet, Claims, Generate } from './variables.ts'
 import { isDerived } from './variables.ts'

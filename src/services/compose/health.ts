@@ -1,4 +1,4 @@
-import { containerLimits } from '../../limits.ts'
+import { containerLimits } from '../../platform/limits.ts'
 import type { Field } from './field.ts'
 import type { Health } from './model.ts'
 import { durationOf } from './units.ts'

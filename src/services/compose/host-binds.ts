@@ -1,4 +1,4 @@
-import { withoutTrailing } from '../../trailing.ts'
+import { withoutTrailing } from '../../platform/without-trailing.ts'
 import { normalPath } from './mounts.ts'
 import type { Tree } from './source.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../platform/errors.ts'
 import { dokployText, dokployVariables } from './dokploy-values.ts'
 import { bindsToVolumes } from './host-binds.ts'
 import { normalPath } from './mounts.ts'

@@ -1,6 +1,6 @@
 import type { Path, Source, Tree } from './source.ts'
 import { quote } from './field.ts'
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../platform/errors.ts'
 
 export type Lookup = (name: string) => string | undefined
 

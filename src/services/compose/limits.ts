@@ -1,4 +1,4 @@
-import { containerLimits as most } from '../../limits.ts'
+import { containerLimits as most } from '../../platform/limits.ts'
 import type { Danger } from './dangers.ts'
 import { danger, harmlessCapabilities } from './dangers.ts'
 import { pairsOf } from './environment.ts'

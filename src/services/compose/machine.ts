@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../platform/errors.ts'
 
 /** Steps that may still be taken; shared by patterns that are matched one after the other. */
 export type Effort = { left: number }

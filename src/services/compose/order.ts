@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../platform/errors.ts'
 import type { Dependency, Stack } from './model.ts'
 
 /** A service, and what it waits for before it starts. */

@@ -1,5 +1,5 @@
 import type { RestartPolicy } from '../../docker/index.ts'
-import { containerLimits } from '../../limits.ts'
+import { containerLimits } from '../../platform/limits.ts'
 import type { Danger } from './dangers.ts'
 import { danger } from './dangers.ts'
 import { configFilesOf } from './configs.ts'

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts'
+import { AppError } from '../../platform/errors.ts'
 
 /** What YAML holds, with maps that keep any key (`__proto__` too) and the order of the file. */
 export type Tree = string | number | boolean | null | Tree[] | Map<string, Tree>

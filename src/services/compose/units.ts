@@ -1,4 +1,4 @@
-import { containerLimits } from '../../limits.ts'
+import { containerLimits } from '../../platform/limits.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
 

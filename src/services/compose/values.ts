@@ -1,5 +1,5 @@
-import type { FieldError } from '../../errors.ts'
-import { AppError } from '../../errors.ts'
+import type { FieldError } from '../../platform/errors.ts'
+import { AppError } from '../../platform/errors.ts'
 import { generated } from './generate.ts'
 import { someEffort } from './machine.ts'
 import type { Effort } from './machine.ts'

@@ -1,5 +1,5 @@
 import { killed } from '../../docker/index.ts'
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import type { Made, ServiceRun } from '../run.ts'
 
 /** Lines that a container which failed leaves in the hint. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Container } from '../../docker/index.ts'
-import { Failure } from '../../errors.ts'
+import { Failure } from '../../platform/errors.ts'
 import { mayEnd } from '../compose/containers.ts'
 import type { Made, ServiceRun } from '../run.ts'
 import { endedFailure, unhealthyFailure } from './failures.ts'

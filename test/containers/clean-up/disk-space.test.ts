@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { diskSpace } from '../../../src/containers/clean-up/disk-space.ts'
-import { spaceOf } from '../../../src/disk-space.ts'
+import { spaceOf } from '../../../src/platform/disk-space.ts'
 import { testApp } from '../../support/app.ts'
 
 test('tells what a disk has left', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { UsagePoller } from '../../../src/containers/usage/poller.ts'
 import { Sampler } from '../../../src/containers/usage/sampler.ts'
-import { Failure } from '../../../src/errors.ts'
+import { Failure } from '../../../src/platform/errors.ts'
 import { readEvents } from '../../demo/events.ts'
 import { testApp } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'

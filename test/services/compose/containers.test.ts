@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { containerConfig } from '../../../src/docker/container-config.ts'
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '../../../src/platform/errors.ts'
 import { planContainers, wantedPorts } from '../../../src/services/compose/containers.ts'
 import type { InstanceContext } from '../../../src/services/compose/containers.ts'
 import { readStack } from '../../../src/services/compose/read-stack.ts'

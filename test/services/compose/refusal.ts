@@ -1,4 +1,4 @@
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '../../../src/platform/errors.ts'
 
 /** The refusal's sentence; fails when there is none, or when it is a bug instead. */
 export function refusalOf(call: () => unknown): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { AppError } from '../../../src/errors.ts'
+import { AppError } from '../../../src/platform/errors.ts'
 import { compilePattern } from '../../../src/services/compose/pattern.ts'
 import { askedFor, fillValues, withDerived } from '../../../src/services/compose/values.ts'
 import type { Generate, Variable } from '../../../src/services/compose/variables.ts'

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { AppError, Failure } from '../src/errors.ts'
-import { DeadlineError, WorkerPool } from '../src/worker-pool.ts'
-import { until } from './support/until.ts'
+import { AppError, Failure } from '../../src/platform/errors.ts'
+import { DeadlineError, WorkerPool } from '../../src/platform/worker-pool.ts'
+import { until } from '../support/until.ts'
 
-const entry = new URL('./support/odd-worker.ts', import.meta.url).href
+const entry = new URL('../support/odd-worker.ts', import.meta.url).href
 const poolOf = ({ size = 1, idle = 60_000 } = {}) => new WorkerPool(entry, { size, idle })
 const patient = { deadline: 60_000 }
 const hasty = { deadline: 300 }

@@ -27,7 +27,7 @@ export function startWatchdog(env: Record<string, string | undefined>) {
   const limit = given > 0 ? Math.min(given * 0.75, usualLimit) : usualLimit
   const tick = limit / mostMissed
   const beats = new Int32Array(new SharedArrayBuffer(8))
-  const thread = new Worker(workerEntry('watchdog-worker'), { smol: true })
+  const thread = new Worker(workerEntry('platform/watchdog-worker'), { smol: true })
   const watch: Watch = { beats, tick, mostMissed, notifySocket: env.NOTIFY_SOCKET ?? null }
   thread.postMessage(watch)
   thread.unref()

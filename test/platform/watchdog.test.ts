@@ -2,11 +2,11 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startDavit } from './support/davit.ts'
-import { listenForStates } from './support/notify-socket.ts'
-import { until } from './support/until.ts'
+import { startDavit } from '../support/davit.ts'
+import { listenForStates } from '../support/notify-socket.ts'
+import { until } from '../support/until.ts'
 
-const preload = join(import.meta.dir, 'support/hang-on-signal.ts')
+const preload = join(import.meta.dir, '../support/hang-on-signal.ts')
 const command = [process.execPath, '--preload', preload, 'src/main.ts', 'serve']
 
 /** Microseconds, as systemd says them, of which three quarters count: 1.5 s, and 3 s. */

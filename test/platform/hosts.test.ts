@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { inCidrs, refusedHost, refuseListEntry, resolveHost } from '../src/hosts.ts'
+import { inCidrs, refusedHost, refuseListEntry, resolveHost } from '../../src/platform/hosts.ts'
 
 const privateHosts = [
   ...['127.0.0.1', 'localhost', 'LOCALHOST', 'app.localhost', '0', '127.1', '2130706433'],

@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from './errors.ts'
-import { writeWholeFile } from './whole-file.ts'
+import { writeWholeFile } from './atomic-write.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 

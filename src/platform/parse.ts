@@ -1,6 +1,6 @@
 import { workerEntry } from './worker-entry.ts'
 import { DeadlineError, WorkerPool } from './worker-pool.ts'
-import type { Tasks } from './parse-worker.ts'
+import type { Tasks } from '../parse-worker.ts'
 
 type Options = {
   /** What to throw when it takes too long. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { KeyedLock, Semaphore } from '../src/semaphore.ts'
+import { KeyedLock, Semaphore } from '../../src/platform/semaphore.ts'
 
 const never = new AbortController().signal
 

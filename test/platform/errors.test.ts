@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { conflictField, invalidField } from '../src/errors.ts'
+import { conflictField, invalidField } from '../../src/platform/errors.ts'
 
 test('a refused field is the subject of a message that has none', () => {
   for (const refuse of [invalidField, conflictField]) {

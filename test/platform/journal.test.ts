@@ -1,6 +1,6 @@
 import { afterEach, expect, jest, spyOn, test } from 'bun:test'
-import { Failure } from '../src/errors.ts'
-import { journal, report, reportEngineBack } from '../src/journal.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { journal, report, reportEngineBack } from '../../src/platform/journal.ts'
 
 afterEach(() => void jest.restoreAllMocks())
 

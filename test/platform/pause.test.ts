@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { pause } from '../src/pause.ts'
+import { pause } from '../../src/platform/pause.ts'
 
 const busyFor = (milliseconds: number) => {
   const until = performance.now() + milliseconds

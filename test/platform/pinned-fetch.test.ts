@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { type Asked, type Pinning, pinnedFetch } from '../src/pinned-fetch.ts'
-import { gitExample } from './support/tls.ts'
+import { type Asked, type Pinning, pinnedFetch } from '../../src/platform/pinned-fetch.ts'
+import { gitExample } from '../support/tls.ts'
 
 let answer: (request: Request) => Response | Promise<Response>
 let requests: { url: string; host: string | null; accept: string | null }[]

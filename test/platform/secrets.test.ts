@@ -9,7 +9,7 @@ import {
   randomToken,
   sameSecret,
   Secrets,
-} from '../src/secrets.ts'
+} from '../../src/platform/secrets.ts'
 
 const secrets = new Secrets('a secret of the tests, 32 bytes long')
 const context = 'variable 1'
