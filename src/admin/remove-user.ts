@@ -1,7 +1,7 @@
 import type { UserRow } from '../accounts/store.ts'
 import type { Db } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
-import { withEngine } from '../docker/with-engine.ts'
+import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { removeProject } from '../projects/remove.ts'
 import { removeService } from '../services/remove.ts'
 import { getService } from '../services/store.ts'
@@ -49,6 +49,6 @@ export async function removeUser(deps: Deps, { id }: Pick<UserRow, 'id'>) {
 export async function recoverRemovals(deps: Deps, { signal }: { signal: AbortSignal }) {
   for (const user of listUsersBeingDeleted(deps.db)) {
     const options = { signal, failed: 'a user was not removed', fields: { user: user.id } }
-    await withEngine(deps.docker, options, () => removeUser(deps, user))
+    await retryWhileEngineDown(deps.docker, options, () => removeUser(deps, user))
   }
 }

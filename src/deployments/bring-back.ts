@@ -1,7 +1,7 @@
 import { forgetBroughtBack, listBroughtBack } from '../db/brought-back.ts'
 import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
-import { withEngine } from '../docker/with-engine.ts'
+import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
 import { readLabels } from '../projects/labels.ts'
 import { placesOf } from '../projects/places.ts'
@@ -27,7 +27,7 @@ const triggeredBy = 'a restore from a backup'
 export async function bringBack(deps: BringBackDeps, { signal }: { signal: AbortSignal }) {
   if (listBroughtBack(deps.db, 'deployment').length === 0) return
   const failed = 'what a backup brought back was not looked for'
-  await withEngine(deps.docker, { signal, failed }, async () => {
+  await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
     const { seen, images } = await lookForDeployments(deps)
     for (const one of seen) settle(deps, one)
     forgetImagesBut(deps.db, images)

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { withEngine } from '../docker/with-engine.ts'
+import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { retire } from '../logs/retire.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
 import { removeUnlessUsed } from './clean-up.ts'
@@ -15,12 +15,12 @@ export async function removeContainersLeftOver(
   const { db, docker, queue, instanceId } = deps
   const labels = labelFilter(instanceId, { kind: 'app' })
   const listing = { signal, failed: 'the containers left over could not be listed' }
-  const found = await withEngine(docker, listing, () =>
+  const found = await retryWhileEngineDown(docker, listing, () =>
     docker.listContainers({ labels, all: true }),
   )
   for (const { id, labels } of found ?? []) {
     const removal = { signal, failed: 'a container left over stays', fields: { container: id } }
-    await withEngine(docker, removal, async () => {
+    await retryWhileEngineDown(docker, removal, async () => {
       const job = getJob(db, readLabels(labels).deploymentId)
       if (!job || queue.isBusy(job.environment.id)) return
       if (getCurrent(db, job.environment.id)?.containerId === id) return
@@ -35,12 +35,12 @@ export async function removeImagesLeftOver(
   { signal }: { signal: AbortSignal },
 ) {
   const listing = { signal, failed: 'the images left over could not be listed' }
-  const found = await withEngine(docker, listing, () =>
+  const found = await retryWhileEngineDown(docker, listing, () =>
     docker.listImages({ labels: labelFilter(instanceId, { kind: 'build' }) }),
   )
   for (const { id, labels, tags } of found ?? []) {
     const removal = { signal, failed: 'an image left over stays', fields: { image: id } }
-    await withEngine(docker, removal, async () => {
+    await retryWhileEngineDown(docker, removal, async () => {
       const job = getJob(db, readLabels(labels).deploymentId)
       if (!job || queue.isBusy(job.environment.id) || !isEnded(job.deployment.status)) return
       for (const image of tags.length > 0 ? tags : [id])

@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { untilStored } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
-import { withEngine } from '../docker/with-engine.ts'
+import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { removeEnvironment } from '../environments/remove.ts'
 import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
 import { losePublicNames } from '../projects/bring-image.ts'
@@ -67,7 +67,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
 
 /** No build starts before images have only the names that their owners know. */
 const hideImages = (deps: RecoverDeps, { signal }: UntilStopped) =>
-  withEngine(deps.docker, { signal, failed: 'images keep their old names' }, async () => {
+  retryWhileEngineDown(deps.docker, { signal, failed: 'images keep their old names' }, async () => {
     await renameOldImages(deps)
     await losePublicNames(deps)
   })
@@ -115,7 +115,7 @@ async function startPrevious(
   { signal }: UntilStopped,
 ) {
   const failed = 'the previous container did not start'
-  await withEngine(docker, { signal, failed, fields: { deployment: id } }, async () => {
+  await retryWhileEngineDown(docker, { signal, failed, fields: { deployment: id } }, async () => {
     const previous = getCurrent(db, environmentId)
     if (previous?.status === 'running' && previous.containerId)
       await docker.startContainer(previous.containerId)
@@ -127,7 +127,7 @@ const observeAgain = (
   { id, environmentId }: Deployment,
   { signal }: UntilStopped,
 ) =>
-  withEngine(
+  retryWhileEngineDown(
     deps.docker,
     { signal, failed: 'the state of an app is not known', fields: { deployment: id } },
     () => observe(deps, environmentId),
@@ -137,11 +137,11 @@ async function goOnDeleting(deps: RecoverDeps, { signal }: UntilStopped) {
   for (const environment of listEnvironmentsBeingDeleted(deps.db)) {
     const fields = { environment: environment.id }
     const options = { signal, failed: 'environment removal failed', fields }
-    await withEngine(deps.docker, options, () => removeEnvironment(deps, environment))
+    await retryWhileEngineDown(deps.docker, options, () => removeEnvironment(deps, environment))
   }
   for (const project of listProjectsBeingDeleted(deps.db)) {
     const options = { signal, failed: 'project removal failed', fields: { project: project.id } }
-    await withEngine(deps.docker, options, () =>
+    await retryWhileEngineDown(deps.docker, options, () =>
       removeProject(deps, { project, volumes: project.deletingVolumes }),
     )
   }

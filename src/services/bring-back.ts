@@ -1,6 +1,6 @@
 import { forgetBroughtBack, listBroughtBack } from '../db/brought-back.ts'
 import type { Deps } from '../deps.ts'
-import { withEngine } from '../docker/with-engine.ts'
+import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
 import { getService, moveService } from './store.ts'
 import type { Service } from './store.ts'
@@ -29,7 +29,7 @@ export async function lookForServices({ db, docker, instanceId }: LookDeps) {
 export async function bringBackServices(deps: LookDeps, { signal }: { signal: AbortSignal }) {
   if (listBroughtBack(deps.db, 'service').length === 0) return
   const failed = 'what a backup brought back was not looked for'
-  await withEngine(deps.docker, { signal, failed }, async () => {
+  await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
     for (const { row, service, isThere } of await lookForServices(deps))
       deps.db.transaction((tx) => {
         forgetBroughtBack(tx, row.id)

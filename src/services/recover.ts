@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { withEngine } from '../docker/with-engine.ts'
+import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { bringBackServices } from './bring-back.ts'
 import { busyStatuses } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
@@ -18,7 +18,7 @@ export async function recoverServices(
 ) {
   for (const service of listBeingDeleted(deps.db)) {
     const options = { signal, failed: 'a service was not removed', fields: { service: service.id } }
-    await withEngine(deps.docker, options, () =>
+    await retryWhileEngineDown(deps.docker, options, () =>
       removeService(deps, { service, volumes: service.deletingVolumes }),
     )
   }

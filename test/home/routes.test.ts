@@ -10,7 +10,7 @@ import { contentsOf } from '../support/refusals.ts'
 const valid = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
 
 /** The product with an engine that is not the one of this machine. */
-function withEngine(host: string, env: Record<string, string> = {}) {
+function retryWhileEngineDown(host: string, env: Record<string, string> = {}) {
   const t = testApp()
   const config = { ...t.config, requestTimeout: parseConfig(env).requestTimeout }
   const deps = { ...t.deps, config, docker: connectDocker({ host }) }
@@ -61,7 +61,7 @@ test('the dashboard shows what is mine, newest first', async () => {
 })
 
 test('without an engine the pages work, the dashboard says so, and nothing is deleted', async () => {
-  const { t, ada } = withEngine('unix:///nonexistent/docker.sock')
+  const { t, ada } = retryWhileEngineDown('unix:///nonexistent/docker.sock')
   const { json: project } = await ada.post('/projects', valid)
   const { json: second } = await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })
   for (const path of ['', '/settings', '/deployments', '/envs'])
@@ -88,7 +88,7 @@ test('without an engine the pages work, the dashboard says so, and nothing is de
 })
 
 test('an engine that hangs delays the dashboard by a second, and ends in 504 elsewhere', async () => {
-  const { ada } = withEngine(aHangingEngine(), { DAVIT_REQUEST_TIMEOUT: '2' })
+  const { ada } = retryWhileEngineDown(aHangingEngine(), { DAVIT_REQUEST_TIMEOUT: '2' })
   const { json: project } = await ada.post('/projects', valid)
   const dashboard = await ada.page('/dashboard')
   expect(dashboard.status).toBe(200)

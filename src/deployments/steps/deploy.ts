@@ -5,7 +5,7 @@ import { labelsFor } from '../../projects/labels.ts'
 import { retire } from '../../logs/retire.ts'
 import type { Run } from '../run.ts'
 import type { Deployment } from '../store.ts'
-import { isEngineAway, withEngine } from '../../docker/with-engine.ts'
+import { isEngineAway, retryWhileEngineDown } from '../../docker/retry-while-engine-down.ts'
 import { choosePort, containerOptions, volumesOf } from './container.ts'
 import { gate } from './gate.ts'
 import { ensureProjectNetwork } from './network.ts'
@@ -100,7 +100,7 @@ async function stop({ docker, log }: Run, container: string) {
 async function revertSwitch(run: Run, { id, old }: { id: string; old: string | null }) {
   const { docker, log, shutdown: signal } = run
   const attempt = async (work: () => Promise<unknown>, failed: string) => {
-    await withEngine(docker, { signal, failed }, () =>
+    await retryWhileEngineDown(docker, { signal, failed }, () =>
       work().catch((error) => {
         if (isEngineAway(error)) throw error
         log(`${failed}: ${(error as Error).message}`)

@@ -15,7 +15,7 @@ type Options = {
  * Does work that needs the engine, from its beginning again whenever that goes away meanwhile. Never
  * throws: null when the work failed for another reason, which is reported, or the signal aborted.
  */
-export async function withEngine<Result>(
+export async function retryWhileEngineDown<Result>(
   docker: Docker,
   { signal, failed, fields }: Options,
   work: () => Promise<Result>,
