@@ -23,7 +23,7 @@ export function unlessFull(write: () => void) {
 }
 
 /** Runs a write that must not be left out: again and again while the disk is full, until the signal. */
-export async function untilStored<Result>(
+export async function retryOnDiskFull<Result>(
   write: () => Result,
   { signal }: { signal: AbortSignal },
 ): Promise<Result> {

@@ -1,4 +1,4 @@
-import { untilStored } from '../db/full.ts'
+import { retryOnDiskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { journal, report } from '../platform/journal.ts'
@@ -35,7 +35,7 @@ type Options = {
 /** Runs one deployment to its end: its outcome is its state and its log. */
 export async function runPipeline(deps: Deps, { id, ...options }: Options & { id: string }) {
   const patience = { signal: deps.streams.shutdown }
-  await untilStored(() => countAttempt(deps.db, id), patience)
+  await retryOnDiskFull(() => countAttempt(deps.db, id), patience)
   const job = getJob(deps.db, id)
   if (!job) return
   const progress = new Progress(deps, job.deployment)
@@ -96,7 +96,7 @@ async function takeSteps(deps: Deps, work: Work) {
   /** From here on the new version serves, and nothing is undone. */
   function commit(outcome: Outcome) {
     progress.log(outcome.url ? `Running at ${outcome.url}` : 'Running')
-    return untilStored(() => progress.succeed(outcome), { signal })
+    return retryOnDiskFull(() => progress.succeed(outcome), { signal })
   }
 
   async function buildFromSource(run: Run) {
@@ -135,7 +135,7 @@ async function end(deps: Deps, { job, progress, signal, error }: Work & { error:
   }
   if (signal.aborted) {
     progress.log('Cancelled.')
-    return untilStored(() => progress.cancel(left ?? {}), patience)
+    return retryOnDiskFull(() => progress.cancel(left ?? {}), patience)
   }
   const failure = explain(error, progress.step)
   if (failure.code === 'internal')
@@ -144,7 +144,7 @@ async function end(deps: Deps, { job, progress, signal, error }: Work & { error:
   const { mask } = await deps.masks.of(job.environment.id).catch(() => nothingHidden)
   failure.message = mask(shownImage(failure.message))
   progress.log(`Failed: ${failure.message} ${failure.hint}`)
-  await untilStored(() => progress.fail(failure, left ?? {}), patience)
+  await retryOnDiskFull(() => progress.fail(failure, left ?? {}), patience)
 }
 
 /** What a change of containers leaves behind, and whether the state still says what the container does. */

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { untilStored } from '../db/full.ts'
+import { retryOnDiskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { removeEnvironment } from '../environments/remove.ts'
@@ -100,7 +100,7 @@ async function requeue(deps: RecoverDeps, { id }: Deployment, { signal }: UntilS
     log.flush()
     const finishedAt = to === 'pending' ? null : new Date()
     const moved = { id, from: [status], ...changes, finishedAt, status: to }
-    await untilStored(() => moveDeployment(deps.db, moved), { signal })
+    await retryOnDiskFull(() => moveDeployment(deps.db, moved), { signal })
     deps.logs.publish(id, { status: to })
   }
 }
