@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
-import { lookAgain } from '../docker/index.ts'
+import { resync } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { Changes } from './changes.ts'
 import { calm, CrashCount } from './crash-count.ts'
@@ -45,7 +45,7 @@ export class Conditions {
     { signal, onEvent }: { signal: AbortSignal; onEvent: (event: EngineEvent) => void },
   ) {
     for await (const event of feed.listen(signal)) {
-      if (event === lookAgain) this.#look(signal, () => this.#listAll(docker, signal))
+      if (event === resync) this.#look(signal, () => this.#listAll(docker, signal))
       else if (telling.test(event.action)) {
         this.crashes.hear(event)
         this.#waiting.add(event.id)

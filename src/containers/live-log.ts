@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Container } from '../docker/index.ts'
-import { lookAgain } from '../docker/index.ts'
+import { resync } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { LogBatch } from './log-batch.ts'
@@ -120,7 +120,7 @@ export class LiveLog {
   /** Wakes the loop when something happens to the container, or may have. */
   async #listen() {
     for await (const event of this.#deps.feed.listen(this.#signal))
-      if (event === lookAgain || event.id === this.#source.id) this.#stirred.resolve()
+      if (event === resync || event.id === this.#source.id) this.#stirred.resolve()
   }
 
   async #look() {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { lookAgain } from '../docker/index.ts'
+import { resync } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
 import { observe, statusOf } from './observe.ts'
@@ -20,7 +20,7 @@ const telling = ['start', 'die', 'stop', 'destroy']
  */
 export async function watchContainers(deps: WatchDeps, { signal }: { signal: AbortSignal }) {
   for await (const event of deps.feed.listen(signal)) {
-    if (event === lookAgain) {
+    if (event === resync) {
       for (const { environmentId } of await listDoubtful(deps)) await look(environmentId)
       continue
     }

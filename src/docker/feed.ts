@@ -8,19 +8,19 @@ import type { Docker } from './index.ts'
 const retryDelay = 1000
 
 /** Stands for events that may have been missed: look at the engine itself. */
-export const lookAgain = Symbol('look again')
+export const resync = Symbol('look again')
 
 const channel = 'containers'
 
 /** What happens to containers on the engine, heard over one connection and told to all who listen. */
 export class EngineFeed {
-  readonly #hub = new Hub<EngineEvent | typeof lookAgain>()
+  readonly #hub = new Hub<EngineEvent | typeof resync>()
 
-  /** Begins with `lookAgain`, and yields it whenever the connection was made anew or the listener lagged. */
-  async *listen(signal: AbortSignal): AsyncGenerator<EngineEvent | typeof lookAgain> {
+  /** Begins with `resync`, and yields it whenever the connection was made anew or the listener lagged. */
+  async *listen(signal: AbortSignal): AsyncGenerator<EngineEvent | typeof resync> {
     const live = this.#hub.subscribe(channel, signal)
-    yield lookAgain
-    for await (const event of live) yield event === lagged ? lookAgain : event
+    yield resync
+    for await (const event of live) yield event === lagged ? resync : event
   }
 
   /** Keeps the connection until the signal; an engine that is away is waited for. */
@@ -28,7 +28,7 @@ export class EngineFeed {
     const heard = new Heard()
     const opened = () => {
       reportEngineBack()
-      this.#hub.publish(channel, lookAgain)
+      this.#hub.publish(channel, resync)
     }
     while (!signal.aborted) {
       try {

@@ -18,11 +18,11 @@ export function engineLooks(docker: Deps['docker']): () => Promise<EngineLook> {
   return function lookAtEngine() {
     const at = performance.now()
     if (!last || at - last.at >= interval + patience) last = { at, seen: look(docker) }
-    else if (at - last.at >= interval && !isLooking) void lookAgain(at)
+    else if (at - last.at >= interval && !isLooking) void resync(at)
     return last.seen
   }
 
-  async function lookAgain(at: number) {
+  async function resync(at: number) {
     isLooking = true
     const seen = look(docker)
     await seen.catch(() => {}) // whoever asks next is told

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
-import { lookAgain } from '../docker/index.ts'
+import { resync } from '../docker/index.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
 import { journal, report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
@@ -57,7 +57,7 @@ export class Collector {
     const retention = setInterval(() => this.#dropOld(), retentionInterval)
     this.#dropOld()
     for await (const event of feed.listen(signal))
-      if (event === lookAgain) await this.#look(signal)
+      if (event === resync) await this.#look(signal)
       else if (readLabels(event.attributes).instanceId === instanceId) this.#hear(event)
     clearInterval(retention)
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { lookAgain } from '../docker/index.ts'
+import { resync } from '../docker/index.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
@@ -22,7 +22,7 @@ const settled = ['running', 'unhealthy', 'stopped'] as const satisfies ServiceSt
 export async function watchServices(deps: WatchDeps, { signal }: { signal: AbortSignal }) {
   for await (const event of deps.feed.listen(signal)) {
     const ids =
-      event === lookAgain ? listInStatus(deps.db, settled).map(({ id }) => id) : idsIn(deps, event)
+      event === resync ? listInStatus(deps.db, settled).map(({ id }) => id) : idsIn(deps, event)
     for (const id of ids)
       await observe(deps, id).catch((error) => {
         if (!signal.aborted) report('a service was not looked at', error, { service: id })

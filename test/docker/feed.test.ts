@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { connectDocker, EngineFeed, lookAgain } from '../../src/docker/index.ts'
+import { connectDocker, EngineFeed, resync } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { fakeEngine } from './fake-engine.ts'
 import { sandbox } from './sandbox.ts'
@@ -23,7 +23,7 @@ async function withFeed(
 
 async function next(heard: ReturnType<EngineFeed['listen']>) {
   const { value } = await heard.next()
-  return value === lookAgain ? 'look again' : `${value!.id} ${value!.action}`
+  return value === resync ? 'look again' : `${value!.id} ${value!.action}`
 }
 
 test('after a broken connection nothing is missed, and nothing is told twice', async () => {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../../deps.ts'
 import type { ContainerUsage, StatsReading } from '../../docker/index.ts'
-import { lookAgain, usageBetween } from '../../docker/index.ts'
+import { resync, usageBetween } from '../../docker/index.ts'
 import { report } from '../../platform/journal.ts'
 import { Latest } from '../../live/latest.ts'
 import { UsageEvent } from './event.tsx'
@@ -116,7 +116,7 @@ export class UsagePoller {
     this.#measured.delete(id)
     let told: string | undefined
     for await (const event of feed.listen(signal)) {
-      if (event !== lookAgain && event.id !== id) continue
+      if (event !== resync && event.id !== id) continue
       const container = await docker.inspectContainer(id, { signal })
       const state = container ? restingState(container.state) : 'removed'
       if (!state) return true
