@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { labelFilter } from '../projects/labels.ts'
-import { retire } from '../logs/retire.ts'
+import { stopAndRemove } from '../logs/stop-and-remove.ts'
 import { forgetImage } from '../projects/image-store.ts'
 import { getCurrent, listImages } from './store.ts'
 import type { Job } from './store.ts'
@@ -27,7 +27,7 @@ async function removeContainers(deps: CleanUpDeps, { environment }: Pick<Job, 'e
   // a container that someone ran by hand has the labels of our image, but not this kind
   const labels = labelFilter(instanceId, { environmentId: environment.id, kind: 'app' })
   for (const { id } of await docker.listContainers({ labels, all: true }))
-    if (id !== current?.containerId) await retire(deps, id, { timeoutSeconds })
+    if (id !== current?.containerId) await stopAndRemove(deps, id, { timeoutSeconds })
 }
 
 async function removeImages(

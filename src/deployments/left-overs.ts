@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
-import { retire } from '../logs/retire.ts'
+import { stopAndRemove } from '../logs/stop-and-remove.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
 import { removeUnlessUsed } from './clean-up.ts'
 import { getCurrent, getJob, isEnded, isImageKept } from './store.ts'
@@ -24,7 +24,7 @@ export async function removeContainersLeftOver(
       const job = getJob(db, readLabels(labels).deploymentId)
       if (!job || queue.isBusy(job.environment.id)) return
       if (getCurrent(db, job.environment.id)?.containerId === id) return
-      await retire(deps, id, { timeoutSeconds: 0 })
+      await stopAndRemove(deps, id, { timeoutSeconds: 0 })
     })
   }
 }

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { atItsPace } from '../docker/index.ts'
-import { retire } from '../logs/retire.ts'
+import { stopAndRemove } from '../logs/stop-and-remove.ts'
 import { labelFilter } from '../projects/labels.ts'
 
 type OfService = Pick<Deps, 'docker' | 'instanceId'> & { service: { id: string } }
@@ -15,7 +15,7 @@ export const listOwnContainers = ({ docker, instanceId, service }: OfService) =>
 
 /** Stops and removes the containers of an instance; network and volumes stay. Can be repeated. */
 export async function takeDown(of: Removing) {
-  for (const { id } of await listOwnContainers(of)) await retire(of, id, atItsPace)
+  for (const { id } of await listOwnContainers(of)) await stopAndRemove(of, id, atItsPace)
 }
 
 /** Takes away all that an instance has on the engine; its volumes only when asked. */

@@ -2,7 +2,7 @@ import { urlOf } from '../../environments/json.ts'
 import { Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
 import { labelsFor } from '../../projects/labels.ts'
-import { retire } from '../../logs/retire.ts'
+import { stopAndRemove } from '../../logs/stop-and-remove.ts'
 import type { Run } from '../run.ts'
 import type { Deployment } from '../store.ts'
 import { isEngineAway, retryWhileEngineDown } from '../../docker/retry-while-engine-down.ts'
@@ -107,7 +107,10 @@ async function revertSwitch(run: Run, { id, old }: { id: string; old: string | n
       }),
     )
   }
-  await attempt(() => retire(run, id, { timeoutSeconds: 0 }), 'The new container was not removed')
+  await attempt(
+    () => stopAndRemove(run, id, { timeoutSeconds: 0 }),
+    'The new container was not removed',
+  )
   if (!old) return
   await attempt(async () => {
     await docker.startContainer(old)

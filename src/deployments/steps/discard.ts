@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { labelFilter } from '../../projects/labels.ts'
-import { retire } from '../../logs/retire.ts'
+import { stopAndRemove } from '../../logs/stop-and-remove.ts'
 import { imageNameOf } from '../image-name.ts'
 import type { Job } from '../store.ts'
 
@@ -15,7 +15,7 @@ export async function discard(
   const { docker, instanceId } = deps
   const labels = labelFilter(instanceId, { deploymentId: deployment.id, kind: 'app' })
   for (const { id } of await docker.listContainers({ labels, all: true }))
-    await retire(deps, id, { timeoutSeconds: 0 })
+    await stopAndRemove(deps, id, { timeoutSeconds: 0 })
   if (stops) return { containerId: null }
   // by its own name: what a rollback runs is the image of another deployment
   await docker.removeImage(imageNameOf(deps, deployment))

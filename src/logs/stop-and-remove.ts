@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 
-type Retiring = Pick<Deps, 'docker' | 'collector'>
+type Removing = Pick<Deps, 'docker' | 'collector'>
 
 /** Stops a container, at its own pace where none is given, and removes it when its last lines are kept. */
-export async function retire(
-  { docker, collector }: Retiring,
+export async function stopAndRemove(
+  { docker, collector }: Removing,
   id: string,
   { timeoutSeconds }: { timeoutSeconds: number | null },
 ) {
