@@ -19,7 +19,7 @@ import { hasImage, inspectImage, listImages, removeImage, tagImage } from './ima
 import { untilHealthTestPasses } from './health-test.ts'
 import { engineFrontend, engineInfo } from './info.ts'
 import { engineMachine } from './machine.ts'
-import { logBell, logSnapshot } from './log-snapshot.ts'
+import { waitForOutput, logSnapshot } from './log-snapshot.ts'
 import { containerLogs } from './logs.ts'
 import {
   connectNetwork,
@@ -78,7 +78,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     containerLogs: on(containerLogs),
     containerStats: on(containerStats),
     logSnapshot: on(logSnapshot),
-    logBell: on(logBell),
+    waitForOutput: on(waitForOutput),
 
     diskUse: on(diskUse),
     removeBuildCache: on(removeBuildCache),

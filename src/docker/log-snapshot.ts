@@ -45,7 +45,7 @@ export async function* logSnapshot(
  * Waits until the container writes (true) or the engine ends the stream (false). What was written is
  * not looked at: read a snapshot.
  */
-export async function logBell(
+export async function waitForOutput(
   engine: Engine,
   id: string,
   { signal }: { signal: AbortSignal },

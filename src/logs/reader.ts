@@ -201,7 +201,7 @@ export class Reader {
   async #waitForRing() {
     const over = new AbortController()
     const signal = AbortSignal.any([this.#signal, over.signal])
-    const ring = this.#deps.docker.logBell(this.#cursor.containerId, { signal }).then(
+    const ring = this.#deps.docker.waitForOutput(this.#cursor.containerId, { signal }).then(
       () => this.#intake.quietUpTo(Date.now() - ringDelay),
       () => {},
     )
