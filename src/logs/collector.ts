@@ -7,7 +7,7 @@ import { journal, report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { endsWithin } from '../web/within.ts'
-import type { News } from './life.ts'
+import type { LifecycleEvent } from './life.ts'
 import { dropOldOutput } from './retention.ts'
 import { deleteCursors, getCursor, listCursors } from './output-store.ts'
 import type { Cursor } from './output-store.ts'
@@ -89,7 +89,7 @@ export class Collector {
   }
 
   /** False when nobody reads that container. */
-  #tell(id: string, news: News) {
+  #tell(id: string, news: LifecycleEvent) {
     const reader = this.#readers.get(id)
     if (!reader || reader.closed) return false
     reader.tell(news)
@@ -97,7 +97,7 @@ export class Collector {
   }
 
   /** Has a container read, unless it is being read already; null when its output is not kept. */
-  #read(container: Target, news: News): Reader | null {
+  #read(container: Target, news: LifecycleEvent): Reader | null {
     const { id } = container
     const current = this.#readers.get(id)
     if (current && !current.closed) {
@@ -109,7 +109,7 @@ export class Collector {
     return cursor && this.#open(cursor, { isKnown: known !== undefined, news })
   }
 
-  #open(cursor: Cursor, { isKnown, news }: { isKnown: boolean; news: News }) {
+  #open(cursor: Cursor, { isKnown, news }: { isKnown: boolean; news: LifecycleEvent }) {
     const reader = new Reader(this.#deps(), {
       cursor,
       isKnown,

@@ -8,7 +8,7 @@ import type { Cursor } from './output-store.ts'
  * What was heard of a container. `look` stands for what may have been missed: only then does what
  * the engine shows count, because in a loop of restarts that is ahead of the events.
  */
-export type News =
+export type LifecycleEvent =
   { kind: 'started'; at: Date } | { kind: 'ended'; at: Date; exitCode: number } | { kind: 'look' }
 
 /** The starts and ends of one container, each of them marked once, by an event or by a look. */
@@ -36,7 +36,7 @@ export class Life {
   }
 
   /** The marks for what is new of it; `found` is what it is now. */
-  hear(news: News[], found: Container): Mark[] {
+  hear(news: LifecycleEvent[], found: Container): Mark[] {
     const marks: Mark[] = []
     const runs = !['created', 'exited', 'dead'].includes(found.state)
     for (const item of news) {

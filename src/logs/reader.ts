@@ -7,7 +7,7 @@ import { report } from '../platform/journal.ts'
 import type { Semaphore } from '../platform/semaphore.ts'
 import { Intake, SourceGone } from './intake.ts'
 import { Life } from './life.ts'
-import type { News } from './life.ts'
+import type { LifecycleEvent } from './life.ts'
 import { removalMark } from './marks.ts'
 import { deleteCursors } from './output-store.ts'
 import type { Cursor } from './output-store.ts'
@@ -51,7 +51,7 @@ export class Reader {
   readonly #signal: AbortSignal
   readonly #intake: Intake
   readonly #life: Life
-  #news: News[]
+  #news: LifecycleEvent[]
   #wake = Promise.withResolvers<void>()
   /** Of those who wait until all is stored. */
   #caughtUp: PromiseWithResolvers<void> | null = null
@@ -78,7 +78,7 @@ export class Reader {
       /** Whether it was read before. */
       isKnown: boolean
       /** Why it is read. */
-      news: News
+      news: LifecycleEvent
       writer: OutputWriter
       /** Bounds how many containers are read at a time. */
       pulls: Semaphore
@@ -98,7 +98,7 @@ export class Reader {
     })
   }
 
-  tell(news: News) {
+  tell(news: LifecycleEvent) {
     this.#news.push(news)
     this.#wake.resolve()
   }
