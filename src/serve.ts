@@ -17,7 +17,7 @@ import { sampleUsage } from './containers/usage/sampler.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
 import { LiveLogs } from './containers/live-logs.ts'
 import { Ballast } from './db/ballast.ts'
-import { holdDataDir } from './db/hold.ts'
+import { lockDataDir } from './db/instance-lock.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
 import { closeInOrder, keepTail, markInUse, refuseLostTail } from './db/unclean.ts'
@@ -99,7 +99,7 @@ export async function serve(config: Config) {
   outliveReaders()
   openDataDir(config)
   refuseHalfRestored(config.dataDir)
-  const hold = holdDataDir(config.dataDir)
+  const hold = lockDataDir(config.dataDir)
   const ballast = new Ballast(config.dataDir)
   await ballast.makeRoomToStart()
   for (const name of databases) refuseLostTail(join(config.dataDir, name))

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { holdDataDir } from '../db/hold.ts'
+import { lockDataDir } from '../db/instance-lock.ts'
 import { Failure } from '../platform/errors.ts'
 
 /** Where a backup is unpacked and tried: while it is there, nothing in the data directory counts. */
@@ -20,7 +20,7 @@ export async function fillDataDir<Result>(
   const staging = join(dataDir, stagingName)
   const isNew = !existsSync(dataDir)
   makeDirectory(dataDir)
-  const hold = holdDataDir(dataDir)
+  const hold = lockDataDir(dataDir)
   const undo = () => {
     hold.close()
     for (const path of isNew ? [dataDir] : [staging, join(dataDir, 'davit.lock')])

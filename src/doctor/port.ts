@@ -1,6 +1,6 @@
 import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
-import { isHeld } from '../db/hold.ts'
+import { isLocked } from '../db/instance-lock.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
@@ -10,7 +10,7 @@ type Place = Pick<Config, 'dataDir' | 'host' | 'port'>
 export async function lookAtPort(config: Place): Promise<Finding[]> {
   const { dataDir, port } = config
   if (port === 0) return [ok('port', 'any free one')]
-  return [isHeld(dataDir) ? await lookAtServer(config) : tryToListen(config)]
+  return [isLocked(dataDir) ? await lookAtServer(config) : tryToListen(config)]
 }
 
 async function lookAtServer({ host, port }: Place) {

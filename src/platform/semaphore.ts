@@ -25,11 +25,11 @@ export class Semaphore {
     signal?.throwIfAborted()
     if (this.#held < this.#count) this.#held++
     else await this.#wait(signal)
-    let isHeld = true
+    let isLocked = true
     return {
       [Symbol.dispose]: () => {
-        if (isHeld) this.#release()
-        isHeld = false
+        if (isLocked) this.#release()
+        isLocked = false
       },
     }
   }

@@ -7,7 +7,7 @@ import { explain } from './unusable.ts'
  * Takes a data directory for this process, until it ends in whatever way: the lock is the kernel's.
  * Two at once would each take up the other's deployments as interrupted.
  */
-export function holdDataDir(dataDir: string) {
+export function lockDataDir(dataDir: string) {
   const path = join(dataDir, 'davit.lock')
   try {
     const lock = new Database(path, { create: true })
@@ -25,7 +25,7 @@ export function holdDataDir(dataDir: string) {
 }
 
 /** Whether a Davit runs on it. Takes nothing. */
-export function isHeld(dataDir: string) {
+export function isLocked(dataDir: string) {
   try {
     using lock = new Database(join(dataDir, 'davit.lock'), { readonly: true })
     lock.query('SELECT 1 FROM sqlite_schema').all()
