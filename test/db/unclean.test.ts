@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/db/index.ts'
-import { markInUse, markWhole, refuseLostTail } from '../../src/db/unclean.ts'
+import { markInUse, markWhole, refuseLostTail } from '../../src/db/wal-guard.ts'
 
 function aDatabase() {
   const directory = mkdtempSync(join(tmpdir(), 'davit-unclean-'))
