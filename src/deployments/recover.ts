@@ -9,7 +9,7 @@ import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
 import { bringBack } from './bring-back.ts'
 import { renameOldImages } from './image-name.ts'
-import { removeContainersLeftOver, removeImagesLeftOver } from './left-overs.ts'
+import { removeOrphanContainers, removeOrphanImages } from './orphans.ts'
 import { LogWriter } from './log-writer.ts'
 import { observe } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
@@ -44,7 +44,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
     if (!switching.includes(deployment)) await requeue(deps, deployment, { signal })
 
   await bringBack(deps, { signal })
-  await removeContainersLeftOver(deps, { signal })
+  await removeOrphanContainers(deps, { signal })
   for (const deployment of switching) {
     await startPrevious(deps, deployment, { signal })
     if (signal.aborted) return // the next process takes up what is left
@@ -61,7 +61,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
 
   await Promise.all([
     tellEnds(deps, { deployments: untold, signal }),
-    removeImagesLeftOver(deps, { signal }).then(() => goOnDeleting(deps, { signal })),
+    removeOrphanImages(deps, { signal }).then(() => goOnDeleting(deps, { signal })),
   ])
 }
 

@@ -5,11 +5,11 @@ import { labelFilter, readLabels } from '../projects/labels.ts'
 import { removeUnlessUsed } from './clean-up.ts'
 import { getCurrent, getJob, isEnded, isImageKept } from './store.ts'
 
-type LeftOverDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'queue' | 'instanceId'>
+type OrphanDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'queue' | 'instanceId'>
 
 /** Removes containers of deployments that serve nothing, unless one is at work there by now. */
-export async function removeContainersLeftOver(
-  deps: LeftOverDeps,
+export async function removeOrphanContainers(
+  deps: OrphanDeps,
   { signal }: { signal: AbortSignal },
 ) {
   const { db, docker, queue, instanceId } = deps
@@ -30,8 +30,8 @@ export async function removeContainersLeftOver(
 }
 
 /** Removes images that were built for deployments which have come to their end without them. */
-export async function removeImagesLeftOver(
-  { db, docker, queue, instanceId }: LeftOverDeps,
+export async function removeOrphanImages(
+  { db, docker, queue, instanceId }: OrphanDeps,
   { signal }: { signal: AbortSignal },
 ) {
   const listing = { signal, failed: 'the images left over could not be listed' }
