@@ -1,7 +1,7 @@
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { noteWhatRan } from '../db/brought-back.ts'
+import { noteWhatRan } from '../db/restored.ts'
 import { openDatabase, openLogDatabase } from '../db/index.ts'
 import { closeInOrder } from '../db/wal-guard.ts'
 import { Failure } from '../platform/errors.ts'

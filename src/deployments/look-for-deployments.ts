@@ -1,5 +1,5 @@
-import { listBroughtBack } from '../db/brought-back.ts'
-import type { BroughtBack } from '../db/brought-back.ts'
+import { listRestored } from '../db/restored.ts'
+import type { Restored } from '../db/restored.ts'
 import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
@@ -18,14 +18,14 @@ export type Outlook =
   | { kind: 'again'; fromImage: boolean }
 
 export type Seen = {
-  row: BroughtBack
+  row: Restored
   /** Null when it needs nothing any more: it was deleted, or another deployment is on its way there. */
   found: { job: Job; outlook: Outlook } | null
 }
 
 /** Looks for what ran when the backup was made; and tells which images the engine has. */
 export async function lookForDeployments({ db, docker, instanceId }: LookDeps) {
-  const rows = listBroughtBack(db, 'deployment')
+  const rows = listRestored(db, 'deployment')
   const containers = await docker.listContainers({
     labels: labelFilter(instanceId, { kind: 'app' }),
     all: true,
@@ -37,7 +37,7 @@ export async function lookForDeployments({ db, docker, instanceId }: LookDeps) {
 
 function find(
   db: Deps['db'],
-  { objectId }: BroughtBack,
+  { objectId }: Restored,
   { containers, images }: { containers: ContainerSummary[]; images: Set<string> },
 ): Seen['found'] {
   const job = getJob(db, objectId)

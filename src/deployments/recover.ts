@@ -7,7 +7,7 @@ import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
 import { losePublicNames } from '../projects/bring-image.ts'
 import { removeProject } from '../projects/remove.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
-import { bringBack } from './bring-back.ts'
+import { reconcileAfterRestore } from './reconcile-after-restore.ts'
 import { renameOldImages } from './image-name.ts'
 import { removeOrphanContainers, removeOrphanImages } from './orphans.ts'
 import { LogWriter } from './log-writer.ts'
@@ -43,7 +43,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   for (const deployment of interrupted)
     if (!switching.includes(deployment)) await requeue(deps, deployment, { signal })
 
-  await bringBack(deps, { signal })
+  await reconcileAfterRestore(deps, { signal })
   await removeOrphanContainers(deps, { signal })
   for (const deployment of switching) {
     await startPrevious(deps, deployment, { signal })

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
-import { bringBackServices } from './bring-back.ts'
+import { reconcileServicesAfterRestore } from './reconcile-after-restore.ts'
 import { busyStatuses } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { changeService } from './change.ts'
@@ -22,7 +22,7 @@ export async function recoverServices(
       removeService(deps, { service, volumes: service.deletingVolumes }),
     )
   }
-  await bringBackServices(deps, { signal })
+  await reconcileServicesAfterRestore(deps, { signal })
   for (const service of listInStatus(deps.db, busyStatuses)) {
     if (signal.aborted) return
     if (!deps.runner.isBusy(service.id))

@@ -2,7 +2,7 @@ import { eq, inArray } from 'drizzle-orm'
 import type { Db } from './index.ts'
 import { broughtBack, deployments, services } from './schema.ts'
 
-export type BroughtBack = typeof broughtBack.$inferSelect
+export type Restored = typeof broughtBack.$inferSelect
 
 /** Notes all that runs by what a database from a backup says, for the next server to look for. */
 export const noteWhatRan = (db: Db) =>
@@ -15,9 +15,9 @@ export const noteWhatRan = (db: Db) =>
       tx.insert(broughtBack).values({ kind: 'service', objectId: id }).run()
   })
 
-export const listBroughtBack = (db: Db, kind: BroughtBack['kind']) =>
+export const listRestored = (db: Db, kind: Restored['kind']) =>
   db.select().from(broughtBack).where(eq(broughtBack.kind, kind)).all()
 
 /** It was found, or is on its way again. */
-export const forgetBroughtBack = (db: Pick<Db, 'delete'>, id: string) =>
+export const forgetRestored = (db: Pick<Db, 'delete'>, id: string) =>
   db.delete(broughtBack).where(eq(broughtBack.id, id)).run()

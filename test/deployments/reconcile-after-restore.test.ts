@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { noteWhatRan, listBroughtBack } from '../../src/db/brought-back.ts'
-import { bringBack } from '../../src/deployments/bring-back.ts'
+import { noteWhatRan, listRestored } from '../../src/db/restored.ts'
+import { reconcileAfterRestore } from '../../src/deployments/reconcile-after-restore.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { labelsFor } from '../../src/projects/labels.ts'
 import { testApp } from '../support/app.ts'
@@ -18,8 +18,8 @@ async function wipe(t: TestApp, { containerId }: { containerId: string }) {
 /** Davit as it starts on a database that was restored. */
 async function startRestored(t: TestApp) {
   noteWhatRan(t.db)
-  await bringBack(t.deps, { signal })
-  expect(listBroughtBack(t.db, 'deployment')).toEqual([])
+  await reconcileAfterRestore(t.deps, { signal })
+  expect(listRestored(t.db, 'deployment')).toEqual([])
   t.queue.wake()
 }
 

@@ -1,18 +1,18 @@
-import { forgetBroughtBack, listBroughtBack } from '../db/brought-back.ts'
+import { forgetRestored, listRestored } from '../db/restored.ts'
 import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
 import { readLabels } from '../projects/labels.ts'
 import { placesOf } from '../projects/places.ts'
-import { forgetImagesBut } from './bring-back-store.ts'
+import { forgetImagesBut } from './reconcile-store.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
 import type { Seen } from './look-for-deployments.ts'
 import { LogWriter } from './log-writer.ts'
 import { insertDeployment, moveDeployment, setRunning } from './store.ts'
 import type { Job } from './store.ts'
 
-type BringBackDeps = Pick<
+type ReconcileDeps = Pick<
   Deps,
   'config' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs' | 'queue'
 >
@@ -24,8 +24,11 @@ const triggeredBy = 'a restore from a backup'
  * After a restore: apps are found by the labels of their containers, and what is not there any more is
  * deployed again. What is to be done is in the database until it is done or in the queue.
  */
-export async function bringBack(deps: BringBackDeps, { signal }: { signal: AbortSignal }) {
-  if (listBroughtBack(deps.db, 'deployment').length === 0) return
+export async function reconcileAfterRestore(
+  deps: ReconcileDeps,
+  { signal }: { signal: AbortSignal },
+) {
+  if (listRestored(deps.db, 'deployment').length === 0) return
   const failed = 'what a backup brought back was not looked for'
   await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
     const { seen, images } = await lookForDeployments(deps)
@@ -34,9 +37,9 @@ export async function bringBack(deps: BringBackDeps, { signal }: { signal: Abort
   })
 }
 
-function settle(deps: BringBackDeps, { row, found }: Seen) {
+function settle(deps: ReconcileDeps, { row, found }: Seen) {
   const told = deps.db.transaction((tx) => {
-    forgetBroughtBack(tx, row.id)
+    forgetRestored(tx, row.id)
     if (found?.outlook.kind === 'newer') return adopt(deps, found.job, found.outlook.container)
     if (found?.outlook.kind === 'again') return deployAgain(deps, found.job, found.outlook)
     return null
@@ -49,7 +52,7 @@ function settle(deps: BringBackDeps, { row, found }: Seen) {
 
 /** Nothing but its container is known of it. */
 function adopt(
-  { config, db }: BringBackDeps,
+  { config, db }: ReconcileDeps,
   { deployment, environment, project }: Job,
   container: ContainerSummary,
 ) {
@@ -76,7 +79,7 @@ function adopt(
 }
 
 function deployAgain(
-  { db }: BringBackDeps,
+  { db }: ReconcileDeps,
   { deployment }: Job,
   { fromImage }: { fromImage: boolean },
 ) {

@@ -1,4 +1,4 @@
-import { forgetBroughtBack, listBroughtBack } from '../db/brought-back.ts'
+import { forgetRestored, listRestored } from '../db/restored.ts'
 import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
@@ -9,7 +9,7 @@ type LookDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
 
 /** What ran when the backup was made, and whether the engine has containers of it. */
 export async function lookForServices({ db, docker, instanceId }: LookDeps) {
-  const rows = listBroughtBack(db, 'service')
+  const rows = listRestored(db, 'service')
   const containers = await docker.listContainers({
     labels: labelFilter(instanceId, { kind: 'service' }),
     all: true,
@@ -26,13 +26,16 @@ export async function lookForServices({ db, docker, instanceId }: LookDeps) {
  * After a restore: services are found by the labels of their containers; of what is not there any more
  * the state says that it is to be started.
  */
-export async function bringBackServices(deps: LookDeps, { signal }: { signal: AbortSignal }) {
-  if (listBroughtBack(deps.db, 'service').length === 0) return
+export async function reconcileServicesAfterRestore(
+  deps: LookDeps,
+  { signal }: { signal: AbortSignal },
+) {
+  if (listRestored(deps.db, 'service').length === 0) return
   const failed = 'what a backup brought back was not looked for'
   await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
     for (const { row, service, isThere } of await lookForServices(deps))
       deps.db.transaction((tx) => {
-        forgetBroughtBack(tx, row.id)
+        forgetRestored(tx, row.id)
         if (service && !isThere) startLater(deps, service)
       })
   })
