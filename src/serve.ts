@@ -16,7 +16,7 @@ import { PruneRuns } from './containers/clean-up/runs.ts'
 import { sampleUsage } from './containers/usage/sampler.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
 import { LiveLogs } from './containers/live-logs.ts'
-import { Ballast } from './db/ballast.ts'
+import { DiskReserve } from './db/disk-reserve.ts'
 import { lockDataDir } from './db/instance-lock.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
@@ -100,8 +100,8 @@ export async function serve(config: Config) {
   openDataDir(config)
   refuseHalfRestored(config.dataDir)
   const hold = lockDataDir(config.dataDir)
-  const ballast = new Ballast(config.dataDir)
-  await ballast.makeRoomToStart()
+  const reserve = new DiskReserve(config.dataDir)
+  await reserve.makeRoomToStart()
   for (const name of databases) refuseLostTail(join(config.dataDir, name))
   const deps = assemble(config)
   for (const { $client } of [deps.db, deps.logDb]) {
@@ -109,7 +109,7 @@ export async function serve(config: Config) {
     markInUse($client.filename)
   }
   endTheFuture(deps.db)
-  for (const { $client } of [deps.db, deps.logDb]) $client.ballast = ballast
+  for (const { $client } of [deps.db, deps.logDb]) $client.reserve = reserve
   const stop = new AbortController()
   const app = createApp(deps)
   const server = listen(config, (request, server) => app.fetch(request, { server }))
@@ -125,7 +125,7 @@ export async function serve(config: Config) {
     sampleUsage(deps, { signal: stop.signal }),
     deps.collector.run({ signal: stop.signal }),
     deps.feed.run(deps.docker, { signal: stop.signal }),
-    ballast.keep({ signal: stop.signal }),
+    reserve.keep({ signal: stop.signal }),
     keepEvents(deps.db, { signal: stop.signal }),
     keepLogs(deps, { signal: stop.signal }),
   ].map((work) => work.catch((error) => journal.error('background work failed', error)))

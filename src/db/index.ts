@@ -8,7 +8,7 @@ import { Failure } from '../platform/errors.ts'
 import { root } from '../platform/root.ts'
 import { writeWholeFile } from '../platform/atomic-write.ts'
 import { continueAfterAll } from './new-id.ts'
-import { RoomyDatabase } from './roomy.ts'
+import { ReservedDatabase } from './reserved-database.ts'
 import { keepTail } from './wal-guard.ts'
 import { refuseUnsound } from './unsound.ts'
 import { damaged, explained } from './unusable.ts'
@@ -85,7 +85,7 @@ const isMigrated = (sqlite: Database) =>
   sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = '__drizzle_migrations'").get() !== null
 
 function openFile(path: string) {
-  const sqlite = new RoomyDatabase(path, { create: true, strict: true })
+  const sqlite = new ReservedDatabase(path, { create: true, strict: true })
   sqlite.run('PRAGMA busy_timeout = 5000') // first: switching to WAL needs a lock another process may hold
   sqlite.run('PRAGMA journal_mode = WAL')
   sqlite.run('PRAGMA synchronous = NORMAL')

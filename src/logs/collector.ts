@@ -67,7 +67,7 @@ export class Collector {
   async finish(containerId: string) {
     if (!this.#signal || this.#signal.aborted) return
     const fields = { container: containerId }
-    if (this.#deps().logDb.$client.ballast.isGone)
+    if (this.#deps().logDb.$client.reserve.isGone)
       return report('the last lines of a container are not kept', diskFull(), fields)
     try {
       const container = await this.#deps().docker.inspectContainer(containerId)

@@ -15,7 +15,7 @@ import {
 import type { Block, Cursor } from './output-store.ts'
 
 /** Characters up to which the newest block takes more lines: an app that says little fills it slowly. */
-const roomy = 64 * 1024
+const mergedLength = 64 * 1024
 
 /** Lines that are published at once: what those who lag may hold in memory is made of such batches. */
 const maxBatch = 500
@@ -88,7 +88,7 @@ export class OutputWriter {
     const source = this.#find(sourceId)
     const { block, length } = source
     const own = originRow(origin)
-    const merges = block !== null && length < roomy
+    const merges = block !== null && length < mergedLength
     const rows = lineRows(lines)
     const added = merges && source.origin === own ? rows : own + rows
     const sequence = (block?.last ?? 0) + 1

@@ -128,7 +128,7 @@ export class Reader {
 
   async #round() {
     this.#wake = Promise.withResolvers() // before what may fail: else no rest would follow, ever
-    if (this.#deps.logDb.$client.ballast.isGone) throw diskFull() // the engine keeps it for later
+    if (this.#deps.logDb.$client.reserve.isGone) throw diskFull() // the engine keeps it for later
     if (this.#news.length > 0) await this.#hear()
     if (this.closed) return
     const count = await this.#pull()

@@ -13,7 +13,7 @@ export const healthRoutes = ({ db, logDb, streams }: Pick<Deps, 'db' | 'logDb' |
       if (streams.shutdown.aborted) return c.json({ status: 'stopping' }, 503)
       try {
         for (const { $client } of [db, logDb]) $client.run('SELECT 1 FROM sqlite_schema')
-        return c.json({ status: 'ready', ...(db.$client.ballast.isGone && { disk: 'full' }) })
+        return c.json({ status: 'ready', ...(db.$client.reserve.isGone && { disk: 'full' }) })
       } catch {
         return c.json({ status: 'the database does not answer' }, 503)
       }

@@ -32,7 +32,7 @@ export async function fillTheDisk({ rounds }: { rounds: number }): Promise<Fault
 async function fillOnce() {
   await using disk = await aSmallDisk()
   const davit = anInstallation({ dataDir: disk.dataDir })
-  const ballast = join(disk.dataDir, 'ballast')
+  const reserve = join(disk.dataDir, 'ballast')
   const broken: string[] = []
   const expect = (holds: unknown, what: string) => holds || broken.push(what)
   try {
@@ -40,10 +40,10 @@ async function fillOnce() {
     const make = (name: string) => client.post<{ id: string }>('/projects', { name, repositoryUrl })
     const { id: first } = await make('first')
     const { id: second } = await make('second')
-    expect(await exists(ballast), 'there is no ballast')
+    expect(await exists(reserve), 'there is no reserve')
 
     takeAll(disk.others)
-    const stored = ['second', ...(await storeUntil(make, async () => !(await exists(ballast))))]
+    const stored = ['second', ...(await storeUntil(make, async () => !(await exists(reserve))))]
     await client.delete(`/projects/${first}`) // what cleans up finds room
 
     takeAll(disk.others)

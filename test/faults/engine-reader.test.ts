@@ -46,7 +46,7 @@ test('nor does what is heard while the disk is full keep everything else from ru
   const t = testApp()
   const stop = new AbortController()
   let looks = 0
-  Object.defineProperty(t.logDb.$client.ballast, 'isGone', {
+  Object.defineProperty(t.logDb.$client.reserve, 'isGone', {
     get() {
       if (++looks === 1000) stop.abort() // a loop without a rest would never end
       return true

@@ -72,7 +72,7 @@ export const pruneRoutes = (deps: Deps) => {
     const { signal } = c.req.raw
     const use = await orTooLong(whileAlive(deps.docker, deps.docker.diskUse({ signal })))
     const space = await diskSpace(deps)
-    const disk = { shares: diskShares(deps, use), space, isFull: db.$client.ballast.isGone }
+    const disk = { shares: diskShares(deps, use), space, isFull: db.$client.reserve.isGone }
     const builds = await buildLimits(deps, { space, signal })
     const schedule = getSchedule(db)
     return framed(c, {

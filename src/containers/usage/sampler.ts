@@ -81,7 +81,7 @@ export class Sampler {
 
   #store(measured: Map<string, Measured>, { time, isProven }: { time: number; isProven: boolean }) {
     const { logDb } = this.#deps
-    if (logDb.$client.ballast.isGone) return // what room there is serves the clean-up
+    if (logDb.$client.reserve.isGone) return // what room there is serves the clean-up
     const after = Math.min(this.#averagedUntil ?? time - wholeFine, time - 1)
     logDb.transaction(() => {
       insertSamples(logDb, toSamples(measured, time))

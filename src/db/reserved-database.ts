@@ -1,17 +1,17 @@
 import { Database } from 'bun:sqlite'
 import type { Statement } from 'bun:sqlite'
-import { Ballast } from './ballast.ts'
+import { DiskReserve } from './disk-reserve.ts'
 import { isDiskFull } from './full.ts'
 
 const writes = /^\s*(insert|update|delete)\b/i
 
 /**
- * A database that gives up the ballast when a write finds the disk full, and tries that once more.
+ * A database that gives up the reserve when a write finds the disk full, and tries that once more.
  * The work of a transaction must be fit to be done twice: all it has done was undone.
  */
-export class RoomyDatabase extends Database {
+export class ReservedDatabase extends Database {
   /** Of its disk; none for one in memory. */
-  ballast = new Ballast(null)
+  reserve = new DiskReserve(null)
 
   override prepare: Database['prepare'] = (sql: string, ...parameters: unknown[]) => {
     const statement = super.prepare(sql, ...(parameters as []))
@@ -37,7 +37,7 @@ export class RoomyDatabase extends Database {
     try {
       return write()
     } catch (error) {
-      if (isPart || !isDiskFull(error) || !this.ballast.giveUp()) throw error
+      if (isPart || !isDiskFull(error) || !this.reserve.giveUp()) throw error
       return write()
     }
   }

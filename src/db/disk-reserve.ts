@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { spaceOf } from '../platform/disk-space.ts'
-import { every } from '../platform/repeat.ts'
+import { repeat } from '../platform/repeat.ts'
 import { journal } from '../platform/journal.ts'
 
 /** Bytes; enough for many a clean-up and login, and little on any disk. */
@@ -10,7 +10,7 @@ const most = 32 * 2 ** 20
 
 /** It takes at most this part of a disk, and only where so many times as much is free. */
 const share = 16
-const roomy = 3
+const roomFactor = 3
 
 /** Bytes under which it would help nobody. */
 const least = 2 ** 18
@@ -22,7 +22,7 @@ const interval = 60_000
  * A file that does nothing but take room, and goes when the disk is full: SQLite needs some to
  * delete anything, so that without it nothing could be cleaned up.
  */
-export class Ballast {
+export class DiskReserve {
   /** The disk was found full, and has had no room since. */
   isGone = false
   readonly #dataDir: string | null
@@ -37,14 +37,14 @@ export class Ballast {
   /** Takes the room again whenever there is enough, until the signal. */
   keep({ signal }: { signal: AbortSignal }) {
     const failed = 'the room kept on the disk was not looked at'
-    return every(interval, () => this.hold(), { signal, failed })
+    return repeat(interval, () => this.hold(), { signal, failed })
   }
 
   async hold() {
     if (this.#dataDir === null || this.#bytes() > 0) return
     const space = await spaceOf(this.#dataDir)
     const size = Math.min(most, Math.floor((space?.size ?? 0) / share))
-    if (!space || space.free < roomy * Math.max(size, least)) return
+    if (!space || space.free < roomFactor * Math.max(size, least)) return
     if (this.isGone) journal.info('the disk with the data of Davit has room again')
     this.isGone = false
     if (size >= least) await fill(this.#path, size)
