@@ -1,4 +1,4 @@
-import { every } from '../platform/repeat.ts'
+import { repeat } from '../platform/repeat.ts'
 import { deleteEventsBefore, getOldestEventTime } from './store.ts'
 import type { Store } from './store.ts'
 
@@ -21,4 +21,4 @@ export function dropOldEvents(db: Store) {
 
 /** Drops what is old now and every hour, until the signal. */
 export const keepEvents = (db: Store, { signal }: { signal: AbortSignal }) =>
-  every(interval, () => dropOldEvents(db), { signal, failed: 'old events were not removed' })
+  repeat(interval, () => dropOldEvents(db), { signal, failed: 'old events were not removed' })

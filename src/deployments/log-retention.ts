@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
-import { every } from '../platform/repeat.ts'
+import { repeat } from '../platform/repeat.ts'
 import { getAgeOfLog } from './log-age-store.ts'
 import { deleteLogRows } from '../projects/store.ts'
 import { nextLogged } from './log-store.ts'
@@ -43,7 +43,7 @@ export async function dropOldLogs(
 
 /** Drops what is old now and every hour, until the signal. */
 export const keepLogs = (deps: RetentionDeps, { signal }: { signal: AbortSignal }) =>
-  every(interval, () => dropOldLogs(deps, { signal }), {
+  repeat(interval, () => dropOldLogs(deps, { signal }), {
     signal,
     failed: 'old logs were not removed',
   })

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { report } from './journal.ts'
 
 /** Does it now and again after so many milliseconds, until the signal. What fails is told, and ends nothing. */
-export async function every(
+export async function repeat(
   interval: number,
   work: () => unknown,
   { signal, failed }: { signal: AbortSignal; failed: string },

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import { Failure } from '../../platform/errors.ts'
-import { every } from '../../platform/repeat.ts'
+import { repeat } from '../../platform/repeat.ts'
 import { bytes } from '../../web/units.ts'
 import { diskSpace } from './disk-space.ts'
 import { goesByDefault } from './plan.ts'
@@ -18,7 +18,7 @@ const interval = 60_000
 
 /** Runs the clean-up once a day at its hour; one that was missed runs at the next look of that day. */
 export const keepSchedule = (deps: CleanUpDeps, { signal }: { signal: AbortSignal }) =>
-  every(interval, () => runIfDue(deps, new Date()), { signal, failed: 'the clean-up did not run' })
+  repeat(interval, () => runIfDue(deps, new Date()), { signal, failed: 'the clean-up did not run' })
 
 /** Whether it ran. An engine that is away is told, and tried again at the next look. */
 export async function runIfDue(deps: CleanUpDeps, now: Date): Promise<boolean> {
