@@ -200,7 +200,7 @@ export const deployments = sqliteTable(
     attempt: integer().notNull().default(0),
     cancelRequested: flag().notNull().default(false),
     /** What its commit's provider was told last; null: nothing, or it would not hear it. */
-    toldProvider: text({ enum: ['pending', 'success', 'failure'] }),
+    commitStatus: text('told_provider', { enum: ['pending', 'success', 'failure'] }),
     errorStep: text(),
     errorCode: text(),
     errorMessage: text(),

@@ -24,7 +24,7 @@ import type { Outcome } from './steps/deploy.ts'
 import { discard } from './steps/discard.ts'
 import { countAttempt, getCurrent, getJob } from './store.ts'
 import type { Job } from './store.ts'
-import { commitStatuses } from './tell-provider.ts'
+import { commitStatuses } from './report-commit-status.ts'
 
 type Options = {
   signal: AbortSignal
@@ -39,23 +39,23 @@ export async function runPipeline(deps: Deps, { id, ...options }: Options & { id
   const job = getJob(deps.db, id)
   if (!job) return
   const progress = new Progress(deps, job.deployment)
-  const tellProvider = commitStatuses(deps, { job, log: progress.log })
-  const work = { ...options, job, progress, tellProvider }
+  const reportCommitStatus = commitStatuses(deps, { job, log: progress.log })
+  const work = { ...options, job, progress, reportCommitStatus }
   try {
     await takeSteps(deps, work)
   } catch (error) {
     await end(deps, { ...work, error })
   }
-  tellProvider()
+  reportCommitStatus()
   await tidy(deps, job).catch((error) =>
     report('tidying up after a deployment failed', error, { deployment: id }),
   )
 }
 
-type Work = Options & { job: Job; progress: Progress; tellProvider: () => void }
+type Work = Options & { job: Job; progress: Progress; reportCommitStatus: () => void }
 
 async function takeSteps(deps: Deps, work: Work) {
-  const { job, progress, tellProvider, signal, onBuilt } = work
+  const { job, progress, reportCommitStatus, signal, onBuilt } = work
   const { deployment, environment, project } = job
   const variables = openVariables(deps.db, deps.secrets, environment.id)
   progress.hide(await deps.masks.of(environment.id))
@@ -89,7 +89,7 @@ async function takeSteps(deps: Deps, work: Work) {
   onBuilt()
   const previous = getCurrent(deps.db, environment.id)
   await stage('deploying', () => {
-    if (deployment.image) tellProvider()
+    if (deployment.image) reportCommitStatus()
     return deploy(run, { image, previous, commit })
   })
 
@@ -107,7 +107,7 @@ async function takeSteps(deps: Deps, work: Work) {
       commitAuthor: snapshot.commit.author,
       commitMessage: snapshot.commit.message,
     })
-    tellProvider()
+    reportCommitStatus()
     const image = await stage('building', () => build(run, snapshot))
     progress.save({ image })
     return image

@@ -18,12 +18,12 @@ import {
   getCurrent,
   getJob,
   listInStatus,
-  listUntold,
+  listUnreported,
   moveDeployment,
 } from './store.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder, tellSuperseded } from './waiting.ts'
-import { tellEnds } from './tell-provider.ts'
+import { reportEnds } from './report-commit-status.ts'
 
 /** A deployment that was in work at two deaths of Davit may be what kills it. */
 const maxAttempts = 2
@@ -37,7 +37,7 @@ type UntilStopped = { signal: AbortSignal }
  * back is looked for. Waits for the engine.
  */
 export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
-  const untold = listUntold(deps.db)
+  const untold = listUnreported(deps.db)
   const interrupted = listInStatus(deps.db, activeStatuses)
   const switching = interrupted.filter(({ status }) => status === 'deploying')
   for (const deployment of interrupted)
@@ -60,7 +60,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   deps.queue.wake()
 
   await Promise.all([
-    tellEnds(deps, { deployments: untold, signal }),
+    reportEnds(deps, { deployments: untold, signal }),
     removeOrphanImages(deps, { signal }).then(() => goOnDeleting(deps, { signal })),
   ])
 }

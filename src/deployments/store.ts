@@ -100,8 +100,8 @@ export const listInStatus = (db: Db, statuses: readonly Status[]) =>
     .all()
 
 /** Those whose provider may not have been told of their end. */
-export const listUntold = (db: Db) =>
-  db.select().from(deployments).where(eq(deployments.toldProvider, 'pending')).all()
+export const listUnreported = (db: Db) =>
+  db.select().from(deployments).where(eq(deployments.commitStatus, 'pending')).all()
 
 /** The one whose container serves the environment, or did until it was stopped. */
 export const getCurrent = (db: Db, environmentId: string) =>

@@ -67,7 +67,7 @@ const planted = (bob: TestClient, theirs: Ids) => ({
   image: 'planted',
   containerId: theirs.container,
   rollbackOf: theirs.deployment,
-  toldProvider: 'planted',
+  commitStatus: 'planted',
   hidden: 'planted',
   ['__proto__']: { polluted: 'planted' },
   constructor: { prototype: { polluted: 'planted' } },

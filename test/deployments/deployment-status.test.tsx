@@ -149,7 +149,7 @@ const deployment = (values: Partial<Deployment>): Deployment => ({
   steps: [],
   attempt: 1,
   cancelRequested: false,
-  toldProvider: null,
+  commitStatus: null,
   errorStep: null,
   errorCode: null,
   errorMessage: null,

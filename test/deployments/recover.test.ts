@@ -72,13 +72,13 @@ test('a provider that was told of a beginning is told of the end by the next pro
   const { statuses } = server.add({ fullName: 'team/app' })
   const origin = { sourceId: await addSource(ada, server), repository: 'team/app' }
   const { left } = await aProject(t, ada, origin)
-  const toldProvider = 'pending'
-  const first = left({ status: 'superseded', containerId: 'c', toldProvider })
-  left({ status: 'superseded', toldProvider })
-  left({ status: 'failed', errorStep: 'building', errorMessage: 'No.', toldProvider })
-  left({ status: 'running', toldProvider: 'success' })
+  const commitStatus = 'pending'
+  const first = left({ status: 'superseded', containerId: 'c', commitStatus })
+  left({ status: 'superseded', commitStatus })
+  left({ status: 'failed', errorStep: 'building', errorMessage: 'No.', commitStatus })
+  left({ status: 'running', commitStatus: 'success' })
   left({ status: 'cancelled' }) // it never came to a commit that anyone was told of
-  const interrupted = left({ status: 'building', attempt: 2, toldProvider })
+  const interrupted = left({ status: 'building', attempt: 2, commitStatus })
 
   const stopped = new AbortController()
   server.mode = 'hang'

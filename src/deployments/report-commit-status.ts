@@ -5,7 +5,7 @@ import { providers } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
 import { journal } from '../platform/journal.ts'
-import { statusOf } from './commit-status.ts'
+import { statusOf } from './commit-status-of.ts'
 import { getJob, isEnded, updateDeployment } from './store.ts'
 import type { Deployment, Job } from './store.ts'
 
@@ -36,7 +36,7 @@ export function commitStatuses(
 
   async function tellOne(now: Job, status: CommitStatus) {
     // first: a status that the end of Davit breaks off is told by the next process
-    updateDeployment(deps.db, id, { toldProvider: 'pending' })
+    updateDeployment(deps.db, id, { commitStatus: 'pending' })
     try {
       await send(deps, now, status, AbortSignal.timeout(patience))
     } finally {
@@ -53,13 +53,13 @@ export function commitStatuses(
 }
 
 /** For the start of Davit: tells the ends of deployments that the last process could not tell. */
-export async function tellEnds(
+export async function reportEnds(
   deps: TellDeps,
   { deployments, signal }: { deployments: Deployment[]; signal: AbortSignal },
 ) {
   for (const { id } of deployments) {
     const job = getJob(deps.db, id)
-    if (!job || !isEnded(job.deployment.status) || job.deployment.toldProvider !== 'pending')
+    if (!job || !isEnded(job.deployment.status) || job.deployment.commitStatus !== 'pending')
       continue
     const status = statusOf(job, deps.config)
     if (!status) continue
@@ -74,7 +74,7 @@ export async function tellEnds(
 
 /** One that was not taken counts as told too: asking again would change nothing. */
 function keepEnd({ db }: TellDeps, id: string, { state }: CommitStatus) {
-  if (state !== 'pending') updateDeployment(db, id, { toldProvider: state })
+  if (state !== 'pending') updateDeployment(db, id, { commitStatus: state })
 }
 
 async function send(
