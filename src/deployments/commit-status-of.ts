@@ -8,7 +8,7 @@ import type { Deployment, Job } from './store.ts'
 const maxLength = 140
 
 /** What the provider of its commit is told; null while there is nothing to tell, or no one to tell it to. */
-export function statusOf(
+export function commitStatusOf(
   { project, environment, deployment }: Job,
   config: Config,
 ): CommitStatus | null {

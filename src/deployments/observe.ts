@@ -14,12 +14,12 @@ export async function observe(
   if (!current?.containerId || isSwitching(db, environmentId)) return
   const container = await docker.inspectContainer(current.containerId)
   if (isSwitching(db, environmentId)) return
-  const status = statusOf(container)
+  const status = finishedStatusOf(container)
   if (status === current.status) return
   if (moveDeployment(db, { id: current.id, from: [current.status], status }))
     logs.publish(current.id, { status })
 }
 
 /** What a finished deployment is whose container is in this state, or gone. */
-export const statusOf = (container: Pick<Container, 'state'> | null | undefined) =>
+export const finishedStatusOf = (container: Pick<Container, 'state'> | null | undefined) =>
   container && ['running', 'restarting', 'paused'].includes(container.state) ? 'running' : 'stopped'

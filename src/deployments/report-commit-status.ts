@@ -5,7 +5,7 @@ import { providers } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
 import { journal } from '../platform/journal.ts'
-import { statusOf } from './commit-status-of.ts'
+import { commitStatusOf } from './commit-status-of.ts'
 import { getJob, isEnded, updateDeployment } from './store.ts'
 import type { Deployment, Job } from './store.ts'
 
@@ -30,7 +30,7 @@ export function commitStatuses(
   return function tell() {
     const now = getJob(deps.db, id)
     isOver = !now || isEnded(now.deployment.status)
-    const status = now && statusOf(now, deps.config)
+    const status = now && commitStatusOf(now, deps.config)
     if (status) before = before.then(() => tellOne(now, status)).catch(say)
   }
 
@@ -61,7 +61,7 @@ export async function reportEnds(
     const job = getJob(deps.db, id)
     if (!job || !isEnded(job.deployment.status) || job.deployment.commitStatus !== 'pending')
       continue
-    const status = statusOf(job, deps.config)
+    const status = commitStatusOf(job, deps.config)
     if (!status) continue
     const timeout = AbortSignal.timeout(patience)
     await send(deps, job, status, AbortSignal.any([signal, timeout])).catch((error) => {

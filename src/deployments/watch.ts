@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { resync } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../projects/labels.ts'
-import { observe, statusOf } from './observe.ts'
+import { observe, finishedStatusOf } from './observe.ts'
 import { listInStatus } from './store.ts'
 
 type WatchDeps = Pick<Deps, 'db' | 'docker' | 'feed' | 'instanceId' | 'logs'>
@@ -49,6 +49,6 @@ async function listDoubtful({ db, docker, instanceId }: WatchDeps) {
   if (!containers) return finished
   const byId = new Map(containers.map((container) => [container.id, container]))
   return finished.filter(
-    ({ containerId, status }) => statusOf(byId.get(containerId ?? '')) !== status,
+    ({ containerId, status }) => finishedStatusOf(byId.get(containerId ?? '')) !== status,
   )
 }

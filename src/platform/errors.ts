@@ -13,7 +13,7 @@ export type ErrorCode =
   | 'timeout'
 
 /** The HTTP status that stands for each code (decisions: representations). */
-export const statusOf = {
+export const httpStatusOf = {
   bad_request: 400,
   unauthorized: 401,
   forbidden: 403,

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { AppError, statusOf } from '../platform/errors.ts'
+import { AppError, httpStatusOf } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { moveOn, show } from '../web/respond.tsx'
@@ -28,7 +28,7 @@ export const webhookRoutes = (deps: Pick<Deps, 'db' | 'secrets' | 'config'>) => 
       } catch (error) {
         // in the panel, which loads by itself: nobody asked for a dialog
         if (!(error instanceof AppError) || clientOf(c) === 'program') throw error
-        return show(c, panel(project, null, error.message), statusOf[error.code])
+        return show(c, panel(project, null, error.message), httpStatusOf[error.code])
       }
     })
     .post('/projects/:id/webhook', async (c) => {

@@ -56,11 +56,11 @@ async function* follow(deps: FollowDeps, { id, signal }: Viewer): AsyncGenerator
   for await (const _ of bell(deps, { id, signal })) {
     const service = getService(deps.db, id)
     if (!service) return
-    yield statusOf(deps, await shownService(deps, service))
+    yield statusPropsOf(deps, await shownService(deps, service))
   }
 }
 
-export const statusOf = (
+export const statusPropsOf = (
   { runner, ...deps }: Pick<Deps, 'config' | 'db' | 'runner'>,
   shown: StatusProps['shown'],
 ): StatusProps => ({

@@ -16,7 +16,7 @@ import { changeRoutes } from './change-routes.tsx'
 import { ConnectionDetails } from './connection.tsx'
 import { grantsOf, readAhead, templateOf } from './definition.ts'
 import { detailsOf } from './details.ts'
-import { followHtml, followJson, statusOf } from './follow.tsx'
+import { followHtml, followJson, statusPropsOf } from './follow.tsx'
 import { catalogueQuery } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
 import { makeRoutes } from './make-routes.tsx'
@@ -80,7 +80,7 @@ export const serviceRoutes = (deps: Deps) => {
     .get(servicePattern, async (c) => {
       const service = ownService(deps, c)
       const shown = await shownService(deps, service)
-      const status = statusOf(deps, shown)
+      const status = statusPropsOf(deps, shown)
       const said = clientOf(c) === 'browser' ? await told(service) : null
       return show(c, {
         title: service.name,

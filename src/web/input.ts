@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import type { z, ZodType } from 'zod'
-import { AppError, statusOf } from '../platform/errors.ts'
+import { AppError, httpStatusOf } from '../platform/errors.ts'
 import type { ErrorCode, FieldError } from '../platform/errors.ts'
 import { readBody, snakeCase } from './body.ts'
 import type { Body } from './body.ts'
@@ -56,7 +56,7 @@ export const input = <Schema extends ZodType>(
     async function redraw({ code, fields, message }: AppError) {
       const errors = Object.fromEntries(fields.map((e) => [snakeCase(e.field), e.message]))
       const draft = { values: body.values, errors, message: fields.length > 0 ? null : message }
-      return show(c, await again!(c, draft), statusOf[code])
+      return show(c, await again!(c, draft), httpStatusOf[code])
     }
   })
 

@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { diskFull, isDiskFull } from '../db/full.ts'
 import { databaseUnavailable, isUnavailable } from '../db/unavailable.ts'
-import { AppError, Failure, statusOf } from '../platform/errors.ts'
+import { AppError, Failure, httpStatusOf } from '../platform/errors.ts'
 import { fieldName } from './body.ts'
 import type { Env } from './factory.ts'
 
@@ -26,7 +26,7 @@ export type Problem = {
 export function problemOf(error: Error): Problem {
   if (error instanceof AppError) {
     const { message: detail, fields, retryAfter } = error
-    return { ...problem(statusOf[error.code], detail), fields, retryAfter }
+    return { ...problem(httpStatusOf[error.code], detail), fields, retryAfter }
   }
   if (error instanceof Failure)
     return { ...problem(503, `${error.message} ${error.hint}`), code: error.code }
