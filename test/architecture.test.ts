@@ -17,6 +17,7 @@ const lines = [
   'logs',
   'environments',
   'projects',
+  'runtime',
   'accounts',
   'git registries',
   'audit',

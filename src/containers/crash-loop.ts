@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { report } from '../platform/journal.ts'
-import { readLabels } from '../projects/labels.ts'
+import { readLabels } from '../docker/labels.ts'
 import type { CrashCount } from './crash-count.ts'
 import { findPlace } from './find.ts'
 import { clearStopReason, setStopReason } from './store.ts'

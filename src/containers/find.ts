@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { Container, ContainerSummary } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
-import { labelFilter } from '../projects/labels.ts'
+import { labelFilter } from '../docker/labels.ts'
 import type { User } from '../web/factory.ts'
 import { whileAlive } from '../web/while-alive.ts'
 import { maySee, placeContainers } from './place.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
-import { readLabels } from '../projects/labels.ts'
+import { readLabels } from '../docker/labels.ts'
 import type { User } from '../web/factory.ts'
 import { getDeployedPlaces, getServicePlaces } from './store.ts'
 import type { StopReason } from './store.ts'

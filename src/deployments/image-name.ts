@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { labelFilter } from '../projects/labels.ts'
+import { labelFilter } from '../docker/labels.ts'
 import { renameImage } from './store.ts'
 
 /**

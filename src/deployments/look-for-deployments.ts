@@ -2,7 +2,7 @@ import { listRestored } from '../db/restored.ts'
 import type { Restored } from '../db/restored.ts'
 import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
-import { labelFilter, readLabels } from '../projects/labels.ts'
+import { labelFilter, readLabels } from '../docker/labels.ts'
 import { activeStatuses, getCurrent, getJob, listInStatus } from './store.ts'
 import type { Job } from './store.ts'
 

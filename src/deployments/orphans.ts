@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
-import { stopAndRemove } from '../logs/stop-and-remove.ts'
-import { labelFilter, readLabels } from '../projects/labels.ts'
+import { stopAndRemove } from '../runtime/stop-and-remove.ts'
+import { labelFilter, readLabels } from '../docker/labels.ts'
 import { removeUnlessUsed } from './clean-up.ts'
 import { getCurrent, getJob, isEnded, isImageKept } from './store.ts'
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { resync } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
-import { labelFilter, readLabels } from '../projects/labels.ts'
+import { labelFilter, readLabels } from '../docker/labels.ts'
 import { observe, finishedStatusOf } from './observe.ts'
 import { listInStatus } from './store.ts'
 

@@ -23,7 +23,7 @@ import {
   recordPublic,
 } from './given-image-store.ts'
 import type { GivenImage } from './given-image-store.ts'
-import { areDavits, labelFilter, readLabels } from './labels.ts'
+import { areDavits, labelFilter, readLabels } from '../docker/labels.ts'
 import { privateName, privateRegistry } from './private-images.ts'
 
 export type ImageDeps = Pick<Deps, 'config' | 'db' | 'docker' | 'instanceId' | 'secrets'>

@@ -3,7 +3,7 @@ import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { journal } from '../platform/journal.ts'
 import { Pace } from '../web/pace.ts'
-import { labelFilter } from './labels.ts'
+import { labelFilter } from '../docker/labels.ts'
 import {
   deleteLogRows,
   deleteOutput,

@@ -1,6 +1,6 @@
 import { isAdmin } from '../accounts/user-store.ts'
 import type { Deps } from '../deps.ts'
-import { labelsFor } from '../projects/labels.ts'
+import { labelsFor } from '../docker/labels.ts'
 import { placesOf } from '../projects/places.ts'
 import { planContainers } from './compose/containers.ts'
 import type { ContainerPlan } from './compose/containers.ts'

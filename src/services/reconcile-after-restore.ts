@@ -1,7 +1,7 @@
 import { forgetRestored, listRestored } from '../db/restored.ts'
 import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
-import { labelFilter, readLabels } from '../projects/labels.ts'
+import { labelFilter, readLabels } from '../docker/labels.ts'
 import { getService, moveService } from './store.ts'
 import type { Service } from './store.ts'
 

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
-import { labelFilter, readLabels } from '../projects/labels.ts'
+import { labelFilter, readLabels } from '../docker/labels.ts'
 import type { Shown } from './json.ts'
 import { listPorts } from './store.ts'
 import type { Service } from './store.ts'

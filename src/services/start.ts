@@ -1,5 +1,5 @@
 import { report } from '../platform/journal.ts'
-import { labelFilter } from '../projects/labels.ts'
+import { labelFilter } from '../docker/labels.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { readAhead } from './definition.ts'

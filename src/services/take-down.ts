@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { atItsPace } from '../docker/index.ts'
-import { stopAndRemove } from '../logs/stop-and-remove.ts'
-import { labelFilter } from '../projects/labels.ts'
+import { stopAndRemove } from '../runtime/stop-and-remove.ts'
+import { labelFilter } from '../docker/labels.ts'
 
 type OfService = Pick<Deps, 'docker' | 'instanceId'> & { service: { id: string } }
 type Removing = OfService & Pick<Deps, 'collector'>

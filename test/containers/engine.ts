@@ -3,7 +3,7 @@ import { watchConditions } from '../../src/containers/crash-loop.ts'
 import { watchContainers } from '../../src/deployments/watch.ts'
 import type { ContainerOptions } from '../../src/docker/index.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
-import { labelsFor } from '../../src/projects/labels.ts'
+import { labelsFor } from '../../src/docker/labels.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { services } from '../../src/db/schema.ts'
-import { labelsFor } from '../../src/projects/labels.ts'
+import { labelsFor } from '../../src/docker/labels.ts'
 import { ownFile } from '../../src/services/own-file.ts'
 import { sealValues } from '../../src/services/values.ts'
 import { testApp } from '../support/app.ts'

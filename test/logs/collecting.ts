@@ -1,7 +1,7 @@
 import { onTestFinished } from 'bun:test'
 import type { ContainerOptions } from '../../src/docker/index.ts'
 import { connectEngine } from '../../src/docker/engine.ts'
-import { labelsFor } from '../../src/projects/labels.ts'
+import { labelsFor } from '../../src/docker/labels.ts'
 import { readEvents } from '../demo/events.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'

@@ -6,7 +6,7 @@ import { openDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import { connectDocker } from '../../src/docker/index.ts'
 import { listEnvironments } from '../../src/environments/store.ts'
-import { labelFilter, labelsFor } from '../../src/projects/labels.ts'
+import { labelFilter, labelsFor } from '../../src/docker/labels.ts'
 import { insertProject } from '../../src/projects/store.ts'
 import { hashToken, openSecrets, randomToken } from '../../src/platform/secrets.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { labelsFor } from '../../src/projects/labels.ts'
+import { labelsFor } from '../../src/docker/labels.ts'
 import { updateService } from '../../src/services/store.ts'
 import { sealValues } from '../../src/services/values.ts'
 import { testApp } from '../support/app.ts'

@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
 import type { DiskUse, Network } from '../../docker/index.ts'
-import { areDavits, readLabels } from '../../projects/labels.ts'
+import { areDavits, readLabels } from '../../docker/labels.ts'
 import { listDeployed, readNeeds } from './store.ts'
 import type { Needs } from './store.ts'
 

@@ -1,5 +1,5 @@
 import type { UsedVolume } from '../../docker/index.ts'
-import { readLabels } from '../../projects/labels.ts'
+import { readLabels } from '../../docker/labels.ts'
 import { isAnotherDavits, isOurs } from './facts.ts'
 import type { Facts } from './facts.ts'
 import type { Verdict } from './kinds.ts'

@@ -1,7 +1,7 @@
 import type { ContainerOptions, Image } from '../../docker/index.ts'
 import { compatCapabilities } from '../../docker/index.ts'
 import type { Environment } from '../../environments/store.ts'
-import { labelsFor } from '../../projects/labels.ts'
+import { labelsFor } from '../../docker/labels.ts'
 import type { Run } from '../run.ts'
 
 /** The app's port: the environment's, else its PORT variable, else the image's first EXPOSE, else 3000. */

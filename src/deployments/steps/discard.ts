@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts'
-import { labelFilter } from '../../projects/labels.ts'
-import { stopAndRemove } from '../../logs/stop-and-remove.ts'
+import { labelFilter } from '../../docker/labels.ts'
+import { stopAndRemove } from '../../runtime/stop-and-remove.ts'
 import { imageNameOf } from '../image-name.ts'
 import type { Job } from '../store.ts'
 

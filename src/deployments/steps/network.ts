@@ -1,5 +1,5 @@
-import { labelFilter, labelsFor } from '../../projects/labels.ts'
-import { ensureNetwork } from '../../projects/network.ts'
+import { labelFilter, labelsFor } from '../../docker/labels.ts'
+import { ensureNetwork } from '../../runtime/network.ts'
 import type { Run } from '../run.ts'
 
 /** The project's own network, made at its first deployment. Returns its name. */

@@ -1,5 +1,5 @@
-import { labelFilter, labelsFor } from '../../projects/labels.ts'
-import { ensureNetwork } from '../../projects/network.ts'
+import { labelFilter, labelsFor } from '../../docker/labels.ts'
+import { ensureNetwork } from '../../runtime/network.ts'
 import { networkName } from '../definition.ts'
 import type { Made, ServiceRun } from '../run.ts'
 import type { PulledImages } from './pull.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { insertDeployment, updateDeployment } from '../../../src/deployments/store.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
-import { labelsFor } from '../../../src/projects/labels.ts'
+import { labelsFor } from '../../../src/docker/labels.ts'
 import {
   anApp,
   answerOf,

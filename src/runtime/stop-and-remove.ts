@@ -1,6 +1,10 @@
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
 
-type Removing = Pick<Deps, 'docker' | 'collector'>
+type Removing = {
+  docker: Docker
+  /** Resolves when what a container wrote is stored. */
+  collector: { finish: (containerId: string) => Promise<void> }
+}
 
 /** Stops a container, at its own pace where none is given, and removes it when its last lines are kept. */
 export async function stopAndRemove(

@@ -1,9 +1,12 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
 import { EngineError, freeSubnet, isSubnetTaken } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 
 /** Subnets that are tried when someone else keeps taking the one just found free. */
 const maxTries = 30
+
+type NetworkDeps = { docker: Docker; config: Pick<Config, 'networkPool'> }
 
 type Wanted = {
   name: string
@@ -19,7 +22,7 @@ const locks = new KeyedLock()
  * The network of a project or a service, made when it is first wanted, on a subnet of its own.
  * Found again by the filter. Returns its name.
  */
-export const ensureNetwork = (deps: Pick<Deps, 'docker' | 'config'>, wanted: Wanted) =>
+export const ensureNetwork = (deps: NetworkDeps, wanted: Wanted) =>
   locks.run(wanted.name, wanted.signal, async () => {
     if (!(await findOne(deps, wanted))) await makeNetwork(deps, wanted)
     await findOne(deps, wanted)
@@ -27,14 +30,14 @@ export const ensureNetwork = (deps: Pick<Deps, 'docker' | 'config'>, wanted: Wan
   })
 
 /** Whether it is there. A second one of the name goes: a Davit that was killed may have asked for it. */
-async function findOne({ docker }: Pick<Deps, 'docker'>, { filter, signal }: Wanted) {
+async function findOne({ docker }: Pick<NetworkDeps, 'docker'>, { filter, signal }: Wanted) {
   const found = await docker.listNetworks({ labels: filter, signal })
   let spare = found.length - 1
   for (const { id } of found) if (spare > 0 && (await removeUnlessUsed(docker, id))) spare--
   return found.length > 0
 }
 
-async function removeUnlessUsed(docker: Deps['docker'], id: string) {
+async function removeUnlessUsed(docker: Docker, id: string) {
   try {
     return await docker.removeNetwork(id)
   } catch (error) {
@@ -44,7 +47,7 @@ async function removeUnlessUsed(docker: Deps['docker'], id: string) {
 }
 
 async function makeNetwork(
-  { docker, config }: Pick<Deps, 'docker' | 'config'>,
+  { docker, config }: NetworkDeps,
   { name, filter, labels, signal }: Wanted,
 ) {
   const refused: string[] = [] // a network in the making is not listed yet

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { labelFilter, labelsFor } from '../../src/projects/labels.ts'
-import { ensureNetwork } from '../../src/projects/network.ts'
+import { labelFilter, labelsFor } from '../../src/docker/labels.ts'
+import { ensureNetwork } from '../../src/runtime/network.ts'
 import { testApp } from '../support/app.ts'
 
 test('a network that many want at once is made once, and of two of a name one goes', async () => {

@@ -1,0 +1,75 @@
+import { sql } from 'drizzle-orm'
+import { index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { createdAt, id } from './columns.ts'
+import { environments } from './schema.ts'
+import { services } from './service-schema.ts'
+
+/** What has volumes and runs: an environment or a service, by whose id it goes. */
+export const workloads = sqliteTable('workloads', {
+  id: text().primaryKey(),
+  /** One of the two: the id again, so that the row is deleted with it. */
+  environmentId: text().references(() => environments.id, { onDelete: 'cascade' }),
+  serviceId: text().references(() => services.id, { onDelete: 'cascade' }),
+  /** The release that serves, or did until it was stopped. */
+  liveReleaseId: text(),
+})
+
+const workload = () =>
+  text()
+    .notNull()
+    .references(() => workloads.id, { onDelete: 'cascade' })
+
+/** What a workload runs; never changed. */
+export const releases = sqliteTable(
+  'releases',
+  {
+    /** Of an environment: that of the deployment. */
+    id: id(),
+    workloadId: workload(),
+    /** Sealed JSON; null for one made by an earlier version. */
+    components: text(),
+    createdAt: createdAt(),
+  },
+  (t) => [index('releases_by_workload').on(t.workloadId, t.id)],
+)
+
+export const instanceStates = [
+  'creating',
+  'starting',
+  'live',
+  'stopped',
+  'draining',
+  'removed',
+] as const
+
+/** Containers of releases. A row outlives its container. */
+export const instances = sqliteTable(
+  'instances',
+  {
+    id: id(),
+    releaseId: text()
+      .notNull()
+      .references(() => releases.id, { onDelete: 'cascade' }),
+    workloadId: workload(),
+    component: text().notNull(),
+    /** Null before the engine has created it. */
+    containerId: text().unique(),
+    network: text(),
+    /** IPv4, held until the container is removed; null where the engine chose one. */
+    address: text(),
+    /**
+     * `live` is one that should run, `stopped` one of the live release that was stopped or ended,
+     * `draining` one that was replaced and is to be removed.
+     */
+    state: text({ enum: instanceStates }).notNull().default('creating'),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    index('instances_by_workload').on(t.workloadId, t.state),
+    index('instances_by_release').on(t.releaseId),
+    index('instances_by_state').on(t.state),
+    uniqueIndex('one_address_per_network')
+      .on(t.network, t.address)
+      .where(sql`address IS NOT NULL AND state <> 'removed'`),
+  ],
+)
