@@ -2,6 +2,7 @@ import { aCommand, anApp, aRepository } from '../deployments/apps.ts'
 import { pathOf } from '../deployments/events.ts'
 import { anInstallation } from '../support/installation.ts'
 import type { Launch } from '../support/installation.ts'
+import { comesTrue } from '../support/until.ts'
 import { answerOf } from './answer-of.ts'
 import { faultsOf } from './left-behind.ts'
 import type { FaultReport } from './report.ts'
@@ -40,15 +41,21 @@ export async function killLoop({
     type Ended = Deployment & { error: { code: string; step: string } | null }
     const { status, error } = await client.get<Ended>(pathOf(second))
     const { url } = await client.get<Deployment>(pathOf(first))
-    const answer = await answerOf(url)
     const tries = davit
       .lines(second)
       .filter(({ text }) => text.startsWith('Waiting for a response')).length
+    let left: string[] = []
+    // the app before it has only been started, and images are removed after the deployment's end
+    await comesTrue(30, async () => {
+      const answer = await answerOf(url)
+      const silent = answer === 'first' ? [] : [`the app before it answers “${answer}”`]
+      left = [...silent, ...(await faultsOf(davit))]
+      return left.length === 0
+    })
     const faults = [
       ...(status === 'failed' ? [] : [`it ended as ${status}`]),
       ...(tries > 2 ? [`it was tried ${tries} times`] : []),
-      ...(answer === 'first' ? [] : [`the app before it answers “${answer}”`]),
-      ...(await faultsOf(davit)),
+      ...left,
     ]
     return {
       what: 'Davit killed two seconds after each start, one deployment under way',

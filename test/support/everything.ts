@@ -105,6 +105,8 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
   const container = await t.docker.createContainer({
     name: `test-${Bun.randomUUIDv7().slice(-12)}`,
     image: 'busybox:latest',
+    command: ['sleep', '999'], // once started it stays as it is
+    stopTimeout: 1,
     network: 'bridge',
     memoryBytes: 32 * 2 ** 20,
     cpus: 1,
