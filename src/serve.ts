@@ -2,81 +2,35 @@ import type { Server } from 'bun'
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasUsers } from './accounts/store.ts'
-import { setupCodeFor } from './accounts/setup-code.ts'
 import { recoverRemovals } from './admin/remove-user.ts'
 import { createApp } from './app.tsx'
+import { assemble } from './assemble.ts'
 import { endTheFuture } from './accounts/future-store.ts'
 import { keepEvents } from './audit/retention.ts'
 import { refuseHalfRestored } from './backup/target.ts'
 import type { Config } from './config.ts'
-import { Conditions } from './containers/conditions.ts'
 import { keepSchedule } from './containers/clean-up/schedule.ts'
 import { watchConditions } from './containers/crash-loop.ts'
-import { PruneRuns } from './containers/clean-up/runs.ts'
 import { sampleUsage } from './containers/usage/sampler.ts'
-import { UsagePoller } from './containers/usage/poller.ts'
-import { LiveLogs } from './containers/live-logs.ts'
 import { DiskReserve } from './db/disk-reserve.ts'
 import { lockDataDir } from './db/instance-lock.ts'
-import { openDatabase, openLogDatabase } from './db/index.ts'
-import { openInstallation } from './db/installation.ts'
 import { closeInOrder, keepTail, markInUse, refuseLostTail } from './db/wal-guard.ts'
 import type { Deps } from './deps.ts'
 import { keepLogs } from './deployments/log-retention.ts'
-import { DeploymentQueue } from './deployments/queue.ts'
 import { recover } from './deployments/recover.ts'
 import { watchContainers } from './deployments/watch.ts'
-import { connectDocker, EngineFeed } from './docker/index.ts'
-import { connectGit } from './git/git.ts'
 import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
-import { Hub } from './live/hub.ts'
-import { Collector } from './logs/collector.ts'
-import { Masks } from './logs/masks.ts'
-import { openSecrets } from './platform/secrets.ts'
 import { recoverServices } from './services/recover.ts'
-import { secretsOfService } from './services/secrets-of-service.ts'
-import { ServiceRunner } from './services/runner.ts'
 import { watchServices } from './services/watch.ts'
 import { firstSignal, outliveReaders } from './platform/signals.ts'
 import { version } from './platform/version.ts'
 import { startWatchdog } from './platform/watchdog.ts'
-import { Streams } from './web/streams.ts'
 
 /** Milliseconds after which the process ends whatever is left to do. */
 const shutdownLimit = 20_000
 
 const databases = ['davit.db', 'logs.db']
-
-/** Builds everything that has a lifetime, from the settings alone. */
-export function assemble(config: Config): Deps {
-  const secrets = openSecrets(config)
-  const db = openDatabase(join(config.dataDir, 'davit.db'))
-  const deps: Deps = {
-    config,
-    db,
-    logDb: openLogDatabase(join(config.dataDir, 'logs.db')),
-    secrets,
-    docker: connectDocker({ host: config.dockerHost }),
-    feed: new EngineFeed(),
-    conditions: new Conditions(),
-    pruneRuns: new PruneRuns(() => deps),
-    usage: new UsagePoller(() => deps),
-    liveLogs: new LiveLogs(() => deps),
-    git: connectGit(config),
-    logs: new Hub(),
-    collector: new Collector(() => deps),
-    masks: new Masks(() => deps),
-    queue: new DeploymentQueue(() => deps),
-    runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
-    serviceEvents: new Hub(),
-    serviceSecrets: (id, env) => secretsOfService(deps, id, env),
-    streams: new Streams(config.streamsPerUser),
-    instanceId: openInstallation(db, secrets),
-    setupCode: setupCodeFor(config),
-  }
-  return deps
-}
 
 function openDataDir({ dataDir }: Config) {
   try {

@@ -11,6 +11,7 @@ const lines = [
   'serve.ts',
   'backup doctor',
   'app.tsx',
+  'assemble.ts',
   'api',
   'webhooks home admin',
   'services containers deployments',

@@ -8,9 +8,9 @@ type Open = { log: LiveLog; viewers: number; stop: AbortController }
 /** The logs that someone watches, each followed once. */
 export class LiveLogs {
   readonly #open = new Map<string, Open>()
-  readonly #deps: () => Pick<Deps, 'docker' | 'feed'>
+  readonly #deps: Pick<Deps, 'docker' | 'feed'>
 
-  constructor(deps: () => Pick<Deps, 'docker' | 'feed'>) {
+  constructor(deps: Pick<Deps, 'docker' | 'feed'>) {
     this.#deps = deps
   }
 
@@ -30,7 +30,7 @@ export class LiveLogs {
 
   #start(source: LogSource) {
     const stop = new AbortController()
-    const log = new LiveLog(this.#deps(), source, stop.signal)
+    const log = new LiveLog(this.#deps, source, stop.signal)
     const open = { log, viewers: 0, stop }
     this.#open.set(source.id, open)
     log.run().catch((error) => report('following a log failed', error, { container: source.id }))

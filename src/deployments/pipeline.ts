@@ -26,6 +26,22 @@ import { countAttempt, getCurrent, getJob } from './store.ts'
 import type { Job } from './store.ts'
 import { commitStatuses } from './report-commit-status.ts'
 
+/** What a deployment needs from its clone to its end. */
+export type PipelineDeps = Pick<
+  Deps,
+  | 'config'
+  | 'db'
+  | 'logDb'
+  | 'secrets'
+  | 'docker'
+  | 'git'
+  | 'logs'
+  | 'collector'
+  | 'masks'
+  | 'streams'
+  | 'instanceId'
+>
+
 type Options = {
   signal: AbortSignal
   /** Called when it needs the place of a build no longer. */
@@ -33,7 +49,10 @@ type Options = {
 }
 
 /** Runs one deployment to its end: its outcome is its state and its log. */
-export async function runPipeline(deps: Deps, { id, ...options }: Options & { id: string }) {
+export async function runPipeline(
+  deps: PipelineDeps,
+  { id, ...options }: Options & { id: string },
+) {
   const patience = { signal: deps.streams.shutdown }
   await retryOnDiskFull(() => countAttempt(deps.db, id), patience)
   const job = getJob(deps.db, id)
@@ -54,7 +73,7 @@ export async function runPipeline(deps: Deps, { id, ...options }: Options & { id
 
 type Work = Options & { job: Job; progress: Progress; reportCommitStatus: () => void }
 
-async function takeSteps(deps: Deps, work: Work) {
+async function takeSteps(deps: PipelineDeps, work: Work) {
   const { job, progress, reportCommitStatus, signal, onBuilt } = work
   const { deployment, environment, project } = job
   const variables = openVariables(deps.db, deps.secrets, environment.id)
@@ -121,7 +140,10 @@ async function takeSteps(deps: Deps, work: Work) {
   }
 }
 
-async function end(deps: Deps, { job, progress, signal, error }: Work & { error: unknown }) {
+async function end(
+  deps: PipelineDeps,
+  { job, progress, signal, error }: Work & { error: unknown },
+) {
   const { id } = job.deployment
   const patience = { signal: deps.streams.shutdown }
   const stops = signal.reason === stopping
@@ -148,7 +170,7 @@ async function end(deps: Deps, { job, progress, signal, error }: Work & { error:
 }
 
 /** What a change of containers leaves behind, and whether the state still says what the container does. */
-async function tidy(deps: Deps, { deployment, project, environment }: Job) {
+async function tidy(deps: PipelineDeps, { deployment, project, environment }: Job) {
   const { status } = getJob(deps.db, deployment.id)?.deployment ?? {}
   if (status === 'running') await cleanUp(deps, { project, environment })
   await observe(deps, environment.id)

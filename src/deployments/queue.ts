@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import { journal, report } from '../platform/journal.ts'
 import { endBroken } from './end-broken.ts'
 import { runPipeline } from './pipeline.ts'
+import type { PipelineDeps } from './pipeline.ts'
 import { RoundRobin } from './round-robin.ts'
 import { cancelled, stopping } from './run.ts'
 import { activeStatuses, listInStatus } from './store.ts'
@@ -26,18 +26,18 @@ type Running = {
  * their owners take turns. The database is the queue; this only remembers what runs now.
  */
 export class DeploymentQueue {
-  readonly #deps: () => Deps
+  readonly #deps: PipelineDeps
   readonly #running = new Map<string, Running>()
   readonly #builders = new RoundRobin()
   readonly #stop = new AbortController()
 
-  constructor(deps: () => Deps) {
+  constructor(deps: PipelineDeps) {
     this.#deps = deps
   }
 
   /** For those below the deployments; the same door as everyone's. */
   trigger(trigger: Trigger) {
-    return triggerDeployment(this.#deps(), trigger)
+    return triggerDeployment({ ...this.#deps, queue: this }, trigger)
   }
 
   /** Call it after every insert and every end: once too often does no harm. Never throws. */
@@ -51,7 +51,7 @@ export class DeploymentQueue {
   }
 
   #startWaiting() {
-    const { db, config } = this.#deps()
+    const { db, config } = this.#deps
     // also what the last process left in work, until it is taken up
     const active = new Set(listInStatus(db, activeStatuses).map((one) => one.environmentId))
     const isFree = ({ deployment: { environmentId } }: Waiting) =>
@@ -85,7 +85,7 @@ export class DeploymentQueue {
 
   /** Ends all that waits and runs of a project or an environment; resolves when all has ended. */
   async cancelAll(of: WorkOf) {
-    const deps = this.#deps()
+    const deps = this.#deps
     for (const { id } of cancelWaiting(deps.db, of)) tellCancelled(deps, id)
     requestCancel(deps.db, of)
     const running = listWorkOf(deps.db, of, [...this.#running.keys()])
@@ -114,11 +114,11 @@ export class DeploymentQueue {
       run.building = false
       this.wake()
     }
-    run.done = runPipeline(this.#deps(), { id, signal: abort.signal, onBuilt })
+    run.done = runPipeline(this.#deps, { id, signal: abort.signal, onBuilt })
       .catch((error) => {
         journal.error('pipeline broke', error, { deployment: id })
         const status = abort.signal.reason === cancelled ? 'cancelled' : 'failed'
-        return endBroken(this.#deps(), { id, status, signal: this.#stop.signal })
+        return endBroken(this.#deps, { id, status, signal: this.#stop.signal })
       })
       .finally(() => {
         this.#running.delete(id)

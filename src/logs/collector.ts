@@ -34,15 +34,15 @@ type CollectorDeps = Pick<
 
 /** Keeps what the containers of apps and services write, beyond their life. */
 export class Collector {
-  readonly #deps: () => CollectorDeps
+  readonly #deps: CollectorDeps
   readonly #readers = new Map<string, Reader>()
   readonly #pulls = new Semaphore(maxPulls)
-  #writer: OutputWriter | undefined
+  readonly #store: OutputWriter
   #signal: AbortSignal | null = null
 
-  /** The rest of what has a lifetime is asked for when it is needed: it is made at the same time. */
-  constructor(deps: () => CollectorDeps) {
+  constructor(deps: CollectorDeps) {
     this.#deps = deps
+    this.#store = new OutputWriter(deps)
   }
 
   /** Lines that have just been stored, by the id of their environment or service. */
@@ -53,7 +53,7 @@ export class Collector {
   /** Reads until the signal. What containers write after it is found when this is run again. */
   async run({ signal }: { signal: AbortSignal }) {
     this.#signal = signal
-    const { feed, instanceId } = this.#deps()
+    const { feed, instanceId } = this.#deps
     const retention = setInterval(() => this.#dropOld(), retentionInterval)
     this.#dropOld()
     for await (const event of feed.listen(signal))
@@ -67,10 +67,10 @@ export class Collector {
   async finish(containerId: string) {
     if (!this.#signal || this.#signal.aborted) return
     const fields = { container: containerId }
-    if (this.#deps().logDb.$client.reserve.isGone)
+    if (this.#deps.logDb.$client.reserve.isGone)
       return report('the last lines of a container are not kept', diskFull(), fields)
     try {
-      const container = await this.#deps().docker.inspectContainer(containerId)
+      const container = await this.#deps.docker.inspectContainer(containerId)
       const reader = container && this.#read(container, { kind: 'look' })
       if (reader && !(await endsWithin(patience, reader.catchUp())))
         journal.warn('the last lines of a container were not read in time', fields)
@@ -85,7 +85,7 @@ export class Collector {
     else if (action === 'die')
       this.#tell(id, { kind: 'ended', at, exitCode: Number(attributes.exitCode ?? 0) })
     else if (action === 'destroy' && !this.#tell(id, { kind: 'look' }))
-      deleteCursors(this.#deps().logDb, [id])
+      deleteCursors(this.#deps.logDb, [id])
   }
 
   /** False when nobody reads that container. */
@@ -104,13 +104,13 @@ export class Collector {
       current.tell(news)
       return current
     }
-    const known = getCursor(this.#deps().logDb, id)
+    const known = getCursor(this.#deps.logDb, id)
     const cursor = known ?? newCursor(container)
     return cursor && this.#open(cursor, { isKnown: known !== undefined, news })
   }
 
   #open(cursor: Cursor, { isKnown, news }: { isKnown: boolean; news: LifecycleEvent }) {
-    const reader = new Reader(this.#deps(), {
+    const reader = new Reader(this.#deps, {
       cursor,
       isKnown,
       news,
@@ -138,7 +138,7 @@ export class Collector {
   }
 
   async #lookOnce(signal: AbortSignal) {
-    const { docker, logDb, instanceId } = this.#deps()
+    const { docker, logDb, instanceId } = this.#deps
     const labels = labelFilter(instanceId)
     const found = await docker.listContainers({ labels, all: true, signal })
     for (const container of found) {
@@ -156,13 +156,9 @@ export class Collector {
     }
   }
 
-  get #store() {
-    return (this.#writer ??= new OutputWriter(this.#deps()))
-  }
-
   #dropOld() {
     try {
-      dropOldOutput(this.#deps())
+      dropOldOutput(this.#deps)
       this.#store.forget()
     } catch (error) {
       report('old output was not removed', error)

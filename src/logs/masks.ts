@@ -34,17 +34,17 @@ export const nothingHidden: SourceMask = { mask: noMask, state: '' }
  * as long as it is true.
  */
 export class Masks {
-  readonly #deps: () => MaskDeps
+  readonly #deps: MaskDeps
   readonly #made = new Map<string, Made>()
   readonly #states = new Map<string, { changes: number; state: string }>()
 
-  constructor(deps: () => MaskDeps) {
+  constructor(deps: MaskDeps) {
     this.#deps = deps
   }
 
   /** Of the secrets of an environment or service as they are at this moment. */
   stateOf(sourceId: string): string {
-    const { db } = this.#deps()
+    const { db } = this.#deps
     const changes = ownChangesOf(db)
     const known = this.#states.get(sourceId)
     if (known?.changes === changes) return known.state
@@ -90,7 +90,7 @@ export class Masks {
   }
 
   async #read({ sourceId, state, also }: { sourceId: string; state: string; also: Also }) {
-    const { db, secrets, serviceSecrets } = this.#deps()
+    const { db, secrets, serviceSecrets } = this.#deps
     const set = new SecretSet()
     const pace = new Pace()
     const add = async (secret: string, until?: number) => {

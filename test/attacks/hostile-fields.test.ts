@@ -125,7 +125,7 @@ test('no field of any form runs what it is given: it is refused, or kept as it i
   const t = testApp({ DAVIT_REGISTRATION: 'open', DAVIT_ALLOW_LOCAL_REPOS: '0' })
   t.queue.wake = () => {}
   t.runner.run = () => Promise.resolve()
-  t.docker.checkRegistry = () => Promise.resolve()
+  t.faults.checkRegistry = () => Promise.resolve()
   const ada = t.logInAsAdmin('ada@example.com')
   const ids = await everything(t, ada)
   const seen = { refused: 0, kept: 0 }

@@ -131,8 +131,7 @@ test('without an engine every address says that, and how to get it back', async 
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const id = 'a'.repeat(64)
-  const { docker } = t.deps
-  t.deps.docker = connectDocker({ host: 'unix:///no/such.sock' })
+  Object.assign(t.faults, connectDocker({ host: 'unix:///no/such.sock' }))
   const answers = [
     await ada.get('/containers'),
     await ada.get('/containers/api'),
@@ -140,7 +139,6 @@ test('without an engine every address says that, and how to get it back', async 
     await ada.post(`/containers/${id}/stop`),
     await ada.post(`/containers/${id}/restart`),
   ]
-  t.deps.docker = docker
   for (const { status, json } of answers) {
     expect(status).toBe(503)
     expect(json.detail).toContain('cannot be reached')

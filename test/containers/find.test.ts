@@ -158,11 +158,8 @@ test('a container that vanishes while it is read is missing, and the answer says
   expect((await ada.get(`/containers/${id}`)).status).toBe(200)
   const { stopContainer, restartContainer } = t.docker
   const gone = () => t.docker.removeContainer(id, { force: true })
-  t.deps.docker = {
-    ...t.docker,
-    stopContainer: async (...args) => (await gone(), stopContainer(...args)),
-    restartContainer: async (...args) => (await gone(), restartContainer(...args)),
-  }
+  t.faults.stopContainer = async (...args) => (await gone(), stopContainer(...args))
+  t.faults.restartContainer = async (...args) => (await gone(), restartContainer(...args))
 
   const answer = await ada.post(`/containers/${id}/stop`)
   expect(answer.status).toBe(404)

@@ -244,15 +244,12 @@ test('an engine that hangs up while the container runs is asked again', async ()
   const script = 'i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo $i; usleep 5000; done; sleep 99'
   const { id } = await aRunning(t, ada, script)
   const { containerLogs } = t.docker
-  t.deps.docker = {
-    ...t.docker,
-    containerLogs: async function* (id, options) {
-      let left = options?.follow ? 5 : Infinity
-      for await (const lines of containerLogs(id, options)) {
-        yield lines
-        if (--left === 0) return
-      }
-    },
+  t.faults.containerLogs = async function* (id, options) {
+    let left = options?.follow ? 5 : Infinity
+    for await (const lines of containerLogs(id, options)) {
+      yield lines
+      if (--left === 0) return
+    }
   }
   const stream = await followLog(ada, id, { tail: '10000' })
   const texts = textsOf(await stream.until(isLine('400')))

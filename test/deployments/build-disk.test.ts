@@ -17,8 +17,7 @@ beforeAll(async () => {
 afterAll(() => engine[Symbol.asyncDispose]())
 
 function anApp() {
-  const t = testApp()
-  t.deps.docker = connectDocker({ host: engine.host })
+  const t = testApp({}, { docker: connectDocker({ host: engine.host }) })
   return { t, ada: t.logIn('ada@example.com') }
 }
 

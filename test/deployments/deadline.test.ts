@@ -18,8 +18,7 @@ const isAtWork = (argument: string) =>
   })
 
 function aDavitWithLittlePatience(env: Record<string, string> = {}) {
-  const t = testApp(env)
-  t.deps.config = { ...t.config, buildTimeout: 6000 }
+  const t = testApp(env, { config: { buildTimeout: 6000 } })
   return { t, ada: t.logIn('ada@example.com') }
 }
 

@@ -13,12 +13,8 @@ import { logs, pathOf } from './events.ts'
 /** The whole product, whose way to the engine can be cut. */
 async function cuttableApp() {
   const way = await aWayToTheEngine()
-  onTestFinished(() => {
-    way.cut()
-    t.deps.docker = t.docker // what the test has made is removed the usual way
-  })
-  const t = testApp()
-  t.deps.docker = connectDocker({ host: way.host })
+  onTestFinished(() => way.cut())
+  const t = testApp({}, { docker: connectDocker({ host: way.host }) })
   return { t, way, ada: t.logIn('ada@example.com') }
 }
 
@@ -111,15 +107,13 @@ test('recovery goes on when the engine fails a call, and begins again when it go
     isAway = false
     throw new Failure('engine_unreachable', 'It is away.', 'Start it.')
   }
-  t.deps.docker = {
-    ...t.docker,
+  Object.assign(t.faults, {
     listContainers: listContainers as unknown as Docker['listContainers'],
     removeContainer: refused('remove'),
     startContainer: refused('start'),
     inspectContainer: refused('inspect'),
-  }
+  })
   await recover(t.deps, { signal: new AbortController().signal })
-  t.deps.docker = t.docker // what the test has made is removed the usual way
   // the last is the deletion that was broken off
   expect(called).toEqual(['remove', 'start', 'inspect', 'remove'])
   expect((await ada.get(pathOf({ projectId, id: interrupted.id }))).json).toMatchObject({

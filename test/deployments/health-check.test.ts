@@ -26,12 +26,8 @@ async function running(
   files: Files,
   { port, remote = false }: { port?: number; remote?: boolean },
 ) {
-  const t = testApp()
-  if (remote) {
-    const docker = connectDocker({ host: engineOverTcp() })
-    expect(docker.remote).toBe(true)
-    t.deps.docker = docker
-  }
+  const t = testApp({}, remote ? { docker: connectDocker({ host: engineOverTcp() }) } : {})
+  expect(t.deps.docker.remote).toBe(remote)
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, files, {
     healthTimeout: 30,

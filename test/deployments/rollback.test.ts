@@ -85,12 +85,9 @@ test('a rollback that fails leaves its image, and what runs; one without its ima
 
 /** Calls what stands in for a call of the engine once, when it is made for that image. */
 function whenRemoved(t: TestApp, image: string, before: () => Promise<void>) {
-  t.deps.docker = {
-    ...t.docker,
-    async removeImage(...args) {
-      if (args[0] === image) await before()
-      return t.docker.removeImage(...args)
-    },
+  t.faults.removeImage = async (...args) => {
+    if (args[0] === image) await before()
+    return t.docker.removeImage(...args)
   }
 }
 
@@ -145,13 +142,10 @@ describe('a rollback to an image that a clean-up wants to remove', () => {
     const ada = t.logIn('ada@example.com')
     const { project, first } = await twoDeployments(t, ada)
     let rollback: Answer | null = null
-    t.deps.docker = {
-      ...t.docker,
-      async listImages(...args) {
-        const found = await t.docker.listImages(...args)
-        rollback ??= await rollBack(ada, first) // the clean-up has chosen by now
-        return found
-      },
+    t.faults.listImages = async (...args) => {
+      const found = await t.docker.listImages(...args)
+      rollback ??= await rollBack(ada, first) // the clean-up has chosen by now
+      return found
     }
     await project.deploy()
     await t.queue.idle()

@@ -204,13 +204,13 @@ describe('whatever goes wrong before the new version is stored as running', () =
         const call = t.docker[name] as (...args: unknown[]) => Promise<unknown>
         const once = async (...args: unknown[]) => {
           const result = await call(...args)
-          t.deps.docker = Object.assign(t.deps.docker, { [name]: call })
+          delete t.faults[name]
           if (fault === 'error') throw new EngineError(500, 'something broke')
           cancelling = cancel(ada, second!)
           await logs(ada, second!, '')
           return result
         }
-        t.deps.docker = { ...t.docker, [name]: once }
+        Object.assign(t.faults, { [name]: once })
         second = await project.trigger()
         const { status } = await finished(ada, second!)
         await cancelling
@@ -229,10 +229,8 @@ test('what goes wrong after it leaves the new one serving', async () => {
   await project.deploy()
   await t.queue.idle()
   project.repository.commit(anApp('second'))
-  t.deps.docker = {
-    ...t.docker,
-    listContainers: () => Promise.reject(new Failure('engine_timeout', 'It is silent.', 'Wait.')),
-  }
+  t.faults.listContainers = () =>
+    Promise.reject(new Failure('engine_timeout', 'It is silent.', 'Wait.'))
   const second = await project.deploy()
   await t.queue.idle()
   expect(second.status).toBe('running')

@@ -104,12 +104,9 @@ test('what could not be looked at is looked at again', async () => {
     containerId: 'none',
   })
   let looks = 0
-  t.deps.docker = {
-    ...t.docker,
-    inspectContainer: async () => {
-      if (++looks === 1) throw new Failure('engine_timeout', 'No answer.', 'Wait.')
-      return null
-    },
+  t.faults.inspectContainer = async () => {
+    if (++looks === 1) throw new Failure('engine_timeout', 'No answer.', 'Wait.')
+    return null
   }
 
   expect(await nextStatus(t, deployment, async () => void watch(t))).toBe('stopped')

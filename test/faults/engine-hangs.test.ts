@@ -1,13 +1,11 @@
-import { expect, onTestFinished, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { connectDocker } from '../../src/docker/index.ts'
 import { testApp } from '../support/app.ts'
 import { startPrivateEngine } from './private-engine.ts'
 
 test('each page says that the engine hangs, and shows all again when it goes on', async () => {
   await using engine = await startPrivateEngine()
-  const t = testApp()
-  onTestFinished(() => void (t.deps.docker = t.docker)) // what the test has made is removed the usual way
-  t.deps.docker = connectDocker({ host: engine.host })
+  const t = testApp({}, { docker: connectDocker({ host: engine.host }) })
   const ada = t.logIn('ada@example.com')
   expect((await ada.get('/containers/api')).json).toEqual({ containers: [] })
 

@@ -30,10 +30,7 @@ test('what was heard last before the engine went away does not have it asked wit
     asked++
     return Promise.reject(new Failure('engine_unreachable', 'It is away.', 'Start it.'))
   }
-  t.deps.docker = {
-    ...t.docker,
-    inspectContainer: inspectContainer as unknown as Docker['inspectContainer'],
-  }
+  t.faults.inspectContainer = inspectContainer as unknown as Docker['inspectContainer']
   const stop = new AbortController()
   const reader = aReader(t, stop)
   await new Promise((resolve) => setTimeout(resolve, 200)) // a loop without a rest lets no timer run

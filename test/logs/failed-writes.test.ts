@@ -42,12 +42,9 @@ test('all who wait for the last lines of a container are told when they are stor
 })
 
 /** Counts how often the log of a container is read. */
-function countReads({ deps }: ReturnType<typeof testApp>) {
+function countReads({ docker, faults }: ReturnType<typeof testApp>) {
   const reads = { count: 0 }
-  const { logSnapshot } = deps.docker
-  deps.docker = {
-    ...deps.docker,
-    logSnapshot: (...args: Parameters<typeof logSnapshot>) => (reads.count++, logSnapshot(...args)),
-  }
+  const { logSnapshot } = docker
+  faults.logSnapshot = (...args) => (reads.count++, logSnapshot(...args))
   return reads
 }

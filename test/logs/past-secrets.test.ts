@@ -117,13 +117,10 @@ describe('a variable that is marked secret', () => {
     const project = await aProject(t, ada, anApp('x'))
     const variables = `/envs/${project.environmentId}/variables`
     const { id } = (await ada.post(variables, { key: 'TOKEN', value })).json
-    t.deps.docker = {
-      ...t.deps.docker,
-      async *buildImage() {
-        yield { stream: 'stdout', text: 'building' } as never
-        await ada.put(`${variables}/${id}`, { secret: true })
-        throw new Failure('build_failed', `The step printed ${value}.`, 'Look at it.')
-      },
+    t.faults.buildImage = async function* () {
+      yield { stream: 'stdout', text: 'building' } as never
+      await ada.put(`${variables}/${id}`, { secret: true })
+      throw new Failure('build_failed', `The step printed ${value}.`, 'Look at it.')
     }
     const { error } = await project.deploy()
     expect(error.message).toContain('***')

@@ -204,16 +204,16 @@ test('a deletion is recorded from its beginning, and not when the engine can not
       )
       .all()
 
-  t.deps.docker = { ...t.docker, info: fault }
+  t.faults.info = fault
   expect((await ada.delete(path)).status).toBeGreaterThanOrEqual(500)
   expect(deletions()).toEqual([])
   expect((await ada.get(path)).json.deleting).toBe(false)
 
-  t.deps.docker = { ...t.docker, listContainers: fault }
+  delete t.faults.info
+  t.faults.listContainers = fault
   expect((await ada.delete(path)).status).toBeGreaterThanOrEqual(500)
   expect(deletions()).toEqual([{ name: 'site' }])
   expect((await ada.get(path)).json.deleting).toBe(true)
-  t.deps.docker = t.docker // what the test has made is removed the usual way
 })
 
 test('of two environments deleted at once one stays', async () => {
@@ -243,7 +243,7 @@ test('an environment that takes long to go is recorded at once, and goes on afte
   const { json: staging } = await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })
   const path = `/projects/${project.id}/envs/${staging.id}`
   const { promise: slow, resolve: release } = Promise.withResolvers<void>()
-  t.deps.docker = { ...t.docker, listContainers: () => slow.then(() => []) }
+  t.faults.listContainers = () => slow.then(() => [])
   const timeout = globalThis.setTimeout
   using _ = spyOn(globalThis, 'setTimeout').mockImplementation(((
     act: () => void,
@@ -261,7 +261,6 @@ test('an environment that takes long to go is recorded at once, and goes on afte
 
   release()
   while ((await ada.get(path)).status !== 404) await new Promise(setImmediate)
-  t.deps.docker = t.docker
 })
 
 test('a deployment that comes while its environment goes leaves nothing behind', async () => {

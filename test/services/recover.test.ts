@@ -20,9 +20,8 @@ volumes: {data: {}}`
 /** Davit stands still for good when it asks the engine for this. */
 function standStillAt(t: TestApp, call: 'inspectImage' | 'createContainer' | 'startContainer') {
   const reached = Promise.withResolvers<void>()
-  const docker = t.deps.docker
-  t.deps.docker = { ...docker, [call]: () => (reached.resolve(), new Promise(() => {})) }
-  return { reached: reached.promise, goOn: () => void (t.deps.docker = docker) }
+  Object.assign(t.faults, { [call]: () => (reached.resolve(), new Promise(() => {})) })
+  return { reached: reached.promise, goOn: () => void delete t.faults[call] }
 }
 
 test.each([

@@ -4,26 +4,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { insertUser } from '../../src/accounts/store.ts'
 import { createApp } from '../../src/app.tsx'
+import { assemble } from '../../src/assemble.ts'
+import type { Overrides } from '../../src/assemble.ts'
 import { parseConfig } from '../../src/config.ts'
-import { Conditions } from '../../src/containers/conditions.ts'
-import { UsagePoller } from '../../src/containers/usage/poller.ts'
-import { LiveLogs } from '../../src/containers/live-logs.ts'
-import { PruneRuns } from '../../src/containers/clean-up/runs.ts'
+import type { Config } from '../../src/config.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { givenImages } from '../../src/db/schema.ts'
-import { openInstallation } from '../../src/db/installation.ts'
 import type { Deps } from '../../src/deps.ts'
-import { DeploymentQueue } from '../../src/deployments/queue.ts'
-import { connectDocker, EngineFeed } from '../../src/docker/index.ts'
-import { connectGit } from '../../src/git/git.ts'
-import { Hub } from '../../src/live/hub.ts'
-import { Collector } from '../../src/logs/collector.ts'
-import { Masks } from '../../src/logs/masks.ts'
+import { connectDocker } from '../../src/docker/index.ts'
+import type { Docker } from '../../src/docker/index.ts'
 import { labelFilter } from '../../src/docker/labels.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
-import { secretsOfService } from '../../src/services/secrets-of-service.ts'
-import { ServiceRunner } from '../../src/services/runner.ts'
-import { Streams } from '../../src/web/streams.ts'
 import { TestClient } from './client.ts'
 import { removeFromEngine } from './remove-from-engine.ts'
 
@@ -31,11 +22,15 @@ export type TestApp = ReturnType<typeof testApp>
 
 /**
  * The whole product on databases in memory, with the real engine and the real git, driven without a
- * socket. What a test leaves on the engine is removed when it ends.
+ * socket. What a test leaves on the engine is removed when it ends. A call of the engine that is set on
+ * `faults` stands in for the real one until it is deleted; `docker` stays the real engine.
  */
-export function testApp(env: Record<string, string> = {}) {
+export function testApp(
+  env: Record<string, string> = {},
+  { config: settings, ...overrides }: Overrides & { config?: Partial<Config> } = {},
+) {
   const dataDir = mkdtempSync(join(tmpdir(), 'davit-test-'))
-  const config = parseConfig({
+  const parsed = parseConfig({
     DAVIT_DATA_DIR: dataDir,
     DAVIT_ALLOW_LOCAL_REPOS: '1',
     DAVIT_ALLOW_HOSTS: '127.0.0.1',
@@ -44,45 +39,31 @@ export function testApp(env: Record<string, string> = {}) {
     DAVIT_SETTLE_TIME: '1',
     ...env,
   })
-  const secrets = new Secrets('a secret of the tests, 32 bytes long')
-  const db = openDatabase(':memory:')
-  const { docker, hasMade } = noticing(connectDocker({ host: process.env.DOCKER_HOST }))
-  const deps: Deps = {
-    config,
-    db,
+  const config = { ...parsed, ...settings }
+  const docker = connectDocker({ host: process.env.DOCKER_HOST })
+  const { faults, interposed, hasMade } = interpose(overrides.docker ?? docker)
+  const deps = assemble(config, {
+    secrets: new Secrets('a secret of the tests, 32 bytes long'),
+    db: openDatabase(':memory:'),
     logDb: openLogDatabase(':memory:'),
-    secrets,
-    docker,
-    feed: new EngineFeed(),
-    conditions: new Conditions(),
-    pruneRuns: new PruneRuns(() => deps),
-    usage: new UsagePoller(() => deps),
-    liveLogs: new LiveLogs(() => deps),
-    git: connectGit(config),
-    logs: new Hub(),
-    collector: new Collector(() => deps),
-    masks: new Masks(() => deps),
-    queue: new DeploymentQueue(() => deps),
-    runner: new ServiceRunner((id) => deps.serviceEvents.publish(id, { pulled: true })),
-    serviceEvents: new Hub(),
-    serviceSecrets: (id, env) => secretsOfService(deps, id, env),
-    streams: new Streams(config.streamsPerUser),
-    instanceId: openInstallation(db, secrets),
     setupCode: null,
-  }
+    ...overrides,
+    docker: interposed,
+  })
   const app = createApp(deps)
   onTestFinished(async () => {
     await deps.queue.stop()
     await deps.runner.stop()
     await deps.pruneRuns.stop()
-    if (deps.docker !== docker || hasMade())
-      await removeFromEngine(docker, labelFilter(deps.instanceId))
-    for (const { name } of db.select().from(givenImages).all())
+    if (hasMade()) await removeFromEngine(docker, labelFilter(deps.instanceId))
+    for (const { name } of deps.db.select().from(givenImages).all())
       await docker.removeImage(name, { force: true })
     rmSync(dataDir, { recursive: true, force: true })
   })
   return {
     ...deps,
+    docker,
+    faults,
     deps,
     app,
     dataDir,
@@ -97,15 +78,23 @@ function logIn(deps: Deps, app: TestApp['app'], email: string, role: 'member' | 
   return new TestClient(deps, app, user)
 }
 
-const making = ['buildImage', 'createContainer', 'createNetwork', 'createVolume'] as const
+const making = new Set(['buildImage', 'createContainer', 'createNetwork', 'createVolume'])
 
-/** Most tests make nothing on the engine, and need not ask it what is to be removed. */
-function noticing(docker: Deps['docker']) {
+/**
+ * The engine with `faults` between it and the product. Most tests make nothing on it, and need not ask
+ * it what is to be removed.
+ */
+function interpose(docker: Docker) {
+  const faults: Partial<Docker> = {}
   let made = false
-  const noticed = { ...docker }
-  for (const name of making) {
-    const call = docker[name] as (...args: unknown[]) => unknown
-    Object.assign(noticed, { [name]: (...args: unknown[]) => ((made = true), call(...args)) })
-  }
-  return { docker: noticed, hasMade: () => made }
+  const calls = Object.entries(docker).map(([name, call]) => [
+    name,
+    typeof call !== 'function'
+      ? call
+      : (...args: never[]) => {
+          made ||= making.has(name)
+          return ((faults[name as keyof Docker] ?? call) as (...args: never[]) => unknown)(...args)
+        },
+  ])
+  return { faults, interposed: Object.fromEntries(calls) as Docker, hasMade: () => made }
 }

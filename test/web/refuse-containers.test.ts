@@ -13,7 +13,7 @@ const statusFrom = async ({ app }: TestApp, address: string, headers: object = {
 function withBridge(subnets: string[], env: Record<string, string> = {}) {
   const t = testApp(env)
   const network = { id: 'b', driver: 'bridge', labels: {}, internal: false }
-  t.deps.docker.listNetworks = async () => [
+  t.faults.listNetworks = async () => [
     { ...network, name: 'bridge', subnets },
     { ...network, name: 'someone-elses', subnets: ['198.18.0.0/16'] },
   ]
@@ -54,7 +54,7 @@ test('this machine itself is no container, by whichever of its addresses', async
 test('an engine that is away keeps no one out, and is not asked by each request', async () => {
   const t = testApp()
   let asked = 0
-  t.deps.docker.listNetworks = async () => {
+  t.faults.listNetworks = async () => {
     asked++
     throw new Error('no engine')
   }

@@ -34,11 +34,11 @@ type Start = Asked &
 
 /** Clean-ups, one at a time. The last one is remembered until Davit ends; the audit log has them all. */
 export class PruneRuns {
-  readonly #deps: () => PruneDeps
+  readonly #deps: PruneDeps
   readonly #stop = new AbortController()
   latest: PruneRun | null = null
 
-  constructor(deps: () => PruneDeps) {
+  constructor(deps: PruneDeps) {
     this.#deps = deps
   }
 
@@ -61,7 +61,7 @@ export class PruneRuns {
     }
     this.latest = run
     const signal = AbortSignal.any([run.abort.signal, this.#stop.signal])
-    run.done = prune(this.#deps(), { ...asked, signal }, run.outcome)
+    run.done = prune(this.#deps, { ...asked, signal }, run.outcome)
       .catch((error) => {
         run.error = error
         if (!signal.aborted) report('a clean-up broke off', error)
@@ -70,7 +70,7 @@ export class PruneRuns {
         run.finishedAt = new Date()
         if (run.error && run.outcome.removed.length === 0) return // nothing was done
         const details = detailsOf(asked, run.outcome)
-        recordEvent(this.#deps().db, { actor, address, action: 'engine.pruned', details })
+        recordEvent(this.#deps.db, { actor, address, action: 'engine.pruned', details })
       })
     return run
   }

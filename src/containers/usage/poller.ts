@@ -23,12 +23,12 @@ type Watch = { viewers: number; events: Latest<UsageEvent>; abort: AbortControll
 
 /** Asks the engine what a container uses while someone watches it, once for all who do. */
 export class UsagePoller {
-  readonly #deps: () => PollDeps
+  readonly #deps: PollDeps
   readonly #watches = new Map<string, Watch>()
   readonly #interval: number
   #measured = new Map<string, Measured>()
 
-  constructor(deps: () => PollDeps, { interval = usual } = {}) {
+  constructor(deps: PollDeps, { interval = usual }: { interval?: number | undefined } = {}) {
     this.#deps = deps
     this.#interval = interval
   }
@@ -74,7 +74,7 @@ export class UsagePoller {
   }
 
   async #watch(id: string, { events, abort: { signal } }: Watch) {
-    const news = new HistoryNews(this.#deps().logDb, id)
+    const news = new HistoryNews(this.#deps.logDb, id)
     let isAway = false
     while (!signal.aborted) {
       const pause = sleep(this.#interval, undefined, { signal }).catch(() => {})
@@ -97,7 +97,7 @@ export class UsagePoller {
 
   /** Null when it does not run. */
   async #poll(id: string, signal: AbortSignal) {
-    const { docker } = this.#deps()
+    const { docker } = this.#deps
     let before = this.#measured.get(id)?.reading
     let reading = await docker.containerStats(id, { signal })
     if (reading && !(before && canCompare(before, reading))) {
@@ -112,7 +112,7 @@ export class UsagePoller {
 
   /** Says how it is until it runs again; false when it is gone. */
   async #rest(id: string, events: Latest<UsageEvent>, signal: AbortSignal) {
-    const { docker, feed } = this.#deps()
+    const { docker, feed } = this.#deps
     this.#measured.delete(id)
     let told: string | undefined
     for await (const event of feed.listen(signal)) {

@@ -15,7 +15,7 @@ test('tells what a disk has left', async () => {
 test('where the engine’s folder can not be seen, Davit’s own disk stands for it', async () => {
   const t = testApp()
   const machine = await t.docker.machine()
-  t.deps.docker.machine = async () => ({ ...machine, folder: join(t.dataDir, 'not here') })
+  t.faults.machine = async () => ({ ...machine, folder: join(t.dataDir, 'not here') })
   expect((await diskSpace(t.deps))!.folder).toBe(t.config.dataDir)
 })
 

@@ -142,7 +142,7 @@ test('what comes into use in the last moment is refused by the engine, and told'
   const root = t.logInAsAdmin()
   const id = await aStranger(t, 'sleep 99')
   const { removeContainer } = t.docker
-  t.deps.docker.removeContainer = async (...call) => {
+  t.faults.removeContainer = async (...call) => {
     await t.docker.startContainer(id)
     return removeContainer(...call)
   }
@@ -150,7 +150,7 @@ test('what comes into use in the last moment is refused by the engine, and told'
     what: ['containers'],
     items: [`container:${id}`],
   })
-  t.deps.docker.removeContainer = removeContainer
+  delete t.faults.removeContainer
   expect(json.removed).toEqual([])
   expect(json.skipped).toMatchObject([{ id, reason: expect.stringContaining('running container') }])
 })
@@ -214,13 +214,13 @@ test('while an image goes nobody can roll back to it; if it does not go, they ca
   await root.put(`/projects/${project.id}/settings`, { keepImages: 1 })
   const { removeImage } = t.docker
   let asked = 0
-  t.deps.docker.removeImage = async (...call) => {
+  t.faults.removeImage = async (...call) => {
     asked = (await root.post(`${pathOf(first)}/rollback`)).status
     await aStranger(t, 'exit 0', { image: first.image }) // made by hand in this moment
     return removeImage(...call)
   }
   const { json } = await root.post('/settings/prune', { what: ['images'] })
-  t.deps.docker.removeImage = removeImage
+  delete t.faults.removeImage
 
   expect(asked).toBe(409)
   expect(json.removed).toEqual([])
@@ -240,8 +240,8 @@ test('an image that a deployment wants since it was looked at stays', async () =
   await root.put(`/projects/${project.id}/settings`, { keepImages: 1 })
   const [stranger, image] = [await aStranger(t, 'exit 0'), await t.docker.inspectImage(first.image)]
   const { removeContainer } = t.docker
-  t.deps.docker.removeContainer = async (...call) => {
-    t.deps.docker.removeContainer = removeContainer
+  t.faults.removeContainer = async (...call) => {
+    delete t.faults.removeContainer
     const { status } = await root.post(`${pathOf(first)}/rollback`)
     expect(status).toBe(201)
     return removeContainer(...call)
@@ -318,13 +318,13 @@ test('an engine that goes away in the middle leaves what is left named, and the 
   const { removeContainer } = t.docker
   const away = connectDocker({ host: 'unix:///nowhere/docker.sock' })
   let calls = 0
-  t.deps.docker.removeContainer = (...call) =>
+  t.faults.removeContainer = (...call) =>
     (calls++ === 0 ? removeContainer : away.removeContainer)(...call)
   const { status, json } = await root.post('/settings/prune', {
     what: ['containers'],
     items: [first, second].map((id) => `container:${id}`),
   })
-  t.deps.docker.removeContainer = removeContainer
+  delete t.faults.removeContainer
   expect(status).toBe(200)
   expect(json).toMatchObject({ complete: false, removed: [{ kind: 'container' }] })
   expect(json.skipped).toMatchObject([{ reason: expect.stringContaining('cannot be reached') }])

@@ -66,7 +66,7 @@ test('the page says what a build may use, and when nothing holds it to that', as
   expect(text).toContain('One build may use 1.5 GiB of memory and 0.5 processors')
   expect(text).not.toContain('Nothing holds a build to this')
   const elsewhere = async () => 'the engine is on another machine'
-  t.deps.docker = { ...t.docker, whyUncapped: elsewhere }
+  t.faults.whyUncapped = elsewhere
   expect((await root.page('/settings/prune')).text).toMatch(
     /Nothing holds a build to this.* because the engine is on another machine\./s,
   )
@@ -113,7 +113,7 @@ test('while the engine is away nothing is done, and everyone is told', async () 
   const t = testApp()
   const root = t.logInAsAdmin()
   const { diskUse } = connectDocker({ host: 'unix:///nowhere/docker.sock' })
-  t.deps.docker.diskUse = diskUse
+  t.faults.diskUse = diskUse
   expect((await root.get('/settings/prune')).status).toBe(503)
   expect((await root.post('/settings/prune', { what: ['images'], dryRun: true })).status).toBe(503)
   const refused = await root.post('/settings/prune', { what: ['images'] })
@@ -129,7 +129,7 @@ test('what takes long goes on after the answer, alone, and its page tells how fa
   const { removeContainer } = t.docker
   const held = Promise.withResolvers<void>()
   let calls = 0
-  t.deps.docker.removeContainer = async (...call) => {
+  t.faults.removeContainer = async (...call) => {
     if (++calls === 2) await held.promise
     return removeContainer(...call)
   }
@@ -146,7 +146,7 @@ test('what takes long goes on after the answer, alone, and its page tells how fa
 
   held.resolve()
   await t.pruneRuns.latest!.done
-  t.deps.docker.removeContainer = removeContainer
+  delete t.faults.removeContainer
   const { json } = await root.get('/settings/prune/result')
   expect(json).toMatchObject({ complete: true, by: 'root@example.com' })
   expect(json.removed).toHaveLength(2)
@@ -160,7 +160,7 @@ test('Davit ends without waiting for the rest of a clean-up', async () => {
   const ids = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
   const { removeContainer } = t.docker
   let stopped = Promise.resolve()
-  t.deps.docker.removeContainer = (...call) => {
+  t.faults.removeContainer = (...call) => {
     stopped = t.pruneRuns.stop()
     return removeContainer(...call)
   }
@@ -168,7 +168,7 @@ test('Davit ends without waiting for the rest of a clean-up', async () => {
     what: ['containers'],
     items: ids.map((id) => `container:${id}`),
   })
-  t.deps.docker.removeContainer = removeContainer
+  delete t.faults.removeContainer
   await stopped
   expect(json).toMatchObject({ complete: false })
   expect([json.removed.length, json.skipped.length]).toEqual([1, 1])

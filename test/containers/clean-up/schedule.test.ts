@@ -72,14 +72,13 @@ test('while the engine is away it is told, and tried again that day', async () =
   const t = testApp()
   const orphan = await anOrphan(t)
   saveSchedule(t.db, { enabled: true, what, hour: 3, threshold: 0 })
-  const { diskUse } = t.docker
-  t.deps.docker.diskUse = connectDocker({ host: 'unix:///nowhere/docker.sock' }).diskUse
+  t.faults.diskUse = connectDocker({ host: 'unix:///nowhere/docker.sock' }).diskUse
   expect(await runIfDue(t.deps, at(4, 3))).toBe(false)
   expect(getSchedule(t.db)).toMatchObject({
     lastRunAt: null,
     lastOutcome: expect.stringContaining('cannot be reached'),
   })
-  t.deps.docker.diskUse = diskUse
+  delete t.faults.diskUse
   expect(await runIfDue(t.deps, at(4, 4))).toBe(true)
   expect(await t.docker.inspectContainer(orphan)).toBeNull()
 })
@@ -98,7 +97,7 @@ test('a build cache of today is left to the next builds', async () => {
   const t = testApp()
   const entry = { parents: [], type: 'regular', description: '', inUse: false, shared: false }
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
-  t.deps.docker.diskUse = async () => ({
+  t.faults.diskUse = async () => ({
     layersSize: 0,
     images: [],
     containers: [],
@@ -109,7 +108,7 @@ test('a build cache of today is left to the next builds', async () => {
     ],
   })
   const removed: string[] = []
-  t.deps.docker.removeBuildCache = async (id) => removed.push(id)
+  t.faults.removeBuildCache = async (id) => removed.push(id)
   saveSchedule(t.db, { enabled: true, what: ['build_cache'], hour: 0, threshold: 0 })
   await runIfDue(t.deps, new Date())
   expect(removed).toEqual(['old'])
@@ -121,12 +120,12 @@ test('it is watched until Davit ends', async () => {
   saveSchedule(t.db, { enabled: true, what, hour: 0, threshold: 0 })
   const stop = new AbortController()
   const { removeContainer } = t.docker
-  t.deps.docker.removeContainer = (...call) => {
+  t.faults.removeContainer = (...call) => {
     stop.abort()
     return removeContainer(...call)
   }
   await keepSchedule(t.deps, { signal: stop.signal })
-  t.deps.docker.removeContainer = removeContainer
+  delete t.faults.removeContainer
   expect(await t.docker.inspectContainer(orphan)).toBeNull()
 })
 

@@ -25,8 +25,8 @@ const start = Date.UTC(2026, 0, 1) / 1000
 function lapse(t: TestApp, cpuAt: (round: number) => number = () => 50) {
   let [now, passed, round] = [start * 1000, 0, 0]
   let reading = firstReading
-  t.docker.listContainers = async () => [{ id: 'made-up' } as never]
-  t.docker.containerStats = async () => reading
+  t.faults.listContainers = async () => [{ id: 'made-up' } as never]
+  t.faults.containerStats = async () => reading
   const sampler = new Sampler(t.deps)
   return {
     async run(seconds: number, step = 10) {
@@ -194,11 +194,11 @@ test('a moment that comes twice counts once', async () => {
 test('one that can not be read is missing alone', async () => {
   const t = testApp()
   const time = lapse(t)
-  const { containerStats } = t.docker
-  t.docker.listContainers = async () => [{ id: 'broken' }, { id: 'made-up' }] as never
-  t.docker.containerStats = async (id) => {
+  const { containerStats } = t.faults
+  t.faults.listContainers = async () => [{ id: 'broken' }, { id: 'made-up' }] as never
+  t.faults.containerStats = async (id) => {
     if (id === 'broken') throw new Error('no stats')
-    return containerStats(id)
+    return containerStats!(id)
   }
   await time.run(30)
   expect(rows(t, 'made-up')).toHaveLength(2)
@@ -210,8 +210,8 @@ test('no more than four are read at a time, each once', async () => {
   const ids = Array.from({ length: 30 }, (_, index) => `c${index}`)
   const asked: string[] = []
   let [open, most] = [0, 0]
-  t.docker.listContainers = async () => ids.map((id) => ({ id })) as never
-  t.docker.containerStats = async (id) => {
+  t.faults.listContainers = async () => ids.map((id) => ({ id })) as never
+  t.faults.containerStats = async (id) => {
     asked.push(id)
     most = Math.max(most, ++open)
     await Bun.sleep(1)

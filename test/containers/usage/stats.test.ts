@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { UsagePoller } from '../../../src/containers/usage/poller.ts'
 import { Sampler } from '../../../src/containers/usage/sampler.ts'
 import { Failure } from '../../../src/platform/errors.ts'
 import { readEvents } from '../../demo/events.ts'
@@ -35,7 +34,7 @@ async function untilState(stream: AsyncGenerator<any>, state: string) {
 function countPolls(t: TestApp) {
   const asked: string[] = []
   const { containerStats } = t.docker
-  t.docker.containerStats = (id, options) => {
+  t.faults.containerStats = (id, options) => {
     asked.push(id)
     return containerStats(id, options)
   }
@@ -43,8 +42,7 @@ function countPolls(t: TestApp) {
 }
 
 /** Looks four times as often, for those who wait for many looks. */
-const hasten = (t: TestApp) =>
-  void (t.usage = t.deps.usage = new UsagePoller(() => t.deps, { interval: 500 }))
+const hasty = () => testApp({}, { usageInterval: 500 })
 
 const busy = 'while :; do :; done'
 
@@ -125,8 +123,7 @@ test('fifty viewers are one poll, and without a viewer there is none', async () 
 })
 
 test('whoever comes later sees the last figures at once', async () => {
-  const t = testApp()
-  hasten(t)
+  const t = hasty()
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
   const first = watchJson(ada, id)
@@ -155,8 +152,7 @@ test(
 )
 
 test('a container that stops, starts, stops and goes is followed all the way', async () => {
-  const t = testApp()
-  hasten(t)
+  const t = hasty()
   const ada = t.logIn('ada@example.com')
   listen(t)
   const { id } = await anOwn(t, ada, 'trap exit TERM; sleep 999 & wait')
@@ -179,8 +175,7 @@ test('a container that stops, starts, stops and goes is followed all the way', a
 })
 
 test('a container that was restarted goes on from zero without a wild figure', async () => {
-  const t = testApp()
-  hasten(t)
+  const t = hasty()
   const ada = t.logIn('ada@example.com')
   listen(t)
   const { id } = await aRunning(t, ada, busy, { cpus: 0.5 })
@@ -195,17 +190,15 @@ test('a container that was restarted goes on from zero without a wild figure', a
 })
 
 test('an engine that is away is said to be, once, and waited for', async () => {
-  const t = testApp()
-  hasten(t)
+  const t = hasty()
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
   const stream = watchJson(ada, id)
   await untilState(stream, 'running')
-  const { containerStats } = t.docker
-  t.docker.containerStats = () =>
+  t.faults.containerStats = () =>
     Promise.reject(new Failure('engine_unreachable', 'Away.', 'Wait.'))
   await untilState(stream, 'unknown')
-  t.docker.containerStats = containerStats
+  delete t.faults.containerStats
   expect((await stream.next()).value.state).toBe('running')
   await stream.return(undefined)
 })
@@ -242,8 +235,7 @@ test('only who may see a container sees what it uses', async () => {
 })
 
 test('a stream ends with the session it was opened in', async () => {
-  const t = testApp()
-  hasten(t)
+  const t = hasty()
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
   const stream = watchJson(ada, id)

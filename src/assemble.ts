@@ -1,0 +1,72 @@
+import { join } from 'node:path'
+import { setupCodeFor } from './accounts/setup-code.ts'
+import type { Config } from './config.ts'
+import { PruneRuns } from './containers/clean-up/runs.ts'
+import { Conditions } from './containers/conditions.ts'
+import { LiveLogs } from './containers/live-logs.ts'
+import { UsagePoller } from './containers/usage/poller.ts'
+import { openDatabase, openLogDatabase } from './db/index.ts'
+import { openInstallation } from './db/installation.ts'
+import { DeploymentQueue } from './deployments/queue.ts'
+import type { Deps } from './deps.ts'
+import { connectDocker, EngineFeed } from './docker/index.ts'
+import { connectGit } from './git/git.ts'
+import { Hub } from './live/hub.ts'
+import { Collector } from './logs/collector.ts'
+import { Masks } from './logs/masks.ts'
+import { openSecrets } from './platform/secrets.ts'
+import { ServiceRunner } from './services/runner.ts'
+import { secretsOfService } from './services/secrets-of-service.ts'
+import { Streams } from './web/streams.ts'
+
+/** What a test gives instead of what the settings say. */
+export type Overrides = Partial<
+  Pick<Deps, 'secrets' | 'db' | 'logDb' | 'docker' | 'setupCode'> & {
+    /** Milliseconds between two polls of a container that is watched. */
+    usageInterval: number
+  }
+>
+
+/** Builds everything that has a lifetime from the settings, each from what stands above it. */
+export function assemble(config: Config, overrides: Overrides = {}): Deps {
+  const {
+    secrets = openSecrets(config),
+    db = openDatabase(join(config.dataDir, 'davit.db')),
+    logDb = openLogDatabase(join(config.dataDir, 'logs.db')),
+    docker = connectDocker({ host: config.dockerHost }),
+    setupCode = setupCodeFor(config),
+    usageInterval,
+  } = overrides
+  const instanceId = openInstallation(db, secrets)
+  const git = connectGit(config)
+  const streams = new Streams(config.streamsPerUser)
+  const outside = { config, db, logDb, secrets, docker, git, streams, instanceId, setupCode }
+
+  const feed = new EngineFeed()
+  const conditions = new Conditions()
+  const usage = new UsagePoller({ docker, feed, logDb }, { interval: usageInterval })
+  const liveLogs = new LiveLogs({ docker, feed })
+  const watching = { feed, conditions, usage, liveLogs }
+
+  const serviceSecrets = (id: string, env: string[]) => secretsOfService({ db, secrets }, id, env)
+  const masks = new Masks({ db, secrets, serviceSecrets })
+  const collector = new Collector({ config, db, logDb, docker, feed, instanceId, masks })
+
+  const logs: Deps['logs'] = new Hub()
+  const queue = new DeploymentQueue({ ...outside, logs, collector, masks })
+  const serviceEvents: Deps['serviceEvents'] = new Hub()
+  const runner = new ServiceRunner((id) => serviceEvents.publish(id, { pulled: true }))
+  const pruneRuns = new PruneRuns({ ...outside, collector })
+  return {
+    ...outside,
+    ...watching,
+    serviceSecrets,
+    masks,
+    collector,
+    logs,
+    queue,
+    serviceEvents,
+    runner,
+    pruneRuns,
+  }
+}
