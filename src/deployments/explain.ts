@@ -1,76 +1,108 @@
-import { diskFull as noRoom, isDiskFull } from '../db/full.ts'
-import { roomHint } from '../platform/disk-space.ts'
-import { BuildError, EngineError } from '../docker/index.ts'
-import { AppError, Failure } from '../platform/errors.ts'
-import { buildRules } from './build-rules.ts'
+import { BuildError } from '../docker/index.ts'
+import type { Failure } from '../platform/errors.ts'
+import { explain } from '../runtime/explain.ts'
+import type { Rule } from '../runtime/explain.ts'
+import { bytes } from '../web/units.ts'
 import type { StepName } from './progress.ts'
-import { startRules } from './start-rules.ts'
 
-/** From what an engine says to words and a next step; of several that fit the first counts. */
-export type Rule = {
-  /** Looked for in the engine's own words. */
-  seen: RegExp
-  code: string
-  message: (match: RegExpExecArray, error: Error) => string
-  hint: string
-}
-
-const diskFull: Rule = {
-  seen: /no space left on device|disk quota exceeded/i,
-  code: 'disk_full',
-  message: () => 'The disk of the server is full.',
-  hint: roomHint,
-}
-
-const names: Record<StepName, string> = {
-  cloning: 'Cloning',
-  building: 'Building',
-  deploying: 'Starting',
+const failed: Record<StepName, string> = {
+  cloning: 'Clone failed',
+  building: 'Build failed',
+  deploying: 'Start failed',
 }
 
 /** Turns whatever a step threw into a code, a sentence and a next step. */
-export function explain(error: unknown, step: StepName | null): Failure {
-  if (error instanceof Failure) return error
-  if (isDiskFull(error)) return noRoom(error)
-  const name = step ? names[step] : 'Preparing'
-  if (error instanceof AppError)
-    return new Failure(
-      'refused',
-      `${name}: ${error.message}`,
-      'Change what it names, then try again.',
-    )
-  if (!(error instanceof EngineError))
-    return new Failure(
-      'internal',
-      `${name}: something went wrong inside Davit.`,
-      'Its own log has the details. Trying again can help.',
-    )
-  for (const rule of [diskFull, ...(step === 'building' ? buildRules : startRules)]) {
-    const match = rule.seen.exec(said(error))
-    if (match) return new Failure(rule.code, rule.message(match, error), rule.hint)
-  }
-  return new Failure(
-    step === 'building' ? 'build_failed' : 'engine_refused',
-    `${name}: the engine says: ${lastLine(inShort(error.message))}.`,
-    'The lines above in the log may say more.',
-  )
-}
+export const explainStep = (error: unknown, step: StepName | null): Failure =>
+  explain(error, {
+    subject: 'environment',
+    what: step ? failed[step] : 'Preparation failed',
+    ...(step === 'building' && { rules: buildRules, otherwise: 'build_failed' }),
+  })
 
-/** The engine's words, and the line of a command that says more than its exit code. */
-const said = (error: EngineError) =>
-  inShort(
-    error instanceof BuildError && error.clue ? `${error.message}\n${error.clue}` : error.message,
-  )
+const lessMemory =
+  'Make the build need less memory. Whoever runs Davit can allow builds more with DAVIT_BUILD_MEMORY, as far as the server has it.'
 
-/** An engine repeats what it was given, however long: patterns look at both ends. */
-const inShort = (text: string) =>
-  text.length > 4000 ? `${text.slice(0, 1000)} … ${text.slice(-3000)}` : text
+/** What BuildKit and the classic builder say when a build fails. */
+const buildRules: Rule[] = [
+  {
+    seen: /OOMKilled|cannot allocate memory/i,
+    code: 'out_of_memory',
+    message: (_, error) => `${stepOf(error)} ran out of memory${capOf(error)}.`,
+    hint: lessMemory,
+  },
+  {
+    seen: /exit code: 137|non-zero code: 137|\bkilled$|killed signal|signal: killed|SIGKILL|Error 137$/i,
+    code: 'killed',
+    message: (_, error) =>
+      `${stepOf(error)} was killed, possibly because it ran out of memory${capOf(error)}.`,
+    hint: `${lessMemory} If it was killed by hand, deploy again.`,
+  },
+  {
+    seen: /(?:exit code|non-zero code): 127/,
+    code: 'command_not_found',
+    message: (_, error) => `a command of ${stepOf(error)} was not found.`,
+    hint: 'Install the program in an earlier step of the Dockerfile, or check its name.',
+  },
+  {
+    seen: /dockerfile parse error[^:]*: (.+)|(unknown instruction: .+)/i,
+    code: 'dockerfile_invalid',
+    message: ([, parse, unknown]) =>
+      `the Dockerfile can't be read: ${(parse ?? unknown)!.replace(/\.$/, '')}.`,
+    hint: 'Fix the line it names, commit and deploy again.',
+  },
+  {
+    seen: /file with no instructions|Dockerfile .*cannot be empty|no build stage in current context/i,
+    code: 'dockerfile_invalid',
+    message: () => "the Dockerfile doesn't begin with FROM, or is empty.",
+    hint: 'Begin it with FROM and the image to build on.',
+  },
+  {
+    seen: /base name \((.*?)\) should not be blank/i,
+    code: 'dockerfile_invalid',
+    message: ([, name]) => `FROM ${name} names no image, because the variable is empty.`,
+    hint: 'Give the ARG before FROM a default, or the project a build argument of that name.',
+  },
+  {
+    seen: /target stage "?([^"\s]+)"? could not be found/,
+    code: 'dockerfile_invalid',
+    message: ([, stage]) => `the Dockerfile has no stage ${stage}.`,
+    hint: 'Fix the name of the stage in the Dockerfile.',
+  },
+  {
+    seen: /\/v2\/(?:library\/)?(?<path>\S+?)\/manifests\/(?<tag>[^\s":]+)|(?:pull access denied for|manifest for|docker\.io\/library\/) ?(?<name>[^\s,:]+(?::[\w.-]+)?)|Get "https?:\/\/[^"]+\/v2\/"/,
+    code: 'base_image_not_found',
+    message: ({ groups: { path, tag, name } = {}, input }, error) => {
+      const named = name ?? (path && `${path}:${tag}`) ?? `of ${stepOf(error)}`
+      const why = input.trim().split(': ').at(-1)!.replace(/\.$/, '')
+      return `the image ${named} couldn't be pulled (${why}).`
+    },
+    hint: 'Check the names after FROM and --from, and that the server reaches the registry and may read from it. A private registry needs a login under Settings, Registries.',
+  },
+  {
+    seen: /(?:failed to compute cache key|failed to calculate checksum|COPY failed|ADD failed)[^\n]*?(?:"([^"\n]+)"|stat ([^\s:]+)|$)/i,
+    code: 'copy_source_missing',
+    message: ([, named, path]) =>
+      `${named ?? path ?? 'a file'}, which COPY or ADD names, isn't in the build context.`,
+    hint: 'Check the path after COPY or ADD against the repository, the context directory and .dockerignore.',
+  },
+  {
+    seen: /exec format error/i,
+    code: 'wrong_architecture',
+    message: () => 'a program in the image is for another processor architecture.',
+    hint: 'Use a base image that exists for this server.',
+  },
+  {
+    seen: /(?:exit code|non-zero code): (\d+)/,
+    code: 'build_command_failed',
+    message: ([, exitCode], error) => `${stepOf(error)} failed with exit code ${exitCode}.`,
+    hint: 'The last lines of the log say why. Fix the command, commit and deploy again.',
+  },
+]
 
-/** Without the layers of software that it came through. */
-const lastLine = (text: string) =>
-  text
-    .trim()
-    .split('\n')
-    .at(-1)!
-    .replace(/^(failed to [^:]+: )+/, '')
-    .replace(/\.+$/, '')
+const stepOf = (error: Error) =>
+  error instanceof BuildError && error.step ? `the step “${error.step}”` : 'a step'
+
+const capOf = (error: Error) =>
+  error instanceof BuildError && error.memoryCap !== null
+    ? `: a build may use ${bytes(error.memoryCap)}`
+    : ''

@@ -10,7 +10,7 @@ import { shownImage } from '../projects/private-images.ts'
 import { cleanUp } from './clean-up.ts'
 import { withinDeadline } from './deadline.ts'
 import type { WantedImage } from './dockerfile/inspect.ts'
-import { explain } from './explain.ts'
+import { explainStep } from './explain.ts'
 import { imageNameOf } from './image-name.ts'
 import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
@@ -159,7 +159,7 @@ async function end(
     progress.log('Cancelled.')
     return retryOnDiskFull(() => progress.cancel(left ?? {}), patience)
   }
-  const failure = explain(error, progress.step)
+  const failure = explainStep(error, progress.step)
   if (failure.code === 'internal')
     journal.error('deployment failed', error, { deployment: id, step: progress.step })
   // what was marked secret meanwhile, the mask of this run does not know

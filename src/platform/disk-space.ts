@@ -32,4 +32,4 @@ export const leastFree = ({ size }: Pick<DiskSpace, 'size'>) =>
 
 /** What to do about a disk with too little. */
 export const roomHint =
-  'Free some space: an admin sees what takes it, and what can go, under Settings, Clean-up. Then deploy again.'
+  'Free some space: an admin sees what takes it, and what can go, under Settings, Clean-up. Then try again.'

@@ -1,7 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { masking } from '../logs/mask.ts'
 import type { Definition } from './definition.ts'
-import { plansOf, refuseLapsed, secretsOf } from './definition.ts'
+import { plansOf, refuseLapsed } from './definition.ts'
 import type { PullProgress } from './progress.ts'
 import type { ServiceRun } from './run.ts'
 import { moveService } from './store.ts'
@@ -48,7 +47,6 @@ export function runOf(
   const { collector, config, db, docker, secrets, instanceId } = deps
   refuseLapsed(deps, definition)
   const plans = plansOf(deps, definition)
-  const mask = masking(secretsOf(definition))
   return {
     collector,
     config,
@@ -58,7 +56,6 @@ export function runOf(
     instanceId,
     service,
     plans,
-    mask,
     progress,
     signal,
   }

@@ -10,8 +10,6 @@ export type ServiceRun = Pick<
 > & {
   service: Service
   plans: ContainerPlan[]
-  /** Hides the instance's secrets in what its containers said. */
-  mask: (text: string) => string
   progress: PullProgress
   signal: AbortSignal
 }

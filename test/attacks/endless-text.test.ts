@@ -5,7 +5,7 @@ import { schemaOf } from '../../src/api/document.ts'
 import { operations } from '../../src/api/operations.ts'
 import { parseConfig } from '../../src/config.ts'
 import { baseImages } from '../../src/deployments/dockerfile/base-images.ts'
-import { explain } from '../../src/deployments/explain.ts'
+import { explainStep } from '../../src/deployments/explain.ts'
 import { BuildError, EngineError } from '../../src/docker/index.ts'
 import { LineSplitter } from '../../src/docker/lines.ts'
 import { explainPull } from '../../src/docker/pull-failures.ts'
@@ -75,8 +75,8 @@ const readers: Record<string, (text: string) => unknown> = {
     parsePattern('**/*a*b*[x-z]', { below: true })(text, { left: 1e9 }),
   'a line of a log': (text) => ansiHtml(text),
   'the output of a container': (text) => [...new LineSplitter().push(Buffer.from(`${text}\n`))],
-  'a refusal of the engine': (text) => explain(new EngineError(500, text), 'deploying'),
-  'a failure of a build': (text) => explain(new BuildError(text), 'building'),
+  'a refusal of the engine': (text) => explainStep(new EngineError(500, text), 'deploying'),
+  'a failure of a build': (text) => explainStep(new BuildError(text), 'building'),
   'a failure of a pull': (text) => explainPull('x', new EngineError(500, text)),
   'a failure of git': (text) => explainGit(new GitError('fetch', [text]), { where: '' }),
 }

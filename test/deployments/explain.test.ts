@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { explain } from '../../src/deployments/explain.ts'
+import { explainStep } from '../../src/deployments/explain.ts'
 import { EngineError } from '../../src/docker/index.ts'
 import { AppError, Failure } from '../../src/platform/errors.ts'
 import { collect, sandbox } from '../docker/sandbox.ts'
@@ -12,7 +12,7 @@ async function classicFailure(Dockerfile: string) {
   const context = tarContext({ Dockerfile })
   const options = { context, dockerfile: 'Dockerfile', tag: tag(), builder: 'classic' } as const
   const error = await collect(docker.buildImage(options)).catch((error) => error)
-  return explain(error, 'building')
+  return explainStep(error, 'building')
 }
 
 const classic: [string, string, string | RegExp][] = [
@@ -34,29 +34,29 @@ for (const [dockerfile, code, words] of classic)
 test('a full disk is named in every step', () => {
   const error = new EngineError(500, 'write /var/lib/docker/x: no space left on device')
   for (const step of ['building', 'deploying'] as const)
-    expect(explain(error, step).code).toBe('disk_full')
+    expect(explainStep(error, step).code).toBe('disk_full')
 })
 
 test('what a step knows already stays as it is', () => {
   const failure = new Failure('x', 'Y.', 'Z.')
-  expect(explain(failure, 'cloning')).toBe(failure)
+  expect(explainStep(failure, 'cloning')).toBe(failure)
 })
 
 test('a refused address keeps its words', () => {
-  const failure = explain(new AppError('invalid', 'The host is private.'), 'cloning')
-  expect(failure).toMatchObject({ code: 'refused', message: 'Cloning: The host is private.' })
+  const failure = explainStep(new AppError('invalid', 'The host is private.'), 'cloning')
+  expect(failure).toMatchObject({ code: 'refused', message: 'Clone failed: The host is private.' })
 })
 
 test('what no rule knows is quoted without the layers that it came through', () => {
   const error = new EngineError(500, 'failed to solve: failed to do a: the moon is full.')
-  expect(explain(error, 'building')).toMatchObject({
+  expect(explainStep(error, 'building')).toMatchObject({
     code: 'build_failed',
-    message: 'Building: the engine says: the moon is full.',
+    message: 'Build failed: Docker says: the moon is full.',
   })
 })
 
 test('a bug of ours shows nothing of itself', () => {
-  const failure = explain(new Error('undefined is not a function'), null)
+  const failure = explainStep(new Error('undefined is not a function'), null)
   expect(failure.code).toBe('internal')
   expect(failure.message + failure.hint).not.toContain('undefined')
 })

@@ -76,7 +76,7 @@ describe('the HEALTHCHECK of an image', () => {
       step: 'deploying',
       code: 'unhealthy',
       message:
-        "Starting: the image's HEALTHCHECK did not pass within 3 s (exit code 4: refused with ***).",
+        "Start failed: the health check of the app didn't pass within 3 s (exit code 4: refused with ***).",
       hint: expect.stringContaining('health timeout'),
     })
     const log = await logOf(ada, deployment)
@@ -96,7 +96,7 @@ describe('the HEALTHCHECK of an image', () => {
       { healthTimeout: 30 },
     )
     expect(code).toBe('exited')
-    expect(message).toContain('exit code 7')
+    expect(message).toContain('exited with code 7')
   })
 
   test('does not hide that nothing listens', async () => {

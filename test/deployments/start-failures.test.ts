@@ -11,7 +11,7 @@ describe('starting fails in words', () => {
     const script = 'for i in $(seq 1000); do echo line $i; done; echo broken; exit 1'
     const { step, code, message, log } = await failureOf(aCommand(script))
     expect({ step, code }).toEqual({ step: 'deploying', code: 'exited' })
-    expect(message).toContain('exit code 1')
+    expect(message).toContain('exited with code 1')
     const last = log.slice(log.indexOf('Its last 40 lines:') + 1, -1)
     expect(last).toHaveLength(40)
     expect(last.slice(-2)).toEqual(['line 1000', 'broken'])
@@ -57,7 +57,7 @@ describe('starting fails in words', () => {
     const { code, message } = await failureOf(aCommand('kill -9 $$'))
     expect(code).toBe('killed')
     expect(message).toContain(
-      'exit code 137: it was killed (SIGKILL), but not for its memory limit',
+      'exited with code 137: it was killed (SIGKILL), but not for its memory limit',
     )
   })
 
@@ -103,6 +103,6 @@ describe('starting fails in words', () => {
     const app = aCommand('httpd -p 8080; usleep 500000; exit 7')
     const { code, message } = await failureOf(app, {}, {}, { DAVIT_SETTLE_TIME: '3' })
     expect(code).toBe('exited')
-    expect(message).toContain('exit code 7')
+    expect(message).toContain('exited with code 7')
   })
 })

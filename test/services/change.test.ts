@@ -69,7 +69,7 @@ test('a change that does not come up is undone, and says why', async () => {
   expect(after.status).toBe('running')
   expect(after.error).toMatchObject({
     code: 'exited',
-    message: expect.stringMatching(/^The change was undone\. Starting: web ended/),
+    message: expect.stringMatching(/^The change was undone\. Start failed: web exited/),
   })
   expect(await answerOf(service)).toStartWith('first 2')
   const { values } = (await ada.get(`/services/${service.id}/edit`)).json

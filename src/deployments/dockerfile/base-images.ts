@@ -92,13 +92,13 @@ export function otherSources(instruction: Instruction): string[] {
 const unsure = (name: string) =>
   new Failure(
     'image_name_invalid',
-    `Building: engines differ in what ${name} is worth in the name of an image.`,
+    `Build failed: engines differ in what ${name} is worth in the name of an image.`,
     `Give it a value before the first FROM: ARG ${name}=…`,
   )
 
 const unreadable = ({ line }: Instruction, reference: string) =>
   new Failure(
     'image_name_invalid',
-    `Building: Davit can't follow the name of the image in line ${line} of the Dockerfile: ${reference}`,
+    `Build failed: Davit can't follow the name of the image in line ${line} of the Dockerfile: ${reference}`,
     'Write the name out, or use no other forms than $NAME, ${NAME} and ${NAME:-default}.',
   )

@@ -104,7 +104,7 @@ const most = 100
 const tooMany = () =>
   new Failure(
     'dockerfile_too_hard',
-    `Building: the Dockerfile uses more than ${most} images, or adds more than ${most} addresses.`,
+    `Build failed: the Dockerfile uses more than ${most} images, or adds more than ${most} addresses.`,
     'Put what it brings together into fewer.',
   )
 
@@ -116,7 +116,7 @@ function refuseSyntax(text: string) {
     if (!dockers.test(syntax.trim()))
       throw new Failure(
         'syntax_refused',
-        `Building: the Dockerfile is to be read by ${syntax}, which Davit does not run.`,
+        `Build failed: the Dockerfile is to be read by ${syntax}, which Davit does not run.`,
         'Remove the line “# syntax=”, or name docker/dockerfile there, with a tag such as docker/dockerfile:1.',
       )
 }
@@ -126,7 +126,7 @@ function refuseId(image: string) {
   if (/^(sha256:)?[0-9a-f]+$/i.test(image))
     throw new Failure(
       'image_name_invalid',
-      `Building: ${image} may be the id of an image. A build begins with an image by its name.`,
+      `Build failed: ${image} may be the id of an image. A build begins with an image by its name.`,
       `Write its name and tag; if ${image} is a name, write docker.io/library/${image}:latest.`,
     )
 }

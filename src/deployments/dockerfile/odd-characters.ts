@@ -25,6 +25,6 @@ export function refuseOddFlags({ name, flags, line }: Instruction) {
 const refused = (line: number, why: string) =>
   new Failure(
     'dockerfile_invalid',
-    `Building: line ${line} of the Dockerfile ${why}.`,
+    `Build failed: line ${line} of the Dockerfile ${why}.`,
     'Type the line again in an editor that saves plain UTF-8.',
   )

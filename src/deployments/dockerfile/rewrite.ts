@@ -115,6 +115,6 @@ const csvField = (field: string) =>
 const endsWithEscape = ({ line }: Instruction, escape: Escape) =>
   new Failure(
     'dockerfile_invalid',
-    `Building: the instruction in line ${line} of the Dockerfile ends with ${escape}, which builders read differently.`,
+    `Build failed: the instruction in line ${line} of the Dockerfile ends with ${escape}, which builders read differently.`,
     'End it with another character.',
   )

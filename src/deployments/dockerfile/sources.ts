@@ -59,7 +59,7 @@ const literals =
   'names a source that is not in the build context. Use an address that begins with https:// or http:// alone in its ADD, or fetch it with RUN.'
 
 const refused = ({ line }: Instruction, why: string) =>
-  new Failure('add_refused', `Building: ADD in line ${line} of the Dockerfile ${why}`, hint)
+  new Failure('add_refused', `Build failed: ADD in line ${line} of the Dockerfile ${why}`, hint)
 
 const hint =
   'Davit fetches what ADD names by itself, so that a build reaches nothing that only the server can.'
@@ -76,7 +76,7 @@ export function refuseTriggers(triggers: string[], image: string) {
     if (!(error instanceof Failure)) throw error
     throw new Failure(
       error.code,
-      `Building: the image ${image} brings an ONBUILD that Davit does not run.`,
+      `Build failed: the image ${image} brings an ONBUILD that Davit does not run.`,
       error.hint,
     )
   }
@@ -93,7 +93,7 @@ export function refuseSources(reading: Reading) {
     if (instruction.onbuild && otherSources(instruction).length > 0)
       throw new Failure(
         'onbuild_refused',
-        `Building: ${instruction.name} behind ONBUILD in line ${instruction.line} of the Dockerfile takes files from another image or stage.`,
+        `Build failed: ${instruction.name} behind ONBUILD in line ${instruction.line} of the Dockerfile takes files from another image or stage.`,
         'Copy them in the Dockerfile that builds on it.',
       )
 }

@@ -2,9 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntilAnswers } from '../../docker/index.ts'
 import type { HealthTest } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
+import { exitFailure, healthFailure, silenceFailure } from '../../runtime/gate-failures.ts'
+import type { Gated } from '../../runtime/gate-failures.ts'
+import { within } from '../../web/within.ts'
 import type { Run } from '../run.ts'
-import { exitFailure, healthFailure, silenceFailure } from './gate-failures.ts'
 import { followOutput } from './output.ts'
+
+/** Milliseconds in which the last output of a container that ended reaches us. */
+const lastWords = 2000
 
 type Candidate = { id: string; port: number; network: string }
 
@@ -18,7 +23,8 @@ export async function gate(run: Run, candidate: Candidate): Promise<{ answeredAt
   const output = followOutput(run, { id: candidate.id, signal })
   const exit = run.docker
     .waitForExit(candidate.id, { signal })
-    .then(() => exitFailure(run, { id: candidate.id, output: output.ended }))
+    .then(() => within(lastWords, output.ended))
+    .then(() => exitFailure(run.docker, gated(run, candidate)))
   exit.catch(() => {}) // it rejects when the gate is over, and nobody waits for it then
   try {
     const answeredAt = await orExit(answer({ ...run, signal }, candidate), exit)
@@ -72,7 +78,14 @@ async function probe(run: Run, { address, port }: { address: string; port: numbe
   log(`Waiting for a response on port ${port}${path ? `, path ${path}` : ''}`)
   const timeout = environment.healthTimeout * 1000
   const result = await waitUntilAnswers({ address, port, path, timeout, signal })
-  if (!result.answered) throw silenceFailure(environment, { port, lastSeen: result.lastSeen })
+  if (!result.answered)
+    throw silenceFailure({
+      name: app.name,
+      port,
+      path,
+      timeout: timeout / 1000,
+      lastSeen: result.lastSeen,
+    })
   log(`It responded after ${(result.milliseconds / 1000).toFixed(1)} s: ${result.lastSeen}`)
   return performance.now()
 }
@@ -84,7 +97,20 @@ async function passHealthCheck(run: Run, { id, test }: { id: string; test: Healt
   const begun = performance.now()
   const timeout = environment.healthTimeout * 1000
   const verdict = await docker.untilHealthTestPasses(id, { test, timeout, signal })
-  if (!verdict.passed) throw healthFailure(run, verdict)
+  if (!verdict.passed) {
+    const lines = verdict.output.split('\n').filter((line) => line.trim())
+    if (lines.length > 0) log('The last output of its HEALTHCHECK:')
+    for (const line of lines) log(line, 'stderr')
+    throw await healthFailure(docker, gated(run, { id }), { ...verdict, timeout: timeout / 1000 })
+  }
   log(`Its HEALTHCHECK passed after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
   return performance.now()
 }
+
+const app = { subject: 'environment', name: 'the app' } as const
+
+const gated = ({ environment: { memoryMb } }: Run, { id }: { id: string }): Gated => ({
+  ...app,
+  id,
+  memoryMb,
+})

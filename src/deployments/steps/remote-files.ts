@@ -84,13 +84,13 @@ export class RemoteFiles implements AsyncDisposable {
 const nameless = (address: string) =>
   new Failure(
     'add_refused',
-    `Building: the address ${address} in ADD does not end with the plain name of a file.`,
+    `Build failed: the address ${address} in ADD does not end with the plain name of a file.`,
     'Fetch it with RUN, and name the file there.',
   )
 
 const mismatch = (address: string, wanted: string, { checksum }: Fetched) =>
   new Failure(
     'checksum_mismatch',
-    `Building: what ${new URL(address).host} sent for ADD has the checksum ${checksum}, not ${wanted}.`,
+    `Build failed: what ${new URL(address).host} sent for ADD has the checksum ${checksum}, not ${wanted}.`,
     'Check the address and the checksum in the Dockerfile.',
   )

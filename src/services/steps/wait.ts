@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Container } from '../../docker/index.ts'
-import { Failure } from '../../platform/errors.ts'
+import { exitFailure, healthFailure } from '../../runtime/gate-failures.ts'
+import type { Gated } from '../../runtime/gate-failures.ts'
 import { mayEnd } from '../compose/containers.ts'
 import type { Made, ServiceRun } from '../run.ts'
-import { endedFailure, unhealthyFailure } from './failures.ts'
 
 /** Milliseconds between looks at a container that is waited for. */
 const interval = 200
@@ -18,14 +18,14 @@ const patience = 15 * 60_000
  */
 export const untilHealthy = (run: ServiceRun, made: Made) =>
   until(run, made, async (container) => {
-    if (container.health === 'unhealthy') throw await unhealthyFailure(run, made)
+    if (container.health === 'unhealthy') throw await unhealthy(run, made, container)
     return container.health === null ? hasSettled(run, container) : container.health === 'healthy'
   })
 
 /** Resolves when it has ended with success. */
 export async function untilExited(run: ServiceRun, made: Made) {
   const { exitCode } = await run.docker.waitForExit(made.id, { signal: run.signal })
-  if (exitCode !== 0) throw await endedFailure(run, made)
+  if (exitCode !== 0) throw await exitFailure(run.docker, gated(made))
 }
 
 async function until(
@@ -37,21 +37,23 @@ async function until(
   const deadline = performance.now() + patience
   while (performance.now() < deadline) {
     const container = await docker.inspectContainer(made.id, { signal })
-    if (!container) throw removed(made)
-    if (container.state === 'exited' && container.exitCode === 0 && mayEnd(made.plan)) return
-    if (container.state !== 'running') throw await endedFailure(run, made)
+    if (container?.state === 'exited' && container.exitCode === 0 && mayEnd(made.plan)) return
+    if (container?.state !== 'running') throw await exitFailure(run.docker, gated(made))
     if (await isDone(container)) return
     await sleep(interval, undefined, { signal })
   }
-  throw await unhealthyFailure(run, made)
+  throw await unhealthy(run, made, await docker.inspectContainer(made.id))
 }
 
 const hasSettled = ({ config }: ServiceRun, { startedAt }: Container) =>
   startedAt !== null && Date.now() - startedAt.getTime() >= config.settleTime
 
-const removed = ({ plan }: Made) =>
-  new Failure(
-    'container_removed',
-    `Starting: the container of ${plan.service} was removed meanwhile.`,
-    'Start the service again.',
-  )
+const unhealthy = ({ docker }: ServiceRun, made: Made, container: Container | null) =>
+  healthFailure(docker, gated(made), { exitCode: null, output: container?.healthOutput ?? '' })
+
+const gated = ({ id, plan }: Made): Gated => ({
+  id,
+  subject: 'service',
+  name: plan.service,
+  memoryMb: Math.round(plan.options.memoryBytes / 2 ** 20),
+})

@@ -1,0 +1,169 @@
+import { diskFull as noRoom, isDiskFull } from '../db/full.ts'
+import { BuildError, EngineError } from '../docker/index.ts'
+import { roomHint } from '../platform/disk-space.ts'
+import { AppError, Failure } from '../platform/errors.ts'
+
+/** What hints call the settings of the workload that failed. */
+const environment = {
+  again: 'deploy again',
+  command: 'CMD or ENTRYPOINT in the Dockerfile',
+  user: 'the USER line of the Dockerfile',
+  image: 'Build for this server, and check the first line of start scripts',
+  port: 'the host port of the environment',
+  memory: 'the memory of the environment',
+  cpus: 'the processors of the environment',
+  health:
+    'Fix what the HEALTHCHECK reports, give the app longer with the health timeout of the environment, or remove the HEALTHCHECK from the Dockerfile.',
+  refused: 'The lines above in the log may say more.',
+}
+const service: typeof environment = {
+  again: 'start the service again',
+  command: 'command or entrypoint in its file',
+  user: 'user in its file',
+  image: 'Choose a version that is built for this server',
+  port: 'the ports of the service',
+  memory: 'mem_limit in its file',
+  cpus: 'cpus in its file',
+  health: 'Fix what it reports, or give it longer with healthcheck in its file.',
+  refused: 'Change what Docker complains about, then start the service again.',
+}
+export const words = { environment, service }
+export type Subject = keyof typeof words
+
+/** From what the engine says to a sentence and a next step; of several that match the first counts. */
+export type Rule = {
+  /** Looked for in the engine's own words. */
+  seen: RegExp
+  code: string
+  /** What went wrong, to follow "Start failed: ". */
+  message: (match: RegExpExecArray, error: Error) => string
+  hint: string | ((of: typeof environment) => string)
+}
+
+type Context = {
+  subject: Subject
+  /** Such as "Start failed". */
+  what: string
+  rules?: Rule[]
+  /** The code of what no rule knows. */
+  otherwise?: string
+}
+
+/** Turns whatever was thrown on the way to a running container into a code, a sentence and a next step. */
+export function explain(
+  error: unknown,
+  { subject, what, rules = startRules, otherwise = 'engine_refused' }: Context,
+): Failure {
+  const { again, refused } = words[subject]
+  if (error instanceof Failure) return error
+  if (isDiskFull(error)) return noRoom(error)
+  if (error instanceof AppError)
+    return new Failure(
+      'refused',
+      `${what}: ${error.message}`,
+      `Change what it names, then ${again}.`,
+    )
+  if (!(error instanceof EngineError))
+    return new Failure(
+      'internal',
+      `${what}: something went wrong inside Davit.`,
+      'Its own log has the details. Trying again can help.',
+    )
+  const said = saidBy(error)
+  if (/no space left on device|disk quota exceeded/i.test(said))
+    return new Failure('disk_full', 'The disk of the server is full.', roomHint)
+  for (const { seen, code, message, hint } of rules) {
+    const match = seen.exec(said)
+    if (!match) continue
+    const next = typeof hint === 'string' ? hint : hint(words[subject])
+    return new Failure(code, `${what}: ${message(match, error)}`, next)
+  }
+  return new Failure(
+    otherwise,
+    `${what}: Docker says: ${lastLine(inShort(error.message))}.`,
+    refused,
+  )
+}
+
+/** What the engine says when a container can't be created or started. */
+const startRules: Rule[] = [
+  {
+    seen: /port is already allocated|address already in use/i,
+    code: 'port_in_use',
+    message: ({ input, index }) => {
+      const [address] = /[\d.:[\]a-f]{1,60}:\d{1,5}(?=[ :])/i.exec(lineBefore(input, index)) ?? []
+      return `the port of the host${address ? ` (${address})` : ''} is in use by something else.`
+    },
+    hint: ({ port }) => `Stop what listens there, or change ${port}.`,
+  },
+  {
+    seen: /(?:exec: )?"?(?<![^\s":])([^\s":]+)"?: (?:executable file not found|(?:stat [^:]+: )?no such file or directory)/i,
+    code: 'command_not_found',
+    message: ([, command]) => `the command ${command} isn't in the image.`,
+    hint: ({ command }) => `Check ${command}.`,
+  },
+  {
+    seen: /unable to find (user|group) ([^\s:]+)/i,
+    code: 'unknown_user',
+    message: ([, kind, name]) => `the image has no ${kind} ${name}.`,
+    hint: ({ user }) => `Fix ${user}, or add the user to the image.`,
+  },
+  {
+    seen: /error setting rlimit/i,
+    code: 'limit_too_high',
+    message: () => 'Docker itself may not have as many open files or processes as it needs.',
+    hint: 'Lower the ulimits, or raise the limits of Docker (LimitNOFILE).',
+  },
+  {
+    seen: /permission denied/i,
+    code: 'not_executable',
+    message: () => "the command of the image can't be executed.",
+    hint: ({ command }) => `Check ${command}: the file must be executable (chmod +x).`,
+  },
+  {
+    seen: /no command specified/i,
+    code: 'no_command',
+    message: () => 'the image has no command to run.',
+    hint: ({ command }) => `Set a command with ${command}.`,
+  },
+  {
+    seen: /exec format error/i,
+    code: 'wrong_architecture',
+    message: () => 'the program in the image is for another processor architecture.',
+    hint: ({ image }) => `${image}.`,
+  },
+  {
+    seen: /range of CPUs is from [\d.]+ to ([\d.]+)/i,
+    code: 'too_many_cpus',
+    message: ([, most]) => `the server has ${Number(most)} processors, and it needs more.`,
+    hint: ({ cpus }) => `Lower ${cpus}.`,
+  },
+  {
+    seen: /minimum memory limit|memory limit (?:too low|should be)/i,
+    code: 'too_little_memory',
+    message: () => 'its memory limit is less than a container needs.',
+    hint: ({ memory }) => `Raise ${memory}.`,
+  },
+]
+
+const lineBefore = (text: string, index: number) =>
+  text.slice(text.lastIndexOf('\n', index) + 1, index)
+
+/** The engine's words, and the line of a command that says more than its exit code. */
+const saidBy = (error: EngineError) =>
+  inShort(
+    error instanceof BuildError && error.clue ? `${error.message}\n${error.clue}` : error.message,
+  )
+
+/** An engine repeats what it was given, however long: patterns look at both ends. */
+const inShort = (text: string) =>
+  text.length > 4000 ? `${text.slice(0, 1000)} … ${text.slice(-3000)}` : text
+
+/** Without the layers of software that it came through. */
+const lastLine = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .at(-1)!
+    .replace(/^(failed to [^:]+: )+/, '')
+    .replace(/\.+$/, '')

@@ -1,0 +1,140 @@
+import { killed } from '../docker/index.ts'
+import type { Docker, HealthVerdict } from '../docker/index.ts'
+import { Failure } from '../platform/errors.ts'
+import { words } from './explain.ts'
+import type { Subject } from './explain.ts'
+
+/** The container that did not pass its gate, as sentences name it. */
+export type Gated = {
+  id: string
+  subject: Subject
+  /** "the app", or the name of a Compose service. */
+  name: string
+  memoryMb: number
+}
+
+/** Why a container that had to keep running ended, or one that had to succeed didn't. */
+export async function exitFailure(docker: Docker, gated: Gated): Promise<Failure> {
+  const { id, subject, name, memoryMb } = gated
+  const { again, memory } = words[subject]
+  const container = await docker.inspectEnded(id)
+  if (!container)
+    return new Failure(
+      'container_removed',
+      `Start failed: the container of ${name} was removed meanwhile.`,
+      `To try again, ${again}.`,
+    )
+  const { exitCode, oomKilled } = container
+  if (oomKilled)
+    return new Failure(
+      'out_of_memory',
+      `Start failed: ${name} ran out of memory (exit code ${exitCode}; its limit is ${memoryMb} MB).`,
+      `Raise ${memory}, or make it need less.`,
+    )
+  const known = exits[exitCode]
+  const lines = await lastWords(docker, gated)
+  const unknown =
+    lines || subject === 'environment'
+      ? `Fix what its last lines report, then ${again}.`
+      : `${name} wrote nothing. Check its variables, then ${again}.`
+  return new Failure(
+    known?.code ?? 'exited',
+    `Start failed: ${name} exited with code ${exitCode}${known ? `: ${known.what}` : ''}.`,
+    (known?.hint(words[subject]) ?? unknown) + lines,
+  )
+}
+
+type Known = { code: string; what: string; hint: (of: (typeof words)[Subject]) => string }
+
+const exits: Record<number, Known> = {
+  0: {
+    code: 'exited',
+    what: 'it finished at once, but must keep running',
+    hint: ({ command }) => `Make ${command} run the program in the foreground.`,
+  },
+  [killed]: {
+    code: 'killed',
+    what: 'it was killed (SIGKILL), but not for its memory limit',
+    hint: ({ again }) =>
+      `Someone may have killed it (docker kill), or the server itself was out of memory: see its kernel log (journalctl -k), then ${again}.`,
+  },
+  126: {
+    code: 'not_executable',
+    what: "its command can't be executed",
+    hint: ({ command }) => `Check ${command}: the file must be executable (chmod +x).`,
+  },
+  127: {
+    code: 'command_not_found',
+    what: "its command wasn't found, or can't run on this machine",
+    hint: ({ command }) =>
+      `Check ${command}: the program must be in the image, and built for this processor.`,
+  },
+}
+
+/** Why a container that runs but doesn't respond did not pass; `timeout` in seconds. */
+export function silenceFailure({
+  name,
+  port,
+  path,
+  timeout,
+  lastSeen,
+}: {
+  name: string
+  port: number
+  path: string | null
+  timeout: number
+  lastSeen: string
+}) {
+  const where = `on port ${port}${path ? `, path ${path}` : ''}`
+  return new Failure(
+    'no_answer',
+    `Start failed: ${name} didn't respond ${where} within ${timeout} s (last seen: ${lastSeen}).`,
+    lastSeen.startsWith('status')
+      ? 'Make the health path respond with a status below 400, or choose another one.'
+      : "Make the app listen on 0.0.0.0 and the port in PORT; 127.0.0.1 inside a container can't be reached. Or set another port, 0 for a worker.",
+  )
+}
+
+/** Characters of a line that a message quotes. */
+const maxQuoted = 300
+
+/** Why a container whose health check doesn't pass was given up; without a timeout (s) the engine did so. */
+export async function healthFailure(
+  docker: Docker,
+  gated: Gated,
+  { exitCode, output, timeout }: Omit<HealthVerdict, 'passed'> & { timeout?: number },
+) {
+  const { subject, name } = gated
+  const said = output.trim()
+  const last = said.split('\n').at(-1)!.trim()
+  const facts = [
+    exitCode === null ? [] : `exit code ${exitCode}`,
+    last.length > maxQuoted ? 'its output is in the log' : last || 'no output',
+  ].flat()
+  const passed = timeout === undefined ? "doesn't pass" : `didn't pass within ${timeout} s`
+  const hint =
+    exitCode === 126 || exitCode === 127
+      ? 'The command of the health check must be in the image: install it, or check with a program that is there.'
+      : words[subject].health
+  const quoted = subject === 'service' && said ? `\nThe health check says:\n${said}` : ''
+  return new Failure(
+    'unhealthy',
+    `Start failed: the health check of ${name} ${passed} (${facts.join(': ')}).`,
+    hint + quoted + (await lastWords(docker, gated)),
+  )
+}
+
+/** Lines that the container of a service leaves in a hint; those of an app are in its deployment's log. */
+const lastLines = 8
+
+async function lastWords(docker: Docker, { id, subject }: Gated) {
+  if (subject === 'environment') return ''
+  const lines: string[] = []
+  try {
+    for await (const batch of docker.containerLogs(id, { tail: lastLines }))
+      lines.push(...batch.map(({ text }) => text))
+  } catch {
+    // the failure in hand says more
+  }
+  return lines.length === 0 ? '' : `\nIts last lines:\n${lines.join('\n')}`
+}
