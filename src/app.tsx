@@ -24,6 +24,7 @@ import { statsRoutes } from './containers/usage/routes.tsx'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
 import { logRoutes } from './deployments/log-routes.tsx'
+import { newProjectRoutes } from './deployments/new-project-routes.tsx'
 import { overviewRoutes } from './deployments/overview-routes.tsx'
 import { deploymentRoutes } from './deployments/routes.tsx'
 import { environmentRoutes } from './environments/routes.tsx'
@@ -85,6 +86,7 @@ export function createApp(deps: Deps) {
   app.use(...checks)
   app.route('/', dashboardRoutes(deps))
   app.route('/', apiRoutes(deps))
+  app.route('/', newProjectRoutes(deps))
   app.route('/', projectRoutes(deps))
   app.route('/', overviewRoutes(deps))
   app.route('/', deploymentRoutes(deps))

@@ -6,8 +6,6 @@ import { RoundRobin } from './round-robin.ts'
 import { cancelled, stopping } from './run.ts'
 import { activeStatuses, listInStatus } from './store.ts'
 import type { Deployment } from './store.ts'
-import { triggerDeployment } from './trigger.ts'
-import type { Trigger } from './trigger.ts'
 import { tellCancelled } from './waiting.ts'
 import { cancelWaiting, listWaiting, listWorkOf, requestCancel } from './waiting-store.ts'
 import type { WorkOf } from './waiting-store.ts'
@@ -33,11 +31,6 @@ export class DeploymentQueue {
 
   constructor(deps: PipelineDeps) {
     this.#deps = deps
-  }
-
-  /** For those below the deployments; the same door as everyone's. */
-  trigger(trigger: Trigger) {
-    return triggerDeployment({ ...this.#deps, queue: this }, trigger)
   }
 
   /** Call it after every insert and every end: once too often does no harm. Never throws. */

@@ -25,6 +25,7 @@ import { getLastSequence } from './log-store.ts'
 import { rollBack } from './rollback.ts'
 import { findDeployment, listDeployments } from './store.ts'
 import type { Deployment } from './store.ts'
+import { triggerDeployment } from './trigger.ts'
 import { DeploymentsTab } from './views.tsx'
 
 /** What of the log the page itself carries; the viewer asks for the rest. */
@@ -35,7 +36,7 @@ const toRepoint = { method: 'PUT', path: '/projects/:id' }
 
 /** Deployments of a project: start, look at, go back to, cancel. Their logs have routes of their own. */
 export const deploymentRoutes = (deps: Deps) => {
-  const { db, logDb, config, queue } = deps
+  const { db, logDb, config } = deps
   const audit = auditor(db)
   const isOwn = ownProject(deps)
   const trigger = input(triggerForm(config))
@@ -114,7 +115,7 @@ export const deploymentRoutes = (deps: Deps) => {
     if (token && asked.repositoryUrl && asked.repositoryUrl !== project.repositoryUrl)
       refuseUngiven(token, toRepoint) // other code would run with the environment's secrets
     const trigger = token ? 'api' : 'manual'
-    const deployment = queue.trigger({ ...asked, project, trigger, triggeredBy })
+    const deployment = triggerDeployment(deps, { ...asked, project, trigger, triggeredBy })
     audit(c, 'deployment.triggered', about(deployment, project))
     return created(c, deployment)
   }

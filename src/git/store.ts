@@ -34,6 +34,12 @@ export const listSources = (db: Db, { ownerId, cursor, limit }: { ownerId: strin
     .limit(limit + 1)
     .all()
 
+/** More than anyone connects; a select has no pages. */
+const mostSources = 200
+
+export const listAllSources = (db: Db, ownerId: string) =>
+  listSources(db, { ownerId, limit: mostSources })
+
 export const countSources = (db: Db, ownerId: string) =>
   countRows(db, gitSources, eq(gitSources.ownerId, ownerId))
 

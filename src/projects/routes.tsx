@@ -1,24 +1,21 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
-import { listSources } from '../git/store.ts'
+import { listAllSources } from '../git/store.ts'
 import { randomToken } from '../platform/secrets.ts'
-import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
-import { moveOn, show, showSaved } from '../web/respond.tsx'
+import { show, showSaved } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { changeProject } from './change.ts'
-import { createProject } from './create.ts'
-import { buildForm, projectForm, projectUpdateForm } from './forms.ts'
+import { buildForm, projectUpdateForm } from './forms.ts'
 import { projectJson } from './json.ts'
-import { NewProjectPage } from './new-project-page.tsx'
 import { ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
 import { removalRoutes } from './removal-routes.tsx'
-import { usesDeployKey, whyUnreadable } from './repository-choice.ts'
+import { whyUnreadable } from './repository-choice.ts'
 import { chooseFrom } from './repository-fields.tsx'
 import { BuildForm, ProjectForm, ProjectSettings } from './settings-page.tsx'
 import { findLiveProject, findProject, listProjects, updateProject } from './store.ts'
@@ -27,14 +24,10 @@ import { ProjectsPage } from './views.tsx'
 import { webhookRoutes } from './webhook-routes.tsx'
 import { setWebhookSecret } from './webhook.ts'
 
-/** More than anyone connects; a select has no pages. */
-const mostSources = 200
-
-/** Projects and their settings; what they deploy is shown by the deployments slice. */
+/** Projects and their settings; the deployments slice makes them and shows what they deploy. */
 export const projectRoutes = (deps: Deps) => {
   const { db, config } = deps
   const audit = auditor(db)
-  const newInput = input(projectForm(config), newProject)
   const projectInput = input(projectUpdateForm(config), projectFormAgain)
   const buildInput = input(buildForm, buildFormAgain)
 
@@ -47,20 +40,6 @@ export const projectRoutes = (deps: Deps) => {
         title: 'Projects',
         page: () => <ProjectsPage {...list} />,
         json: () => ({ ...list, items: list.items.map(projectJson) }),
-      })
-    })
-    .get('/projects/new', (c) => show(c, newProject(c, emptyDraft)))
-    .post('/projects', newInput, (c) => {
-      const isShown = clientOf(c) === 'program'
-      const wanted = { ownerId: userOf(c).id, input: c.var.input, isShown }
-      const { project, webhookSecret } = createProject(deps, wanted)
-      audit(c, 'project.created', { object: objectOf(project) })
-      const trigger = c.var.token ? 'api' : 'manual'
-      return moveOn(c, {
-        to: nextPlace(c, { project, trigger: c.var.input.deploy ? trigger : null }),
-        created: true,
-        location: `/projects/${project.id}`,
-        json: () => ({ ...projectJson(project), webhookSecret }),
       })
     })
     .put('/projects/:id', ownProject(deps), projectInput, async (c) => {
@@ -108,29 +87,6 @@ export const projectRoutes = (deps: Deps) => {
     .route('/', webhookRoutes(deps))
     .route('/', removalRoutes(deps))
 
-  /** Where its maker goes on: a key must be added to the repository before anything can be cloned. */
-  function nextPlace(
-    c: Context,
-    { project, trigger }: { project: Project; trigger: 'api' | 'manual' | null },
-  ) {
-    if (usesDeployKey(project)) return `/projects/${project.id}/settings#deploy-key`
-    if (!trigger) return `/projects/${project.id}`
-    const started = deps.queue.trigger({ project, trigger, triggeredBy: userOf(c).email })
-    audit(c, 'deployment.triggered', {
-      object: { kind: 'deployment', id: started.id, name: project.name },
-    })
-    return `/projects/${project.id}/deployments/${started.id}`
-  }
-
-  function newProject(c: Context, draft: Draft) {
-    const sources = ownSources(c)
-    const from = chooseFrom(c.req.query('from'), { draft, sources })
-    return {
-      title: 'New project',
-      page: () => <NewProjectPage from={from} draft={draft} sources={sources} />,
-    }
-  }
-
   function settings(c: Context, project: Project, draft: Draft) {
     return {
       title: `${project.name}: settings`,
@@ -144,7 +100,7 @@ export const projectRoutes = (deps: Deps) => {
   }
 
   function formOf(c: Context, project: Project, draft: Draft) {
-    const sources = ownSources(c)
+    const sources = listAllSources(db, project.ownerId)
     const from = chooseFrom(c.req.query('from'), { draft, sources, project })
     return { project, draft: withStored(draft, project), sources, from }
   }
@@ -159,10 +115,6 @@ export const projectRoutes = (deps: Deps) => {
     const project = findProject(db, ownKey(c))
     const partial = () => <BuildForm project={project} draft={draft} />
     return { ...settings(c, project, draft), partial }
-  }
-
-  function ownSources(c: Context) {
-    return listSources(db, { ownerId: userOf(c).id, limit: mostSources })
   }
 }
 

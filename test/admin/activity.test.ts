@@ -1,5 +1,6 @@
 import { describe, expect, spyOn, test } from 'bun:test'
 import { auditEvents } from '../../src/db/schema.ts'
+import { triggerDeployment } from '../../src/deployments/trigger.ts'
 import { findProject } from '../../src/projects/store.ts'
 import { getService } from '../../src/services/store.ts'
 import { aBuild, anApp, aProject } from '../deployments/apps.ts'
@@ -60,9 +61,9 @@ test('all that a user has under way ends when they are disabled, and others have
   await t.queue.idle()
   expect(statusOf(t, hers)).toBe('running')
   const project = findProject(t.db, { id: building.projectId, ownerId: bob.user.id })
-  expect(() => t.queue.trigger({ project, trigger: 'manual', triggeredBy: 'bob' })).toThrow(
-    'disabled',
-  )
+  expect(() =>
+    triggerDeployment(t.deps, { project, trigger: 'manual', triggeredBy: 'bob' }),
+  ).toThrow('disabled')
 })
 
 test('all that a user has under way ends when what they have is given to another', async () => {

@@ -28,7 +28,7 @@ test('an error is the same to a person, a program and the sender of a webhook', 
     [new Error('a bug'), 500, /Something went wrong/],
   ]
   for (const [error, status, detail] of errors) {
-    t.db.transaction = t.queue.trigger = () => {
+    t.db.transaction = () => {
       throw error
     }
     const sender = await post(t, sent.github(aPush()))

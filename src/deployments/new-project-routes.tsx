@@ -1,0 +1,68 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import type { Deps } from '../deps.ts'
+import { listAllSources } from '../git/store.ts'
+import { createProject } from '../projects/create.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { projectForm } from '../projects/forms.ts'
+import { projectJson } from '../projects/json.ts'
+import { NewProjectPage } from '../projects/new-project-page.tsx'
+import { usesDeployKey } from '../projects/repository-choice.ts'
+import { chooseFrom } from '../projects/repository-fields.tsx'
+import type { Project } from '../projects/store.ts'
+import { clientOf } from '../web/client.ts'
+import { factory } from '../web/factory.ts'
+import { emptyDraft, input } from '../web/input.ts'
+import type { Draft } from '../web/input.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { triggerDeployment } from './trigger.ts'
+
+/** A new project and, if its maker asks for it, its first deployment. */
+export const newProjectRoutes = (deps: Deps) => {
+  const { db, config } = deps
+  const audit = auditor(db)
+  const newInput = input(projectForm(config), newProject)
+
+  return factory
+    .createApp()
+    .get('/projects/new', (c) => show(c, newProject(c, emptyDraft)))
+    .post('/projects', newInput, (c) => {
+      const isShown = clientOf(c) === 'program'
+      const wanted = { ownerId: userOf(c).id, input: c.var.input, isShown }
+      const { project, webhookSecret } = createProject(deps, wanted)
+      audit(c, 'project.created', {
+        object: { kind: 'project', id: project.id, name: project.name },
+      })
+      const trigger = c.var.token ? 'api' : 'manual'
+      return moveOn(c, {
+        to: nextPlace(c, { project, trigger: c.var.input.deploy ? trigger : null }),
+        created: true,
+        location: `/projects/${project.id}`,
+        json: () => ({ ...projectJson(project), webhookSecret }),
+      })
+    })
+
+  /** Where its maker goes on: a key must be added to the repository before anything can be cloned. */
+  function nextPlace(
+    c: Context,
+    { project, trigger }: { project: Project; trigger: 'api' | 'manual' | null },
+  ) {
+    if (usesDeployKey(project)) return `/projects/${project.id}/settings#deploy-key`
+    if (!trigger) return `/projects/${project.id}`
+    const started = triggerDeployment(deps, { project, trigger, triggeredBy: userOf(c).email })
+    audit(c, 'deployment.triggered', {
+      object: { kind: 'deployment', id: started.id, name: project.name },
+    })
+    return deploymentPath(started)
+  }
+
+  function newProject(c: Context, draft: Draft) {
+    const sources = listAllSources(db, userOf(c).id)
+    const from = chooseFrom(c.req.query('from'), { draft, sources })
+    return {
+      title: 'New project',
+      page: () => <NewProjectPage from={from} draft={draft} sources={sources} />,
+    }
+  }
+}
