@@ -16,7 +16,6 @@ import { Collector } from './logs/collector.ts'
 import { Masks } from './logs/masks.ts'
 import { openSecrets } from './platform/secrets.ts'
 import { ServiceRunner } from './services/runner.ts'
-import { secretsOfService } from './services/secrets-of-service.ts'
 import { Streams } from './web/streams.ts'
 
 /** What a test gives instead of what the settings say. */
@@ -48,8 +47,7 @@ export function assemble(config: Config, overrides: Overrides = {}): Deps {
   const liveLogs = new LiveLogs({ docker, feed })
   const watching = { feed, conditions, usage, liveLogs }
 
-  const serviceSecrets = (id: string, env: string[]) => secretsOfService({ db, secrets }, id, env)
-  const masks = new Masks({ db, secrets, serviceSecrets })
+  const masks = new Masks({ db, secrets })
   const collector = new Collector({ config, db, logDb, docker, feed, instanceId, masks })
 
   const logs: Deps['logs'] = new Hub()
@@ -60,7 +58,6 @@ export function assemble(config: Config, overrides: Overrides = {}): Deps {
   return {
     ...outside,
     ...watching,
-    serviceSecrets,
     masks,
     collector,
     logs,

@@ -45,8 +45,6 @@ export type Deps = {
   runner: ServiceRunner
   /** States and pulls of services, by their id. */
   serviceEvents: Hub<ServiceEvent>
-  /** The values of a service that no log may show, for those below the services. */
-  serviceSecrets: (serviceId: string, env: string[]) => Promise<string[]>
   streams: Streams
   /** This installation's id: the `davit.instance` label of everything it makes. */
   instanceId: string

@@ -22,6 +22,7 @@ import { watchContainers } from './deployments/watch.ts'
 import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
 import { recoverServices } from './services/recover.ts'
+import { fillSecretValues } from './services/values.ts'
 import { watchServices } from './services/watch.ts'
 import { firstSignal, outliveReaders } from './platform/signals.ts'
 import { version } from './platform/version.ts'
@@ -63,6 +64,7 @@ export async function serve(config: Config) {
     markInUse($client.filename)
   }
   endTheFuture(deps.db)
+  await fillSecretValues(deps)
   for (const { $client } of [deps.db, deps.logDb]) $client.reserve = reserve
   const stop = new AbortController()
   const app = createApp(deps)

@@ -28,6 +28,8 @@ export const services = sqliteTable(
     compose: text().notNull(),
     /** Sealed: the values of its variables, as JSON. Generated ones are made once and never anew. */
     values: text().notNull(),
+    /** Sealed: those of them that no log may show, as JSON; null in a row of an earlier version, until a start fills it. */
+    secretValues: text(),
     /** Sealed: what it was made of before the change that is under way, as JSON, for the undo. */
     before: text(),
     domains: text({ mode: 'json' }).$type<string[]>().notNull().default([]),

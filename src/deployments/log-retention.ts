@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { repeat } from '../platform/repeat.ts'
 import { getAgeOfLog } from './log-age-store.ts'
-import { deleteLogRows } from '../projects/store.ts'
+import { deleteLogRows } from '../logs/removal-store.ts'
 import { nextLogged } from './log-store.ts'
 
 const day = 24 * 3_600_000

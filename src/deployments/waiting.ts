@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
 import { report } from '../platform/journal.ts'
-import { deleteLogRows } from '../projects/store.ts'
+import { deleteLogRows } from '../logs/removal-store.ts'
 import { LogWriter } from './log-writer.ts'
 import { forgetNeverBegun, supersedeWaiting } from './waiting-store.ts'
 import type { Deployment } from './store.ts'

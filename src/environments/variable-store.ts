@@ -10,7 +10,8 @@ import { refuseMore } from '../platform/limits.ts'
 import { steeringRefusal, steersBuilder } from '../projects/build-arguments.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Page } from '../web/paging.ts'
-import { rememberSecrets } from './past-secret-store.ts'
+import { sealedVariable } from '../logs/mask-store.ts'
+import { rememberSecrets } from '../logs/past-secret-store.ts'
 
 type Row = typeof variables.$inferSelect
 
@@ -53,20 +54,7 @@ export const openVariables = (db: Db, secrets: Secrets, environmentId: string): 
   selectVariables(db, environmentId).map((row) => ({ ...row, value: open(secrets, row) }))
 
 const open = (secrets: Secrets, { id, value, secret }: Pick<Row, 'id' | 'value' | 'secret'>) =>
-  secret ? secrets.open(value, contextOf(id)) : value
-
-/** The secret ones; `version` is another one after every change of the value. */
-export const listSecretVariables = (db: Db, environmentId: string) =>
-  db
-    .select({
-      id: variables.id,
-      key: variables.key,
-      version: sql<string>`substr(${variables.value}, 1, 16)`, // the nonce that it is sealed with
-    })
-    .from(variables)
-    .where(and(eq(variables.environmentId, environmentId), variables.secret))
-    .orderBy(asc(variables.id))
-    .all()
+  secret ? secrets.open(value, sealedVariable(id)) : value
 
 /** Empty when it was deleted. */
 export function openVariable(db: Db, secrets: Secrets, id: string) {
@@ -114,7 +102,7 @@ export const setVariables = (
       const { id, buildTime } = row
       if ('value' in row && row.secret && open(secrets, row) !== value)
         ended.push(open(secrets, row))
-      const stored = row.secret ? secrets.seal(value, contextOf(id)) : value
+      const stored = row.secret ? secrets.seal(value, sealedVariable(id)) : value
       return { id, environmentId, key, value: stored, secret: row.secret, buildTime }
     })
     // in one statement: one for each of 500 holds up everything else
@@ -193,7 +181,7 @@ function insert(
 ) {
   refuseSteering(values)
   const id = newId()
-  const value = values.secret ? secrets.seal(values.value, contextOf(id)) : values.value
+  const value = values.secret ? secrets.seal(values.value, sealedVariable(id)) : values.value
   const row = { ...values, id, environmentId, value }
   return hideSecret(db.insert(variables).values(row).returning().get())
 }
@@ -211,7 +199,7 @@ function update(
     ended.push(before)
   if (secret && !current.secret) for (const text of [before, plain]) hideInErrors(db, current, text)
   const isSame = changes.value === undefined && secret === current.secret
-  const value = isSame ? undefined : secret ? secrets.seal(plain, contextOf(id)) : plain
+  const value = isSame ? undefined : secret ? secrets.seal(plain, sealedVariable(id)) : plain
   const values = { ...changes, secret, value }
   return hideSecret(db.update(variables).set(values).where(eq(variables.id, id)).returning().get())
 }
@@ -258,5 +246,3 @@ const selectVariables = (db: Db, environmentId: string) =>
     .all()
 
 const hideSecret = (row: Row): Variable => ({ ...row, value: row.secret ? null : row.value })
-
-const contextOf = (id: string) => `variable ${id}`

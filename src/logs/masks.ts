@@ -1,12 +1,18 @@
 import { ownChangesOf } from '../db/changes.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import type { Container } from '../docker/index.ts'
-import { listPastSecrets, openPastSecret } from '../environments/past-secret-store.ts'
-import { listSecretVariables, openVariable } from '../environments/variable-store.ts'
+import { listPastSecrets, openPastSecret } from './past-secret-store.ts'
 import { readLabels } from '../docker/labels.ts'
-import { secretsState } from './mask-store.ts'
+import {
+  listSecretVariables,
+  openSecretVariable,
+  openServiceSecrets,
+  secretsState,
+} from './mask-store.ts'
 import { noMask, SecretSet } from './mask.ts'
 import type { Mask } from './mask.ts'
+import { secretsInEnv } from './secret-names.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { Pace } from '../web/pace.ts'
 
 /** What hides the secrets of an environment or service; with another `state` there are others to hide. */
@@ -19,7 +25,7 @@ type Also = {
   secrets?: string[]
 }
 
-type MaskDeps = Pick<Deps, 'db' | 'secrets' | 'serviceSecrets'>
+type MaskDeps = { db: Db; secrets: Secrets }
 type Made = { state: string; made: Promise<SourceMask & { bytes: number }>; bytes: number }
 
 /** Bytes of masks that are kept for the next time. */
@@ -90,7 +96,8 @@ export class Masks {
   }
 
   async #read({ sourceId, state, also }: { sourceId: string; state: string; also: Also }) {
-    const { db, secrets, serviceSecrets } = this.#deps
+    const deps = this.#deps
+    const { db } = deps
     const set = new SecretSet()
     const pace = new Pace()
     const add = async (secret: string, until?: number) => {
@@ -98,22 +105,25 @@ export class Masks {
     }
     const { env = [], secrets: others = [] } = also
     const variables = listSecretVariables(db, sourceId)
-    for (const { id } of variables) {
+    const opened = [
+      ...variables.map(({ id }) => () => [openSecretVariable(deps, id)]),
+      () => openServiceSecrets(deps, sourceId),
+    ]
+    for (const open of opened)
       try {
-        await add(openVariable(db, secrets, id))
+        for (const value of open()) await add(value)
       } catch {
-        set.hideAll() // one that can't be opened may be anywhere
+        set.hideAll() // what can't be opened may be anywhere
       }
-    }
     const keys = new Set(variables.map(({ key }) => key))
     for (const entry of env) {
       const at = entry.indexOf('=')
       if (keys.has(entry.slice(0, at))) await add(entry.slice(at + 1))
     }
-    for (const value of [...(await serviceSecrets(sourceId, env)), ...others]) await add(value)
+    for (const value of [...secretsInEnv(env), ...others]) await add(value)
     for (const { id, endedAt } of listPastSecrets(db, sourceId)) {
       const until = Math.max(endedAt.getTime(), timeOfId(id) ?? 0) // its clock may have been put back
-      await add(openPastSecret({ db, secrets }, id), until)
+      await add(openPastSecret(deps, id), until)
     }
     return { mask: set.mask, state, bytes: set.bytes }
   }

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { deleteOutput } from '../projects/store.ts'
+import { deleteOutput } from './removal-store.ts'
 import { deleteBlocksBefore, getOldestTime, hasSource, listSources } from './output-store.ts'
 
 const day = 86_400_000

@@ -3,11 +3,9 @@ import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
 import { journal } from '../platform/journal.ts'
 import { Pace } from '../web/pace.ts'
+import { deleteLogRows, deleteOutput, deleteSomeOutput } from '../logs/removal-store.ts'
 import { labelFilter } from '../docker/labels.ts'
 import {
-  deleteLogRows,
-  deleteOutput,
-  deleteSomeOutput,
   deleteProject,
   listDeploymentIds,
   listEnvironmentIds,

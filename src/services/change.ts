@@ -1,4 +1,4 @@
-import { rememberSecrets } from '../environments/past-secret-store.ts'
+import { rememberSecrets } from '../logs/past-secret-store.ts'
 import { report } from '../platform/journal.ts'
 import { openBefore, sealBefore } from './before.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
@@ -47,11 +47,11 @@ export async function changeService(
 /** What the row says from now on: a process that takes it up again goes on with this. */
 function keep(deps: ServiceDeps, definition: Definition, changes: Changes): Service {
   const { id, name, version, compose, allowed, allowedBy, ports } = definition
-  const values = sealValues(deps, definition)
+  const sealed = sealValues(deps, definition)
   const now = new Set(secretsOf(definition))
   const before = secretsOf(definitionOf(deps, getService(deps.db, id)!))
   const ended = before.filter((value) => !now.has(value))
   if (ended.length > 0) rememberSecrets(deps, { serviceId: id }, ended)
-  const made = { name, version, compose, allowed, allowedBy, values }
+  const made = { name, version, compose, allowed, allowedBy, ...sealed }
   return updateService(deps.db, id, { ...changes, ...made }, ports)
 }

@@ -1,9 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { Failure } from '../platform/errors.ts'
+import { openServiceSecrets } from '../logs/mask-store.ts'
 import { masking } from '../logs/mask.ts'
 import { explain } from '../runtime/explain.ts'
 import { cancelled } from './runner.ts'
-import { secretsOfService } from './secrets-of-service.ts'
 import { getService } from './store.ts'
 
 /** For the row: at which step a start ended, and why, in words and with a next step. */
@@ -12,7 +12,7 @@ export async function explainStart(
   { id, error, signal }: { id: string; error: unknown; signal: AbortSignal },
 ) {
   const { code, message, hint } = explainService(error, signal)
-  const mask = await maskOf(deps, id)
+  const mask = maskOf(deps, id)
   return {
     errorStep: getService(deps.db, id)?.status ?? null,
     errorCode: code,
@@ -22,9 +22,9 @@ export async function explainStart(
 }
 
 /** An engine repeats what it was asked for, secrets too. */
-async function maskOf(deps: Pick<Deps, 'db' | 'secrets'>, id: string) {
+function maskOf(deps: Pick<Deps, 'db' | 'secrets'>, id: string) {
   try {
-    return masking(await secretsOfService(deps, id, []))
+    return masking(openServiceSecrets(deps, id))
   } catch {
     return (text: string) => text // values that can't be read were sent to no engine
   }

@@ -63,13 +63,9 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
     input,
     hostPort: input.hostPort ?? null,
   })
-  const { values, ports, ...row } = definition
-  const sealed = sealValues(deps, { id, values })
-  const service = insertService(
-    deps.db,
-    { ...row, values: sealed, domains: input.domains ?? [] },
-    ports,
-  )
+  const { ports, ...row } = definition
+  const sealed = sealValues(deps, definition)
+  const service = insertService(deps.db, { ...row, ...sealed, domains: input.domains ?? [] }, ports)
   void deps.runner.run(id, (job) => startService(deps, { id, ...job }))
   return service
 }

@@ -9,12 +9,12 @@ import type { Page } from '../web/paging.ts'
 export { serviceStatuses } from '../db/schema.ts'
 
 /** An instance without the values of its variables: those are opened on their own. */
-export type Service = Omit<typeof services.$inferSelect, 'values' | 'before'>
+export type Service = Omit<typeof services.$inferSelect, 'values' | 'secretValues' | 'before'>
 export type ServiceStatus = Service['status']
 export type Changes = Partial<typeof services.$inferInsert>
 export type ServicePort = Omit<typeof servicePorts.$inferSelect, 'serviceId' | 'position'>
 
-const { values: sealed, before, ...shown } = getTableColumns(services)
+const { values: sealed, secretValues, before, ...shown } = getTableColumns(services)
 
 /** Someone else's instance and a missing one look the same from outside. */
 export function findService(db: Db, { id, ownerId }: { id: string; ownerId: string }): Service {
@@ -63,6 +63,10 @@ export const listInStatus = (db: Db, statuses: readonly ServiceStatus[]): Servic
     .where(and(inArray(services.status, [...statuses]), isNull(services.deletingAt)))
     .orderBy(asc(services.id))
     .all()
+
+/** Rows of an earlier version that do not say yet which values are secret. */
+export const listWithoutSecretValues = (db: Db): Service[] =>
+  db.select(shown).from(services).where(isNull(secretValues)).all()
 
 export const listBeingDeleted = (db: Db): Service[] =>
   db.select(shown).from(services).where(isNotNull(services.deletingAt)).all()

@@ -104,16 +104,16 @@ test('a container of a service belongs to who has the service', async () => {
   const t = testApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
   const serviceId = Bun.randomUUIDv7()
+  const file = { template: ownFile, compose: 'services: { cache: { image: busybox } }' }
   const service = t.db
     .insert(services)
     .values({
       id: serviceId,
       ownerId: ada.user.id,
       name: 'cache',
-      template: ownFile,
       version: '',
-      compose: 'services: { cache: { image: busybox } }',
-      values: sealValues(t, { id: serviceId, values: new Map() }),
+      ...file,
+      ...sealValues(t, { id: serviceId, ...file, values: new Map() }),
     })
     .returning()
     .get()

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { labelsFor } from '../../src/docker/labels.ts'
+import { ownFile } from '../../src/services/own-file.ts'
 import { updateService } from '../../src/services/store.ts'
 import { sealValues } from '../../src/services/values.ts'
 import { testApp } from '../support/app.ts'
@@ -81,7 +82,7 @@ test('I1: a secret that was changed stays hidden in the log of the container tha
   const compose = `services: {a: {image: busybox, init: true, command: [sh, -c, 'echo "it is $$THE_TOKEN"; sleep 999'], environment: {THE_TOKEN: "$THE_TOKEN"}, stop_grace_period: 1s}}`
   const { id, containers } = await made(t, ada, compose, { THE_TOKEN: 'hunter2-before' })
   const values = new Map([['THE_TOKEN', 'hunter2-after']])
-  updateService(t.db, id, { values: sealValues(t, { id, values }) })
+  updateService(t.db, id, sealValues(t, { id, template: ownFile, compose, values }))
   const { json } = await ada.get(`/containers/${containers[0].id}/logs?tail=10`)
   expect(json.items.map(({ text }: { text: string }) => text)).toEqual(['it is ***'])
 })

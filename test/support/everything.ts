@@ -77,17 +77,17 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     password: 'sealed',
   })
   const serviceId = Bun.randomUUIDv7()
+  const file = { template: 'compose', compose: 'services: {cache: {image: busybox}}' }
   const service = insertService(
     t.db,
     {
       id: serviceId,
       ownerId: client.user.id,
       name: 'cache',
-      template: 'compose',
       version: '',
       status: 'stopped',
-      compose: 'services: {cache: {image: busybox}}',
-      values: sealValues(t, { id: serviceId, values: new Map() }),
+      ...file,
+      ...sealValues(t, { id: serviceId, ...file, values: new Map() }),
     },
     [],
   )

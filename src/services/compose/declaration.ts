@@ -6,7 +6,8 @@ import { compilePattern } from './pattern.ts'
 import type { Tree } from './source.ts'
 import { valueAt } from './source.ts'
 import type { Generate, Variable } from './variables.ts'
-import { looksSecret, variable } from './variables.ts'
+import { looksSecret } from '../../logs/secret-names.ts'
+import { variable } from './variables.ts'
 
 /** Many more than any service has settings; each may have a pattern to be understood. */
 const maxVariables = 200

@@ -1,6 +1,7 @@
 import { AppError } from '../../platform/errors.ts'
 import type { Generate, Variable } from './variables.ts'
-import { looksSecret, variable } from './variables.ts'
+import { looksSecret } from '../../logs/secret-names.ts'
+import { variable } from './variables.ts'
 
 type Domain = { serviceName: string; port: number; host?: string | undefined }
 type Variables = Map<string, Variable>

@@ -9,7 +9,8 @@ import type { Tree } from './source.ts'
 import type { About, FileContent, Template } from './template.ts'
 import { mentionedIn, refuseUnreadable, unknownAbout } from './template.ts'
 import type { Variable } from './variables.ts'
-import { looksSecret, variable } from './variables.ts'
+import { looksSecret } from '../../logs/secret-names.ts'
+import { variable } from './variables.ts'
 
 export type DokployFiles = { compose: string; config: string; meta?: string }
 

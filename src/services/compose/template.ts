@@ -11,7 +11,8 @@ import { readYaml } from './read.ts'
 import type { Source, Tree } from './source.ts'
 import { Refusal, valueAt } from './source.ts'
 import type { Variable } from './variables.ts'
-import { looksSecret, variable } from './variables.ts'
+import { looksSecret } from '../../logs/secret-names.ts'
+import { variable } from './variables.ts'
 
 /** A file of the catalogue or of the user's own, whatever form it came in. */
 export type Template = {

@@ -62,8 +62,3 @@ export const variable = (name: string, more: Partial<Variable> = {}): Variable =
   hidden: false,
   ...more,
 })
-
-export const looksSecret = (name: string) =>
-  /PASS(WORD|WD|PHRASE)?\d*(_|$)|PWD|SECRET|TOKEN|CREDENTIAL|(API|APP|PRIVATE|ENCRYPTION|ACCESS|SIGNING|MASTER)_?KEY|DSN(_|$)|(DATABASE|DB|REDIS|MONGO|AMQP)_UR[IL]/i.test(
-    name,
-  )

@@ -1,13 +1,13 @@
 import type { Context } from 'hono'
 import type { Deps } from '../deps.ts'
-import { findEnvironment, listEnvironments } from '../environments/store.ts'
+import { findEnvironment, listEnvironments } from './store.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
-import { answerOutput, streamOutput } from './answer-output.tsx'
-import { outputQuery, outputStreamQuery } from './forms.ts'
+import { answerOutput, streamOutput } from '../logs/answer-output.tsx'
+import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
 
 /** What the containers of an environment wrote, over all its deployments. */
 export const outputRoutes = (deps: Deps) => {
