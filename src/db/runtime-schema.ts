@@ -68,6 +68,7 @@ export const instances = sqliteTable(
     index('instances_by_workload').on(t.workloadId, t.state),
     index('instances_by_release').on(t.releaseId),
     index('instances_by_state').on(t.state),
+    index('instances_by_network').on(t.network, t.id),
     uniqueIndex('one_address_per_network')
       .on(t.network, t.address)
       .where(sql`address IS NOT NULL AND state <> 'removed'`),

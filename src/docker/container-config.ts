@@ -39,6 +39,8 @@ export type ContainerOptions = {
   hostname?: string
   network: string
   networkAliases?: string[]
+  /** IPv4, on its network; the engine chooses one otherwise, at each start. */
+  address?: string
   /** `name:address`. */
   extraHosts?: string[]
   /** `host` 0 lets the engine choose one; TCP unless it says UDP. */
@@ -90,7 +92,10 @@ export function containerConfig(options: ContainerOptions) {
   const { granted = {} } = options
   const network = granted.hostNetwork ? 'host' : options.network
   const ports = granted.hostNetwork ? [] : (options.ports ?? [])
-  const aliases = { Aliases: options.networkAliases ?? [] }
+  const endpoint = {
+    Aliases: options.networkAliases ?? [],
+    ...(options.address !== undefined && { IPAMConfig: { IPv4Address: options.address } }),
+  }
   return {
     Image: options.image,
     ...(options.command && { Cmd: options.command }),
@@ -105,7 +110,7 @@ export function containerConfig(options: ContainerOptions) {
     ...(options.stopSignal !== undefined && { StopSignal: options.stopSignal }),
     ...(options.stopTimeout !== undefined && { StopTimeout: options.stopTimeout }),
     HostConfig: { ...hostConfig(options), NetworkMode: network, PortBindings: bindings(ports) },
-    NetworkingConfig: { EndpointsConfig: granted.hostNetwork ? {} : { [network]: aliases } },
+    NetworkingConfig: { EndpointsConfig: granted.hostNetwork ? {} : { [network]: endpoint } },
   }
 }
 

@@ -26,6 +26,7 @@ import {
   createNetwork,
   disconnectNetwork,
   listNetworks,
+  networkUse,
   removeNetwork,
 } from './networks.ts'
 import { imageDigest, pullImage } from './pull.ts'
@@ -86,6 +87,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     checkRegistry: on(checkRegistry),
 
     listNetworks: on(listNetworks),
+    networkUse: on(networkUse),
     createNetwork: on(createNetwork),
     removeNetwork: on(removeNetwork),
     connectNetwork: on(connectNetwork),
@@ -116,7 +118,7 @@ export type { LogEntry, LogSnapshotOptions } from './log-snapshot.ts'
 export { isCut } from './lines.ts'
 export type { ContainerLine } from './log-lines.ts'
 export type { ContainerLogsOptions } from './logs.ts'
-export type { Network } from './networks.ts'
+export type { Network, NetworkUse } from './networks.ts'
 export type { ProbeOptions, ProbeResult } from './probe.ts'
 export type { LayerProgress } from './pull.ts'
 export type { ContainerUsage, StatsReading } from './stats.ts'
@@ -134,4 +136,4 @@ export { EngineFeed, resync } from './feed.ts'
 export { isSubnetTaken } from './networks.ts'
 export { waitUntilAnswers } from './probe.ts'
 export { usageBetween } from './stats.ts'
-export { freeSubnet } from './subnets.ts'
+export { freeAddress, freeSubnet, gatewayOf, roomOf } from './subnets.ts'

@@ -1,5 +1,5 @@
 import type { Engine } from './engine.ts'
-import { isStatus, unlessMissing } from './refusals.ts'
+import { isStatus, orNull, unlessMissing } from './refusals.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
 
@@ -19,7 +19,7 @@ type Listed = {
   Driver: string
   Labels: Record<string, string> | null
   Internal: boolean
-  IPAM: { Config: { Subnet?: string }[] | null } | null
+  IPAM: { Config: { Subnet?: string; Gateway?: string }[] | null } | null
 }
 
 export async function listNetworks(
@@ -36,6 +36,52 @@ export async function listNetworks(
     internal: network.Internal,
     subnets: (network.IPAM?.Config ?? []).flatMap(({ Subnet }) => Subnet ?? []),
   }))
+}
+
+/** What is taken on a network. */
+export type NetworkUse = {
+  /** CIDR; null without IPv4. */
+  subnet: string | null
+  /** Null where the engine chose the first address of the subnet. */
+  gateway: string | null
+  /** Of containers that run, and those that others keep for their next start. */
+  addresses: { containerId: string; address: string; isFixed: boolean }[]
+}
+
+type Joined = {
+  Id: string
+  NetworkSettings: {
+    Networks: Record<
+      string,
+      { IPAddress: string; IPAMConfig: { IPv4Address?: string } | null }
+    > | null
+  }
+}
+
+/** Null when there is no network of that name. */
+export async function networkUse(
+  engine: Engine,
+  name: string,
+  { signal }: Abortable = {},
+): Promise<NetworkUse | null> {
+  const query = { all: true, filters: { network: [name] } }
+  const [network, containers] = await Promise.all([
+    orNull(engine.request<Listed>('GET', `/networks/${encodeURIComponent(name)}`, { signal })),
+    engine.request<Joined[]>('GET', '/containers/json', { query, signal }),
+  ])
+  if (!network) return null
+  const ranges = network.IPAM?.Config ?? []
+  const { Subnet = null, Gateway = null } = ranges.find(({ Subnet }) => Subnet?.includes('.')) ?? {}
+  return {
+    subnet: Subnet,
+    gateway: Gateway,
+    addresses: containers.flatMap(({ Id: containerId, NetworkSettings: { Networks } }) => {
+      const { IPAddress = '', IPAMConfig } = Networks?.[name] ?? {}
+      const fixed = IPAMConfig?.IPv4Address
+      const address = fixed || IPAddress
+      return address ? [{ containerId, address, isFixed: Boolean(fixed) }] : []
+    }),
+  }
 }
 
 /** The id of a new bridge; a network of that name already there is refused with status 409. */

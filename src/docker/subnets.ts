@@ -23,6 +23,49 @@ export function freeSubnet(options: { pool: string; prefix: number; used: string
   )
 }
 
+/**
+ * A free IPv4 address of a subnet, null when there is none: the next one after the last that was given,
+ * so that one that was freed rests. The upper half comes first, because the engine gives who asks for
+ * none the lowest that is free, also one that a stopped container keeps.
+ */
+export function freeAddress({
+  subnet,
+  used,
+  last,
+}: {
+  /** CIDR. */
+  subnet: string
+  used: ReadonlySet<string>
+  last: string | null
+}): string | null {
+  const { from, to } = toRange(subnet)!
+  const middle = from + (to - from) / 2
+  const halves = [
+    { first: middle, end: to - 1 },
+    { first: from + 1, end: middle },
+  ]
+  const after = (last === null ? undefined : toRange(`${last}/32`)?.to) ?? 0
+  for (const { first, end } of halves) {
+    const start = after > first && after < end ? after : first
+    // all that are used are passed at most once
+    const most = Math.min(end - first, used.size + 1)
+    for (let i = 0; i < most; i++) {
+      const address = toAddress(first + ((start - first + i) % (end - first)))
+      if (!used.has(address)) return address
+    }
+  }
+  return null
+}
+
+/** How many addresses of a subnet (CIDR) containers can have: not the first, the last and the gateway's. */
+export function roomOf(subnet: string) {
+  const { from, to } = toRange(subnet)!
+  return to - from - 3
+}
+
+/** The address that the engine gives a network's gateway where none was asked for. */
+export const gatewayOf = (subnet: string) => toAddress(toRange(subnet)!.from + 1)
+
 /** What the engine's networks and the interfaces of this machine occupy, as CIDRs. */
 export async function usedSubnets(
   engine: Engine,

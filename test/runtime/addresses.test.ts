@@ -1,0 +1,115 @@
+import { describe, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { instances, releases, workloads } from '../../src/db/schema.ts'
+import { freeSubnet } from '../../src/docker/index.ts'
+import { refuseFullNetwork, reserveAddresses } from '../../src/runtime/addresses.ts'
+import { sandbox } from '../docker/sandbox.ts'
+import { testApp } from '../support/app.ts'
+
+const { docker, labels, name, options } = sandbox()
+const { signal } = new AbortController()
+
+/** A network of that size, and a workload whose instances are to be on it. */
+async function aNetwork(prefix: number) {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = { name: 'site', repositoryUrl: 'https://git.example.com/site.git' }
+  const { json } = await ada.post('/projects', project)
+  const [{ id: workloadId }] = (await ada.get(`/projects/${json.id}/envs`)).json.items
+  t.db.insert(workloads).values({ id: workloadId, environmentId: workloadId }).run()
+  const release = t.db.insert(releases).values({ workloadId }).returning().get()
+
+  const network = name()
+  const used = await docker.usedSubnets()
+  const subnet = freeSubnet({ pool: '10.244.0.0/16', prefix, used })
+  await docker.createNetwork({ name: network, subnet, labels })
+  const base = subnet.split('/')[0]!
+  const first = Number(base.split('.')[3])
+
+  const anInstance = () =>
+    t.db
+      .insert(instances)
+      .values({ releaseId: release.id, workloadId, component: 'web' })
+      .returning()
+      .get()
+  const rowOf = (id: string) => t.db.select().from(instances).where(eq(instances.id, id)).get()!
+  const reserve = async (replaced: { id: string; address: string | null }[] = []) => {
+    const instance = anInstance()
+    const of = { network, instances: [instance], replaced, signal }
+    const { addresses, takenOver } = await reserveAddresses({ db: t.db, docker }, of)
+    const address = addresses.get(instance.id)!
+    expect(rowOf(instance.id)).toMatchObject({ network, address })
+    return { ...rowOf(instance.id), at: Number(address.split('.')[3]) - first, takenOver }
+  }
+  const refuse = (wanted: number, workload = workloadId) =>
+    refuseFullNetwork({ db: t.db, docker }, { network, workloadId: workload, wanted, signal })
+  const free = (id: string) =>
+    t.db.update(instances).set({ state: 'removed' }).where(eq(instances.id, id)).run()
+  return { db: t.db, network, base, first, reserve, refuse, free, anInstance }
+}
+
+describe('an address', () => {
+  test('is the next one, and one that was freed rests until all others were given', async () => {
+    const { reserve, free } = await aNetwork(28)
+    const given = [await reserve(), await reserve()]
+    expect(given.map(({ at }) => at)).toEqual([8, 9])
+    free(given[1]!.id)
+    expect((await reserve()).at).toBe(10)
+    for (const at of [11, 12, 13, 14, 9]) expect((await reserve()).at).toBe(at)
+  })
+
+  test('is none of those that containers have, whoever joined them, or keep while stopped', async () => {
+    const { network, base, first, reserve } = await aNetwork(28)
+    const at = (n: number) => base.replace(/\d+$/, String(first + n))
+    const kept = await docker.createContainer({ ...options(), network, address: at(9) })
+    const runs = await docker.createContainer({
+      ...options(),
+      network,
+      address: at(8),
+      command: ['sleep', '99'],
+    })
+    await docker.startContainer(runs)
+    expect((await reserve()).at).toBe(10)
+    await docker.removeContainer(kept)
+    for (const n of [11, 12, 13, 14, 9]) expect((await reserve()).at).toBe(n)
+  })
+
+  test('is taken from the lower half only when the upper half is full', async () => {
+    const { reserve } = await aNetwork(29)
+    const order = []
+    for (let n = 0; n < 5; n++) order.push((await reserve()).at)
+    expect(order).toEqual([4, 5, 6, 2, 3])
+  })
+
+  test('is taken over from one that stops first where none is free', async () => {
+    const { reserve } = await aNetwork(29)
+    const all = []
+    for (let n = 0; n < 5; n++) all.push(await reserve())
+    const replaced = all[2]!
+    const next = await reserve([replaced])
+    expect(next).toMatchObject({ address: replaced.address, takenOver: [{ id: replaced.id }] })
+  })
+})
+
+test('a full network is refused in words, and says what to do', async () => {
+  const { reserve } = await aNetwork(29)
+  for (let n = 0; n < 5; n++) await reserve()
+  const error = await reserve().catch((error) => error)
+  expect(error).toMatchObject({
+    code: 'network_full',
+    message: expect.stringMatching(/^The network is full: all 5 addresses of .*\/29 are taken\.$/),
+    hint: expect.stringContaining('another project'),
+  })
+})
+
+test('a /26 has room for 61, and a request for more is refused', async () => {
+  const { reserve, refuse } = await aNetwork(26)
+  for (let n = 0; n < 60; n++) await reserve()
+  await refuse(1, 'another')
+  await reserve()
+  expect(await refuse(1, 'another').catch((error) => error)).toMatchObject({
+    code: 'conflict',
+    message: expect.stringContaining('all 61 addresses'),
+  })
+  await refuse(61) // its own containers may be replaced
+})
