@@ -1,11 +1,11 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import { hashToken } from '../platform/secrets.ts'
 import { isSetupCode } from './setup-code.ts'
 import { getOpenInvite, getUserByEmail, hasUsers } from './store.ts'
 import type { Store } from './store.ts'
 
-export type AdmissionDeps = Pick<Deps, 'config' | 'setupCode'> & { db: Store }
+export type AdmissionDeps = { config: Config; setupCode: string | null; db: Store }
 
 type Applicant = {
   email: string

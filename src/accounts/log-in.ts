@@ -1,5 +1,5 @@
 import { recordEvent } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { isAddress } from './forms.ts'
 import { isPassword } from './passwords.ts'
@@ -8,7 +8,7 @@ import { countTry, forgiveFailures } from './throttle.ts'
 
 /** The user of these credentials. An unknown e-mail and a wrong password get one answer, in equal time. */
 export async function logIn(
-  { db }: Pick<Deps, 'db'>,
+  { db }: { db: Db },
   { email, password, address }: { email: string; password: string; address: string },
 ) {
   countTry(db, { email, address })

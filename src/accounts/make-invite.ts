@@ -1,4 +1,5 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
@@ -8,7 +9,7 @@ import { countOpenInvites, insertInvite } from './store.ts'
 /** Milliseconds in which an invitation can be taken up. */
 const lifetime = 7 * 24 * 3_600_000
 
-type InviteDeps = Pick<Deps, 'db' | 'config'>
+type InviteDeps = { db: Db; config: Config }
 
 /** Makes an invitation; its token is known only here and to whoever gets the link. */
 export function makeInvite({ db, config }: InviteDeps, { id: createdBy }: User) {
@@ -21,7 +22,7 @@ export function makeInvite({ db, config }: InviteDeps, { id: createdBy }: User) 
 }
 
 /** Why an invitation would be of no use, or null. */
-export const whyNoInvites = ({ registration }: InviteDeps['config']) =>
+export const whyNoInvites = ({ registration }: Config) =>
   registration === 'invite'
     ? null
     : `Registration is ${registration} here. Invitations work once DAVIT_REGISTRATION is invite.`

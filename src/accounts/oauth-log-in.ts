@@ -1,17 +1,18 @@
 import { newId } from '../db/new-id.ts'
-import type { Deps } from '../deps.ts'
 import { AppError } from '../platform/errors.ts'
 import { admit } from './admission.ts'
+import type { AdmissionDeps } from './admission.ts'
 import { registerForm } from './forms.ts'
 import { getUserByIdentity, insertIdentity, updateIdentity } from './identity-store.ts'
 import type { Identity } from './identity-store.ts'
 import { findOAuthSettings } from './oauth.ts'
 import { providerNames } from './oauth-provider.ts'
 import type { Profile } from './oauth-provider.ts'
+import type { AccountDeps } from './session.ts'
 import { getUserByEmail, insertUser } from './store.ts'
 import type { UserRow } from './store.ts'
 
-type OAuthDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'setupCode'>
+type OAuthDeps = AccountDeps & AdmissionDeps
 type Arrival = { profile: Profile; accessToken: string }
 
 /**

@@ -1,11 +1,11 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
-import type { Deps } from '../deps.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import { moveOn } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
+import type { AdmissionDeps } from './admission.ts'
 import { countIdentities, deleteOwnIdentity } from './identity-store.ts'
 import { takeRememberedPage } from './next-page.ts'
 import { exchangeCode, findOAuthSettings, takeOAuthAttempt } from './oauth.ts'
@@ -13,9 +13,10 @@ import { linkProfile, logInWithProfile } from './oauth-log-in.ts'
 import { fetchProfile, providerTrouble } from './oauth-provider.ts'
 import { leaveForProvider, takeState } from './oauth-state.ts'
 import { startSession } from './session.ts'
+import type { AccountDeps } from './session.ts'
 import { findUser } from './user-store.ts'
 
-type OAuthDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'setupCode'>
+type OAuthDeps = AccountDeps & AdmissionDeps
 
 /** Logging in with the provider, which also ends the linking of one; not there while none is configured. */
 export const oauthRoutes = (deps: OAuthDeps) => {

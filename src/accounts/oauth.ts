@@ -7,25 +7,23 @@ import {
 } from 'arctic'
 import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
-import type { Deps } from '../deps.ts'
 import { AppError, notFound } from '../platform/errors.ts'
 import { pinnedFetch } from '../platform/pinned-fetch.ts'
 import { hashToken } from '../platform/secrets.ts'
 import { insertAttempt, takeAttempt } from './identity-store.ts'
 import { providerOf, providerTrouble } from './oauth-provider.ts'
-
-type OAuthDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
+import type { AccountDeps } from './session.ts'
 
 /** Milliseconds in which the browser must come back from the provider. */
 export const attemptLifetime = 600_000
 
-export function findOAuthSettings({ config }: OAuthDeps) {
+export function findOAuthSettings({ config }: AccountDeps) {
   if (!config.oauth) throw notFound('page')
   return config.oauth
 }
 
 /** Begins a login, or the linking of an identity to a user: where to send the browser, and the state it must bring back. */
-export function beginOAuth(deps: OAuthDeps, { userId }: { userId: string | null }) {
+export function beginOAuth(deps: AccountDeps, { userId }: { userId: string | null }) {
   const settings = findOAuthSettings(deps)
   const provider = providerOf(settings)
   const state = generateState()
@@ -43,7 +41,7 @@ export function beginOAuth(deps: OAuthDeps, { userId }: { userId: string | null 
 }
 
 /** Takes the attempt that a state stands for, once; what is unknown, used or too old is refused. */
-export function takeOAuthAttempt({ db, secrets }: OAuthDeps, state: string) {
+export function takeOAuthAttempt({ db, secrets }: AccountDeps, state: string) {
   const stateHash = hashToken(state)
   const attempt = takeAttempt(db, stateHash)
   if (!attempt || Math.abs(Date.now() - attempt.createdAt.getTime()) > attemptLifetime)
@@ -53,7 +51,7 @@ export function takeOAuthAttempt({ db, secrets }: OAuthDeps, state: string) {
 
 /** Exchanges the code for an access token; GitHub says 200 even when it refuses. */
 export async function exchangeCode(
-  deps: OAuthDeps,
+  deps: AccountDeps,
   { code, verifier, signal }: { code: string; verifier: string; signal: AbortSignal },
 ) {
   const settings = findOAuthSettings(deps)
@@ -86,7 +84,7 @@ export async function exchangeCode(
   }
 }
 
-const client = ({ config }: OAuthDeps) =>
+const client = ({ config }: AccountDeps) =>
   new OAuth2Client(config.oauth!.clientId, config.oauth!.clientSecret, callbackUrl(config))
 
 /** From the settings, never from what a request says of its host. */

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { listEvents } from '../audit/store.ts'
-import type { Deps } from '../deps.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
@@ -19,15 +18,14 @@ import { leaveForProvider } from './oauth-state.ts'
 import { PasswordForm, ProfileForm, ProfilePage } from './profile-page.tsx'
 import type { Drafts } from './profile-page.tsx'
 import { startSession } from './session.ts'
+import type { AccountDeps } from './session.ts'
 import { findUser } from './user-store.ts'
 
 /** Events of their own that a user sees on the profile. */
 const shownEvents = 10
 
-type ProfileDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
-
 /** What a user says about themselves, and the password: for the person, never for a token. */
-export const profileRoutes = (deps: ProfileDeps) => {
+export const profileRoutes = (deps: AccountDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
 

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { admit, wantsSetupCode } from './admission.ts'
 import type { registerForm } from './forms.ts'
 import { hashPassword } from './passwords.ts'
@@ -10,7 +11,7 @@ type Application = z.infer<typeof registerForm> & { address: string }
 
 /** Makes an account: the first as admin, later ones as far as DAVIT_REGISTRATION lets them in. */
 export async function register(
-  deps: Pick<Deps, 'db' | 'config' | 'setupCode'>,
+  deps: { db: Db; config: Config; setupCode: string | null },
   application: Application,
 ) {
   const { db } = deps

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { AppError } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -11,6 +10,7 @@ import { requireAdmin } from '../web/require-admin.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { wantsSetupCode, whyClosed } from './admission.ts'
+import type { AdmissionDeps } from './admission.ts'
 import { deviceOf } from './device.ts'
 import { loginForm, registerForm } from './forms.ts'
 import { InviteList, InvitesPage } from './invites-page.tsx'
@@ -20,6 +20,7 @@ import { makeInvite, whyNoInvites } from './make-invite.ts'
 import { takeRememberedPage } from './next-page.ts'
 import { register } from './register.ts'
 import { endSession, startSession } from './session.ts'
+import type { AccountDeps } from './session.ts'
 import { SessionList, SessionsPage } from './sessions-page.tsx'
 import {
   deleteOpenInvite,
@@ -31,10 +32,10 @@ import {
 } from './store.ts'
 import { LoginPage, RegisterPage, RegistrationClosedPage } from './views.tsx'
 
-type AccountDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'setupCode'>
+type RouteDeps = AccountDeps & AdmissionDeps
 
 /** Coming in and going out: open to everyone. */
-export const accountRoutes = (deps: AccountDeps) => {
+export const accountRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
   const loginView = (_: Context, draft: Draft) => ({
     title: 'Log in',
@@ -80,7 +81,7 @@ export const accountRoutes = (deps: AccountDeps) => {
 }
 
 /** Where a user is logged in, and for admins the invitations: open to who is logged in. */
-export const sessionRoutes = (deps: AccountDeps) => {
+export const sessionRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
 
   return factory
@@ -119,7 +120,7 @@ export const sessionRoutes = (deps: AccountDeps) => {
     })
 }
 
-function registerView(deps: AccountDeps, draft: Draft) {
+function registerView(deps: RouteDeps, draft: Draft) {
   const invite = draft.values['invite'] ?? null
   const closed = whyClosed(deps, invite)
   if (closed) return { title: 'Register', page: () => <RegistrationClosedPage reason={closed} /> }
@@ -132,7 +133,7 @@ function registerView(deps: AccountDeps, draft: Draft) {
   }
 }
 
-function showSessions(c: Context<Env>, { db }: AccountDeps) {
+function showSessions(c: Context<Env>, { db }: RouteDeps) {
   const user = userOf(c)
   const currentId = c.var.session?.id
   const sessions = listSessions(db, user.id)
@@ -147,7 +148,7 @@ function showSessions(c: Context<Env>, { db }: AccountDeps) {
   })
 }
 
-function showInvites(c: Context<Env>, { db, config }: AccountDeps, link?: string) {
+function showInvites(c: Context<Env>, { db, config }: RouteDeps, link?: string) {
   const user = userOf(c)
   const list = { invites: listOpenInvites(db), off: whyNoInvites(config), link }
   return show(c, {

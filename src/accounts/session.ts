@@ -1,10 +1,12 @@
 import type { Context } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
+import type { Config } from '../config.ts'
 import { unlessFull } from '../db/full.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { limits } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { cookieOptions, cookieValues, hostCookie } from '../web/cookies.ts'
 import { giveCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
@@ -21,10 +23,11 @@ import {
 } from './store.ts'
 import type { SessionRow, UserRow } from './store.ts'
 
-type SessionDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
+/** What logins and identities need. */
+export type AccountDeps = { db: Db; secrets: Secrets; config: Config }
 
 /** Over HTTPS only the name with the prefix counts, so that nothing without TLS can plant a session. */
-const cookieName = ({ config }: Pick<SessionDeps, 'config'>) => hostCookie('svc_session', config)
+const cookieName = ({ config }: Pick<AccountDeps, 'config'>) => hostCookie('svc_session', config)
 
 const day = 24 * 3_600_000
 /** Milliseconds of life, given anew when half of them are gone. */
@@ -36,7 +39,7 @@ const seenEvery = 60_000
  * Fills `user`, and `session` from the cookie or `token` from the header, with null where there is
  * none. The cookies of a request with a token are not read. Refuses only a token that is not valid.
  */
-export const loadSession = (deps: SessionDeps) => {
+export const loadSession = (deps: AccountDeps) => {
   const findSession = keptSessions(deps.db)
 
   return factory.createMiddleware(async function readSession(c, next) {
@@ -60,7 +63,7 @@ export const loadSession = (deps: SessionDeps) => {
 }
 
 /** Logs the user in on this browser: always a new token, and the session it replaces ends. */
-export function startSession(c: Context, deps: SessionDeps, user: UserRow) {
+export function startSession(c: Context, deps: AccountDeps, user: UserRow) {
   if (user.disabledAt)
     throw new AppError('forbidden', 'This account is disabled. Ask an admin to enable it.')
   const { session: replaced, address } = (c as Context<Env>).var
@@ -85,7 +88,7 @@ export function startSession(c: Context, deps: SessionDeps, user: UserRow) {
 }
 
 /** Logs this browser out. */
-export function endSession(c: Context, deps: SessionDeps) {
+export function endSession(c: Context, deps: AccountDeps) {
   const { session } = (c as Context<Env>).var
   if (session) deleteSession(deps.db, session.id)
   c.set('session', null)
@@ -96,7 +99,7 @@ export function endSession(c: Context, deps: SessionDeps) {
 
 function keepAlive(
   c: Context,
-  deps: SessionDeps,
+  deps: AccountDeps,
   { session, token }: { session: SessionRow; token: string },
 ) {
   const now = Date.now()
@@ -111,7 +114,7 @@ function keepAlive(
   })
 }
 
-const giveSessionCookie = (c: Context, deps: SessionDeps, token: string) =>
+const giveSessionCookie = (c: Context, deps: AccountDeps, token: string) =>
   setCookie(c, cookieName(deps), token, { ...sessionCookie(deps), maxAge: lifetime / 1000 })
 
-const sessionCookie = ({ config }: SessionDeps) => ({ ...cookieOptions(config), httpOnly: true })
+const sessionCookie = ({ config }: AccountDeps) => ({ ...cookieOptions(config), httpOnly: true })

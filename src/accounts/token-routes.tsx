@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
@@ -21,7 +21,7 @@ import { findUser } from './user-store.ts'
 const firstPage: Page = { limit: 50 }
 
 /** A user's API tokens: made, listed and revoked by a person, never by a token. */
-export const tokenRoutes = ({ db }: Pick<Deps, 'db'>) => {
+export const tokenRoutes = ({ db }: { db: Db }) => {
   const audit = auditor(db)
 
   return factory

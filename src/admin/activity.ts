@@ -1,5 +1,7 @@
-import type { Deps } from '../deps.ts'
+import type { PruneRuns } from '../containers/clean-up/runs.ts'
+import type { Db } from '../db/index.ts'
 import type { Status } from '../deployments/store.ts'
+import type { ServiceRunner } from '../services/runner.ts'
 import type { ServiceStatus } from '../services/store.ts'
 import { listBusyServices, listUnended } from './store.ts'
 
@@ -22,7 +24,11 @@ export function listActivity({
   db,
   runner,
   pruneRuns,
-}: Pick<Deps, 'db' | 'runner' | 'pruneRuns'>): Activity[] {
+}: {
+  db: Db
+  runner: ServiceRunner
+  pruneRuns: PruneRuns
+}): Activity[] {
   const deployments = listUnended(db).map(
     ({ deployment, project, environment, owner }): Activity => ({
       kind: 'deployment',
@@ -51,11 +57,7 @@ export function listActivity({
   ]
 }
 
-const cleanUpOf = ({
-  userId,
-  by,
-  startedAt,
-}: NonNullable<Deps['pruneRuns']['latest']>): Activity => ({
+const cleanUpOf = ({ userId, by, startedAt }: NonNullable<PruneRuns['latest']>): Activity => ({
   kind: 'clean-up',
   id: null,
   name: 'Clean-up',

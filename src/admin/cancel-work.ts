@@ -1,11 +1,23 @@
 import type { Store } from '../accounts/store.ts'
-import type { Deps } from '../deps.ts'
+import type { PruneRuns } from '../containers/clean-up/runs.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { cancelDeployment } from '../deployments/cancel.ts'
+import type { DeploymentEvent } from '../deployments/log-batch.ts'
+import type { DeploymentQueue } from '../deployments/queue.ts'
 import type { Deployment } from '../deployments/store.ts'
+import type { Hub } from '../live/hub.ts'
 import { AppError } from '../platform/errors.ts'
+import type { ServiceRunner } from '../services/runner.ts'
 import { listServicesOf, listUnended } from './store.ts'
 
-type WorkDeps = Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue' | 'runner' | 'pruneRuns'>
+type WorkDeps = {
+  db: Db
+  logDb: LogDb
+  logs: Hub<DeploymentEvent>
+  queue: DeploymentQueue
+  runner: ServiceRunner
+  pruneRuns: PruneRuns
+}
 
 /** What can be under way for a user. */
 type Work = { userId: string; deployments: Deployment[]; serviceIds: string[] }

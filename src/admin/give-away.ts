@@ -1,11 +1,13 @@
 import { getUser } from '../accounts/user-store.ts'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { invalidField } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { findProject, updateProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { registerWebhook } from '../projects/webhook.ts'
 import { randomToken } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import { workOf } from './cancel-work.ts'
 import { findOtherLive, keepAnAdmin } from './change-user.ts'
@@ -17,7 +19,7 @@ type Wanted = { id: string; by: User; heirId: string }
  * Deletes another user; what they own is the heir's from the same moment on, and keeps running. The
  * webhook secrets are replaced: who was deleted may know them.
  */
-export const giveAway = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>, wanted: Wanted) =>
+export const giveAway = ({ db, secrets }: { db: Db; secrets: Secrets }, wanted: Wanted) =>
   db.transaction(
     (tx) => {
       const { id, by, heirId } = wanted
@@ -47,7 +49,7 @@ export const giveAway = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>, wanted: 
  * can't be reached, the page of the project says what is left to do.
  */
 export async function renewWebhooks(
-  deps: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  deps: { db: Db; secrets: Secrets; config: Config },
   { projects, heirId }: { projects: Project[]; heirId: string },
 ) {
   for (const { id, repository } of projects.filter(({ webhookId }) => webhookId !== null))

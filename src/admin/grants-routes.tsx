@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { isAdmin } from '../accounts/user-store.ts'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { notFound } from '../platform/errors.ts'
 import { updateService } from '../services/store.ts'
 import { clientOf } from '../web/client.ts'
@@ -15,7 +15,7 @@ import { GrantList, GrantsPage, grantsPath } from './grants-page.tsx'
 import { listGranted } from './store.ts'
 
 /** What services were allowed to do to this host, for admins, who may end it or allow it again. */
-export const grantRoutes = (deps: Pick<Deps, 'db'>) => {
+export const grantRoutes = (deps: { db: Db }) => {
   const { db } = deps
   const audit = auditor(db)
 

@@ -1,9 +1,9 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
 import { factory } from '../web/factory.ts'
 import { show } from '../web/respond.tsx'
 
 /** What programs can do, for programs and for the people who write them. */
-export const apiRoutes = ({ config }: Pick<Deps, 'config'>) => {
+export const apiRoutes = ({ config }: { config: Config }) => {
   const serverOf = (url: string) => (config.url ?? new URL(url)).origin
 
   return factory

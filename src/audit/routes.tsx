@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf } from '../web/paging.ts'
 import { query } from '../web/query.ts'
@@ -11,7 +11,7 @@ import { eventJson } from './json.ts'
 import { listEvents } from './store.ts'
 
 /** Who did what, to what, from where and when: for admins. */
-export const auditRoutes = ({ db }: Pick<Deps, 'db'>) =>
+export const auditRoutes = ({ db }: { db: Db }) =>
   factory.createApp().get('/settings/audit', requireAdmin, query(auditQuery), (c) => {
     const user = userOf(c)
     const { filter, page } = c.req.valid('query')

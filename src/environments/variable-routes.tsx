@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
@@ -26,7 +27,7 @@ import { VariableModal } from './variable-forms.tsx'
 import { VariablesPage } from './variables-page.tsx'
 
 /** Variables of an environment; the value of a secret one goes in and never comes out. */
-export const variableRoutes = ({ db, secrets }: Pick<Deps, 'db' | 'secrets'>) => {
+export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) => {
   const audit = auditor(db)
   /** An environment of someone else is missing whatever was sent to it. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {

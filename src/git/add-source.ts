@@ -1,11 +1,11 @@
 import type { z } from 'zod'
-import type { Deps } from '../deps.ts'
 import { invalidField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import type { sourceForm } from './forms.ts'
 import type { Access, Provider, TokenOwner } from './providers/provider.ts'
 import { ProviderError } from './providers/provider-error.ts'
 import { providers } from './providers/registry.ts'
+import type { SourceDeps } from './source-access.ts'
 import { countSources, insertSource } from './store.ts'
 import type { Source } from './store.ts'
 
@@ -17,7 +17,7 @@ type Wanted = {
 
 /** Asks the provider whose token it is, and keeps it when it has the rights that Davit needs. */
 export async function addSource(
-  { db, secrets, config }: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  { db, secrets, config }: SourceDeps,
   { ownerId, input, signal }: Wanted,
 ): Promise<{ source: Source; owner: TokenOwner }> {
   const { provider: kind, name, baseUrl, accessToken: token } = input

@@ -1,15 +1,17 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
+import type { Git } from './git.ts'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { parseRepositoryUrl } from './repository-url.ts'
 import { ShortCache } from './short-cache.ts'
 import { accessTo } from './source-access.ts'
+import type { SourceDeps } from './source-access.ts'
 import type { Source } from './store.ts'
 
 export type Branches = Listing<Ref> & { defaultBranch: string | null }
 
-type LookupDeps = Pick<Deps, 'db' | 'secrets' | 'config' | 'git'>
+export type LookupDeps = SourceDeps & { git: Git }
 type Asked = { source: Source; signal: AbortSignal }
 type AskedOf = Asked & { repository: string }
 
@@ -57,7 +59,7 @@ export function openLookups(deps: LookupDeps) {
   }
 }
 
-function readUrl(text: string, config: LookupDeps['config']): string {
+function readUrl(text: string, config: Config): string {
   try {
     const options = { allowLocal: config.allowLocalRepos, allow: config.allowHosts }
     return parseRepositoryUrl(text, options).href

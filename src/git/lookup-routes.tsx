@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import type { Deps } from '../deps.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
@@ -7,6 +6,7 @@ import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { branchesQuery, repositoriesQuery, repositoryName } from './forms.ts'
 import { openLookups } from './look-up.ts'
+import type { LookupDeps } from './look-up.ts'
 import type { Branches } from './look-up.ts'
 import { BranchOptions, LookupPage, RepositoryChoices, RefOptions } from './lookup-views.tsx'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
@@ -14,7 +14,7 @@ import { findSource } from './store.ts'
 import type { Source } from './store.ts'
 
 /** What the pickers of repositories, branches and tags are filled with. */
-export const gitLookupRoutes = (deps: Pick<Deps, 'db' | 'secrets' | 'config' | 'git'>) => {
+export const gitLookupRoutes = (deps: LookupDeps) => {
   const lookups = openLookups(deps)
 
   return factory

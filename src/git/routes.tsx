@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { AppError } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -16,6 +15,7 @@ import { checkedSourceJson, sourceJson } from './json.ts'
 import type { TokenOwner } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { accessTo } from './source-access.ts'
+import type { SourceDeps } from './source-access.ts'
 import { NewSourceModal, RemoveSourceModal, SourceModal } from './source-modals.tsx'
 import {
   deleteSource,
@@ -29,7 +29,7 @@ import { SourceList, SourcesPage } from './views.tsx'
 const firstPage: Page = { limit: 50 }
 
 /** A user's connections to providers. A token goes in and never comes out. */
-export const gitSourceRoutes = (deps: Pick<Deps, 'db' | 'secrets' | 'config'>) => {
+export const gitSourceRoutes = (deps: SourceDeps) => {
   const { db } = deps
   const audit = auditor(db)
 

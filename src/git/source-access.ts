@@ -1,13 +1,18 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Credential } from './keys.ts'
 import type { Access } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { openSourceToken } from './store.ts'
 import type { Source } from './store.ts'
 
+/** What reading and changing git sources needs. */
+export type SourceDeps = { db: Db; secrets: Secrets; config: Config }
+
 /** What the provider of a source is asked with. */
 export const accessTo = (
-  { db, secrets, config }: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  { db, secrets, config }: SourceDeps,
   { source, signal }: { source: Source; signal: AbortSignal },
 ): Access => ({
   baseUrl: source.baseUrl,
@@ -18,7 +23,7 @@ export const accessTo = (
 
 /** What git clones with from a source; it goes to the source's own host only. */
 export const credentialOf = (
-  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+  { db, secrets }: { db: Db; secrets: Secrets },
   source: Source,
 ): Credential => ({
   baseUrl: source.baseUrl,

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { within } from '../web/within.ts'
 
@@ -11,7 +11,7 @@ const patience = 1000
 const interval = 1000
 
 /** Whether the engine answers, looked at once a second however many ask, and seen two seconds ago at most. */
-export function engineLooks(docker: Deps['docker']): () => Promise<EngineLook> {
+export function engineLooks(docker: Docker): () => Promise<EngineLook> {
   let last: { at: number; seen: Promise<EngineLook> } | null = null
   let isLooking = false
 
@@ -31,7 +31,7 @@ export function engineLooks(docker: Deps['docker']): () => Promise<EngineLook> {
   }
 }
 
-async function look(docker: Deps['docker']): Promise<EngineLook> {
+async function look(docker: Docker): Promise<EngineLook> {
   try {
     const info = await within(patience, docker.info())
     if (info) return { ok: true, detail: `Docker Engine ${info.version}` }

@@ -1,8 +1,10 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { placesOf } from '../projects/places.ts'
 import { userOf } from '../web/user-of.ts'
 import { hasUsers } from '../accounts/store.ts'
 import { changesOf } from '../db/changes.ts'
-import type { Deps } from '../deps.ts'
 import { listOverview, listRecent } from '../deployments/overview-store.ts'
 import { deploymentJson } from '../deployments/json.ts'
 import { urlOf } from '../environments/json.ts'
@@ -21,14 +23,22 @@ const shownDeployments = 10
 const agoPrecision = 10_000
 
 /** The front door: an empty installation leads to its first account. */
-export const landingRoutes = ({ db }: Pick<Deps, 'db'>) =>
+export const landingRoutes = ({ db }: { db: Db }) =>
   factory.createApp().get('/', (c) => {
     if (!hasUsers(db)) return c.redirect('/auth/register', 303)
     if (c.var.user) return c.redirect('/dashboard', 303)
     return show(c, { title: 'Davit', page: () => <LandingPage />, json: () => ({ name: 'davit' }) })
   })
 
-export const dashboardRoutes = ({ db, docker, config }: Pick<Deps, 'db' | 'docker' | 'config'>) => {
+export const dashboardRoutes = ({
+  db,
+  docker,
+  config,
+}: {
+  db: Db
+  docker: Docker
+  config: Config
+}) => {
   const lookAtEngine = engineLooks(docker)
   const kept = new KeptAnswers()
   return factory.createApp().get('/dashboard', async (c) => {

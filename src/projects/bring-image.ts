@@ -1,8 +1,10 @@
 import { findUser } from '../accounts/user-store.ts'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { isOverloaded } from '../docker/index.ts'
-import type { Image, LayerProgress, RegistryAuth } from '../docker/index.ts'
+import type { Docker, Image, LayerProgress, RegistryAuth } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { refusePrivate } from '../registries/admit.ts'
 import { authFor } from '../registries/auth.ts'
 import {
@@ -26,7 +28,13 @@ import type { GivenImage } from './given-image-store.ts'
 import { areDavits, labelFilter, readLabels } from '../docker/labels.ts'
 import { privateName, privateRegistry } from './private-images.ts'
 
-export type ImageDeps = Pick<Deps, 'config' | 'db' | 'docker' | 'instanceId' | 'secrets'>
+export type ImageDeps = {
+  config: Config
+  db: Db
+  docker: Docker
+  instanceId: string
+  secrets: Secrets
+}
 
 type Asked = {
   ownerId: string
@@ -173,7 +181,7 @@ async function pullApart(
 }
 
 /** Takes from images that were pulled with a login the names by which builds of others could find them. */
-export async function losePublicNames({ db, docker }: Pick<Deps, 'db' | 'docker'>) {
+export async function losePublicNames({ db, docker }: { db: Db; docker: Docker }) {
   for (const { id, publicName, name, createdAt } of listNamedInPublic(db)) {
     await docker.removeImage(publicName!)
     const isOver = createdAt.getTime() < Date.now() - lateEnd
@@ -186,7 +194,7 @@ const lateEnd = 10 * 60_000
 
 /** Builds for an owner: apart from pulls with the logins of others. */
 export const buildApart = (
-  deps: Pick<Deps, 'db' | 'docker'>,
+  deps: { db: Db; docker: Docker },
   { ownerId, signal }: { ownerId: string; signal: AbortSignal },
   build: () => Promise<void>,
 ) =>

@@ -1,5 +1,7 @@
 import type { z } from 'zod'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { projectUpdateForm } from './forms.ts'
 import { tryRemoveWebhook } from './remove.ts'
 import { chooseRepository, deployKeyFor, isElsewhere } from './repository-choice.ts'
@@ -10,7 +12,7 @@ type Wanted = { project: Project; input: z.output<ReturnType<typeof projectUpdat
 
 /** Changes what was asked for. A webhook that Davit registered does not stay where the project leaves. */
 export async function changeProject(
-  deps: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  deps: { db: Db; secrets: Secrets; config: Config },
   { project, input }: Wanted,
 ): Promise<Project> {
   const { id, ownerId } = project

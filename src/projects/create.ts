@@ -1,8 +1,10 @@
 import type { z } from 'zod'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import type { Deps } from '../deps.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { randomToken } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { projectForm } from './forms.ts'
 import { freeHostPort } from './host-ports.ts'
 import { placesOf } from './places.ts'
@@ -19,7 +21,7 @@ type Wanted = {
 
 /** Makes a project with its first environment; the secret of its webhook comes with it. */
 export function createProject(
-  { db, secrets, config }: Pick<Deps, 'db' | 'secrets' | 'config'>,
+  { db, secrets, config }: { db: Db; secrets: Secrets; config: Config },
   { ownerId, input, isShown }: Wanted,
 ): { project: Project; webhookSecret: string } {
   refuseMore('projects', countProjects(db, ownerId))

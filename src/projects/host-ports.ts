@@ -1,5 +1,6 @@
+import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import type { Places } from './places.ts'
 import { listHostPorts, listServicePorts } from './store.ts'
@@ -22,7 +23,7 @@ export function freeHostPort(db: Db, { publishAddress }: Places) {
 
 /** Refuses a port that something other than an environment of ours holds; those are told apart when it is stored. */
 export function refuseUsedPort(
-  { db, config, docker }: Pick<Deps, 'db' | 'config' | 'docker'>,
+  { db, config, docker }: { db: Db; config: Config; docker: Docker },
   { port, publishAddress }: { port: number; publishAddress: string },
 ) {
   const isFree = !listServicePorts(db).includes(port)

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { makeDeployKey } from '../git/deploy-key.ts'
 import type { Keys } from '../git/keys.ts'
@@ -18,7 +18,7 @@ export function newDeployKey(secrets: Secrets, projectId: string) {
 
 /** What opens the project's repository: its source's token, or the key of its own. */
 export function openKeys(
-  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+  { db, secrets }: { db: Db; secrets: Secrets },
   project: Pick<Project, 'id' | 'ownerId' | 'sourceId' | 'deployKeyPrivate'>,
 ): Keys {
   const { sourceId, ownerId } = project

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
+import type { Db } from '../db/index.ts'
 import { userOf } from '../web/user-of.ts'
-import type { Deps } from '../deps.ts'
 import { factory } from '../web/factory.ts'
 import { findProject } from './store.ts'
 
@@ -8,7 +8,7 @@ import { findProject } from './store.ts'
 export const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })
 
 /** Stands before `input`, so that a project of someone else is missing whatever was sent to it. */
-export const ownProject = ({ db }: Pick<Deps, 'db'>) =>
+export const ownProject = ({ db }: { db: Db }) =>
   factory.createMiddleware(async function checkOwner(c, next) {
     findProject(db, ownKey(c))
     await next()

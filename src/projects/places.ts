@@ -1,7 +1,7 @@
 import { isAdmin } from '../accounts/user-store.ts'
 import { appsAddress } from '../config.ts'
 import type { Config } from '../config.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { canonicalHost, isLoopback } from '../platform/hosts.ts'
 
 /** Where the ports of apps and services are published, and what of it goes into their addresses. */
@@ -16,7 +16,7 @@ type PanelPlace = Pick<Config, 'publishAddress' | 'url' | 'host'>
  * Where those of one user are published. Cookies know hosts, not ports: where the panel isn't on HTTPS
  * and the setting would have both on one host, that is for admins, who are trusted with the panel.
  */
-export function placesOf({ config, db }: Pick<Deps, 'config' | 'db'>, ownerId: string): Places {
+export function placesOf({ config, db }: { config: Config; db: Db }, ownerId: string): Places {
   const { publishAddress, url } = config
   const isApart = sharesHost(config) && !isAdmin(db, ownerId)
   return isApart ? { publishAddress: appsAddress, url, note } : { publishAddress, url, note: null }

@@ -1,9 +1,10 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { providers } from '../git/providers/registry.ts'
 import { readRepositoryUrl } from '../git/repository-url.ts'
 import { findSource } from '../git/store.ts'
 import type { Source } from '../git/store.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { newDeployKey } from './keys.ts'
 import type { Project } from './store.ts'
 
@@ -20,7 +21,7 @@ export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'rep
  * Undefined when nothing of it was asked for. No one is contacted.
  */
 export function chooseRepository(
-  { db }: Pick<Deps, 'db'>,
+  { db }: { db: Db },
   { ownerId, asked, current }: { ownerId: string; asked: Asked; current?: Project },
 ): RepositoryChoice | undefined {
   const { repositoryUrl, sourceId, repository } = asked
@@ -42,7 +43,7 @@ export const isElsewhere = (a: RepositoryChoice, b: RepositoryChoice) =>
 
 /** A key pair for a repository that is reached by ssh, unless there is one already. */
 export function deployKeyFor(
-  { secrets }: Pick<Deps, 'secrets'>,
+  { secrets }: { secrets: Secrets },
   project: RepositoryChoice & { id: string; deployKeyPublic?: string | null },
 ) {
   return usesDeployKey(project) && !project.deployKeyPublic ? newDeployKey(secrets, project.id) : {}
@@ -66,7 +67,7 @@ function readStored(address: string) {
 }
 
 /** Someone else's source and a missing one are refused alike. */
-function ownSource(db: Deps['db'], key: { id: string; ownerId: string }): Source {
+function ownSource(db: Db, key: { id: string; ownerId: string }): Source {
   try {
     return findSource(db, key)
   } catch (error) {

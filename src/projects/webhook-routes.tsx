@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { AppError, httpStatusOf } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -11,10 +10,11 @@ import { findLiveProject, findProject } from './store.ts'
 import type { Project } from './store.ts'
 import { WebhookPanel } from './webhook-panel.tsx'
 import { readWebhook, registerWebhook, removeWebhook } from './webhook.ts'
+import type { WebhookDeps } from './webhook.ts'
 import type { Webhook } from './webhook.ts'
 
 /** The webhook that the provider of a project's source has for it: ask, register, remove. */
-export const webhookRoutes = (deps: Pick<Deps, 'db' | 'secrets' | 'config'>) => {
+export const webhookRoutes = (deps: WebhookDeps) => {
   const { db } = deps
   const audit = auditor(db)
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { ProviderError } from '../git/providers/provider-error.ts'
 import type { Access, Provider } from '../git/providers/provider.ts'
@@ -7,10 +7,11 @@ import { providers } from '../git/providers/registry.ts'
 import type { ProviderName } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { findProject, isWebhookOfAnother, updateProject } from './store.ts'
 import type { Project } from './store.ts'
 
-type WebhookDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
+export type WebhookDeps = { db: Db; secrets: Secrets; config: Config }
 type Options = { project: Project; signal: AbortSignal }
 
 /** The webhook that the provider of a project's source has for it. */

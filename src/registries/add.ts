@@ -1,17 +1,22 @@
 import type { z } from 'zod'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import type { Deps } from '../deps.ts'
 import { EngineError } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { Failure, invalidField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { refusePrivate } from './admit.ts'
 import { sealedAs, serverAddress } from './auth.ts'
 import type { registryForm } from './forms.ts'
 import { countRegistries, insertRegistry } from './store.ts'
 
+export type RegistryDeps = { db: Db; docker: Docker; secrets: Secrets; config: Config }
+
 /** Has the engine log in there, and keeps what it was let in with. */
 export async function addRegistry(
-  { db, docker, secrets, config }: Pick<Deps, 'db' | 'docker' | 'secrets' | 'config'>,
+  { db, docker, secrets, config }: RegistryDeps,
   {
     ownerId,
     input: { host, username, password },

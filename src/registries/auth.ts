@@ -1,6 +1,7 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import type { RegistryAuth } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { dockerHub, registryOf } from './image-registry.ts'
 import { getRegistryOf } from './store.ts'
 
@@ -13,7 +14,7 @@ export const serverAddress = (host: string) =>
 
 /** What an owner's pull of an image is authorised with; undefined for a registry they have not added. */
 export function authFor(
-  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+  { db, secrets }: { db: Db; secrets: Secrets },
   { ownerId, image }: { ownerId: string; image: string },
 ): RegistryAuth | undefined {
   const registry = getRegistryOf(db, { ownerId, host: registryOf(image) })

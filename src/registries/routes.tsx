@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
@@ -8,6 +7,7 @@ import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { addRegistry } from './add.ts'
+import type { RegistryDeps } from './add.ts'
 import { registryForm } from './forms.ts'
 import { registryJson } from './json.ts'
 import { deleteRegistry, findRegistry, listRegistries } from './store.ts'
@@ -16,7 +16,7 @@ import { NewRegistryModal, RegistriesPage, RegistryList } from './views.tsx'
 const page = '/settings/registries'
 
 /** A user's private registries. A password goes in and never comes out. */
-export const registryRoutes = (deps: Pick<Deps, 'db' | 'docker' | 'secrets' | 'config'>) => {
+export const registryRoutes = (deps: RegistryDeps) => {
   const { db } = deps
   const audit = auditor(db)
 

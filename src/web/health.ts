@@ -1,11 +1,12 @@
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { factory } from './factory.ts'
+import type { Streams } from './streams.ts'
 
 /**
  * Liveness, and readiness: both databases answer and no stop is under way. The engine may be away, and
  * a full disk is told, but does not count: all can be read, and a restart makes no room.
  */
-export const healthRoutes = ({ db, logDb, streams }: Pick<Deps, 'db' | 'logDb' | 'streams'>) =>
+export const healthRoutes = ({ db, logDb, streams }: { db: Db; logDb: LogDb; streams: Streams }) =>
   factory
     .createApp()
     .get('/health', (c) => c.json({ status: 'ok' }))

@@ -1,5 +1,6 @@
 import { networkInterfaces } from 'node:os'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { inCidrs } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
@@ -13,7 +14,7 @@ const patience = 1000
  * Answers 403 to whatever comes from a container: of an app, a service or a build. Those of the network
  * pool are known; of others the default bridge, where builds run. A trusted proxy may be one itself.
  */
-export function refuseContainers({ config, docker }: Pick<Deps, 'config' | 'docker'>) {
+export function refuseContainers({ config, docker }: { config: Config; docker: Docker }) {
   const bridge = defaultBridge(docker)
 
   return factory.createMiddleware(async function checkPeer(c, next) {
@@ -36,7 +37,7 @@ const isOwn = (peer: string) =>
   Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === peer))
 
 /** The subnets of the engine's default bridge as it last told them; none while it never has. */
-function defaultBridge(docker: Pick<Deps['docker'], 'listNetworks'>) {
+function defaultBridge(docker: Pick<Docker, 'listNetworks'>) {
   let subnets: string[] = []
   let askedAt = -Infinity
   let asking = Promise.resolve()

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { endsWithin } from './within.ts'
 
@@ -8,7 +8,7 @@ const pulse = 2000
 
 /** Waits for what the engine is asked as long as that shows any sign of life: a page tells of one that hangs. */
 export async function whileAlive<Answer>(
-  docker: Pick<Deps['docker'], 'info'>,
+  docker: Pick<Docker, 'info'>,
   asked: Promise<Answer>,
 ): Promise<Answer> {
   while (!(await endsWithin(patience, asked))) {

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { listEnvironments } from '../environments/store.ts'
 import { decide } from './decide.ts'
 import { deployPush } from './deploy-push.ts'
@@ -31,7 +31,7 @@ const maxPaths = 20_000
  * once it is answered, both are there.
  */
 export function deliver(
-  db: Deps['db'],
+  db: Db,
   { project, isOwnerDisabled }: Receiver,
   arrival: Arrival,
 ): Deployed {

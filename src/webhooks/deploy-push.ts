@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import type { Queued } from '../deployments/waiting.ts'
 import { enqueue, mayWait } from '../deployments/trigger.ts'
 import type { Environment } from '../environments/store.ts'
@@ -16,7 +16,7 @@ export type Deployed = { queued: Queued[]; reason: string }
  * beyond what their owner may have waiting. Runs in a transaction: the caller tells and wakes.
  */
 export function deployPush(
-  db: Deps['db'],
+  db: Db,
   {
     project,
     push,

@@ -1,10 +1,13 @@
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import type { DeploymentEvent } from '../deployments/log-batch.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { tellSuperseded } from '../deployments/waiting.ts'
+import type { Hub } from '../live/hub.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
 import { randomToken } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { deliver } from './deliver.ts'
 import type { Arrival, Content } from './deliver.ts'
 import { findReceivers } from './find-receivers.ts'
@@ -15,7 +18,7 @@ import type { Provider, Received } from './provider.ts'
 import { getReceiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
-type ReceiveDeps = Pick<Deps, 'db' | 'logDb' | 'logs' | 'secrets'>
+type ReceiveDeps = { db: Db; logDb: LogDb; logs: Hub<DeploymentEvent>; secrets: Secrets }
 
 /** What became of a delivery for all projects that it is for. */
 type Outcome = { deployments: Deployment[]; reason: string }

@@ -1,6 +1,9 @@
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import type { DeploymentEvent } from '../deployments/log-batch.ts'
+import type { DeploymentQueue } from '../deployments/queue.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { tellSuperseded } from '../deployments/waiting.ts'
+import type { Hub } from '../live/hub.ts'
 import { AppError } from '../platform/errors.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
@@ -16,7 +19,7 @@ export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && pus
 
 /** Decides a stored push again, as the project is set up now, and deploys what it asks for. */
 export async function replay(
-  deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue'>,
+  deps: { db: Db; logDb: LogDb; logs: Hub<DeploymentEvent>; queue: DeploymentQueue },
   { project, delivery, triggeredBy }: { project: Project; delivery: Delivery; triggeredBy: string },
 ): Promise<Deployment[]> {
   if (!canReplay(delivery))
