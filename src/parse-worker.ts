@@ -15,7 +15,7 @@ import type { Reply } from './platform/worker-pool.ts'
 declare const self: Worker
 
 /** What `parse` can be asked for: functions of plain values alone, with a budget of their own where it is needed. */
-const tasks = {
+const tasks: Record<string, (...args: never[]) => unknown> = {
   ignoredPaths,
   inspectDockerfile,
   inspectTriggers,
@@ -27,15 +27,13 @@ const tasks = {
   touchesEach,
 }
 
-export type Tasks = typeof tasks
+type Request = { name: string; args: never[] }
 
-self.onmessage = ({ data }: MessageEvent<{ name: keyof Tasks; args: unknown[] }>) =>
-  self.postMessage(reply(data))
+self.onmessage = ({ data }: MessageEvent<Request>) => self.postMessage(reply(data))
 
-function reply({ name, args }: { name: keyof Tasks; args: unknown[] }): Reply {
+function reply({ name, args }: Request): Reply {
   try {
-    const task = tasks[name] as (...args: unknown[]) => unknown
-    return { value: task(...args) }
+    return { value: tasks[name]!(...args) }
   } catch (error) {
     return { error: plainError(error) }
   }

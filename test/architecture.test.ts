@@ -12,6 +12,7 @@ const lines = [
   'backup doctor',
   'app.tsx',
   'assemble.ts',
+  'deps.ts',
   'api',
   'webhooks home admin',
   'services containers deployments',
@@ -32,6 +33,19 @@ const lines = [
 const placeOf = (path: string) => path.split('/')[0]!
 const lineOf = (place: string) => lines.findIndex((line) => line.includes(place))
 
+/** Files that still name what is assembled above them. */
+const stillNamesDeps =
+  /^(deployments|services|logs|containers|runtime|jobs|admin|webhooks|projects|environments)\//
+
+/** The modules that a text names where it imports, re-exports, or asks for the type of one. */
+const namedIn = (text: string) =>
+  Array.from(
+    text.matchAll(
+      /^(?:im|ex)port (?:type )?[\w$*\s{},]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\(\s*'([^']+)'/gm,
+    ),
+    ([, from, bare, inline]) => from ?? bare ?? inline!,
+  )
+
 const transpiler = new Bun.Transpiler({ loader: 'tsx' })
 const files = await Promise.all(
   [...new Bun.Glob('**/*.{ts,tsx}').scanSync(source)].sort().map(async (path) => {
@@ -42,6 +56,8 @@ const files = await Promise.all(
       /** What runs: neither comments nor types, so that both may name what the code may not. */
       code: transpiler.transformSync(text),
       imports: transpiler.scanImports(text).map((found) => found.path),
+      /** What it imports, types included, which are gone when it runs. */
+      named: namedIn(text),
     }
   }),
 )
@@ -53,21 +69,36 @@ const filesWith = (code: RegExp) =>
 const except = (paths: string[], allowed: RegExp) => paths.filter((path) => !allowed.test(path))
 
 describe('a file of src', () => {
-  test('imports only downwards', () => {
-    const wrong = files.flatMap(({ path, imports }) =>
-      imports
+  test('imports only downwards, types too', () => {
+    const wrong = files.flatMap(({ path, named }) =>
+      named
         .filter((specifier) => specifier.startsWith('.'))
         .map((specifier) => normalize(join(dirname(path), specifier)))
-        .filter((target) => target !== 'deps.ts' && !target.startsWith('..'))
+        .filter((target) => !target.startsWith('..'))
+        .filter((target) => target !== 'deps.ts' || !stillNamesDeps.test(path))
         .filter((target) => !mayImport(placeOf(path), placeOf(target)))
         .map((target) => `${path} -> ${target}`),
     )
     expect(wrong).toEqual([])
   })
 
+  test('names each module that it imports where the test above looks', () => {
+    const lost = files.flatMap(({ path, imports, named }) =>
+      imports
+        .filter((specifier) => !/^react(\/|$)/.test(specifier) && !named.includes(specifier))
+        .map((specifier) => `${path} -> ${specifier}`),
+    )
+    expect(lost).toEqual([])
+    expect(namedIn("export type {\n  A,\n} from './a.ts'\n")).toEqual(['./a.ts'])
+    expect(namedIn("type B = typeof import('./b.ts')\n")).toEqual(['./b.ts'])
+  })
+
+  test('stands in a folder, but for eight', () => {
+    expect(files.filter(({ path }) => !path.includes('/')).length).toBeLessThanOrEqual(8)
+  })
+
   test('has a place in the order', () => {
     const places = new Set(files.map(({ path }) => placeOf(path)))
-    places.delete('deps.ts')
     expect([...places].filter((place) => lineOf(place) === -1)).toEqual([])
   })
 

@@ -2,7 +2,7 @@ import { join } from 'node:path/posix'
 import { Pace } from '../web/pace.ts'
 import { parse } from '../platform/parse.ts'
 import { refuseLarge } from './context-limits.ts'
-import { ignoringTooHard } from './dockerignore.ts'
+import { ignoredPaths, ignoringTooHard } from './dockerignore.ts'
 import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
 import { findDockerignore } from './find-dockerignore.ts'
@@ -113,7 +113,7 @@ async function findIgnored(
   }
   const args: [string, string, { file: string }] = [text, paths, { file }]
   const options = { tooLong: ignoringTooHard, deadline: 20_000, owner: 'builds', signal }
-  return parse('ignoredPaths', args, options)
+  return parse({ ignoredPaths }, args, options)
 }
 
 async function openTree(objects: Objects, entries: Entry[]): Promise<Tree> {

@@ -39,7 +39,7 @@ export async function unknownBranch({
   signal: AbortSignal
 }): Promise<Failure> {
   const tooLong = () => withoutNames(where, branch)
-  const { count, few } = await parse('nearestRefs', [listing, branch], { tooLong, signal })
+  const { count, few } = await parse({ nearestRefs }, [listing, branch], { tooLong, signal })
   if (count === 0) return emptyRepository(where)
   return new Failure(
     'unknown_branch',

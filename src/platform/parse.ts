@@ -1,6 +1,5 @@
 import { workerEntry } from './worker-entry.ts'
 import { DeadlineError, WorkerPool } from './worker-pool.ts'
-import type { Tasks } from '../parse-worker.ts'
 
 type Options = {
   /** What to throw when it takes too long. */
@@ -15,17 +14,18 @@ type Options = {
 const pool = new WorkerPool(workerEntry('parse-worker'), { size: 2, idle: 10_000 })
 
 /**
- * Reads text that someone else wrote on another thread, so that no text stops this one. Throws what the
- * task throws (AppError and Failure as they are), or `tooLong` after the deadline.
+ * Reads text that someone else wrote on another thread, so that no text stops this one. `task` is one of
+ * the worker's functions under its name there, as in `{ readAnswer }`: a minified function has another
+ * one. Throws what it throws (AppError and Failure as they are), or `tooLong` after the deadline.
  */
-export async function parse<Name extends keyof Tasks>(
-  name: Name,
-  args: Parameters<Tasks[Name]>,
+export async function parse<Args extends unknown[], Result>(
+  task: Record<string, (...args: Args) => Result>,
+  args: Args,
   { tooLong, deadline = 5_000, owner, signal }: Options,
-): Promise<ReturnType<Tasks[Name]>> {
+): Promise<Result> {
   try {
-    const value = await pool.run(name, args, { deadline, owner, signal })
-    return value as ReturnType<Tasks[Name]>
+    const value = await pool.run(Object.keys(task)[0]!, args, { deadline, owner, signal })
+    return value as Result
   } catch (error) {
     throw error instanceof DeadlineError ? tooLong() : error
   }

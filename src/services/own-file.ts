@@ -27,7 +27,7 @@ export async function readOwnFile(
 ): Promise<Template> {
   const found = known.get(keyOf(compose, env))
   if (found) return found
-  const packed = await parse('packOwnFile', [compose, env], { tooLong, owner, signal })
+  const packed = await parse({ packOwnFile }, [compose, env], { tooLong, owner, signal })
   return remember(compose, env, unpack(packed))
 }
 

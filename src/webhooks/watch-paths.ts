@@ -36,7 +36,7 @@ export async function untouchedBy(
   if (!first || !push?.paths) return new Set()
   const lists = watching.map(({ watchPaths }) => watchPaths)
   const options = { tooLong: () => new EffortSpent(), owner: first.ownerId }
-  const touched = await parse('touchesEach', [lists, push.paths], options).catch((error) => {
+  const touched = await parse({ touchesEach }, [lists, push.paths], options).catch((error) => {
     if (error instanceof EffortSpent) return lists.map(() => true)
     throw error
   })

@@ -1,8 +1,12 @@
 import { Failure } from '../../platform/errors.ts'
 import type { BuildContext } from '../../git/git.ts'
 import { parse } from '../../platform/parse.ts'
-import type { Tasks } from '../../parse-worker.ts'
-import { keyOf } from '../dockerfile/inspect.ts'
+import {
+  inspectDockerfile,
+  inspectTriggers,
+  keyOf,
+  rewriteDockerfile,
+} from '../dockerfile/inspect.ts'
 import type { Run } from '../run.ts'
 import type { Bases } from './bases.ts'
 import { isPrivate } from './bases.ts'
@@ -33,13 +37,13 @@ export async function prepare(run: Run, given: Given): Promise<Prepared> {
   const text = await git.readDockerfile(context, { signal })
   const frontend = await docker.frontend({ builder: config.builder, signal })
   const reader = { ...frontend, buildArgs }
-  const { images, remotes } = await read(run, 'inspectDockerfile', [text, reader])
+  const { images, remotes } = await read(run, { inspectDockerfile }, [text, reader])
   const own: Record<string, string> = {}
   const argumentOf: Record<string, string> = {}
   for (const wanted of images) {
     const brought = await bases.bring(run, wanted)
     const { onBuild } = brought.image
-    if (onBuild.length > 0) await read(run, 'inspectTriggers', [onBuild, wanted.image])
+    if (onBuild.length > 0) await read(run, { inspectTriggers }, [onBuild, wanted.image])
     if (!isPrivate(brought)) continue
     const argument = `DAVIT_IMAGE_${Object.keys(own).length}`
     own[argument] = brought.name
@@ -49,14 +53,14 @@ export async function prepare(run: Run, given: Given): Promise<Prepared> {
   if (Object.keys({ ...own, ...files }).length === 0)
     return { dockerfile: context.dockerfile, buildArgs, text: null }
   const replacements = { images: argumentOf, files }
-  const written = await read(run, 'rewriteDockerfile', [text, reader, replacements])
+  const written = await read(run, { rewriteDockerfile }, [text, reader, replacements])
   return { dockerfile: context.spareName, buildArgs: { ...buildArgs, ...own }, text: written }
 }
 
-function read<Name extends keyof Tasks>(
+function read<Args extends unknown[], Result>(
   { project, signal }: Run,
-  task: Name,
-  args: Parameters<Tasks[Name]>,
+  task: Record<string, (...args: Args) => Result>,
+  args: Args,
 ) {
   return parse(task, args, { tooLong, owner: project.ownerId, signal })
 }

@@ -68,7 +68,11 @@ async function read(
 ) {
   const shape = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Shape
   if (text.length <= maxHere) return readAnswer(text, shape)
-  return parse('readAnswer', [text, shape], { tooLong: () => stranger(place), owner: host, signal })
+  return parse({ readAnswer }, [text, shape], {
+    tooLong: () => stranger(place),
+    owner: host,
+    signal,
+  })
 }
 
 /** `owner/name` as part of a path. */
