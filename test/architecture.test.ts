@@ -35,7 +35,7 @@ const lineOf = (place: string) => lines.findIndex((line) => line.includes(place)
 
 /** Files that still name what is assembled above them. */
 const stillNamesDeps =
-  /^(deployments|services|logs|containers|runtime|jobs|admin|webhooks|projects|environments)\//
+  /^(deployments|services|logs|containers|runtime|jobs|admin|projects|environments)\//
 
 /** The modules that a text names where it imports, re-exports, or asks for the type of one. */
 const namedIn = (text: string) =>

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { findUser } from '../accounts/user-store.ts'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import { AppError, notFound } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
@@ -13,11 +12,12 @@ import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin, patience } from '../web/within.ts'
 import { listActivity } from './activity.ts'
+import type { WorkDeps } from './cancel-work.ts'
 import { ActivityList, ActivityPage, activityPath } from './activity-page.tsx'
 import { getUnended } from './store.ts'
 
 /** What is at work over all users, for admins, who may cancel each of it. */
-export const activityRoutes = (deps: Deps) => {
+export const activityRoutes = (deps: WorkDeps) => {
   const { db, runner, pruneRuns } = deps
   const audit = auditor(db)
 

@@ -10,7 +10,7 @@ import { AppError } from '../platform/errors.ts'
 import type { ServiceRunner } from '../services/runner.ts'
 import { listServicesOf, listUnended } from './store.ts'
 
-type WorkDeps = {
+export type WorkDeps = {
   db: Db
   logDb: LogDb
   logs: Hub<DeploymentEvent>

@@ -1,12 +1,12 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { deploymentJson } from '../deployments/json.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ownKey } from '../projects/own-project.ts'
 import { findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { setWebhookSecret, showWebhookSecret } from '../projects/webhook.ts'
+import type { WebhookDeps } from '../projects/webhook.ts'
 import { randomToken } from '../platform/secrets.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf, paged } from '../web/paging.ts'
@@ -17,11 +17,12 @@ import { DeliveriesPage } from './deliveries-page.tsx'
 import { deliveryJson } from './json.ts'
 import { providersOf } from './providers-of.ts'
 import { replay } from './replay.ts'
+import type { ReplayDeps } from './replay.ts'
 import { findDelivery, getSourceProvider, listDeliveries, listMade } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
 
 /** The inbox of a project: what was delivered to it, and the webhook that delivers. */
-export const inboxRoutes = (deps: Deps) => {
+export const inboxRoutes = (deps: ReplayDeps & WebhookDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
 

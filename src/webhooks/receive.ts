@@ -18,7 +18,7 @@ import type { Provider, Received } from './provider.ts'
 import { getReceiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
-type ReceiveDeps = { db: Db; logDb: LogDb; logs: Hub<DeploymentEvent>; secrets: Secrets }
+export type ReceiveDeps = { db: Db; logDb: LogDb; logs: Hub<DeploymentEvent>; secrets: Secrets }
 
 /** What became of a delivery for all projects that it is for. */
 type Outcome = { deployments: Deployment[]; reason: string }

@@ -17,9 +17,16 @@ import { untouchedBy } from './watch-paths.ts'
 /** Whether a delivery holds a push that can be decided again. */
 export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
 
+export type ReplayDeps = {
+  db: Db
+  logDb: LogDb
+  logs: Hub<DeploymentEvent>
+  queue: DeploymentQueue
+}
+
 /** Decides a stored push again, as the project is set up now, and deploys what it asks for. */
 export async function replay(
-  deps: { db: Db; logDb: LogDb; logs: Hub<DeploymentEvent>; queue: DeploymentQueue },
+  deps: ReplayDeps,
   { project, delivery, triggeredBy }: { project: Project; delivery: Delivery; triggeredBy: string },
 ): Promise<Deployment[]> {
   if (!canReplay(delivery))

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { DeploymentQueue } from '../deployments/queue.ts'
 import { deploymentJson } from '../deployments/json.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
@@ -15,15 +16,18 @@ import { github } from './github.ts'
 import { gitlab } from './gitlab.ts'
 import type { Provider } from './provider.ts'
 import { receive } from './receive.ts'
+import type { ReceiveDeps } from './receive.ts'
 
 /** Milliseconds after an answer until what it deploys is begun. */
 const wakeDelay = 10
+
+type RouteDeps = ReceiveDeps & { config: Config; queue: DeploymentQueue }
 
 /**
  * The receivers that providers post to. They know neither cookies nor logins, read larger bodies than
  * others, and have a rate limit of their own: a storm of pushes keeps no person out, nor the other way.
  */
-export const webhookRoutes = (deps: Deps, { now = Date.now }: { now?: () => number } = {}) => {
+export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () => number } = {}) => {
   const { rateLimit: rate, rateBurst: burst, requestTimeout } = deps.config
   const bodies = new BodyReader()
   let waking: ReturnType<typeof setTimeout> | undefined
