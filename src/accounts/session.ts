@@ -13,11 +13,11 @@ import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { endTheFuture, tolerance } from './future-store.ts'
 import { readBearer } from './bearer.ts'
-import { keptSessions } from './kept-sessions.ts'
 import {
   deleteExpiredSessions,
   deleteSession,
   deleteStaleSessions,
+  getSession,
   insertSession,
   setSessionSeen,
 } from './store.ts'
@@ -39,10 +39,8 @@ const seenEvery = 60_000
  * Fills `user`, and `session` from the cookie or `token` from the header, with null where there is
  * none. The cookies of a request with a token are not read. Refuses only a token that is not valid.
  */
-export const loadSession = (deps: AccountDeps) => {
-  const findSession = keptSessions(deps.db)
-
-  return factory.createMiddleware(async function readSession(c, next) {
+export const loadSession = (deps: AccountDeps) =>
+  factory.createMiddleware(async function readSession(c, next) {
     const shown = readBearer(c, deps.db)
     c.set('token', shown?.token ?? null)
     if (shown) {
@@ -51,7 +49,7 @@ export const loadSession = (deps: AccountDeps) => {
       return next()
     }
     const live = cookieValues(c, cookieName(deps)).flatMap((token) => {
-      const found = findSession(hashToken(token))
+      const found = getSession(deps.db, hashToken(token))
       return found ? [{ ...found, token }] : []
     })
     const found = live.at(-1) // one before it was planted under a longer path
@@ -60,7 +58,6 @@ export const loadSession = (deps: AccountDeps) => {
     if (found) keepAlive(c, deps, found)
     await next()
   })
-}
 
 /** Logs the user in on this browser: always a new token, and the session it replaces ends. */
 export function startSession(c: Context, deps: AccountDeps, user: UserRow) {

@@ -1,8 +1,8 @@
-import { and, desc, eq, gt, isNull, lte, ne, notInArray, sql } from 'drizzle-orm'
+import { and, desc, eq, gt, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
 import { countRows } from '../db/count.ts'
 import type { Db } from '../db/index.ts'
 import { preparedOnce } from '../db/prepared.ts'
-import { invites, sessions, users } from '../db/schema.ts'
+import { apiTokens, invites, sessions, users } from '../db/schema.ts'
 import { notFound } from '../platform/errors.ts'
 
 export type UserRow = typeof users.$inferSelect
@@ -46,6 +46,42 @@ const liveSession = preparedOnce((db: Store) =>
     )
     .prepare(),
 )
+
+type Login = { token: { id: string } | null; session: { id: string } | null }
+
+/** The role of the user of an API token or a session that still holds, else null. */
+export function roleOf(db: Store, { token, session }: Login) {
+  const { ofToken, ofSession } = rolesOf(db)
+  const now = Date.now()
+  const found = token
+    ? ofToken.get({ id: token.id, now })
+    : ofSession.get({ id: session?.id ?? '', now })
+  return found?.role ?? null
+}
+
+const rolesOf = preparedOnce((db: Store) => {
+  const [id, now] = [sql.placeholder('id'), sql.placeholder('now')]
+  return {
+    ofSession: db
+      .select({ role: users.role })
+      .from(sessions)
+      .innerJoin(users, eq(users.id, sessions.userId))
+      .where(and(eq(sessions.id, id), gt(sessions.expiresAt, now), isNull(users.disabledAt)))
+      .prepare(),
+    ofToken: db
+      .select({ role: users.role })
+      .from(apiTokens)
+      .innerJoin(users, eq(users.id, apiTokens.userId))
+      .where(
+        and(
+          eq(apiTokens.id, id),
+          or(isNull(apiTokens.expiresAt), gt(apiTokens.expiresAt, now)),
+          isNull(users.disabledAt),
+        ),
+      )
+      .prepare(),
+  }
+})
 
 export const setSessionSeen = (
   db: Store,

@@ -13,9 +13,6 @@ import type { VisitorDeps } from './visitor.ts'
 
 const cookieName = 'svc_csrf'
 
-/** Genuine tokens remembered at most. */
-const mostKnown = 1000
-
 const unsafe = ['POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
@@ -30,28 +27,17 @@ export function giveCsrfToken(c: Context, deps: VisitorDeps) {
 }
 
 /** Keeps `csrfToken` set: the one of a cookie that fits who asks, else a new one. */
-export const csrfToken = (deps: VisitorDeps) => {
-  /** Tokens found genuine, with their session: signing anew for each page takes longer than all else. */
-  const known = new Set<string>()
-
-  return factory.createMiddleware(async function loadCsrfToken(c, next) {
+export const csrfToken = (deps: VisitorDeps) =>
+  factory.createMiddleware(async function loadCsrfToken(c, next) {
     if (c.var.token) return next() // no browser sends one by itself, so there is nothing to forge
     const holders = holdersOf(c, deps)
-    const token = cookieValues(c, cookieName).find((held) => holders.some((by) => fits(by, held)))
+    const token = cookieValues(c, cookieName).find((held) =>
+      holders.some((by) => isGenuine(deps.secrets, by, held)),
+    )
     if (token) c.set('csrfToken', token)
     else giveCsrfToken(c, deps)
     await next()
   })
-
-  function fits(holder: string, token: string) {
-    const pair = `${holder} ${token}`
-    if (known.has(pair)) return true
-    if (!isGenuine(deps.secrets, holder, token)) return false
-    if (known.size >= mostKnown) known.clear()
-    known.add(pair)
-    return true
-  }
-}
 
 /**
  * Signed double submit (OWASP): a change must repeat a token of the cookie, which is bound to the

@@ -42,7 +42,7 @@ export function sse<Event = string | Uint8Array>(
     render = (event) => event as string | Uint8Array,
   }: {
     streams: Streams
-    /** Asked while the stream is open, and after each change of users and logins; false ends it. */
+    /** Asked every few seconds, and after each change of users and logins; false ends the stream. */
     isAllowed: () => boolean
     events: (signal: AbortSignal) => AsyncIterable<Event>
     /** The wire format, where the events are not in it yet. */
@@ -73,7 +73,7 @@ export function sse<Event = string | Uint8Array>(
         try {
           const { done, value } = await iterator.next()
           if (ended.signal.aborted) return
-          if (done || !isAllowed()) return end(controller)
+          if (done) return end(controller)
           quiet = 0
           const bytes = render(value)
           controller.enqueue(typeof bytes === 'string' ? encoder.encode(bytes) : bytes)

@@ -8,7 +8,6 @@ import { summarize } from './ratio.ts'
 import type { Row } from './ratio.ts'
 import { parts } from './rows.ts'
 import { faultTable, ratioTable } from './table.ts'
-import { ensureWrk } from './wrk.ts'
 
 const repository = join(import.meta.dir, '../..')
 const say = (line: string) => process.stderr.write(`${line}\n`)
@@ -23,7 +22,6 @@ if (unknown.length > 0) {
 await ensureEngine({ say })
 await ensureBusyboxImage({ say })
 await ensureServiceImages({ say })
-await ensureWrk({ say })
 const directory = mkdtempSync(join(tmpdir(), 'davit-bench-'))
 const failures: string[] = []
 try {

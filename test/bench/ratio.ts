@@ -33,6 +33,10 @@ export function summarize({ davit, floor }: Pick<Row, 'davit' | 'floor'>) {
   return { davit: spread(davit), floor: spread(floor), ratio: spread(ratios) }
 }
 
+/** The value that so large a share of them do not exceed. */
+export const percentile = (values: number[], share: number) =>
+  values.toSorted((a, b) => a - b)[Math.ceil(values.length * share) - 1]!
+
 function spread(values: number[]) {
   const sorted = values.toSorted((a, b) => a - b)
   const middle = sorted.length >> 1

@@ -1,7 +1,7 @@
 import { benchCollection } from './collection.ts'
 import { benchContainerLogs } from './container-logs.ts'
 import { benchContainers } from './containers.ts'
-import { benchDashboard, benchLargeDashboard } from './dashboard.ts'
+import { benchDashboard } from './dashboard.ts'
 import { benchDeploy, benchLargeRepository } from './deploy.ts'
 import { benchDeploymentLogMemory } from './deployment-log-memory.ts'
 import { benchDeploymentLog } from './deployment-log.ts'
@@ -26,7 +26,6 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       'deployment-log': (_, executable) => benchDeploymentLog([executable]),
       'deployment-readers': (_, executable) => benchDeploymentReaders([executable]),
       dashboard: benchDashboard,
-      'large-dashboard': benchLargeDashboard,
       memory: benchMemory,
       'log-memory': benchDeploymentLogMemory,
       start: benchStart,

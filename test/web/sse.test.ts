@@ -147,7 +147,7 @@ test('the stream of a session that ended ends within 5 s, read or not', async ()
 })
 
 test('no event follows the end of the session', async () => {
-  const { app, session } = streaming(async function* () {
+  const { app, session, streams } = streaming(async function* () {
     yield 'data: before\n\n'
     yield 'data: after\n\n'
   })
@@ -155,6 +155,7 @@ test('no event follows the end of the session', async () => {
   let text = ''
   while (!text.includes('before')) text += new TextDecoder().decode((await reader.read()).value)
   session.revoked = true
+  streams.recheck()
   for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read())
     text += new TextDecoder().decode(chunk.value)
   expect(text).toBe(': open\n\ndata: before\n\n')
