@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import type { Container, EngineEvent } from '../docker/index.ts'
 import { resync } from '../docker/index.ts'
+import { Hub } from '../live/hub.ts'
+import { ticks } from '../live/ticks.ts'
 import { report } from '../platform/journal.ts'
-import { Changes } from './changes.ts'
 import { calm, CrashCount } from './crash-count.ts'
 
 /** What the engine's list does not tell of a container. */
@@ -23,16 +24,25 @@ const telling =
  * of them by itself.
  */
 export class Conditions {
-  /** Ring when a container came, went or changed. */
-  readonly changes = new Changes()
   readonly crashes = new CrashCount()
   readonly #known = new Map<string, Condition>()
+  readonly #changes = new Hub<void>()
   readonly #waiting = new Set<string>()
   #looking: Promise<void> = Promise.resolve()
 
   /** Null for a container that was not looked at yet. */
   of(id: string) {
     return this.#known.get(id) ?? null
+  }
+
+  /** Calls `wake` when a container came, went or changed, until the signal. */
+  listen(signal: AbortSignal, wake: () => void) {
+    this.#changes.listen('all', signal, { push: wake })
+  }
+
+  /** Yields at once and when any container changed, as `ticks` does; after 10 s in any case. */
+  changes(signal: AbortSignal, { interval = 1000, longest = 10_000 } = {}) {
+    return ticks((wake) => this.listen(signal, wake), { signal, interval, longest })
   }
 
   isLooping(id: string) {
@@ -61,7 +71,7 @@ export class Conditions {
   #look(signal: AbortSignal, see: () => Promise<unknown>) {
     this.#looking = this.#looking
       .then(see)
-      .then(() => this.changes.tell())
+      .then(() => this.#changes.publish('all'))
       .catch((error) => {
         if (!signal.aborted) report('containers were not looked at', error)
       })
@@ -88,7 +98,7 @@ export class Conditions {
 
   #tellWhenCalm(signal: AbortSignal) {
     void sleep(calm, undefined, { signal, ref: false }).then(
-      () => this.changes.tell(),
+      () => this.#changes.publish('all'),
       () => {},
     )
   }

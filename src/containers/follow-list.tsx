@@ -70,7 +70,7 @@ export async function* followHtml(
 
 /** An engine that is away is waited for; the page says what it saw last. */
 async function* followRows(deps: FollowDeps, { user, signal }: Viewer) {
-  for await (const _ of deps.conditions.changes.listen(signal)) {
+  for await (const _ of deps.conditions.changes(signal)) {
     try {
       const seen = await listVisible(deps, user, { signal })
       yield seen.map((listed) => rowOf(deps, listed))

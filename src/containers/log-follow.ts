@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
 import { Failure } from '../platform/errors.ts'
-import { lagged } from '../live/hub.ts'
+import { resync } from '../live/hub.ts'
 import type { LivePlace } from './live-log.ts'
 import { LogBatch } from './log-batch.ts'
 import { awayNote, endNote, gapNote, LogNote } from './log-note.ts'
@@ -121,7 +121,7 @@ class LogViewer {
   async *#watch(): AsyncGenerator<LogBatch | LogNote> {
     let place = this.#seen === this.#before ? null : this.#seen && new LogPlace(this.#seen)
     for await (const item of this.#live.items.from(this.#next, this.#signal)) {
-      if (item === lagged) return this.#fallBehind(this.#live.items.next, this.#live.last)
+      if (item === resync) return this.#fallBehind(this.#live.items.next, this.#live.last)
       if (item instanceof LogBatch) {
         if (this.#isDetached(item)) {
           this.#reread = item

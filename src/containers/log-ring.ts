@@ -1,4 +1,4 @@
-import { lagged } from '../live/hub.ts'
+import { resync } from '../live/hub.ts'
 
 type Limits = {
   /** Bytes that are kept for readers that fall behind. */
@@ -9,7 +9,7 @@ type Limits = {
 
 /**
  * The newest items, once for all readers. One that does not read costs nothing and stops nobody; it is
- * told `lagged` when what it would read is gone. The writer goes at the pace of the fastest.
+ * told `resync` when what it would read is gone. The writer goes at the pace of the fastest.
  */
 export class LogRing<Item extends { size: number }> {
   readonly #limits: Limits
@@ -69,15 +69,15 @@ export class LogRing<Item extends { size: number }> {
     for (let at = this.#items.length - 1; at >= 0; at--) yield [this.#first + at, this.#items[at]!]
   }
 
-  /** Items from that number on; ends after `lagged`. */
-  async *from(number: number, signal: AbortSignal): AsyncGenerator<Item | typeof lagged> {
+  /** Items from that number on; ends after `resync`. */
+  async *from(number: number, signal: AbortSignal): AsyncGenerator<Item | typeof resync> {
     let wake = () => {}
     const reader = () => wake()
     this.#readers.add(reader)
     signal.addEventListener('abort', reader, { once: true })
     try {
       while (!signal.aborted) {
-        if (number < this.#first) return yield lagged
+        if (number < this.#first) return yield resync
         if (number < this.next) {
           const item = this.#items[number++ - this.#first]!
           this.#take(number)

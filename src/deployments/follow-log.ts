@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { lagged } from '../live/hub.ts'
+import { resync } from '../live/hub.ts'
 import { changedLines } from '../logs/shown-lines.ts'
 import { Pace } from '../web/pace.ts'
 import { LogBatch } from './log-batch.ts'
@@ -26,7 +26,7 @@ export async function* followLog(
 ): AsyncGenerator<LogBatch | { status: Status }> {
   let status: Status | null = null
   for await (const event of logs.follow(deploymentId, signal)) {
-    if (event === lagged) {
+    if (event === resync) {
       // read after subscribing, and before the lines: a state that ended has all its lines stored
       const now = getStatus(db, deploymentId)
       const pace = new Pace()

@@ -1,14 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { report, reportEngineBack } from '../platform/journal.ts'
-import { Hub, lagged } from '../live/hub.ts'
+import { Hub, resync } from '../live/hub.ts'
 import type { EngineEvent } from './events.ts'
 import type { Docker } from './index.ts'
 
 /** Milliseconds before the engine is asked for its events again after the connection ended. */
 const retryDelay = 1000
-
-/** Stands for events that may have been missed: look at the engine itself. */
-export const resync = Symbol('look again')
 
 const channel = 'containers'
 
@@ -16,11 +13,9 @@ const channel = 'containers'
 export class EngineFeed {
   readonly #hub = new Hub<EngineEvent | typeof resync>()
 
-  /** Begins with `resync`, and yields it whenever the connection was made anew or the listener lagged. */
-  async *listen(signal: AbortSignal): AsyncGenerator<EngineEvent | typeof resync> {
-    const live = this.#hub.subscribe(channel, signal)
-    yield resync
-    for await (const event of live) yield event === lagged ? resync : event
+  /** Begins with `resync` (look at the engine itself), which comes again when events may have been missed. */
+  listen(signal: AbortSignal) {
+    return this.#hub.follow(channel, signal)
   }
 
   /** Keeps the connection until the signal; an engine that is away is waited for. */

@@ -1,90 +1,111 @@
-/** Messages a subscriber may fall behind by before they are dropped and it is told so. */
+/** Messages that a reader may fall behind by before they are dropped and it gets `resync`. */
 const maxBacklog = 64
 
-/** Stands in the place of dropped messages: read again from where they were stored. */
-export const lagged = Symbol('lagged')
+/** Stands in the place of messages that may have been missed: read from where they are stored. */
+export const resync = Symbol('resync')
 
-/** In-memory fan-out, one channel per key. Holds no history: what must survive is stored before it is published. */
+/**
+ * In-memory fan-out, one channel per key. A reader that is slow delays no one: it gets `resync` in the
+ * place of what it missed, or the newest message only. Holds no history: what must survive is stored
+ * before it is published.
+ */
 export class Hub<Message> {
-  readonly #channels = new Map<string, Set<Subscription<Message>>>()
+  readonly #channels = new Map<string, Set<Listener<Message>>>()
 
   publish(channel: string, message: Message) {
-    for (const subscriber of this.#channels.get(channel) ?? []) subscriber.push(message)
+    for (const listener of this.#channels.get(channel) ?? []) listener.push(message)
   }
 
-  /** Subscribes at once, so that nothing published between this call and the first `next()` is lost. */
+  /** Every message. Subscribes at once: nothing published between this call and the first `next()` is lost. */
   subscribe(channel: string, signal: AbortSignal) {
-    return this.#enter(channel, { signal, backlog: [] })
+    const reader = new Reader<Message | typeof resync>([], { overflow: resync })
+    return this.#read(channel, signal, reader)
   }
 
-  /** The same for one who begins with what is stored: a new reader is one that lags. */
+  /** The same for one that begins with what is stored: a new reader has missed everything. */
   follow(channel: string, signal: AbortSignal) {
-    return this.#enter(channel, { signal, backlog: [lagged] })
+    const reader = new Reader<Message | typeof resync>([resync], { overflow: resync })
+    return this.#read(channel, signal, reader)
+  }
+
+  /** The newest message whenever the reader comes back, which begins with `first`. */
+  newest(channel: string, signal: AbortSignal, first?: Message) {
+    return this.#read(channel, signal, new Reader<Message>(first === undefined ? [] : [first]))
+  }
+
+  /** Tells of each message until the signal, which ends it. What is called must return at once. */
+  listen(channel: string, signal: AbortSignal, listener: Listener<Message>) {
+    const leave = () => {
+      signal.removeEventListener('abort', end)
+      const listeners = this.#channels.get(channel)
+      listeners?.delete(listener)
+      if (listeners?.size === 0) this.#channels.delete(channel)
+    }
+    const end = () => {
+      leave()
+      listener.end?.()
+    }
+    if (signal.aborted) listener.end?.()
+    else {
+      signal.addEventListener('abort', end, { once: true })
+      this.#channels.set(channel, (this.#channels.get(channel) ?? new Set()).add(listener))
+    }
+    return leave
   }
 
   /** Open subscriptions. */
   get size() {
-    return this.#channels.values().reduce((sum, subscribers) => sum + subscribers.size, 0)
+    return this.#channels.values().reduce((sum, listeners) => sum + listeners.size, 0)
   }
 
-  #enter(
-    channel: string,
-    { signal, backlog }: { signal: AbortSignal; backlog: (Message | typeof lagged)[] },
-  ) {
-    const end = () => subscription.end()
-    const subscription = new Subscription(backlog, () => {
-      signal.removeEventListener('abort', end)
-      this.#leave(channel, subscription)
-    })
-    if (signal.aborted) end()
-    else {
-      signal.addEventListener('abort', end, { once: true })
-      const subscribers = this.#channels.get(channel) ?? new Set()
-      this.#channels.set(channel, subscribers.add(subscription))
-    }
-    return subscription
-  }
-
-  #leave(channel: string, subscription: Subscription<Message>) {
-    const subscribers = this.#channels.get(channel)
-    subscribers?.delete(subscription)
-    if (subscribers?.size === 0) this.#channels.delete(channel)
+  #read<Item>(channel: string, signal: AbortSignal, reader: Reader<Message | Item>) {
+    reader.leave = this.listen(channel, signal, reader)
+    return reader
   }
 }
 
-type Result<Message> = IteratorResult<Message | typeof lagged, undefined>
+type Listener<Message> = { push: (message: Message) => void; end?: () => void }
 
 const over = { done: true, value: undefined } as const
 
 /**
- * What one subscriber has not taken yet. It could be an async generator, but a thousand of them wake
- * at every message, and each step of one costs.
+ * What one reader has not taken yet. It could be an async generator, but a thousand of them wake at
+ * every message, and each step of one costs.
  */
-class Subscription<Message> implements AsyncIterableIterator<Message | typeof lagged, undefined> {
-  readonly #backlog: (Message | typeof lagged)[]
-  readonly #leave: () => void
-  #waiting: ((result: Result<Message>) => void) | null = null
+class Reader<Item> implements AsyncIterableIterator<Item, undefined> {
+  leave = () => {}
+  readonly #backlog: Item[]
+  /** What takes the place of a backlog that is too long; without it only the newest item is kept. */
+  readonly #overflow: Item | undefined
+  /** Until it takes the overflow: what comes meanwhile will be found with the rest. */
+  #lags: boolean
+  #waiting: ((result: IteratorResult<Item, undefined>) => void) | null = null
   #ended = false
 
-  constructor(backlog: (Message | typeof lagged)[], leave: () => void) {
+  constructor(backlog: Item[], { overflow }: { overflow?: Item } = {}) {
     this.#backlog = backlog
-    this.#leave = leave
+    this.#overflow = overflow
+    this.#lags = overflow !== undefined && backlog.length > 0
   }
 
-  push(message: Message) {
+  push(item: Item) {
     const waiting = this.#waiting
     this.#waiting = null
-    if (waiting) return waiting({ done: false, value: message })
-    if (this.#backlog[0] === lagged) return // it will be found with the rest
-    if (this.#backlog.length >= maxBacklog) this.#backlog.splice(0, this.#backlog.length, lagged)
-    else this.#backlog.push(message)
+    if (waiting) return waiting({ done: false, value: item })
+    if (this.#lags) return
+    if (this.#overflow === undefined) this.#backlog[0] = item
+    else if (this.#backlog.length < maxBacklog) this.#backlog.push(item)
+    else {
+      this.#backlog.splice(0, maxBacklog, this.#overflow)
+      this.#lags = true
+    }
   }
 
-  next(): Promise<Result<Message>> {
+  next(): Promise<IteratorResult<Item, undefined>> {
     if (this.#ended) return Promise.resolve(over)
-    if (this.#backlog.length > 0)
-      return Promise.resolve({ done: false, value: this.#backlog.shift()! })
-    return new Promise((resolve) => (this.#waiting = resolve))
+    if (this.#backlog.length === 0) return new Promise((resolve) => (this.#waiting = resolve))
+    this.#lags = false
+    return Promise.resolve({ done: false, value: this.#backlog.shift()! })
   }
 
   return() {
@@ -93,11 +114,10 @@ class Subscription<Message> implements AsyncIterableIterator<Message | typeof la
   }
 
   end() {
-    if (this.#ended) return
     this.#ended = true
     this.#backlog.length = 0
     this.#waiting?.(over)
-    this.#leave()
+    this.leave()
   }
 
   [Symbol.asyncIterator]() {

@@ -1,5 +1,5 @@
 import type { LogDb } from '../db/index.ts'
-import { lagged } from '../live/hub.ts'
+import { resync } from '../live/hub.ts'
 import type { Hub } from '../live/hub.ts'
 import type { Masks } from './masks.ts'
 import { Pace } from '../web/pace.ts'
@@ -20,12 +20,12 @@ export async function* followOutput(
 ): AsyncGenerator<OutputBatch> {
   for await (const event of live.follow(sourceId, signal)) {
     const pace = new Pace()
-    for (const batch of event === lagged ? storedBatches() : [event.after(after)]) {
+    for (const batch of event === resync ? storedBatches() : [event.after(after)]) {
       if (batch.lines.length === 0) continue
       after = batch.last
       const now = await changedLines(masks, sourceId, batch)
       yield now ? new OutputBatch(now.lines, now.state) : batch
-      if (event === lagged) await pace.step() // a reader that is quick would leave no one else a turn
+      if (event === resync) await pace.step() // a reader that is quick would leave no one else a turn
     }
   }
 

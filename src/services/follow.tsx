@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Deps } from '../deps.ts'
+import { ticks } from '../live/ticks.ts'
 import { placesOf } from '../projects/places.ts'
 import { CsrfToken } from '../web/form.tsx'
 import { sseEvent } from '../web/sse.ts'
@@ -10,7 +10,10 @@ import type { StatusProps } from './service-status.tsx'
 import { getService } from './store.ts'
 
 /** Milliseconds between two looks: a pull tells of itself many times a second. */
-const pace = 250
+const interval = 250
+
+/** Milliseconds after which it is looked at in any case. */
+const longest = 10_000
 
 type FollowDeps = Pick<
   Deps,
@@ -53,7 +56,7 @@ export async function* followHtml(
 const gone = sseEvent({ event: 'done', data: 'deleted' })
 
 async function* follow(deps: FollowDeps, { id, signal }: Viewer): AsyncGenerator<StatusProps> {
-  for await (const _ of bell(deps, { id, signal })) {
+  for await (const _ of looks(deps, { id, signal })) {
     const service = getService(deps.db, id)
     if (!service) return
     yield statusPropsOf(deps, await shownService(deps, service))
@@ -70,22 +73,15 @@ export const statusPropsOf = (
   images: runner.progressOf(shown.service.id)?.images ?? [],
 })
 
-/** Rings at once, and then after the instance or a container changed. */
-async function* bell(
+/** Looks at once, and then after the instance or a container changed. */
+const looks = (
   { serviceEvents, conditions }: Pick<Deps, 'serviceEvents' | 'conditions'>,
   { id, signal }: Viewer,
-) {
-  let ring = Promise.withResolvers<void>()
-  const hear = async (source: AsyncIterable<unknown>) => {
-    for await (const _ of source) ring.resolve()
-  }
-  void hear(serviceEvents.subscribe(id, signal))
-  void hear(conditions.changes.listen(signal))
-  signal.addEventListener('abort', () => ring.resolve(), { once: true })
-  while (!signal.aborted) {
-    ring = Promise.withResolvers()
-    yield
-    await ring.promise
-    await sleep(pace, undefined, { signal }).catch(() => {})
-  }
-}
+) =>
+  ticks(
+    (wake) => {
+      serviceEvents.listen(id, signal, { push: wake })
+      conditions.listen(signal, wake)
+    },
+    { signal, interval, longest },
+  )

@@ -76,7 +76,7 @@ export async function sooner<Value>(
   look: () => Promise<Value | null | undefined | false> | Value | null | undefined | false,
 ): Promise<Value> {
   const signal = AbortSignal.timeout(30_000)
-  for await (const _ of t.conditions.changes.listen(signal, { interval: 20 })) {
+  for await (const _ of t.conditions.changes(signal, { interval: 20 })) {
     const found = await look()
     if (found) return found
   }

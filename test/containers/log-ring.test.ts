@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { LogRing } from '../../src/containers/log-ring.ts'
-import { lagged } from '../../src/live/hub.ts'
+import { resync } from '../../src/live/hub.ts'
 
 const item = (name: number) => ({ name, size: 10 })
 
@@ -24,7 +24,7 @@ test('only the newest items are kept, and who wants older ones is told', async (
   const items = ring()
   for (let name = 0; name < 100; name++) items.push(item(name))
   const reader = items.from(0, new AbortController().signal)
-  expect((await reader.next()).value).toBe(lagged)
+  expect((await reader.next()).value).toBe(resync)
   expect((await reader.next()).done).toBe(true)
   expect([...items.backwards()].map(([, { name }]) => name)).toEqual([99, 98, 97, 96, 95])
 })

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { watchContainers } from '../../src/deployments/watch.ts'
 import { Failure } from '../../src/platform/errors.ts'
-import { lagged } from '../../src/live/hub.ts'
+import { resync } from '../../src/live/hub.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { aBuild, aCommand, anApp, aProject, finished, logOf } from './apps.ts'
@@ -28,7 +28,7 @@ async function nextStatus(t: TestApp, { id }: { id: string }, act: () => Promise
   await act()
   const { value } = await next
   abort.abort()
-  return value === lagged || !('status' in value!) ? undefined : value.status
+  return value === resync || !('status' in value!) ? undefined : value.status
 }
 
 test('a deployment is stopped when its container is, by whomever, and runs again when that does', async () => {

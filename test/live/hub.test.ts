@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Hub, lagged } from '../../src/live/hub.ts'
+import { Hub, resync } from '../../src/live/hub.ts'
 
 /** Everything until the end of the subscription. */
 const collect = (messages: AsyncIterable<unknown>) => Array.fromAsync(messages)
@@ -34,7 +34,7 @@ test('one that lags is told so once, and follows again from there', async () => 
   const leaving = new AbortController()
   const messages = hub.subscribe('a', leaving.signal)[Symbol.asyncIterator]()
   for (let i = 0; i < 1000; i++) hub.publish('a', i)
-  expect((await messages.next()).value).toBe(lagged)
+  expect((await messages.next()).value).toBe(resync)
   hub.publish('a', 1000)
   expect((await messages.next()).value).toBe(1000)
   leaving.abort()
@@ -51,7 +51,7 @@ test('one that never reads holds nothing but the note that it lags', async () =>
   Bun.gc(true)
   expect(process.memoryUsage.rss() - before).toBeLessThan(60_000_000)
   for (const reader of readers)
-    expect((await reader[Symbol.asyncIterator]().next()).value).toBe(lagged)
+    expect((await reader[Symbol.asyncIterator]().next()).value).toBe(resync)
   leaving.abort()
 })
 
@@ -84,4 +84,31 @@ test('a reader that stops reading leaves', async () => {
     break
   }
   expect(hub.size).toBe(0)
+})
+
+test('who wants the newest gets what is there at once, and misses what was replaced', async () => {
+  const hub = new Hub<number>()
+  const leaving = new AbortController()
+  const messages = hub.newest('a', leaving.signal, 1)
+  expect((await messages.next()).value).toBe(1)
+  const next = messages.next()
+  hub.publish('a', 2)
+  expect((await next).value).toBe(2)
+  for (const number of [3, 4, 5]) hub.publish('a', number)
+  expect((await messages.next()).value).toBe(5)
+  const waiting = messages.next()
+  leaving.abort()
+  expect((await waiting).done).toBe(true)
+  expect(hub.size).toBe(0)
+})
+
+test('a message that says to look again hides none of those behind it', async () => {
+  const hub = new Hub<number | typeof resync>()
+  const leaving = new AbortController()
+  const messages = hub.subscribe('a', leaving.signal)
+  hub.publish('a', resync)
+  hub.publish('a', 1)
+  expect((await messages.next()).value).toBe(resync)
+  expect((await messages.next()).value).toBe(1)
+  leaving.abort()
 })

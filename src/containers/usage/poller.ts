@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts'
 import type { ContainerUsage, StatsReading } from '../../docker/index.ts'
 import { resync, usageBetween } from '../../docker/index.ts'
 import { report } from '../../platform/journal.ts'
-import { Latest } from '../../live/latest.ts'
+import { Hub } from '../../live/hub.ts'
 import { UsageEvent } from './event.tsx'
 import { HistoryNews } from './sample-history.ts'
 import { restingState } from './shown.ts'
@@ -19,12 +19,13 @@ export type Measured = { reading: StatsReading; usage: ContainerUsage | null }
 
 type PollDeps = Pick<Deps, 'docker' | 'feed' | 'logDb'>
 
-type Watch = { viewers: number; events: Latest<UsageEvent>; abort: AbortController }
+type Watch = { viewers: number; last?: UsageEvent; abort: AbortController }
 
 /** Asks the engine what a container uses while someone watches it, once for all who do. */
 export class UsagePoller {
   readonly #deps: PollDeps
   readonly #watches = new Map<string, Watch>()
+  readonly #events = new Hub<UsageEvent>()
   readonly #interval: number
   #measured = new Map<string, Measured>()
 
@@ -56,11 +57,11 @@ export class UsagePoller {
     watch.viewers++
     // not at the end of the iteration: who stops reading never comes to it
     signal.addEventListener('abort', () => this.#leave(id, watch), { once: true })
-    return watch.events.follow(signal)
+    return untilRemoved(this.#events.newest(id, signal, watch.last))
   }
 
   #begin(id: string) {
-    const watch: Watch = { viewers: 0, events: new Latest(), abort: new AbortController() }
+    const watch: Watch = { viewers: 0, abort: new AbortController() }
     this.#watches.set(id, watch)
     void this.#watch(id, watch)
     return watch
@@ -73,21 +74,23 @@ export class UsagePoller {
     watch.abort.abort()
   }
 
-  async #watch(id: string, { events, abort: { signal } }: Watch) {
+  async #watch(id: string, watch: Watch) {
+    const { signal } = watch.abort
     const news = new HistoryNews(this.#deps.logDb, id)
     let isAway = false
     while (!signal.aborted) {
       const pause = sleep(this.#interval, undefined, { signal }).catch(() => {})
       try {
         const usage = await this.#poll(id, signal)
-        if (usage) events.set(new UsageEvent({ state: 'running', ...usage }, news.read()))
-        else if (!(await this.#rest(id, events, signal))) return events.end()
+        if (usage)
+          this.#tell(id, watch, new UsageEvent({ state: 'running', ...usage }, news.read()))
+        else if (!(await this.#rest(id, watch))) return
         isAway = false
       } catch (error) {
         if (signal.aborted) return
         if (!isAway) {
           report('the use of a container was not read', error, { id })
-          events.set(new UsageEvent({ state: 'unknown', time: new Date() }))
+          this.#tell(id, watch, new UsageEvent({ state: 'unknown', time: new Date() }))
         }
         isAway = true
       }
@@ -111,7 +114,8 @@ export class UsagePoller {
   }
 
   /** Says how it is until it runs again; false when it is gone. */
-  async #rest(id: string, events: Latest<UsageEvent>, signal: AbortSignal) {
+  async #rest(id: string, watch: Watch) {
+    const { signal } = watch.abort
     const { docker, feed } = this.#deps
     this.#measured.delete(id)
     let told: string | undefined
@@ -120,11 +124,23 @@ export class UsagePoller {
       const container = await docker.inspectContainer(id, { signal })
       const state = container ? restingState(container.state) : 'removed'
       if (!state) return true
-      if (state !== told) events.set(new UsageEvent({ state, time: new Date() }))
+      if (state !== told) this.#tell(id, watch, new UsageEvent({ state, time: new Date() }))
       if (!container) return false
       told = state
     }
     return true
+  }
+
+  #tell(id: string, watch: Watch, event: UsageEvent) {
+    watch.last = event
+    this.#events.publish(id, event)
+  }
+}
+
+async function* untilRemoved(events: AsyncIterable<UsageEvent>) {
+  for await (const event of events) {
+    yield event
+    if (event.shown.state === 'removed') return
   }
 }
 

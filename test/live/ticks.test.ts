@@ -1,22 +1,25 @@
 import { expect, test } from 'bun:test'
-import { Changes } from '../../src/containers/changes.ts'
+import { Hub } from '../../src/live/hub.ts'
+import { ticks } from '../../src/live/ticks.ts'
 
 function listen(options: { interval: number; longest: number }) {
-  const changes = new Changes()
+  const hub = new Hub<void>()
   const abort = new AbortController()
-  const next = changes.listen(abort.signal, options)
-  return { changes, abort, next: () => next.next() }
+  const { signal } = abort
+  const listener = (wake: () => void) => hub.listen('a', signal, { push: wake })
+  const looks = ticks(listener, { signal, ...options })
+  return { tell: () => hub.publish('a'), abort, next: () => looks.next() }
 }
 
 test('many changes in a moment are one, and the last of them is not lost', async () => {
-  const { changes, next, abort } = listen({ interval: 50, longest: 60_000 })
+  const { tell, next, abort } = listen({ interval: 50, longest: 60_000 })
   await next()
   const from = performance.now()
-  for (let count = 0; count < 1000; count++) changes.tell()
+  for (let count = 0; count < 1000; count++) tell()
   await next()
   expect(performance.now() - from).toBeGreaterThan(45)
   const later = next()
-  changes.tell()
+  tell()
   expect((await later).done).toBe(false)
   abort.abort()
   expect((await next()).done).toBe(true)

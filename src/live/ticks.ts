@@ -1,0 +1,24 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * For one who looks again whenever something may have changed: yields at once, and after every call of
+ * `wake`, but never twice within `interval` milliseconds, however often it is called in between. After
+ * `longest` it yields though nothing was told.
+ */
+export async function* ticks(
+  listen: (wake: () => void) => void,
+  { signal, interval, longest }: { signal: AbortSignal; interval: number; longest: number },
+): AsyncGenerator<void> {
+  let woken = Promise.withResolvers<void>()
+  const wake = () => woken.resolve()
+  listen(wake)
+  signal.addEventListener('abort', wake, { once: true })
+  while (!signal.aborted) {
+    yield
+    await sleep(interval, undefined, { signal }).catch(() => {})
+    const patience = setTimeout(wake, longest - interval)
+    await woken.promise
+    clearTimeout(patience)
+    woken = Promise.withResolvers()
+  }
+}
