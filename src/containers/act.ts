@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { atItsPace, EngineError } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
+import { restartContainer, stopContainer } from '../runtime/act.ts'
 import { noContainer } from './find.ts'
 import type { Found } from './find.ts'
 import { isUp } from './row.ts'
@@ -14,16 +14,16 @@ export async function stop(deps: ActDeps, found: Found) {
   if (!isUp(container))
     throw new AppError('conflict', `${container.name} does not run: it is ${container.state}.`)
   refuseWhileSwitching(deps, found)
-  await perform(found, 'stop', deps.docker.stopContainer(container.id, atItsPace))
+  if (!(await stopContainer(deps.docker, container))) throw noContainer()
 }
 
 /** Stops it if it runs, and starts it. */
 export async function restart(deps: ActDeps, found: Found) {
   const { container } = found
   if (container.state === 'removing' || container.state === 'dead')
-    throw new AppError('conflict', `${container.name} is being removed. It can not start again.`)
+    throw new AppError('conflict', `${container.name} is being removed. It can't start again.`)
   refuseWhileSwitching(deps, found)
-  await perform(found, 'start', deps.docker.restartContainer(container.id, atItsPace))
+  if (!(await restartContainer(deps.docker, container))) throw noContainer()
 }
 
 /** What a deployment starts and stops meanwhile is its own, and would be undone by it or undo it. */
@@ -33,16 +33,4 @@ function refuseWhileSwitching({ db }: ActDeps, { place }: Found) {
     'conflict',
     `A deployment is switching the containers of ${place.environment.name}. Wait for its end, or cancel it.`,
   )
-}
-
-async function perform({ container }: Found, verb: string, call: Promise<boolean>) {
-  const wasThere = await call.catch((error) => {
-    if (!(error instanceof EngineError)) throw error
-    throw new AppError(
-      'conflict',
-      `The engine did not ${verb} ${container.name}: ${error.message}. Its page and its log may say why.`,
-      { cause: error },
-    )
-  })
-  if (!wasThere) throw noContainer()
 }

@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { report } from '../platform/journal.ts'
 import { readLabels } from '../docker/labels.ts'
+import { stopContainer } from '../runtime/act.ts'
 import type { CrashCount } from './crash-count.ts'
 import { findPlace } from './find.ts'
 import { clearStopReason, setStopReason } from './store.ts'
@@ -33,7 +34,7 @@ async function stopLoop(deps: LoopDeps, id: string) {
   if (place?.kind !== 'own' || !place.deployment) return
   const why = reasonOf(deps.conditions.crashes, id)
   setStopReason(deps.db, id, why)
-  await deps.docker.stopContainer(id)
+  await stopContainer(deps.docker, { id, name: 'the app' })
 }
 
 function reasonOf(crashes: CrashCount, id: string): StopReason {

@@ -15,7 +15,7 @@ type Field = keyof typeof keys
 type Labels = Record<string, string>
 
 /** To what a Docker object belongs. */
-type Belonging = Partial<Omit<Record<Field, string>, 'kind'>> & { kind?: Kind }
+export type Belonging = Partial<Omit<Record<Field, string>, 'kind'>> & { kind?: Kind }
 
 const fields = Object.keys(keys) as Field[]
 

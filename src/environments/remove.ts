@@ -1,6 +1,7 @@
 import type { Deps } from '../deps.ts'
-import { removeFromEngine, removeLogs } from '../projects/remove.ts'
-import type { Removed } from '../projects/remove.ts'
+import { removeLogs } from '../projects/remove.ts'
+import { removeFromEngine } from '../runtime/remove.ts'
+import type { Removed } from '../runtime/remove.ts'
 import { deleteEnvironment } from './store.ts'
 import type { Environment } from './store.ts'
 
@@ -10,12 +11,12 @@ import type { Environment } from './store.ts'
  * taken up at the next start.
  */
 export async function removeEnvironment(
-  deps: Pick<Deps, 'db' | 'logDb' | 'docker' | 'queue' | 'instanceId'>,
+  deps: Pick<Deps, 'collector' | 'db' | 'logDb' | 'docker' | 'queue' | 'instanceId'>,
   { id, projectId, name }: Environment,
 ): Promise<Removed[]> {
   const of = { projectId, environmentId: id }
   await deps.queue.cancelAll({ environmentId: id })
-  const removed = await removeFromEngine(deps, { ...of, volumes: false })
+  const removed = await removeFromEngine(deps, { kind: 'app', ...of, volumes: false })
   await removeLogs(deps, of)
   deleteEnvironment(deps.db, id)
   return [...removed, { kind: 'environment', name }]

@@ -7,7 +7,7 @@ import { show } from '../web/respond.tsx'
 import { patience, within } from '../web/within.ts'
 import { DeleteProjectModal } from './delete-project.tsx'
 import { removalForm } from './forms.ts'
-import { labelFilter } from '../docker/labels.ts'
+import { volumesOf } from '../runtime/remove.ts'
 import { ownKey } from './own-project.ts'
 import { RemovalReport } from './removal-report.tsx'
 import { removeProject } from './remove.ts'
@@ -21,8 +21,7 @@ export const removalRoutes = (deps: Deps) => {
     .createApp()
     .get('/projects/:id/delete', async (c) => {
       const project = findProject(deps.db, ownKey(c))
-      const labels = labelFilter(deps.instanceId, { projectId: project.id })
-      const volumes = (await deps.docker.listVolumes({ labels })).map(({ name }) => name)
+      const volumes = await volumesOf(deps, { projectId: project.id })
       return show(c, {
         title: `Delete ${project.name}`,
         page: () => <DeleteProjectModal project={project} volumes={volumes} />,

@@ -1,10 +1,10 @@
 import type { LogDb } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
-import { EngineError } from '../docker/index.ts'
 import { journal } from '../platform/journal.ts'
 import { Pace } from '../web/pace.ts'
 import { deleteLogRows, deleteOutput, deleteSomeOutput } from '../logs/removal-store.ts'
-import { labelFilter } from '../docker/labels.ts'
+import { removeFromEngine } from '../runtime/remove.ts'
+import type { Removed } from '../runtime/remove.ts'
 import {
   deleteProject,
   listDeploymentIds,
@@ -16,11 +16,8 @@ import { removeWebhook } from './webhook.ts'
 
 type RemovalDeps = Pick<
   Deps,
-  'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'git' | 'queue' | 'instanceId'
+  'collector' | 'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'git' | 'queue' | 'instanceId'
 >
-
-/** One thing that went: a webhook, container, image, network, volume, mirror, or the project itself. */
-export type Removed = { kind: string; name: string }
 
 /**
  * Deletes a project and all that Davit made for it; named volumes only when asked. Who calls it has
@@ -33,7 +30,7 @@ export async function removeProject(
   await deps.queue.cancelAll({ projectId: project.id })
   const removed = [
     ...(await tryRemoveWebhook(deps, project)),
-    ...(await removeFromEngine(deps, { projectId: project.id, volumes })),
+    ...(await removeFromEngine(deps, { kind: 'app', projectId: project.id, volumes })),
     ...(await removeMirrors(deps, project)),
     { kind: 'project', name: project.name },
   ]
@@ -61,31 +58,6 @@ export async function tryRemoveWebhook(
   }
 }
 
-/** Removes what the engine holds of a project, or of one environment of it; the network goes with the project. */
-export async function removeFromEngine(
-  { docker, instanceId }: Pick<Deps, 'docker' | 'instanceId'>,
-  { volumes, ...of }: { projectId: string; environmentId?: string; volumes: boolean },
-): Promise<Removed[]> {
-  const labels = labelFilter(instanceId, of)
-  const removed: Removed[] = []
-  // one that a person started from our image has the image's labels, but another kind
-  const containers = { labels: labelFilter(instanceId, { ...of, kind: 'app' }), all: true }
-  for (const { id, name } of await docker.listContainers(containers))
-    if (await docker.removeContainer(id, { force: true, volumes: true }))
-      removed.push({ kind: 'container', name })
-  for (const { tags, id } of await docker.listImages({ labels }))
-    for (const reference of tags.length > 0 ? tags : [id])
-      if (await unlessUsed(docker.removeImage(reference)))
-        removed.push({ kind: 'image', name: reference })
-  if (!of.environmentId)
-    for (const { id, name } of await docker.listNetworks({ labels }))
-      if (await unlessUsed(docker.removeNetwork(id))) removed.push({ kind: 'network', name })
-  if (volumes)
-    for (const { name } of await docker.listVolumes({ labels }))
-      if (await unlessUsed(docker.removeVolume(name))) removed.push({ kind: 'volume', name })
-  return removed
-}
-
 /** Removes the log lines of a project's deployments and what its apps wrote, or those of one environment. */
 export async function removeLogs(
   { db, logDb }: Pick<Deps, 'db' | 'logDb'>,
@@ -103,13 +75,6 @@ export async function removeOutput(logDb: LogDb, sourceId: string) {
   for (const pace = new Pace(); deleteSomeOutput(logDb, sourceId);) await pace.step()
   deleteOutput(logDb, sourceId)
 }
-
-/** False when someone else's container uses it: then it stays. */
-const unlessUsed = (removal: Promise<boolean>) =>
-  removal.catch((error) => {
-    if (error instanceof EngineError && [403, 409].includes(error.status)) return false
-    throw error
-  })
 
 /** Mirrors of all repositories that it was ever deployed from, unless another project needs them. */
 async function removeMirrors({ db, git }: RemovalDeps, { id }: Project): Promise<Removed[]> {

@@ -2,7 +2,7 @@ import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { report } from '../platform/journal.ts'
 import { removalForm } from '../projects/forms.ts'
-import { labelFilter } from '../docker/labels.ts'
+import { volumesOf } from '../runtime/remove.ts'
 import { RemovalReport } from '../projects/removal-report.tsx'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
@@ -15,15 +15,14 @@ import { updateService } from './store.ts'
 
 /** The end of an instance: it is asked about, then goes with all that was made for it. */
 export const removalRoutes = (deps: Deps) => {
-  const { db, docker, instanceId } = deps
+  const { db, docker } = deps
   const audit = auditor(db)
 
   return factory
     .createApp()
     .get(`${servicePattern}/delete`, async (c) => {
       const service = ownService(deps, c)
-      const labels = labelFilter(instanceId, { serviceId: service.id })
-      const volumes = (await docker.listVolumes({ labels })).map(({ name }) => name)
+      const volumes = await volumesOf(deps, { serviceId: service.id })
       return show(c, {
         title: `Delete ${service.name}`,
         page: () => <DeleteServiceModal service={service} volumes={volumes} />,

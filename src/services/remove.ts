@@ -1,9 +1,9 @@
 import type { Deps } from '../deps.ts'
 import { removeOutput } from '../projects/remove.ts'
+import { removeFromEngine } from '../runtime/remove.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { deleteService } from './store.ts'
 import type { Service } from './store.ts'
-import { removeFromEngine } from './take-down.ts'
 
 /**
  * Deletes an instance and what Davit made for it; its named volumes only when asked. Who calls it has
@@ -14,7 +14,11 @@ export async function removeService(
   { service, volumes }: { service: Service; volumes: boolean },
 ) {
   await deps.runner.end(service.id)
-  const removed = await removeFromEngine({ ...deps, service }, { volumes })
+  const removed = await removeFromEngine(deps, {
+    kind: 'service',
+    serviceId: service.id,
+    volumes,
+  })
   await removeOutput(deps.logDb, service.id)
   deleteService(deps.db, service.id)
   deps.serviceEvents.publish(service.id, { deleted: true })

@@ -9,7 +9,7 @@ import type { PullProgress } from './progress.ts'
 import { stopping } from './runner.ts'
 import { getService, listPorts } from './store.ts'
 import type { Service } from './store.ts'
-import { removeFromEngine } from './take-down.ts'
+import { removeFromEngine } from '../runtime/remove.ts'
 import { openValues } from './values.ts'
 
 export type StartOptions = { id: string; progress: PullProgress; signal: AbortSignal }
@@ -32,7 +32,7 @@ export async function startService(deps: ServiceDeps, { id, progress, signal }: 
     tell(deps, service, 'running', noError)
   } catch (error) {
     if (signal.aborted && signal.reason === stopping) return // the next process takes it up again
-    await removeFromEngine(undo, { volumes: false })
+    await removeFromEngine(deps, { kind: 'service', serviceId: id, volumes: false })
       .then(() => before && removeNewVolumes(undo, before))
       .catch((fault) => report('a failed start left something behind', fault, { service: id }))
     const why = await explainStart(deps, { id, error, signal })

@@ -17,18 +17,3 @@ export const listOwnContainers = ({ docker, instanceId, service }: OfService) =>
 export async function takeDown(of: Removing) {
   for (const { id } of await listOwnContainers(of)) await stopAndRemove(of, id, atItsPace)
 }
-
-/** Takes away all that an instance has on the engine; its volumes only when asked. */
-export async function removeFromEngine(of: Removing, { volumes }: { volumes: boolean }) {
-  const { docker, instanceId, service } = of
-  const labels = labelFilter(instanceId, { serviceId: service.id })
-  const removed: { kind: string; name: string }[] = []
-  for (const { name } of await listOwnContainers(of)) removed.push({ kind: 'container', name })
-  await takeDown(of)
-  for (const { id, name } of await docker.listNetworks({ labels }))
-    if (await docker.removeNetwork(id)) removed.push({ kind: 'network', name })
-  if (!volumes) return removed
-  for (const { name } of await docker.listVolumes({ labels }))
-    if (await docker.removeVolume(name)) removed.push({ kind: 'volume', name })
-  return removed
-}

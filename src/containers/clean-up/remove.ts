@@ -1,5 +1,5 @@
-import type { Docker } from '../../docker/index.ts'
 import { EngineError } from '../../docker/index.ts'
+import { removeUnused } from '../../runtime/remove.ts'
 import { forgetImage } from '../../projects/image-store.ts'
 import type { Facts, PruneDeps } from './facts.ts'
 import { withNeedsOf } from './facts.ts'
@@ -31,16 +31,16 @@ export async function takeAway(deps: PruneDeps, thing: Judged, facts: Facts): Pr
 
 type Removal = (deps: PruneDeps, thing: Judged, facts: Facts) => Promise<Taken>
 
-const by =
-  (remove: (docker: Docker, id: string) => Promise<boolean>): Removal =>
+const unused =
+  (kind: 'containers' | 'networks' | 'volumes'): Removal =>
   async ({ docker }, { id, bytes }) =>
-    (await remove(docker, id)) ? { bytes } : gone
+    (await removeUnused(docker, { kind, id })) ? { bytes } : gone
 
 const removals: Record<Judged['kind'], Removal> = {
-  containers: by((docker, id) => docker.removeContainer(id)),
+  containers: unused('containers'),
   images: removeImage,
-  networks: by((docker, id) => docker.removeNetwork(id)),
-  volumes: by((docker, name) => docker.removeVolume(name)),
+  networks: unused('networks'),
+  volumes: unused('volumes'),
   build_cache: async ({ docker }, { id }) => {
     const bytes = await docker.removeBuildCache(id)
     return bytes === null ? { reason: 'a build uses it by now, or it is gone already' } : { bytes }

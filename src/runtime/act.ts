@@ -1,0 +1,23 @@
+import { atItsPace, EngineError } from '../docker/index.ts'
+import type { Container, Docker } from '../docker/index.ts'
+import { AppError } from '../platform/errors.ts'
+
+type Acted = Pick<Container, 'id' | 'name'>
+
+/** Stops a container, whoever's, in the time to end that it was made with; false when it is gone. */
+export const stopContainer = (docker: Docker, container: Acted) =>
+  refused(container, 'stop', docker.stopContainer(container.id, atItsPace))
+
+/** Stops it if it runs, and starts it; false when it is gone. */
+export const restartContainer = (docker: Docker, container: Acted) =>
+  refused(container, 'start', docker.restartContainer(container.id, atItsPace))
+
+const refused = ({ name }: Acted, verb: string, call: Promise<boolean>) =>
+  call.catch((error) => {
+    if (!(error instanceof EngineError)) throw error
+    throw new AppError(
+      'conflict',
+      `Docker did not ${verb} ${name}: ${error.message}. Its page and its log may say why.`,
+      { cause: error },
+    )
+  })

@@ -1,0 +1,64 @@
+import { EngineError } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
+import { labelFilter } from '../docker/labels.ts'
+import type { Belonging } from '../docker/labels.ts'
+import { stopAndRemove } from './stop-and-remove.ts'
+
+type EngineDeps = { docker: Docker; instanceId: string }
+type RemovalDeps = EngineDeps & Parameters<typeof stopAndRemove>[0]
+
+/** One thing that was removed: a container, image, network, volume, and others by their callers. */
+export type Removed = { kind: string; name: string }
+
+/**
+ * Removes what the engine has of a project, an environment or a service, whether it is known in the
+ * database or not; named volumes only when asked. An environment leaves the network of its project.
+ * Containers whose data stays stop at their own pace. What others use stays too. Can be repeated.
+ */
+export async function removeFromEngine(
+  deps: RemovalDeps,
+  { kind, volumes, ...of }: Belonging & { kind: 'app' | 'service'; volumes: boolean },
+): Promise<Removed[]> {
+  const { docker, instanceId } = deps
+  const labels = labelFilter(instanceId, of)
+  const removed: Removed[] = []
+  // one that a person started from our image has the image's labels, but another kind
+  const own = { labels: labelFilter(instanceId, { ...of, kind }), all: true }
+  for (const { id, name } of await docker.listContainers(own)) {
+    await stopAndRemove(deps, id, { timeoutSeconds: volumes ? 0 : null })
+    removed.push({ kind: 'container', name })
+  }
+  for (const { tags, id } of await docker.listImages({ labels }))
+    for (const reference of tags.length > 0 ? tags : [id])
+      if (await unlessUsed(docker.removeImage(reference)))
+        removed.push({ kind: 'image', name: reference })
+  if (!of.environmentId)
+    for (const { id, name } of await docker.listNetworks({ labels }))
+      if (await unlessUsed(docker.removeNetwork(id))) removed.push({ kind: 'network', name })
+  if (volumes)
+    for (const { name } of await docker.listVolumes({ labels }))
+      if (await unlessUsed(docker.removeVolume(name))) removed.push({ kind: 'volume', name })
+  return removed
+}
+
+/** False when someone else's container uses it: then it stays. */
+const unlessUsed = (removal: Promise<boolean>) =>
+  removal.catch((error) => {
+    if (error instanceof EngineError && [403, 409].includes(error.status)) return false
+    throw error
+  })
+
+/** Names of the volumes of a project, an environment or a service. */
+export const volumesOf = async ({ docker, instanceId }: EngineDeps, of: Belonging) =>
+  (await docker.listVolumes({ labels: labelFilter(instanceId, of) })).map(({ name }) => name)
+
+/** Removes one thing that nothing uses: the engine refuses what has come into use. False when it was gone. */
+export const removeUnused = (
+  docker: Docker,
+  { kind, id }: { kind: 'containers' | 'networks' | 'volumes'; id: string },
+) =>
+  ({
+    containers: docker.removeContainer,
+    networks: docker.removeNetwork,
+    volumes: docker.removeVolume,
+  })[kind](id)
