@@ -67,9 +67,7 @@ export const environmentRoutes = (deps: Deps) => {
       const places = placesOf(deps, project.ownerId)
       if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
       const environment = insertEnvironment(db, {
-        ...defaults,
-        ...withoutNulls(values),
-        name: values.name,
+        ...values,
         projectId: project.id,
         hostPort: hostPort ?? freeHostPort(db, places),
       })
@@ -89,7 +87,7 @@ export const environmentRoutes = (deps: Deps) => {
       const places = placesOf(deps, project.ownerId)
       if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
       const environment = updateEnvironment(db, current, {
-        ...clearedToDefaults(changes),
+        ...changes,
         hostPort: hostPort === null ? freeHostPort(db, places) : hostPort,
       })
       audit(c, 'environment.changed', about(environment, project))
@@ -153,31 +151,3 @@ export const environmentRoutes = (deps: Deps) => {
 const about = ({ id, name }: Environment, project: Project) => ({
   object: { kind: 'environment' as const, id, name: `${project.name} ${name}` },
 })
-
-/** What a cleared field goes back to. */
-const defaults = {
-  branch: null,
-  port: null,
-  domains: [] as string[],
-  healthPath: null,
-  healthTimeout: 60,
-  memoryMb: 512,
-  cpus: 1,
-  autoDeploy: null,
-  volumes: [] as string[],
-}
-
-type Cleared<Values> = { [Field in keyof Values]: Exclude<Values[Field], null> }
-
-const clearedToDefaults = <Values extends object>(values: Values) =>
-  Object.fromEntries(
-    Object.entries(values).map(([field, value]) => [
-      field,
-      value === null ? defaults[field as keyof typeof defaults] : value,
-    ]),
-  ) as Cleared<Values>
-
-const withoutNulls = <Values extends object>(values: Values) =>
-  Object.fromEntries(
-    Object.entries(values).filter(([, value]) => value !== null && value !== undefined),
-  ) as Cleared<Values>

@@ -1,4 +1,6 @@
 import { and, asc, count, desc, eq, isNotNull, lt } from 'drizzle-orm'
+import { withDefaults } from '../db/column-defaults.ts'
+import type { Changes } from '../db/column-defaults.ts'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
@@ -9,10 +11,8 @@ import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
 
 export type Environment = typeof environments.$inferSelect
-type EnvironmentValues = typeof environments.$inferInsert
-type EnvironmentChanges = {
-  [Field in keyof EnvironmentValues]?: EnvironmentValues[Field] | undefined
-}
+type EnvironmentValues = Changes<typeof environments> &
+  Pick<typeof environments.$inferInsert, 'projectId' | 'name' | 'hostPort'>
 
 export function findEnvironment(db: Db, { id, projectId }: { id: string; projectId: string }) {
   const environment = db
@@ -106,17 +106,24 @@ export const countVariables = (db: Db, projectId: string) =>
   )
 
 export const insertEnvironment = (db: Db, values: EnvironmentValues) =>
-  refuseDuplicate(() => db.insert(environments).values(values).returning().get(), duplicates)
+  refuseDuplicate(() => {
+    const stored = withDefaults(environments, values) as typeof environments.$inferInsert
+    return db.insert(environments).values(stored).returning().get()
+  }, duplicates)
 
-/** Changes the fields present; undefined leaves one as it is. */
-export const updateEnvironment = (db: Db, current: Environment, values: EnvironmentChanges) =>
+/** Changes the fields present. */
+export const updateEnvironment = (
+  db: Db,
+  current: Environment,
+  values: Changes<typeof environments>,
+) =>
   refuseDuplicate(
     () =>
       Object.values(values).every((value) => value === undefined)
         ? current
         : db
             .update(environments)
-            .set(values)
+            .set(withDefaults(environments, values))
             .where(eq(environments.id, current.id))
             .returning()
             .get(),

@@ -58,23 +58,14 @@ export const projectRoutes = (deps: Deps) => {
     .put('/projects/:id/settings', ownProject(deps), buildInput, async (c) => {
       const current = findLiveProject(db, ownKey(c))
       const { id } = current
-      const { webhookSecret, contextDir, buildArgs, buildNetwork, ...more } = c.var.input
-      const { autoDeploy, watchPaths, keepImages, ...rest } = more
+      const { webhookSecret, ...changes } = c.var.input
       // null asks for a new one
       const newSecret = webhookSecret === null ? randomToken() : webhookSecret
       if (newSecret) {
         const { signal } = c.req.raw
         await setWebhookSecret(deps, { project: current, secret: newSecret, signal })
       }
-      const project = updateProject(db, id, {
-        ...rest,
-        contextDir: contextDir === null ? '.' : contextDir,
-        buildArgs: buildArgs === null ? {} : buildArgs,
-        buildNetwork: buildNetwork === null ? true : buildNetwork,
-        autoDeploy: autoDeploy === null ? true : autoDeploy,
-        watchPaths: watchPaths === null ? [] : watchPaths,
-        keepImages: keepImages === null ? 5 : keepImages,
-      })
+      const project = updateProject(db, id, changes)
       if (!isEmpty(c.var.input)) audit(c, 'project.changed', { object: objectOf(project) })
       if (newSecret) audit(c, 'webhook.secret_changed', { object: objectOf(project) })
       return showSaved(c, {

@@ -1,6 +1,8 @@
 import { and, count, desc, eq, isNotNull, lt, ne } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
 import { countRows } from '../db/count.ts'
+import { withDefaults } from '../db/column-defaults.ts'
+import type { Changes } from '../db/column-defaults.ts'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects, servicePorts } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/unique.ts'
@@ -10,7 +12,6 @@ import type { Page } from '../web/paging.ts'
 
 export type Project = typeof projects.$inferSelect
 type ProjectValues = typeof projects.$inferInsert
-type ProjectChanges = { [Field in keyof ProjectValues]?: ProjectValues[Field] | undefined }
 
 /** Someone else's project and a missing one look the same from outside. */
 export function findProject(db: Db, { id, ownerId }: { id: string; ownerId: string }): Project {
@@ -74,13 +75,18 @@ export const insertProject = (db: Db, values: ProjectValues, { hostPort }: { hos
     duplicates,
   )
 
-/** Changes the fields present; undefined leaves one as it is. */
-export const updateProject = (db: Db, id: string, values: ProjectChanges) =>
+/** Changes the fields present. */
+export const updateProject = (db: Db, id: string, values: Changes<typeof projects>) =>
   refuseDuplicate(
     () =>
       Object.values(values).every((value) => value === undefined)
         ? db.select().from(projects).where(eq(projects.id, id)).get()!
-        : db.update(projects).set(values).where(eq(projects.id, id)).returning().get(),
+        : db
+            .update(projects)
+            .set(withDefaults(projects, values))
+            .where(eq(projects.id, id))
+            .returning()
+            .get(),
     duplicates,
   )
 
