@@ -1,6 +1,8 @@
 import { Failure } from '../platform/errors.ts'
-import { EffortSpent, isPattern, parsePattern, spend } from './path-pattern.ts'
-import type { Effort, Matcher } from './path-pattern.ts'
+import { EffortSpent, spend } from '../platform/automaton.ts'
+import type { Effort } from '../platform/automaton.ts'
+import { isPattern, parsePattern } from './path-pattern.ts'
+import type { Matcher } from './path-pattern.ts'
 
 /** One step is a comparison, or a character that one place in a pattern is held against: some seconds. */
 const someEffort = (): Effort => ({ left: 200_000_000 })

@@ -1,10 +1,8 @@
+import { matches, spend } from '../platform/automaton.ts'
+import type { Effort, State } from '../platform/automaton.ts'
+
 /** Says whether a path matches; throws EffortSpent. */
 export type Matcher = (path: string, effort: Effort) => boolean
-
-/** Steps that may still be taken; shared by all patterns of a file and all paths. */
-export type Effort = { left: number }
-
-export class EffortSpent extends Error {}
 
 /**
  * A pattern of Go's filepath.Match, with `**` as Docker's patternmatcher has it: any number of folders,
@@ -21,11 +19,11 @@ export function parsePattern(pattern: string, { below }: { below: boolean }): Ma
       return path === text || (below && path.startsWith(inside))
     }
   }
-  const steps = tokens.map(toStep)
+  const states = statesOf(tokens, { below })
   const needed = longestLiteral(tokens)
   return (path, effort) => {
     spend(effort, 1)
-    return path.includes(needed) && walk(steps, path, { below, effort })
+    return path.includes(needed) && matches(states, path, { start: 0, effort, anchored: true })
   }
 }
 
@@ -46,14 +44,6 @@ export function isPattern(pattern: string): boolean {
   return true
 }
 
-/** Throws when so many are not left. */
-export function spend(effort: Effort, steps: number) {
-  effort.left -= steps
-  if (effort.left < 0) throw new EffortSpent()
-}
-
-/** What one part of a pattern does with a character: stays on it, moves past it, or may be skipped. */
-type Step = { stays: Test; moves: Test; skippable: boolean }
 type Test = (character: string) => boolean
 
 const brackets = /\[(?:\^|(?!\^))(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+\]/gsy
@@ -81,24 +71,48 @@ function firstAt(kinds: RegExp[], text: string, at: number) {
   return null
 }
 
-const never: Test = () => false
 const always: Test = () => true
 const inName: Test = (character) => character !== '/'
+const isSlash: Test = (character) => character === '/'
 
-function toStep(text: string, index: number, tokens: string[]): Step {
-  if (text.startsWith('**')) {
-    const isLast = index === tokens.length - 1
-    // as Docker has it: “**name” ends like any name, unless it holds other signs
-    const isSuffix =
-      index === 0 && text === '**' && tokens.slice(1).every((other) => !isSign(other))
-    const moves = isLast || isSuffix ? never : (character: string) => character === '/'
-    return { stays: always, moves, skippable: true }
+/** For each part of the pattern its states, the first of which follows the part before. */
+function statesOf(tokens: string[], { below }: { below: boolean }): State[] {
+  const states: State[] = []
+  for (const [index, text] of tokens.entries()) {
+    const here = states.length
+    if (text.startsWith('**')) {
+      const isLast = index === tokens.length - 1
+      // as Docker has it: “**name” ends like any name, unless it holds other signs
+      const isSuffix =
+        index === 0 && text === '**' && tokens.slice(1).every((other) => !isSign(other))
+      if (isLast || isSuffix) repeat(always)
+      else {
+        states.push({ kind: 'split', next: [here + 1, here + 2, here + 3] })
+        states.push({ kind: 'char', is: always, next: [here + 1, here + 2] })
+        states.push({ kind: 'char', is: isSlash, next: [here + 3] })
+      }
+    } else if (text === '*') repeat(inName)
+    else states.push({ kind: 'char', is: testOf(text), next: [here + 1] })
   }
-  if (text === '*') return { stays: inName, moves: never, skippable: true }
-  if (text === '?') return { stays: never, moves: inName, skippable: false }
+  const end = states.length
+  states.push({ kind: 'split', next: below ? [end + 1, end + 2] : [end + 1] })
+  states.push({ kind: 'last', next: [end + 3] })
+  states.push({ kind: 'char', is: isSlash, next: [end + 3] })
+  states.push({ kind: 'end' })
+  return states
+
+  function repeat(is: Test) {
+    const here = states.length
+    states.push({ kind: 'split', next: [here + 1, here + 2] })
+    states.push({ kind: 'char', is, next: [here + 1, here + 2] })
+  }
+}
+
+function testOf(text: string): Test {
+  if (text === '?') return inName
   if (text.length > 2 && text.startsWith('[')) return oneOf(text)
   const literal = text.length > 1 && text.startsWith('\\') ? text.slice(1) : text
-  return { stays: never, moves: (character) => character === literal, skippable: false }
+  return (character) => character === literal
 }
 
 const isSign = (token: string) => token.length > 1 || /[*?]/.test(token)
@@ -111,13 +125,12 @@ const longestLiteral = (tokens: string[]) =>
     .split('\0')
     .reduce((longest, text) => (text.length > longest.length ? text : longest), '')
 
-function oneOf(text: string): Step {
+function oneOf(text: string): Test {
   const negated = text.startsWith('[^')
   const ranges = rangesOf(text)
-  const moves: Test = (character) =>
+  return (character) =>
     inName(character) &&
     ranges.some(({ first, last }) => first <= character && character <= last) !== negated
-  return { stays: never, moves, skippable: false }
 }
 
 function rangesOf(text: string) {
@@ -126,50 +139,4 @@ function rangesOf(text: string) {
     const first = from!.replace(/^\\(?=.)/s, '')
     return { first, last: to?.replace(/^\\(?=.)/s, '') ?? first }
   })
-}
-
-/** Follows all the ways through the steps at once, each step at most once for a character. */
-function walk(
-  steps: Step[],
-  path: string,
-  { below, effort }: { below: boolean; effort: Effort },
-): boolean {
-  const seen = new Int32Array(steps.length + 1).fill(-1)
-  const entered = new Int32Array(steps.length + 1).fill(-1)
-  let at: number[] = []
-  let next: number[] = []
-  const add = (index: number, position: number) => {
-    if (seen[index] !== position) next.push(index)
-    seen[index] = position
-  }
-  /** With all that may be skipped from there on; each but once for a character. */
-  const enter = (from: number, position: number) => {
-    for (let index = from; entered[index] !== position; index++) {
-      entered[index] = position
-      add(index, position)
-      if (!steps[index]?.skippable) return
-    }
-  }
-
-  enter(0, 0)
-  for (let i = 0; i < path.length; i++) {
-    ;[at, next] = [next, at]
-    next.length = 0
-    spend(effort, at.length)
-    const character = path[i]!
-    for (const index of at) {
-      const step = steps[index]
-      if (step === undefined) {
-        if (below && character === '/') return true
-        continue
-      }
-      if (step.moves(character)) enter(index + 1, i + 1)
-      if (!step.stays(character)) continue
-      // A name’s `*` and a last `**` may end after any character, `**/` only after a slash.
-      if (step.moves === never) enter(index, i + 1)
-      else add(index, i + 1)
-    }
-    if (next.length === 0) return false
-  }
-  return next.includes(steps.length)
 }

@@ -1,5 +1,6 @@
 import type { Project } from '../projects/store.ts'
-import { EffortSpent, parsePattern } from '../git/path-pattern.ts'
+import { parsePattern } from '../git/path-pattern.ts'
+import { EffortSpent } from '../platform/automaton.ts'
 import { parse } from '../platform/parse.ts'
 import type { Push } from './push.ts'
 

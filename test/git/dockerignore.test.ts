@@ -93,7 +93,7 @@ test.each(['ab/', 'xa'])('13,000 patterns are too many for 100,000 files of %s',
 
 test('a pattern made to take for ever does not', () => {
   const ignores = parseDockerignore(`${'**/*a*'.repeat(50)}b\n${'*a'.repeat(500)}b`)
-  const started = performance.now()
+  const before = process.cpuUsage().user
   expect(ignores('a/'.repeat(500) + 'a'.repeat(500))).toBe(false)
-  expect(performance.now() - started).toBeLessThan(5_000)
+  expect((process.cpuUsage().user - before) / 1000).toBeLessThan(10_000)
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Field } from './field.ts'
 import { someEffort } from './machine.ts'
-import type { Effort } from './machine.ts'
+import type { Effort } from '../../platform/automaton.ts'
 import { compilePattern } from './pattern.ts'
 import type { Tree } from './source.ts'
 import { valueAt } from './source.ts'

@@ -1,7 +1,6 @@
+import { EffortSpent, matches } from '../../platform/automaton.ts'
+import type { Effort, State } from '../../platform/automaton.ts'
 import { AppError } from '../../platform/errors.ts'
-
-/** Steps that may still be taken; shared by patterns that are matched one after the other. */
-export type Effort = { left: number }
 
 /** Some tenths of a second; a pattern that people write takes a few for each character. */
 export const someEffort = (): Effort => ({ left: 1_000_000 })
@@ -20,9 +19,11 @@ export function machineOf(pattern: string): (text: string, effort: Effort) => bo
   states[start] = { kind: 'split', next: [from] }
   states[to] = { kind: 'end' }
   return (text, effort) => {
-    const matched = matches(states, start, text, effort)
-    if (matched === null) throw refused(pattern, 'takes too long to match')
-    return matched
+    try {
+      return matches(states, [...text], { start, effort })
+    } catch (error) {
+      throw error instanceof EffortSpent ? refused(pattern, 'takes too long to match') : error
+    }
   }
 
   type Piece = { from: number; to: number }
@@ -172,49 +173,7 @@ export function machineOf(pattern: string): (text: string, effort: Effort) => bo
   }
 }
 
-type State =
-  | { kind: 'char'; is: (char: string) => boolean; next: number[] }
-  | { kind: 'split' | 'first' | 'last'; next: number[] }
-  | { kind: 'end' }
-
 const maxStates = 2_000
-
-/** Null when the effort did not suffice. */
-function matches(states: State[], start: number, text: string, effort: Effort): boolean | null {
-  const chars = [...text]
-  /** For each state the place in the text, counted from 1, at which it was last reached. */
-  const reachedAt = new Uint32Array(states.length)
-  let current: number[] = []
-  for (let at = 0; at <= chars.length; at++) {
-    reach(start, current, at)
-    if (effort.left < 0) return null
-    const following: number[] = []
-    for (const index of current) {
-      const state = states[index]!
-      if (state.kind === 'end') return true
-      if (state.kind === 'char' && at < chars.length && state.is(chars[at]!))
-        for (const next of state.next) reach(next, following, at + 1)
-    }
-    current = following
-  }
-  return false
-
-  function reach(from: number, found: number[], at: number) {
-    const open = [from]
-    for (let index = open.pop(); index !== undefined; index = open.pop()) {
-      const state = states[index]!
-      if (reachedAt[index] === at + 1) continue
-      reachedAt[index] = at + 1
-      effort.left--
-      found.push(index)
-      const passes =
-        state.kind === 'split' ||
-        (state.kind === 'first' && at === 0) ||
-        (state.kind === 'last' && at === chars.length)
-      if (passes) open.push(...state.next)
-    }
-  }
-}
 
 export const refused = (pattern: string, complaint: string, cause?: unknown) =>
   new AppError('invalid', `The pattern ${pattern.slice(0, 80)} ${complaint}. Simplify it.`, {

@@ -1,5 +1,5 @@
+import type { Effort } from '../../platform/automaton.ts'
 import { machineOf, refused, someEffort } from './machine.ts'
-import type { Effort } from './machine.ts'
 
 /**
  * What a template's pattern says of a text, in a time that grows with the text only. Beyond what a
