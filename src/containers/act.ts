@@ -1,4 +1,5 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { restartContainer, stopContainer } from '../runtime/act.ts'
 import { noContainer } from './find.ts'
@@ -6,7 +7,7 @@ import type { Found } from './find.ts'
 import { isUp } from './row.ts'
 import { isSwitching } from './store.ts'
 
-type ActDeps = Pick<Deps, 'db' | 'docker'>
+type ActDeps = { db: Db; docker: Docker }
 
 /** Stops a container that runs, with the time to end that it was made with. */
 export async function stop(deps: ActDeps, found: Found) {

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Deps } from '../deps.ts'
-import type { Container, EngineEvent } from '../docker/index.ts'
+import type { Container, Docker, EngineEvent, EngineFeed } from '../docker/index.ts'
 import { resync } from '../docker/index.ts'
 import { Hub } from '../live/hub.ts'
 import { ticks } from '../live/ticks.ts'
@@ -51,7 +50,7 @@ export class Conditions {
 
   /** Listens until the signal; `onEvent` hears what has been counted. */
   async run(
-    { docker, feed }: Pick<Deps, 'docker' | 'feed'>,
+    { docker, feed }: { docker: Docker; feed: EngineFeed },
     { signal, onEvent }: { signal: AbortSignal; onEvent: (event: EngineEvent) => void },
   ) {
     for await (const event of feed.listen(signal)) {
@@ -77,13 +76,13 @@ export class Conditions {
       })
   }
 
-  async #listAll(docker: Deps['docker'], signal: AbortSignal) {
+  async #listAll(docker: Docker, signal: AbortSignal) {
     const containers = await docker.listContainers({ all: true, signal })
     this.#known.clear()
     for (const { id, state } of containers) if (state !== 'created') this.#waiting.add(id)
   }
 
-  #inspectWaiting(docker: Deps['docker'], signal: AbortSignal) {
+  #inspectWaiting(docker: Docker, signal: AbortSignal) {
     return Promise.all(
       Array.from({ length: width }, async () => {
         for (const id of this.#waiting) {

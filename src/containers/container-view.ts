@@ -1,10 +1,12 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import type { Container, ContainerSummary } from '../docker/index.ts'
+import type { Masks } from '../logs/masks.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
 import { ago } from '../web/times.tsx'
 import { conditionOf } from './conditions.ts'
 import type { Found } from './find.ts'
-import type { Row } from './row.ts'
+import type { Row, RowDeps } from './row.ts'
 import { shownEnvironment } from './shown-environment.ts'
 import type { ShownVariable } from './shown-environment.ts'
 
@@ -17,8 +19,10 @@ export type ContainerView = Row & {
   isOwner: boolean
 }
 
+export type ViewDeps = RowDeps & { db: Db; secrets: Secrets; masks: Masks }
+
 export async function containerView(
-  deps: Pick<Deps, 'db' | 'secrets' | 'masks' | 'conditions' | 'usage'>,
+  deps: ViewDeps,
   { container, place }: Found,
   user: Pick<User, 'id'>,
 ): Promise<ContainerView> {

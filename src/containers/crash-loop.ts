@@ -1,7 +1,9 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker, EngineFeed } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { readLabels } from '../docker/labels.ts'
 import { stopContainer } from '../runtime/act.ts'
+import type { Conditions } from './conditions.ts'
 import type { CrashCount } from './crash-count.ts'
 import { findPlace } from './find.ts'
 import { clearStopReason, setStopReason } from './store.ts'
@@ -10,7 +12,13 @@ import type { StopReason } from './store.ts'
 /** Restarts in a row after which an app is left stopped. */
 const maxRestarts = 10
 
-type LoopDeps = Pick<Deps, 'db' | 'docker' | 'feed' | 'instanceId' | 'conditions'>
+type LoopDeps = {
+  db: Db
+  docker: Docker
+  feed: EngineFeed
+  instanceId: string
+  conditions: Conditions
+}
 
 /**
  * Keeps the conditions of all containers, and stops an app of Davit's that does nothing but crash.

@@ -1,5 +1,5 @@
-import type { Deps } from '../deps.ts'
-import type { Container, ContainerSummary } from '../docker/index.ts'
+import type { Db } from '../db/index.ts'
+import type { Container, ContainerSummary, Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { User } from '../web/factory.ts'
@@ -9,7 +9,7 @@ import type { Place } from './place.ts'
 
 export type { OwnPlace, Place } from './place.ts'
 
-type FindDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+export type FindDeps = { db: Db; docker: Docker; instanceId: string }
 type Viewer = Pick<User, 'id' | 'role'>
 
 export type Found = { container: Container; place: Place }

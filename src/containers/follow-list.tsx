@@ -1,17 +1,18 @@
-import type { Deps } from '../deps.ts'
 import { Failure } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
 import { CsrfToken } from '../web/form.tsx'
 import { sseEvent } from '../web/sse.ts'
 import { ContainerRow, rowId } from './container-row.tsx'
 import { listVisible } from './find.ts'
+import type { FindDeps } from './find.ts'
 import { groupRows } from './groups.ts'
 import type { Group } from './groups.ts'
 import { containerJson } from './json.ts'
 import { ContainerList, listId } from './list-page.tsx'
 import { rowOf } from './row.ts'
+import type { RowDeps } from './row.ts'
 
-type FollowDeps = Pick<Deps, 'db' | 'docker' | 'instanceId' | 'conditions' | 'usage'>
+type FollowDeps = FindDeps & RowDeps
 type Viewer = { user: User; signal: AbortSignal }
 
 /** The list as JSON, and again whenever it changed, at most once a second. */

@@ -1,21 +1,25 @@
 import { isLoginAlive } from '../accounts/login-alive.ts'
-import type { Deps } from '../deps.ts'
 import { factory } from '../web/factory.ts'
 import type { User } from '../web/factory.ts'
 import { paged } from '../web/paging.ts'
 import { query, streamQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { sse } from '../web/sse.ts'
+import type { Streams } from '../web/streams.ts'
 import { userOf } from '../web/user-of.ts'
 import { listVisible } from './find.ts'
+import type { FindDeps } from './find.ts'
 import { followHtml, followJson } from './follow-list.tsx'
 import { groupRows } from './groups.ts'
 import { containerJson, containersPage } from './json.ts'
 import { ContainersPage } from './list-page.tsx'
 import { rowOf } from './row.ts'
+import type { RowDeps } from './row.ts'
+
+export type ListDeps = FindDeps & RowDeps & { streams: Streams }
 
 /** Everything that the user may see on the engine: as a page, as JSON, and live. */
-export const containerListRoutes = (deps: Deps) => {
+export const containerListRoutes = (deps: ListDeps) => {
   return factory
     .createApp()
     .get('/containers', paged(), async (c) => {

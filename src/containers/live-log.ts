@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Deps } from '../deps.ts'
-import type { Container } from '../docker/index.ts'
+import type { Container, Docker, EngineFeed } from '../docker/index.ts'
 import { resync } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
@@ -31,7 +30,7 @@ const priming = 300
 /** Milliseconds before the engine is asked again after its stream ended: first, and at most. */
 const pauses = { first: 250, longest: 10_000 }
 
-type LiveDeps = Pick<Deps, 'docker' | 'feed'>
+type LiveDeps = { docker: Docker; feed: EngineFeed }
 
 /** An item, those of its lines that are wanted, and its last one. */
 export type LivePlace = { number: number; rest: Line[]; last: string }

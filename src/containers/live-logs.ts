@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Docker, EngineFeed } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { LiveLog } from './live-log.ts'
 import type { LogSource } from './log-read.ts'
@@ -8,9 +8,9 @@ type Open = { log: LiveLog; viewers: number; stop: AbortController }
 /** The logs that someone watches, each followed once. */
 export class LiveLogs {
   readonly #open = new Map<string, Open>()
-  readonly #deps: Pick<Deps, 'docker' | 'feed'>
+  readonly #deps: { docker: Docker; feed: EngineFeed }
 
-  constructor(deps: Pick<Deps, 'docker' | 'feed'>) {
+  constructor(deps: { docker: Docker; feed: EngineFeed }) {
     this.#deps = deps
   }
 

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
 import { textFile } from '../web/text-file.ts'
 import { noContainer } from './find.ts'
 import { logFilter } from './log-filter.ts'
@@ -11,7 +11,7 @@ import type { LogSource } from './log-read.ts'
 /** What the engine has as plain text with times. */
 export async function downloadLog(
   c: Context,
-  { docker }: Pick<Deps, 'docker'>,
+  { docker }: { docker: Docker },
   { source, wanted }: { source: LogSource; wanted: ContainerLogQuery },
 ) {
   const { tail, since, until } = wanted

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { resync } from '../live/hub.ts'
 import type { LivePlace } from './live-log.ts'
+import type { LiveLogs } from './live-logs.ts'
 import { LogBatch } from './log-batch.ts'
 import { awayNote, endNote, gapNote, LogNote } from './log-note.ts'
 import { LogPlace } from './log-place.ts'
@@ -12,7 +13,7 @@ import type { LogSource, LogWanted } from './log-read.ts'
 /** Milliseconds before an engine that is away is asked again. */
 const retryDelay = 1000
 
-type FollowDeps = Pick<Deps, 'docker' | 'liveLogs'>
+type FollowDeps = { docker: Docker; liveLogs: LiveLogs }
 type Asked = Pick<LogWanted, 'tail' | 'since'> & { after?: string | undefined }
 
 /**
@@ -44,7 +45,7 @@ export async function* followContainerLog(
 
 /** What the engine has up to a time, and nothing live. */
 export async function* readUntil(
-  { docker }: Pick<Deps, 'docker'>,
+  { docker }: { docker: Docker },
   source: LogSource,
   { after, tail, since, until, signal }: Asked & { until: Date; signal: AbortSignal },
 ): AsyncGenerator<LogBatch | LogNote> {
@@ -65,7 +66,7 @@ class LogViewer {
   hasBegun = false
   /** True when what is live goes on later than the last line seen. */
   isBehind = false
-  readonly #docker: FollowDeps['docker']
+  readonly #docker: Docker
   readonly #source: LogSource
   readonly #signal: AbortSignal
   readonly #live

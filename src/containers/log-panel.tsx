@@ -1,5 +1,6 @@
 import { raw } from 'hono/html'
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Masks } from '../logs/masks.ts'
 import { Failure } from '../platform/errors.ts'
 import { assetPath } from '../web/static.ts'
 import type { Found, Place } from './find.ts'
@@ -24,7 +25,7 @@ export type ContainerLog = {
 }
 
 export async function logOf(
-  deps: Pick<Deps, 'docker' | 'masks'>,
+  deps: { docker: Docker; masks: Masks },
   found: Found,
   signal?: AbortSignal,
 ): Promise<ContainerLog> {

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
 import { noContainer } from './find.ts'
 import type { Line } from './log-line.ts'
 import { isGone, readLog } from './log-read.ts'
@@ -9,7 +9,7 @@ const usualSize = 4 * 1024 * 1024
 
 /** The last lines, oldest first; fewer when they are very long. */
 export async function readTail(
-  { docker }: Pick<Deps, 'docker'>,
+  { docker }: { docker: Docker },
   source: LogSource,
   {
     passes,

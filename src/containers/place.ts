@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { readLabels } from '../docker/labels.ts'
 import type { User } from '../web/factory.ts'
@@ -31,7 +31,7 @@ const other: Place = { kind: 'other' }
  * the label names the one for whom the container was made, who may have been deleted since.
  */
 export function placeContainers(
-  { db, instanceId }: Pick<Deps, 'db' | 'instanceId'>,
+  { db, instanceId }: { db: Db; instanceId: string },
   containers: Labelled[],
 ): (container: Labelled) => Place {
   const ours = containers

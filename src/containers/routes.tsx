@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
+import type { LogDb } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -12,16 +12,20 @@ import { ContainerPage } from './container-page.tsx'
 import { ContainerRow, rowId } from './container-row.tsx'
 import { ContainerStatus, GoneStatus } from './container-status.tsx'
 import { containerView } from './container-view.ts'
+import type { ViewDeps } from './container-view.ts'
 import { findContainer } from './find.ts'
 import type { Found } from './find.ts'
 import { containerDetailsJson } from './json.ts'
 import { containerListRoutes } from './list-routes.tsx'
+import type { ListDeps } from './list-routes.tsx'
 import { logOf } from './log-panel.tsx'
 import { containerPath } from './row.ts'
 import { statsOf } from './usage/panel.tsx'
 
+type RouteDeps = ListDeps & ViewDeps & { logDb: LogDb }
+
 /** Containers: look at one, stop it, start it again. */
-export const containerRoutes = (deps: Deps) => {
+export const containerRoutes = (deps: RouteDeps) => {
   const audit = auditor(deps.db)
 
   return factory
@@ -48,7 +52,7 @@ export const containerRoutes = (deps: Deps) => {
   async function act(
     c: Context,
     action: 'container.stopped' | 'container.restarted',
-    perform: (deps: Deps, found: Found) => Promise<void>,
+    perform: (deps: RouteDeps, found: Found) => Promise<void>,
   ) {
     const found = await find(c)
     const { id, name } = found.container

@@ -1,7 +1,7 @@
-import type { Deps } from '../deps.ts'
 import type { ContainerSummary } from '../docker/index.ts'
-import type { Condition } from './conditions.ts'
+import type { Condition, Conditions } from './conditions.ts'
 import type { Listed } from './find.ts'
+import type { UsagePoller } from './usage/poller.ts'
 import type { Measurement } from './usage/shown.ts'
 
 /** A container in the list, with all that is known of it without asking for it alone. */
@@ -13,10 +13,9 @@ export type Row = Listed & {
   usage: Measurement | null
 }
 
-export const rowOf = (
-  { conditions, usage }: Pick<Deps, 'conditions' | 'usage'>,
-  listed: Listed,
-): Row => ({
+export type RowDeps = { conditions: Conditions; usage: UsagePoller }
+
+export const rowOf = ({ conditions, usage }: RowDeps, listed: Listed): Row => ({
   ...listed,
   condition: conditions.of(listed.container.id),
   looping: conditions.isLooping(listed.container.id),

@@ -1,7 +1,9 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import type { Container } from '../docker/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
+import type { Masks } from '../logs/masks.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Place } from './find.ts'
 import { sourceOf } from './log-source.ts'
 
@@ -21,7 +23,7 @@ const harmless = ['PORT', 'PATH']
  * owner stores as readable ones today. All others could be secrets, whatever they are called.
  */
 export async function shownEnvironment(
-  deps: Pick<Deps, 'db' | 'secrets' | 'masks'>,
+  deps: { db: Db; secrets: Secrets; masks: Masks },
   { container, place }: { container: Container; place: Place },
 ) {
   const isApp = place.kind === 'own' && place.environment !== null

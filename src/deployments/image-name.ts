@@ -1,5 +1,7 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { renameImage } from './store.ts'
 
 /**
@@ -7,14 +9,17 @@ import { renameImage } from './store.ts'
  * must not find the image: the rest can't be guessed.
  */
 export const imageNameOf = (
-  { secrets }: Pick<Deps, 'secrets'>,
+  { secrets }: { secrets: Secrets },
   { projectId, id }: { projectId: string; id: string },
 ) => `davit/${projectId}:${id}-${secrets.sign(`image of ${id}`).slice(0, 32)}`
 
 /** Gives images that an earlier version built the names of today, on the engine and in the database. */
-export async function renameOldImages(
-  deps: Pick<Deps, 'db' | 'docker' | 'secrets' | 'instanceId'>,
-) {
+export async function renameOldImages(deps: {
+  db: Db
+  docker: Docker
+  secrets: Secrets
+  instanceId: string
+}) {
   const { db, docker, instanceId } = deps
   const labels = labelFilter(instanceId, { kind: 'build' })
   for (const { id: image, tags } of await docker.listImages({ labels }))

@@ -1,12 +1,12 @@
+import type { Db } from '../db/index.ts'
 import { listRestored } from '../db/restored.ts'
 import type { Restored } from '../db/restored.ts'
-import type { Deps } from '../deps.ts'
-import type { ContainerSummary } from '../docker/index.ts'
+import type { ContainerSummary, Docker } from '../docker/index.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { activeStatuses, getCurrent, getJob, listInStatus } from './store.ts'
 import type { Job } from './store.ts'
 
-type LookDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+type LookDeps = { db: Db; docker: Docker; instanceId: string }
 
 /** What the engine has of a deployment that ran when the backup was made. */
 export type Outlook =
@@ -36,7 +36,7 @@ export async function lookForDeployments({ db, docker, instanceId }: LookDeps) {
 }
 
 function find(
-  db: Deps['db'],
+  db: Db,
   { objectId }: Restored,
   { containers, images }: { containers: ContainerSummary[]; images: Set<string> },
 ): Seen['found'] {
@@ -62,7 +62,7 @@ const deploymentOf = (labels: Record<string, string>) => readLabels(labels).depl
 
 const isId = (text: string) => /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)
 
-const isComing = (db: Deps['db'], { environment }: Job) =>
+const isComing = (db: Db, { environment }: Job) =>
   listInStatus(db, ['pending', ...activeStatuses]).some(
     ({ environmentId }) => environmentId === environment.id,
   )

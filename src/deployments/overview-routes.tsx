@@ -1,4 +1,5 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { urlOf } from '../environments/json.ts'
 import { listEnvironments } from '../environments/store.ts'
 import { projectJson } from '../projects/json.ts'
@@ -12,7 +13,7 @@ import { show } from '../web/respond.tsx'
 import { getCurrent, getLatest, listDeployments } from './store.ts'
 
 /** The front of a project: its environments with what runs in them. */
-export const overviewRoutes = ({ db, config }: Pick<Deps, 'db' | 'config'>) =>
+export const overviewRoutes = ({ db, config }: { db: Db; config: Config }) =>
   factory.createApp().get('/projects/:id', (c) => {
     const project = findProject(db, ownKey(c))
     const environments = listEnvironments(db, project.id)

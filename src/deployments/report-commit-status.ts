@@ -1,10 +1,12 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import type { CommitStatus } from '../git/providers/provider.ts'
 import { providers } from '../git/providers/registry.ts'
 import { accessTo } from '../git/source-access.ts'
 import { findSource } from '../git/store.ts'
 import { journal } from '../platform/journal.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { commitStatusOf } from './commit-status-of.ts'
 import { getJob, isEnded, updateDeployment } from './store.ts'
 import type { Deployment, Job } from './store.ts'
@@ -12,7 +14,7 @@ import type { Deployment, Job } from './store.ts'
 /** Milliseconds for one status. */
 const patience = 10_000
 
-type TellDeps = Pick<Deps, 'db' | 'secrets' | 'config'>
+type TellDeps = { db: Db; secrets: Secrets; config: Config }
 
 /**
  * Tells the provider of a project's source how its commit fares: call it whenever the deployment has

@@ -1,5 +1,6 @@
 import { isAdmin } from '../accounts/user-store.ts'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { labelsFor } from '../docker/labels.ts'
 import { placesOf } from '../projects/places.ts'
 import { planContainers } from './compose/containers.ts'
@@ -42,7 +43,7 @@ export async function readAhead({
 
 /** The containers of an instance in the order of their start. */
 export function plansOf(
-  { instanceId, ...deps }: Pick<Deps, 'config' | 'db' | 'instanceId'>,
+  { instanceId, ...deps }: { config: Config; db: Db; instanceId: string },
   definition: Definition,
 ): ContainerPlan[] {
   const { id, ownerId, name, allowed, ports } = definition
@@ -65,12 +66,12 @@ export function plansOf(
 
 /** What the instance is allowed now: it lapses when who allowed it is no longer an admin. */
 export const grantsOf = (
-  { db }: Pick<Deps, 'db'>,
+  { db }: { db: Db },
   { allowed, allowedBy }: Pick<Service, 'allowed' | 'allowedBy'>,
 ) => (isAdmin(db, allowedBy) ? allowed : [])
 
 /** Throws `forbidden` where an admin has to allow again what the file needs. */
-export function refuseLapsed(deps: Pick<Deps, 'db' | 'config'>, definition: Definition) {
+export function refuseLapsed(deps: { db: Db; config: Config }, definition: Definition) {
   if (definition.allowed.length > 0)
     refuseDangers(versionedStack(deps, definition).dangers, grantsOf(deps, definition))
 }
@@ -79,7 +80,7 @@ export const networkName = (serviceId: string) => `davit-${serviceId}`
 
 /** The stack with the values in place, and the version that was chosen in that of the template's. */
 export function versionedStack(
-  deps: Pick<Deps, 'config' | 'db'>,
+  deps: { config: Config; db: Db },
   definition: Definition,
   template = templateOf(definition),
 ): Stack {
@@ -91,7 +92,7 @@ export function versionedStack(
 
 /** All that the file may mention: the kept values, and those that follow from where it is published. */
 export function fullValues(
-  deps: Pick<Deps, 'config' | 'db'>,
+  deps: { config: Config; db: Db },
   { values, ports, ownerId }: Pick<Definition, 'values' | 'ports' | 'ownerId'>,
   { variables }: Template,
 ): Map<string, string> {

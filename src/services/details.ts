@@ -1,4 +1,5 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { connectionOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
@@ -8,7 +9,7 @@ import type { Definition } from './definition.ts'
 
 /** How clients reach an instance, and what secrets it has; without their values unless asked for. */
 export function detailsOf(
-  deps: Pick<Deps, 'config' | 'db'>,
+  deps: { config: Config; db: Db },
   { definition, template }: { definition: Definition; template: Template },
   { withSecrets }: { withSecrets: boolean },
 ): Detail[] {

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
 import type { ServiceDeps } from './bring-up.ts'
@@ -41,7 +41,7 @@ export async function readForEdit(
 
 /** What a user asks for, made into a definition. Throws for all that can be refused before the start. */
 export function editOf(
-  deps: ServiceDeps & Pick<Deps, 'docker'>,
+  deps: ServiceDeps & { docker: Docker },
   { service, user, input, isForm }: { service: Service; user: User; input: Input; isForm: boolean },
 ): Edit {
   const before = definitionOf(deps, service)

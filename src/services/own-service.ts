@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import { userOf } from '../web/user-of.ts'
@@ -12,11 +12,11 @@ export const servicePattern = '/services/:id{[a-f0-9-]{36}}'
 export const servicePath = ({ id }: Pick<Service, 'id'>) => `/services/${id}`
 
 /** Only its owner finds the instance of `/services/:id…`. */
-export const ownService = ({ db }: Pick<Deps, 'db'>, c: Context) =>
+export const ownService = ({ db }: { db: Db }, c: Context) =>
   findService(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
 
 /** One that is not being deleted: it can be changed. */
-export function liveService(deps: Pick<Deps, 'db'>, c: Context) {
+export function liveService(deps: { db: Db }, c: Context) {
   const service = ownService(deps, c)
   if (service.deletingAt)
     throw new AppError(
@@ -27,7 +27,7 @@ export function liveService(deps: Pick<Deps, 'db'>, c: Context) {
 }
 
 /** Stands before `input`, so that an instance of someone else is missing whatever was sent to it. */
-export const checkOwner = (deps: Pick<Deps, 'db'>) =>
+export const checkOwner = (deps: { db: Db }) =>
   factory.createMiddleware(async function checkServiceOwner(c, next) {
     ownService(deps, c)
     await next()

@@ -1,4 +1,6 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { AppError, conflictField, invalidField } from '../platform/errors.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { placesOf } from '../projects/places.ts'
@@ -36,7 +38,7 @@ export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack):
  * file wants, or a free one. Throws `conflict` for one that is taken.
  */
 export function choosePorts(
-  deps: Pick<Deps, 'db' | 'config' | 'docker'>,
+  deps: { db: Db; config: Config; docker: Docker },
   wanted: Wanted[],
   { ownerId, asked, kept = [] }: { ownerId: string; asked: number | null; kept?: ServicePort[] },
 ): ServicePort[] {

@@ -1,12 +1,12 @@
-import type { Deps } from '../deps.ts'
-import type { ContainerSummary } from '../docker/index.ts'
+import type { Db } from '../db/index.ts'
+import type { ContainerSummary, Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import type { Shown } from './json.ts'
 import { listPorts } from './store.ts'
 import type { Service } from './store.ts'
 
-type ShownDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+type ShownDeps = { db: Db; docker: Docker; instanceId: string }
 
 /** Instances of one owner with their containers, which the engine is asked for once. */
 export async function shownServices(

@@ -1,7 +1,8 @@
-import type { Deps } from '../../deps.ts'
+import type { Config } from '../../config.ts'
 import { leastFree } from '../../platform/disk-space.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 import { buildCaps } from '../../docker/index.ts'
+import type { Docker } from '../../docker/index.ts'
 
 export type BuildLimits = {
   /** Bytes, and processors, that one build may use. */
@@ -14,7 +15,7 @@ export type BuildLimits = {
 }
 
 export async function buildLimits(
-  { docker, config }: Pick<Deps, 'docker' | 'config'>,
+  { docker, config }: { docker: Docker; config: Config },
   { space, signal }: { space: DiskSpace | null; signal: AbortSignal },
 ): Promise<BuildLimits> {
   const [machine, uncapped] = await Promise.all([

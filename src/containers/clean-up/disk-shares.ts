@@ -1,4 +1,4 @@
-import type { Deps } from '../../deps.ts'
+import type { Db, LogDb } from '../../db/index.ts'
 import type { DiskUse } from '../../docker/index.ts'
 import { databaseBytes } from './disk-store.ts'
 
@@ -14,7 +14,7 @@ export type DiskShares = {
 }
 
 export const diskShares = (
-  { db, logDb }: Pick<Deps, 'db' | 'logDb'>,
+  { db, logDb }: { db: Db; logDb: LogDb },
   { layersSize, containers, volumes, buildCache }: DiskUse,
 ): DiskShares => ({
   images: layersSize,

@@ -1,4 +1,5 @@
-import type { Deps } from '../../deps.ts'
+import type { Config } from '../../config.ts'
+import type { Docker } from '../../docker/index.ts'
 import { spaceOf } from '../../platform/disk-space.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 
@@ -6,7 +7,10 @@ import type { DiskSpace } from '../../platform/disk-space.ts'
 export async function diskSpace({
   docker,
   config,
-}: Pick<Deps, 'docker' | 'config'>): Promise<DiskSpace | null> {
+}: {
+  docker: Docker
+  config: Config
+}): Promise<DiskSpace | null> {
   if (docker.remote) return null
   const { folder } = await docker.machine()
   return (await spaceOf(folder)) ?? spaceOf(config.dataDir)

@@ -1,10 +1,11 @@
-import type { Deps } from '../../deps.ts'
-import type { DiskUse, Network } from '../../docker/index.ts'
+import type { Db } from '../../db/index.ts'
+import type { DiskUse, Docker, Network } from '../../docker/index.ts'
 import { areDavits, readLabels } from '../../docker/labels.ts'
+import type { Collector } from '../../logs/collector.ts'
 import { listDeployed, readNeeds } from './store.ts'
 import type { Needs } from './store.ts'
 
-export type PruneDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'instanceId'>
+export type PruneDeps = { db: Db; docker: Docker; collector: Collector; instanceId: string }
 
 /** All that the decision needs: what the engine has, and what apps and services need of it. */
 export type Facts = DiskUse & {
@@ -34,7 +35,7 @@ export async function gatherFacts(
 }
 
 /** The same with what is needed by now: what the engine has is trusted to be as it was a moment ago. */
-export const withNeedsOf = ({ db }: Pick<Deps, 'db'>, facts: Facts): Facts => ({
+export const withNeedsOf = ({ db }: { db: Db }, facts: Facts): Facts => ({
   ...facts,
   needs: readNeeds(db),
 })

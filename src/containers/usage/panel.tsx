@@ -1,8 +1,9 @@
-import type { Deps } from '../../deps.ts'
+import type { LogDb } from '../../db/index.ts'
 import type { Container } from '../../docker/index.ts'
 import { containerPath } from '../row.ts'
 import { chartsId, StatsCharts } from './charts.tsx'
 import { StatsFigures } from './figures.tsx'
+import type { UsagePoller } from './poller.ts'
 import { readHistory } from './sample-history.ts'
 import type { History, Range } from './sample-history.ts'
 import { restingState } from './shown.ts'
@@ -18,7 +19,7 @@ export type ContainerStats = {
 }
 
 export function statsOf(
-  { logDb, usage }: Pick<Deps, 'logDb' | 'usage'>,
+  { logDb, usage }: { logDb: LogDb; usage: UsagePoller },
   { id, state }: Pick<Container, 'id' | 'state'>,
   range: Range = 'hour',
 ): ContainerStats {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Deps } from '../../deps.ts'
-import type { ContainerUsage, StatsReading } from '../../docker/index.ts'
+import type { LogDb } from '../../db/index.ts'
+import type { ContainerUsage, Docker, EngineFeed, StatsReading } from '../../docker/index.ts'
 import { resync, usageBetween } from '../../docker/index.ts'
 import { report } from '../../platform/journal.ts'
 import { Hub } from '../../live/hub.ts'
@@ -17,7 +17,7 @@ const telling = { least: 200, most: 15_000 }
 
 export type Measured = { reading: StatsReading; usage: ContainerUsage | null }
 
-type PollDeps = Pick<Deps, 'docker' | 'feed' | 'logDb'>
+type PollDeps = { docker: Docker; feed: EngineFeed; logDb: LogDb }
 
 type Watch = { viewers: number; last?: UsageEvent; abort: AbortController }
 

@@ -1,20 +1,25 @@
 import type { Context } from 'hono'
 import { isLoginAlive } from '../../accounts/login-alive.ts'
-import type { Deps } from '../../deps.ts'
+import type { LogDb } from '../../db/index.ts'
 import { PageHead } from '../../web/components.tsx'
 import { factory } from '../../web/factory.ts'
 import { query, streamQuery } from '../../web/query.ts'
 import { show } from '../../web/respond.tsx'
 import { sse } from '../../web/sse.ts'
+import type { Streams } from '../../web/streams.ts'
 import { userOf } from '../../web/user-of.ts'
 import { findContainer } from '../find.ts'
+import type { FindDeps } from '../find.ts'
 import { containerPath } from '../row.ts'
 import { usageQuery } from './forms.ts'
 import { statsJson } from './json.ts'
 import { StatsHistory, statsOf, StatsPanel } from './panel.tsx'
+import type { UsagePoller } from './poller.ts'
+
+type RouteDeps = FindDeps & { logDb: LogDb; usage: UsagePoller; streams: Streams }
 
 /** What a container uses: live, and over the last hour, day or week. */
-export const statsRoutes = (deps: Deps) => {
+export const statsRoutes = (deps: RouteDeps) => {
   return factory
     .createApp()
     .get('/containers/:id/stats', query(streamQuery), async (c) => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Deps } from '../../deps.ts'
-import type { StatsReading } from '../../docker/index.ts'
+import type { LogDb } from '../../db/index.ts'
+import type { Docker, StatsReading } from '../../docker/index.ts'
 import { usageBetween } from '../../docker/index.ts'
 import { report } from '../../platform/journal.ts'
-import type { Measured } from './poller.ts'
+import type { Measured, UsagePoller } from './poller.ts'
 import { ClockTrust } from './sample-clock.ts'
 import { averageSamples, deleteOldSamples, insertSamples, spans } from './sample-store.ts'
 import type { ContainerSample } from './sample-store.ts'
@@ -19,7 +19,7 @@ const period = spans.fine * 1000
 /** Seconds back to which every longer span has all its samples still. */
 const wholeFine = 3600
 
-type SamplerDeps = Pick<Deps, 'docker' | 'logDb' | 'usage'>
+type SamplerDeps = { docker: Docker; logDb: LogDb; usage: UsagePoller }
 
 /** Keeps the history of what every running container uses, until the signal. */
 export async function sampleUsage(deps: SamplerDeps, { signal }: { signal: AbortSignal }) {
