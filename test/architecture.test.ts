@@ -108,6 +108,15 @@ describe('a file of src', () => {
   })
 })
 
+test('a file of the tests has 300 lines at most', async () => {
+  const long: string[] = []
+  for (const path of new Bun.Glob('**/*.{ts,tsx}').scanSync(import.meta.dir)) {
+    const lineCount = (await Bun.file(join(import.meta.dir, path)).text()).split('\n').length - 1
+    if (lineCount > 300) long.push(`${path}: ${lineCount}`)
+  }
+  expect(long).toEqual([])
+})
+
 describe('only one file knows', () => {
   test('docker-modem', () => {
     expect(except(filesThatImport(/^docker-modem/), /^docker\/engine\.ts$/)).toEqual([])

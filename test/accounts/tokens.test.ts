@@ -1,8 +1,6 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
-import type { Context } from 'hono'
-import { isLoginAlive } from '../../src/accounts/login-alive.ts'
 import { makeToken } from '../../src/accounts/make-token.ts'
-import { apiTokens, sessions, users } from '../../src/db/schema.ts'
+import { apiTokens, users } from '../../src/db/schema.ts'
 import { accountsApp, ada, asToken, bob, registered } from './visitor.ts'
 
 const day = 24 * 3_600_000
@@ -284,33 +282,5 @@ describe('the list of tokens', () => {
     const html = await (await visitor.htmx('GET', '/settings/tokens/new')).text()
     expect(html).toStartWith('<dialog')
     expect(html).toContain('hx-post="/settings/tokens"')
-  })
-})
-
-describe('a stream may ask whether the login it came with still holds', () => {
-  type Login = { session: { id: string } | null; token: { id: string } | null }
-  const user = { role: 'admin' as const }
-  const requestOf = (login: Login) =>
-    ({ get: (name: keyof Login | 'user') => ({ ...login, user })[name] }) as unknown as Context
-
-  test('which was a token', async () => {
-    const t = await withToken()
-    const request = requestOf({ session: null, token: t.made })
-    expect(isLoginAlive(t.db, request)).toBe(true)
-    await t.visitor.delete(`/settings/tokens/${t.made.id}`)
-    expect(isLoginAlive(t.db, request)).toBe(false)
-  })
-
-  test('which was a session', async () => {
-    const t = await withToken()
-    const session = t.db.select().from(sessions).get()!
-    const request = requestOf({ session, token: null })
-    expect(isLoginAlive(t.db, request)).toBe(true)
-    await t.visitor.post('/auth/logout')
-    expect(isLoginAlive(t.db, request)).toBe(false)
-  })
-
-  test('which was none', () => {
-    expect(isLoginAlive(accountsApp().db, requestOf({ session: null, token: null }))).toBe(false)
   })
 })

@@ -6,13 +6,13 @@ import { getService } from '../../src/services/store.ts'
 import { aBuild, anApp, aProject } from '../deployments/apps.ts'
 import { logs, pathOf } from '../deployments/events.ts'
 import type { Key } from '../deployments/events.ts'
-import { endless, leftOf } from '../services/instances.ts'
+import { idle, leftOf } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 
 /** One that is never well: its start goes on until it is cancelled. */
-const neverWell = `services: {a: {${endless}, healthcheck: {test: [CMD, "false"], interval: 1s, retries: 9999}}}`
+const neverWell = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 1s, retries: 9999}}}`
 
 /** Bob has a build at work and one that waits, and a service that starts; Carol has a build that waits. */
 async function busy(t: TestApp) {

@@ -16,32 +16,10 @@ import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
+import { addProject, pathOf, people } from './people.ts'
 
 const gitea = startProviderServer('gitea')
 afterAll(() => gitea.stop())
-
-/** An admin, a member with things, and one who may get them. */
-function people(t: TestApp) {
-  return {
-    root: t.logInAsAdmin(),
-    bob: t.logIn('bob@example.com'),
-    eve: t.logIn('eve@example.com'),
-  }
-}
-
-const pathOf = ({ user }: TestClient) => `/settings/users/${user.id}`
-
-const addProject = ({ db }: TestApp, { user }: TestClient, name: string) =>
-  db
-    .insert(projects)
-    .values({
-      ownerId: user.id,
-      name,
-      repositoryUrl: 'https://git.example.com/a/b.git',
-      webhookSecret: '',
-    })
-    .returning()
-    .get()
 
 describe('what a deleted user had', () => {
   test('is the heir’s at once: apps and services run on, and are found by their labels', async () => {
@@ -184,54 +162,6 @@ describe('what a deleted user had', () => {
   })
 })
 
-describe('the webhook secret of a project that is given away', () => {
-  const asBob = 'the secret that bob knows'
-
-  test('is replaced at the provider where Davit registered the webhook', async () => {
-    const t = testApp({ DAVIT_URL: 'https://davit.example.com' })
-    const { root, bob, eve } = people(t)
-    const repository = gitea.add({ fullName: 'team/hooked' })
-    const sourceId = await addSource(bob, gitea, 'hooked')
-    const { json } = await bob.post('/projects', { name: 'a', sourceId, repository: 'team/hooked' })
-    await bob.put(`/projects/${json.id}/settings`, { webhookSecret: asBob })
-    await bob.post(`/projects/${json.id}/webhook`)
-    expect(repository.hooks).toMatchObject([{ secret: asBob }])
-    await root.delete(pathOf(bob), { heirId: eve.user.id })
-    expect(repository.hooks).toHaveLength(1)
-    expect(repository.hooks[0]!.secret).not.toBe(asBob)
-    expect((await eve.get(`/projects/${json.id}`)).json.webhookOutdated).toBe(false)
-  })
-
-  test('is replaced, and the page says what to do, where Davit can’t tell the provider', async () => {
-    const t = testApp()
-    const { root, bob, eve } = people(t)
-    const { json } = await bob.post('/projects', {
-      name: 'a',
-      repositoryUrl: 'https://git.example.com/team/app.git',
-    })
-    await bob.put(`/projects/${json.id}/settings`, { webhookSecret: asBob })
-    const push = (secret: string) => signedPush(t, secret)
-    expect((await push(asBob)).status).not.toBe(401)
-    await root.delete(pathOf(bob), { heirId: eve.user.id })
-    expect((await push(asBob)).status).toBe(401)
-    expect((await eve.get(`/projects/${json.id}`)).json.webhookOutdated).toBe(true)
-    expect((await eve.page(`/projects/${json.id}`)).text).toContain('the webhook has an old secret')
-
-    const { webhookSecret } = (await eve.post(`/projects/${json.id}/webhook-secret`)).json
-    expect((await push(webhookSecret)).status).not.toBe(401)
-    expect((await eve.get(`/projects/${json.id}`)).json.webhookOutdated).toBe(false)
-    expect((await eve.page(`/projects/${json.id}`)).text).not.toContain('has an old secret')
-  })
-
-  test('is no trouble where nothing was ever delivered', async () => {
-    const t = testApp()
-    const { root, bob } = people(t)
-    const { id } = addProject(t, bob, 'quiet')
-    await root.delete(pathOf(bob))
-    expect((await root.get(`/projects/${id}`)).json.webhookOutdated).toBe(false)
-  })
-})
-
 describe('deleted with the user', () => {
   test('are projects and services, and their volumes when that is asked for', async () => {
     for (const volumes of [false, true]) {
@@ -290,31 +220,4 @@ async function deployedBy(client: TestClient, projectId: string, t: TestApp) {
   await client.post(`/projects/${projectId}/deployments`)
   await t.queue.idle()
   return (await client.get(`/projects/${projectId}/deployments`)).json.items[0]
-}
-
-/** A push of a branch that nothing follows, signed as Gitea does. */
-function signedPush({ app }: TestApp, secret: string) {
-  const body = JSON.stringify({
-    ref: 'refs/heads/nobody-follows-this',
-    before: '0'.repeat(40),
-    after: 'a'.repeat(40),
-    repository: {
-      full_name: 'team/app',
-      clone_url: 'https://git.example.com/team/app.git',
-      html_url: 'https://git.example.com/team/app',
-      default_branch: 'main',
-    },
-    commits: [],
-  })
-  const signature = new Bun.CryptoHasher('sha256', secret).update(body).digest('hex')
-  return app.request('/webhooks/gitea', {
-    method: 'POST',
-    body,
-    headers: {
-      'Content-Type': 'application/json',
-      'X-Gitea-Event': 'push',
-      'X-Gitea-Delivery': crypto.randomUUID(),
-      'X-Gitea-Signature': signature,
-    },
-  })
 }

@@ -10,9 +10,8 @@ export async function failureOf(
   files: Files,
   settings: Parameters<typeof aProject>[3] = {},
   asked = {},
-  env: Record<string, string> = {},
 ) {
-  const t = testApp(env)
+  const t = testApp({}, { config: { settleTime: 60_000 } }) // which one that fails never waits for
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, files, { healthTimeout: 2, ...settings })
   const deployment = await project.deploy(asked)

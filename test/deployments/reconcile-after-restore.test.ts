@@ -24,7 +24,7 @@ async function startRestored(t: TestApp) {
 }
 
 test('after a restore an app without its container is deployed from its image, and one with it is left alone', async () => {
-  const t = testApp({ DAVIT_SETTLE_TIME: '1' })
+  const t = testApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('here'))
   const list = async () => (await ada.get(`/projects/${project.id}/deployments`)).json.items
@@ -56,7 +56,7 @@ test('after a restore an app without its container is deployed from its image, a
 })
 
 test('what was deployed after the backup goes on serving, and is known by its labels', async () => {
-  const t = testApp({ DAVIT_SETTLE_TIME: '1' })
+  const t = testApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('here'))
   const first = await project.deploy()

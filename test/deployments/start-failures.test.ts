@@ -101,7 +101,7 @@ describe('starting fails in words', () => {
 
   test('when the app ends soon after it first answered', async () => {
     const app = aCommand('httpd -p 8080; usleep 500000; exit 7')
-    const { code, message } = await failureOf(app, {}, {}, { DAVIT_SETTLE_TIME: '3' })
+    const { code, message } = await failureOf(app)
     expect(code).toBe('exited')
     expect(message).toContain('exited with code 7')
   })

@@ -52,7 +52,7 @@ test('where the new one does not pass the gate the old one starts again, and the
 })
 
 test('a worker starts beside the old one, which goes only when it stays up', async () => {
-  const t = testApp({ DAVIT_SETTLE_TIME: '3' })
+  const t = testApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, aCommand('exec sleep 999'), { port: 0 })
   const first = await project.deploy()
@@ -67,6 +67,7 @@ test('a worker starts beside the old one, which goes only when it stays up', asy
   const before = await t.docker.inspectContainer(second.containerId)
   expect(before).toMatchObject({ state: 'running', ports: [] })
 
+  Object.assign(t.config, { settleTime: 60_000 }) // the one that fails never waits for it
   project.repository.commit(aCommand('usleep 300000; exit 5'))
   const third = await project.deploy()
 
@@ -110,11 +111,10 @@ test('two environments of a project run beside each other on one network, apart 
   expect(await t.docker.listNetworks({ labels })).toHaveLength(2)
 
   const address = containers[0]!.addresses[networks[0]![0]!]
-  const script = `nc -w 1 ${address} 8080 </dev/null && echo reached || echo apart; exec sleep 99`
-  const stranger = await aProject(t, ada, aCommand(script), { name: 'stranger', port: 0 })
-  const log = await logOf(ada, await stranger.deploy())
-  expect(log).toContain('apart')
-  expect(log).not.toContain('reached')
+  const look = `nc -w 1 ${address} 8080 </dev/null && echo reached || echo apart`
+  const script = `mkdir /www; (${look}) > /www/index.html; exec httpd -f -p 8080 -h /www`
+  const stranger = await aProject(t, ada, aCommand(script), { name: 'stranger' })
+  expect(await answerOf(await stranger.deploy())).toBe('apart\n')
 })
 
 describe('whatever goes wrong before the new version is stored as running', () => {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { bareEnvironment, startDavit } from '../support/davit.ts'
 import { halfSent } from './half-sent.ts'
-import { shutdowns } from './shutdown.ts'
 
 /** A data directory of its own, and processes on it. */
 function aDirectory() {
@@ -13,11 +12,6 @@ function aDirectory() {
   const env = { DAVIT_DATA_DIR: join(directory, 'data') }
   return { directory, env, start: (more = {}) => startDavit({ directory, env, ...more }) }
 }
-
-test('a stop answers what is under way, keeps the queue and tells viewers to come again', async () => {
-  const report = await shutdowns({ rounds: 1, viewers: 20, requests: 20 })
-  expect(report).toMatchObject({ bad: 0 })
-}, 180_000)
 
 test('a second signal ends Davit at once, and a hang-up is a signal like others', async () => {
   const { start } = aDirectory()

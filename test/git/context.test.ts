@@ -1,68 +1,22 @@
-import { afterAll, beforeEach, describe, expect, test } from 'bun:test'
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { describe, expect, test } from 'bun:test'
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { connectGit, type Git, type Snapshot } from '../../src/git/git.ts'
+import { connectGit, type Snapshot } from '../../src/git/git.ts'
+import { commitFiles, git, type Files } from '../support/git-server.ts'
 import {
-  commitFiles,
-  type Files,
-  git,
-  makeRepository,
-  startGitServer,
-} from '../support/git-server.ts'
-
-const dir = mkdtempSync(join(tmpdir(), 'davit-context-'))
-const served = join(dir, 'served')
-const server = startGitServer(served)
-const dataDir = join(dir, 'data')
-const options = { dataDir, allowHosts: ['127.0.0.1'], allowLocalRepos: false }
-const davit: Git = connectGit(options)
-const signal = new AbortController().signal
-let turn = 0
-let lines: string[] = []
-const log = (line: string) => void lines.push(line)
-
-beforeEach(() => {
-  lines = []
-})
-afterAll(() => {
-  server.stop()
-  rmSync(dir, { recursive: true, force: true })
-})
-
-const Dockerfile = 'FROM busybox\n'
-
-/** A repository with these files; gives its path, URL and commit. */
-function aRepository(files: Files, name = `app${++turn}.git`) {
-  const path = makeRepository(served, name)
-  return { path, url: `${server.url}${name}`, commit: commitFiles(path, files) }
-}
-
-const fetch = (url: string) => davit.fetch({ url, branch: 'main', commit: null, signal, log })
-
-type Paths = { contextDir?: string; dockerfilePath?: string | null }
-
-const contextOf = async (url: string, paths: Paths = {}) =>
-  davit.context(await fetch(url), { contextDir: '.', dockerfilePath: null, signal, log, ...paths })
-
-/** What arrives at the engine: each path with its content, `-> target` or `mode`. */
-async function unpack(url: string, paths: Paths = {}) {
-  const context = await contextOf(url, paths)
-  const tar = await new Response(davit.archive(context, { signal })).arrayBuffer()
-  const target = join(dir, `unpacked${++turn}`)
-  mkdirSync(target)
-  writeFileSync(`${target}.tar`, new Uint8Array(tar))
-  const listed = Bun.spawnSync(['tar', '-xvf', `${target}.tar`, '-C', target]).stdout.toString()
-  const files = listed.split('\n').filter((path) => path && !path.endsWith('/'))
-  expect(context.files).toBe(files.length)
-  return { context, target, files: files.sort() }
-}
-
-const failure = (url: string, paths: Paths = {}) =>
-  contextOf(url, paths).then(
-    () => Promise.reject(new Error('It worked.')),
-    (error) => error,
-  )
+  aRepository,
+  contextOf,
+  davit,
+  Dockerfile,
+  failure,
+  fetch,
+  lines,
+  log,
+  options,
+  signal,
+  unpack,
+  dir,
+} from './contexts.ts'
 
 /** A tree of 100 entries that are all the same. */
 function hundredOf(path: string, entry: string) {
@@ -308,89 +262,6 @@ test('a tree that cannot be read is fetched anew at once', async () => {
   damageBlob(snapshot.mirror, 'a')
   const options = { contextDir: '.', dockerfilePath: null, signal, log }
   expect((await davit.context(snapshot, options)).files).toBe(2)
-})
-
-describe('a path', () => {
-  test('is followed through links inside the repository', async () => {
-    const { url } = aRepository({
-      'real/app/Dockerfile.prod': Dockerfile,
-      'real/app/x': 'x',
-      'real/app/Dockerfile': { to: 'Dockerfile.prod' },
-      app: { to: './real/../real/app' },
-    })
-    const { context, files } = await unpack(url, { contextDir: 'app' })
-    expect(context.dockerfile).toBe('Dockerfile.prod')
-    expect(files).toEqual(['Dockerfile', 'Dockerfile.prod', 'x'])
-  })
-
-  test.each([
-    ['../../etc/passwd'],
-    ['/etc/passwd'],
-    ['a/../../b'],
-    ['a\0b'],
-    ['shadow'],
-    ['sub/passwd'],
-    ['up'],
-    ['loop'],
-  ])('%p that leads out is refused', async (dockerfilePath) => {
-    const { url } = aRepository({
-      Dockerfile,
-      shadow: { to: '/etc/shadow' },
-      sub: { to: '/etc' },
-      up: { to: '../../x' },
-      loop: { to: 'loop' },
-    })
-    expect(await failure(url, { dockerfilePath })).toMatchObject({ code: 'path_outside' })
-    expect(await failure(url, { contextDir: dockerfilePath })).toMatchObject({
-      code: 'path_outside',
-    })
-  })
-
-  test('of a .dockerignore cannot lead out either', async () => {
-    const { url } = aRepository({ Dockerfile, '.dockerignore': { to: '/etc/passwd' } })
-    expect(await failure(url)).toMatchObject({ code: 'path_outside' })
-  })
-
-  test('without a Dockerfile is answered with those that are there', async () => {
-    const { url } = aRepository({
-      'deploy/docker/Dockerfile': Dockerfile,
-      'api/Dockerfile.prod': 'x',
-    })
-    const error = await failure(url)
-    expect(error).toMatchObject({ code: 'no_dockerfile' })
-    expect(error.message).toContain('deploy/docker/Dockerfile, api/Dockerfile.prod')
-    expect(error.hint).toContain('dockerfile_path to deploy/docker/Dockerfile')
-    const { hint } = await failure(url, { dockerfilePath: 'Dockerfile.prd' })
-    expect(hint).toContain('dockerfile_path to api/Dockerfile.prod')
-  })
-
-  test('without a Dockerfile, of several by one name the nearest path is named', async () => {
-    const { url } = aRepository({
-      'a/Dockerfile': 'x',
-      'app/Dockerfile': 'x',
-      'b/c.dockerfile': 'x',
-    })
-    const { hint } = await failure(url, { dockerfilePath: 'apq/Dockerfile' })
-    expect(hint).toContain('dockerfile_path to app/Dockerfile')
-  })
-
-  test('without any Dockerfile is answered with what lies there instead', async () => {
-    const { url } = aRepository({ 'package.json': '{}', 'compose.yml': '', 'src/go.mod': '' })
-    const error = await failure(url, { dockerfilePath: 'src' })
-    expect(error).toMatchObject({ code: 'no_dockerfile' })
-    expect(error.message).toContain('there is compose.yml, package.json')
-    expect(error.message).not.toContain('go.mod')
-    expect(error.hint).toContain('compose.yml')
-    expect(error.hint).toContain('“Bring your own”')
-  })
-
-  test('of a folder that is not there is answered with those that are', async () => {
-    const { url } = aRepository({ Dockerfile, 'web/x': 'x', 'api/x': 'x' })
-    const error = await failure(url, { contextDir: 'wbe' })
-    expect(error).toMatchObject({ code: 'no_context' })
-    expect(error.message).toContain('api, web')
-    expect(await failure(url, { contextDir: 'Dockerfile' })).toMatchObject({ code: 'no_context' })
-  })
 })
 
 /** Empties one object of a mirror, as a power cut may. */

@@ -4,7 +4,7 @@ import { ServiceRunner } from '../../src/services/runner.ts'
 import { getService, updateService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
-import { endless, idle, leftOf, made, settled, site } from './instances.ts'
+import { idle, leftOf, made, settled, site } from './instances.ts'
 
 /** Davit as it starts again on the same state: what was at work is not. */
 async function startAgain(t: TestApp) {
@@ -14,7 +14,7 @@ async function startAgain(t: TestApp) {
   await recoverServices(t.deps, { signal: new AbortController().signal })
 }
 
-const slow = `services: {a: {${endless}, volumes: ["data:/data"], healthcheck: {test: [CMD, test, -f, /data/well], interval: 200ms, retries: 9999}}}
+const slow = `services: {a: {${idle}, volumes: ["data:/data"], healthcheck: {test: [CMD, test, -f, /data/well], interval: 200ms, retries: 9999}}}
 volumes: {data: {}}`
 
 /** Davit stands still for good when it asks the engine for this. */

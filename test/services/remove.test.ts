@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
-import { endless, idle, leftOf, made } from './instances.ts'
+import { idle, leftOf, made } from './instances.ts'
 
 const withData = `services: {a: {${idle}, volumes: ["data:/data"]}}
 volumes: {data: {}}`
@@ -34,7 +34,7 @@ test('a deleted service leaves its volumes unless they are to go too', async () 
 test('a service is deleted in the middle of its start', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const compose = `services: {a: {${endless}, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 9999}}}`
+  const compose = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 9999}}}`
   const { json } = await ada.post('/services/compose', { name: 'slow', compose })
   const answer = await ada.delete(`/services/${json.id}`, { volumes: true })
   expect(answer.status).toBe(200)
@@ -46,7 +46,7 @@ test('a deletion in the middle of a change does not bring the old containers bac
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, `services: {a: {${idle}}}`)
-  const compose = `services: {a: {${endless}, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 9999}}}`
+  const compose = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 9999}}}`
   const changing = ada.put(`/services/${service.id}`, { compose })
   const ended = new AbortController()
   for await (const event of t.serviceEvents.subscribe(service.id, ended.signal))

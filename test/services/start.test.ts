@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { execIn } from '../support/exec.ts'
-import { answerOf, endless, idle, leftOf, made, settled, site } from './instances.ts'
+import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
 
 test('a service starts, answers at its address, and is the owner’s alone', async () => {
   const t = testApp()
@@ -136,7 +136,7 @@ volumes: {data: {}}`,
     hint: /wrote nothing/,
   },
 ])('$what ends the start with a reason, and nothing is left', async ({ compose, error, hint }) => {
-  const t = testApp()
+  const t = testApp({}, { config: { settleTime: 60_000 } })
   const service = await made(t, t.logIn('ada@example.com'), compose)
   expect(service.status).toBe('failed')
   expect(service.error).toMatchObject({
@@ -148,7 +148,7 @@ volumes: {data: {}}`,
 })
 
 test('the last words of a failed start hide what is secret', async () => {
-  const t = testApp()
+  const t = testApp({}, { config: { settleTime: 60_000 } })
   const compose = `services: {a: {image: busybox, command: [sh, -c, 'echo "it is $$DB_PASSWORD"; exit 1'], environment: {DB_PASSWORD: "\${DB_PASSWORD}"}}}`
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, compose, { DB_PASSWORD: 'open sesame 1' })
@@ -159,7 +159,7 @@ test('the last words of a failed start hide what is secret', async () => {
 test('a start can be cancelled, and begun again', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const compose = `services: {a: {${endless}, healthcheck: {test: ["CMD", "test", "-f", "/tmp/well"], interval: 200ms, retries: 9999}}}`
+  const compose = `services: {a: {${idle}, healthcheck: {test: ["CMD", "test", "-f", "/tmp/well"], interval: 200ms, retries: 9999}}}`
   const { json } = await ada.post('/services/compose', { name: 'slow', compose })
   await untilStatus(t, json.id, 'starting')
   expect((await ada.post(`/services/${json.id}/restart`)).status).toBe(409)

@@ -36,10 +36,9 @@ export function testApp(
     DAVIT_ALLOW_HOSTS: '127.0.0.1',
     DAVIT_RATE_LIMIT: '100000',
     DAVIT_RATE_BURST: '100000',
-    DAVIT_SETTLE_TIME: '1',
     ...env,
   })
-  const config = { ...parsed, ...settings }
+  const config = { ...parsed, settleTime: 0, ...settings }
   const docker = connectDocker({ host: process.env.DOCKER_HOST })
   const { faults, interposed, hasMade } = interpose(overrides.docker ?? docker)
   const deps = assemble(config, {

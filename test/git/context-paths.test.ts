@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'bun:test'
+import { aRepository, Dockerfile, failure, unpack } from './contexts.ts'
+
+describe('a path', () => {
+  test('is followed through links inside the repository', async () => {
+    const { url } = aRepository({
+      'real/app/Dockerfile.prod': Dockerfile,
+      'real/app/x': 'x',
+      'real/app/Dockerfile': { to: 'Dockerfile.prod' },
+      app: { to: './real/../real/app' },
+    })
+    const { context, files } = await unpack(url, { contextDir: 'app' })
+    expect(context.dockerfile).toBe('Dockerfile.prod')
+    expect(files).toEqual(['Dockerfile', 'Dockerfile.prod', 'x'])
+  })
+
+  test.each([
+    ['../../etc/passwd'],
+    ['/etc/passwd'],
+    ['a/../../b'],
+    ['a\0b'],
+    ['shadow'],
+    ['sub/passwd'],
+    ['up'],
+    ['loop'],
+  ])('%p that leads out is refused', async (dockerfilePath) => {
+    const { url } = aRepository({
+      Dockerfile,
+      shadow: { to: '/etc/shadow' },
+      sub: { to: '/etc' },
+      up: { to: '../../x' },
+      loop: { to: 'loop' },
+    })
+    expect(await failure(url, { dockerfilePath })).toMatchObject({ code: 'path_outside' })
+    expect(await failure(url, { contextDir: dockerfilePath })).toMatchObject({
+      code: 'path_outside',
+    })
+  })
+
+  test('of a .dockerignore cannot lead out either', async () => {
+    const { url } = aRepository({ Dockerfile, '.dockerignore': { to: '/etc/passwd' } })
+    expect(await failure(url)).toMatchObject({ code: 'path_outside' })
+  })
+
+  test('without a Dockerfile is answered with those that are there', async () => {
+    const { url } = aRepository({
+      'deploy/docker/Dockerfile': Dockerfile,
+      'api/Dockerfile.prod': 'x',
+    })
+    const error = await failure(url)
+    expect(error).toMatchObject({ code: 'no_dockerfile' })
+    expect(error.message).toContain('deploy/docker/Dockerfile, api/Dockerfile.prod')
+    expect(error.hint).toContain('dockerfile_path to deploy/docker/Dockerfile')
+    const { hint } = await failure(url, { dockerfilePath: 'Dockerfile.prd' })
+    expect(hint).toContain('dockerfile_path to api/Dockerfile.prod')
+  })
+
+  test('without a Dockerfile, of several by one name the nearest path is named', async () => {
+    const { url } = aRepository({
+      'a/Dockerfile': 'x',
+      'app/Dockerfile': 'x',
+      'b/c.dockerfile': 'x',
+    })
+    const { hint } = await failure(url, { dockerfilePath: 'apq/Dockerfile' })
+    expect(hint).toContain('dockerfile_path to app/Dockerfile')
+  })
+
+  test('without any Dockerfile is answered with what lies there instead', async () => {
+    const { url } = aRepository({ 'package.json': '{}', 'compose.yml': '', 'src/go.mod': '' })
+    const error = await failure(url, { dockerfilePath: 'src' })
+    expect(error).toMatchObject({ code: 'no_dockerfile' })
+    expect(error.message).toContain('there is compose.yml, package.json')
+    expect(error.message).not.toContain('go.mod')
+    expect(error.hint).toContain('compose.yml')
+    expect(error.hint).toContain('“Bring your own”')
+  })
+
+  test('of a folder that is not there is answered with those that are', async () => {
+    const { url } = aRepository({ Dockerfile, 'web/x': 'x', 'api/x': 'x' })
+    const error = await failure(url, { contextDir: 'wbe' })
+    expect(error).toMatchObject({ code: 'no_context' })
+    expect(error.message).toContain('api, web')
+    expect(await failure(url, { contextDir: 'Dockerfile' })).toMatchObject({ code: 'no_context' })
+  })
+})
