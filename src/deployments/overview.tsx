@@ -3,9 +3,9 @@ import { CommitRef, EmptyState } from '../web/components.tsx'
 import { ExternalIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
-import { DeployEnvironmentButton } from './deploy-button.tsx'
-import { DeploymentList, deploymentPath } from './deployment-list.tsx'
-import type { DeploymentItem } from './deployment-list.tsx'
+import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
+import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
+import type { DeploymentItem } from '../projects/deployment-list.tsx'
 
 type Project = typeof projects.$inferSelect
 type Deployment = typeof deployments.$inferSelect
