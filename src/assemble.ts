@@ -1,21 +1,22 @@
 import { join } from 'node:path'
 import { setupCodeFor } from './accounts/setup-code.ts'
 import type { Config } from './config.ts'
-import { PruneRuns } from './containers/clean-up/runs.ts'
+import { CleanUps } from './containers/clean-up/clean-ups.ts'
 import { Conditions } from './containers/conditions.ts'
 import { LiveLogs } from './containers/live-logs.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
-import { DeploymentQueue } from './deployments/queue.ts'
+import { deployHandler } from './deployments/deploy-job.ts'
 import type { Deps } from './deps.ts'
 import { connectDocker, EngineFeed } from './docker/index.ts'
 import { connectGit } from './git/git.ts'
 import { Hub } from './live/hub.ts'
+import { Jobs } from './jobs/jobs.ts'
 import { Collector } from './logs/collector.ts'
 import { Masks } from './logs/masks.ts'
 import { openSecrets } from './platform/secrets.ts'
-import { ServiceRunner } from './services/runner.ts'
+import { handleServiceJobs } from './services/service-jobs.ts'
 import { Streams } from './web/streams.ts'
 
 /** What a test gives instead of what the settings say. */
@@ -51,19 +52,13 @@ export function assemble(config: Config, overrides: Overrides = {}): Deps {
   const collector = new Collector({ config, db, logDb, docker, feed, instanceId, masks })
 
   const logs: Deps['logs'] = new Hub()
-  const queue = new DeploymentQueue({ ...outside, logs, collector, masks })
   const serviceEvents: Deps['serviceEvents'] = new Hub()
-  const runner = new ServiceRunner((id) => serviceEvents.publish(id, { pulled: true }))
-  const pruneRuns = new PruneRuns({ ...outside, collector })
-  return {
-    ...outside,
-    ...watching,
-    masks,
-    collector,
-    logs,
-    queue,
-    serviceEvents,
-    runner,
-    pruneRuns,
-  }
+  const pulls: Deps['pulls'] = new Map()
+  const slots = { build: config.buildConcurrency, service: 4, 'clean-up': 1 }
+  const jobs = new Jobs({ db, slots })
+  const working = { ...outside, logs, collector, masks, jobs, serviceEvents, pulls }
+  jobs.handle('deploy', deployHandler(working))
+  handleServiceJobs(working)
+  const cleanUps = new CleanUps(working)
+  return { ...watching, ...working, cleanUps }
 }

@@ -1,19 +1,19 @@
 import type { Config } from './config.ts'
 import type { Conditions } from './containers/conditions.ts'
-import type { PruneRuns } from './containers/clean-up/runs.ts'
+import type { CleanUps } from './containers/clean-up/clean-ups.ts'
 import type { UsagePoller } from './containers/usage/poller.ts'
 import type { LiveLogs } from './containers/live-logs.ts'
 import type { Db, LogDb } from './db/index.ts'
 import type { DeploymentEvent } from './deployments/log-batch.ts'
-import type { DeploymentQueue } from './deployments/queue.ts'
 import type { Docker, EngineFeed } from './docker/index.ts'
 import type { Git } from './git/git.ts'
+import type { Jobs } from './jobs/jobs.ts'
 import type { Hub } from './live/hub.ts'
 import type { Collector } from './logs/collector.ts'
 import type { Masks } from './logs/masks.ts'
 import type { Secrets } from './platform/secrets.ts'
+import type { PullProgress } from './services/progress.ts'
 import type { ServiceEvent } from './services/events.ts'
-import type { ServiceRunner } from './services/runner.ts'
 import type { Streams } from './web/streams.ts'
 
 /** Everything with a lifetime, built once in `serve.ts` and once per test. */
@@ -28,7 +28,7 @@ export type Deps = {
   /** How containers fare beyond what the engine's list tells. */
   conditions: Conditions
   /** Clean-ups of the engine. */
-  pruneRuns: PruneRuns
+  cleanUps: CleanUps
   /** What containers use, asked once for all who watch. */
   usage: UsagePoller
   /** The logs of containers that someone watches. */
@@ -40,9 +40,10 @@ export type Deps = {
   collector: Collector
   /** What hides secrets in logs. */
   masks: Masks
-  queue: DeploymentQueue
-  /** Starts and changes of services. */
-  runner: ServiceRunner
+  /** Deployments, changes of services and clean-ups, which take long. */
+  jobs: Jobs
+  /** How far the images of services have come that are being started, by their id. */
+  pulls: Map<string, PullProgress>
   /** States and pulls of services, by their id. */
   serviceEvents: Hub<ServiceEvent>
   streams: Streams

@@ -9,6 +9,7 @@ import { endTheFuture } from './accounts/future-store.ts'
 import { keepEvents } from './audit/retention.ts'
 import { refuseHalfRestored } from './backup/target.ts'
 import type { Config } from './config.ts'
+import { recoverCleanUps } from './containers/clean-up/clean-ups.ts'
 import { keepSchedule } from './containers/clean-up/schedule.ts'
 import { watchConditions } from './containers/crash-loop.ts'
 import { sampleUsage } from './containers/usage/sampler.ts'
@@ -77,6 +78,7 @@ export async function serve(config: Config) {
     watchContainers(deps, { signal: stop.signal }),
     watchServices(deps, { signal: stop.signal }),
     watchConditions(deps, { signal: stop.signal }),
+    recoverCleanUps(deps, { signal: stop.signal }),
     keepSchedule(deps, { signal: stop.signal }),
     sampleUsage(deps, { signal: stop.signal }),
     deps.collector.run({ signal: stop.signal }),
@@ -93,13 +95,7 @@ export async function serve(config: Config) {
   setTimeout(() => process.exit(1), shutdownLimit).unref()
   stop.abort()
   deps.streams.endAll()
-  await Promise.all([
-    server.stop(),
-    deps.queue.stop(),
-    deps.runner.stop(),
-    deps.pruneRuns.stop(),
-    ...background,
-  ])
+  await Promise.all([server.stop(), deps.jobs.stop(), ...background])
   for (const { $client } of [deps.db, deps.logDb]) closeInOrder($client)
   hold.close()
   journal.info('stopped')

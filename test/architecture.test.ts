@@ -19,7 +19,7 @@ const lines = [
   'environments',
   'projects',
   'runtime',
-  'logs',
+  'jobs logs',
   'accounts',
   'git registries',
   'audit',

@@ -1,9 +1,14 @@
 import type { Context } from 'hono'
 import { findUser } from '../accounts/user-store.ts'
 import { auditor } from '../audit/record.ts'
+import type { CleanUps } from '../containers/clean-up/clean-ups.ts'
+import type { Db } from '../db/index.ts'
 import { cancelDeployment } from '../deployments/cancel.ts'
-import { AppError, notFound } from '../platform/errors.ts'
+import { getJob, isEnded } from '../deployments/store.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { notFound } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
+import { cancelServiceJobs } from '../services/service-jobs.ts'
 import { getService } from '../services/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -12,26 +17,24 @@ import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin, patience } from '../web/within.ts'
 import { listActivity } from './activity.ts'
-import type { WorkDeps } from './cancel-work.ts'
 import { ActivityList, ActivityPage, activityPath } from './activity-page.tsx'
-import { getUnended } from './store.ts'
 
 /** What is at work over all users, for admins, who may cancel each of it. */
-export const activityRoutes = (deps: WorkDeps) => {
-  const { db, runner, pruneRuns } = deps
+export const activityRoutes = (deps: { db: Db; jobs: Jobs; cleanUps: CleanUps }) => {
+  const { db, cleanUps } = deps
   const audit = auditor(db)
 
   return factory
     .createApp()
     .get(activityPath, requireAdmin, (c) => show(c, view(c)))
     .post(`${activityPath}/deployments/:id/cancel`, requireAdmin, (c) => {
-      const found = getUnended(db, c.req.param('id'))
-      if (!found) throw notFound('deployment')
-      const { deployment, project, owner } = found
+      const found = getJob(db, c.req.param('id'))
+      if (!found || isEnded(found.deployment.status)) throw notFound('deployment')
+      const { deployment, project } = found
       return cancel(c, cancelDeployment(deps, { deployment, by: userOf(c).email }), () =>
         audit(c, 'deployment.cancelled', {
           object: { kind: 'deployment', id: deployment.id, name: project.name },
-          details: { owner: owner.email },
+          details: { owner: findUser(db, project.ownerId).email },
         }),
       )
     })
@@ -39,18 +42,16 @@ export const activityRoutes = (deps: WorkDeps) => {
       const service = getService(db, c.req.param('id'))
       if (!service) throw notFound('service')
       const { id, name, ownerId } = service
-      if (!runner.isBusy(id)) throw nothingToCancel(name)
-      return cancel(c, runner.cancel(id), () =>
+      return cancel(c, cancelServiceJobs(deps, service), () =>
         audit(c, 'service.cancelled', {
           object: { kind: 'service', id, name },
           details: { owner: findUser(db, ownerId).email },
         }),
       )
     })
-    .post(`${activityPath}/clean-up/cancel`, requireAdmin, (c) => {
-      if (!pruneRuns.isBusy) throw nothingToCancel('the engine')
-      return cancel(c, pruneRuns.cancel(), () => audit(c, 'clean_up.cancelled'))
-    })
+    .post(`${activityPath}/clean-up/cancel`, requireAdmin, (c) =>
+      cancel(c, cleanUps.cancel(), () => audit(c, 'clean_up.cancelled')),
+    )
 
   async function cancel(c: Context, work: Promise<unknown>, done: () => void) {
     const ended = await endsWithin(patience, work)
@@ -65,7 +66,7 @@ export const activityRoutes = (deps: WorkDeps) => {
   }
 
   function view(c: Context) {
-    const items = listActivity(deps)
+    const items = listActivity(db)
     return {
       title: 'Activity',
       page: () => <ActivityPage user={userOf(c)} items={items} />,
@@ -75,9 +76,6 @@ export const activityRoutes = (deps: WorkDeps) => {
   }
 
   function json() {
-    return { items: listActivity(deps), nextCursor: null }
+    return { items: listActivity(db), nextCursor: null }
   }
 }
-
-const nothingToCancel = (what: string) =>
-  new AppError('conflict', `Nothing is under way for ${what}. There is nothing to cancel.`)

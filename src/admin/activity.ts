@@ -1,9 +1,7 @@
-import type { PruneRuns } from '../containers/clean-up/runs.ts'
 import type { Db } from '../db/index.ts'
 import type { Status } from '../deployments/store.ts'
-import type { ServiceRunner } from '../services/runner.ts'
 import type { ServiceStatus } from '../services/store.ts'
-import { listBusyServices, listUnended } from './store.ts'
+import { listJobs } from './store.ts'
 
 /** One piece of work that waits or is being done, whoever it is for. */
 export type Activity = {
@@ -20,48 +18,25 @@ export type Activity = {
 )
 
 /** What goes on over all users: deployments first, those at work before those that wait. */
-export function listActivity({
-  db,
-  runner,
-  pruneRuns,
-}: {
-  db: Db
-  runner: ServiceRunner
-  pruneRuns: PruneRuns
-}): Activity[] {
-  const deployments = listUnended(db).map(
-    ({ deployment, project, environment, owner }): Activity => ({
-      kind: 'deployment',
-      id: deployment.id,
-      name: `${project.name}, ${environment.name}`,
-      status: deployment.status,
-      owner,
-      since: deployment.createdAt,
-    }),
-  )
-  const services = listBusyServices(db, runner.busyIds()).map(
-    ({ service: { id, name, status, createdAt }, owner }): Activity => ({
-      kind: 'service',
-      id,
-      name,
-      status,
-      owner,
-      since: runner.beganAt(id) ?? createdAt,
-    }),
-  )
-  const isWaiting = ({ status }: Activity) => status === 'pending'
-  return [
-    ...deployments.toSorted((a, b) => Number(isWaiting(a)) - Number(isWaiting(b))),
-    ...services,
-    ...(pruneRuns.isBusy ? [cleanUpOf(pruneRuns.latest!)] : []),
-  ]
+export const listActivity = (db: Db): Activity[] =>
+  listJobs(db)
+    .flatMap((row) => activityOf(row) ?? [])
+    .toSorted((a, b) => rankOf(a) - rankOf(b))
+
+/** Null for work on what was deleted meanwhile. */
+function activityOf(row: ReturnType<typeof listJobs>[number]): Activity | null {
+  const { job, deployment, project, environment, service } = row
+  const owner = row.owner ?? { id: null, email: 'the clean-up of every day' }
+  const at = { owner, since: job.createdAt }
+  if (job.kind === 'clean-up')
+    return { ...at, kind: 'clean-up', id: null, name: 'Clean-up', status: 'running' }
+  if (deployment && project && environment) {
+    const name = `${project.name}, ${environment.name}`
+    return { ...at, kind: 'deployment', id: job.id, name, status: deployment.status }
+  }
+  if (!service) return null
+  return { ...at, kind: 'service', id: job.subjectId, ...service }
 }
 
-const cleanUpOf = ({ userId, by, startedAt }: NonNullable<PruneRuns['latest']>): Activity => ({
-  kind: 'clean-up',
-  id: null,
-  name: 'Clean-up',
-  status: 'running',
-  owner: { id: userId, email: by },
-  since: startedAt,
-})
+const rankOf = ({ kind, status }: Activity) =>
+  ['deployment', 'service', 'clean-up'].indexOf(kind) + (status === 'pending' ? 0.5 : 0)

@@ -1,6 +1,7 @@
 import { getUser } from '../accounts/user-store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
+import { listJobIds } from '../jobs/store.ts'
 import { invalidField } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { findProject, updateProject } from '../projects/store.ts'
@@ -9,7 +10,6 @@ import { registerWebhook } from '../projects/webhook.ts'
 import { randomToken } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { User } from '../web/factory.ts'
-import { workOf } from './cancel-work.ts'
 import { findOtherLive, keepAnAdmin } from './change-user.ts'
 import { deleteUser, hasWebhook, listProjectsOf, listServicesOf, setOwner } from './store.ts'
 
@@ -28,7 +28,7 @@ export const giveAway = ({ db, secrets }: { db: Db; secrets: Secrets }, wanted: 
       const heir = heirId === id ? undefined : getUser(tx, heirId)
       if (!heir || heir.disabledAt)
         throw invalidField('heirId', 'must be another user whose account is enabled.')
-      const work = workOf(tx, id)
+      const work = listJobIds(tx, { ownerId: id })
       const services = listServicesOf(tx, id)
       const projects = listProjectsOf(tx, id)
       for (const project of projects)

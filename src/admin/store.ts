@@ -1,5 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Store } from '../accounts/store.ts'
 import {
@@ -8,13 +7,12 @@ import {
   environments,
   gitSources,
   givenImages,
+  jobs,
   projects,
   registries,
   services,
   users,
 } from '../db/schema.ts'
-import { activeStatuses } from '../deployments/store.ts'
-import { busyStatuses } from '../services/bring-up.ts'
 
 /** Takes everything along that refers to the user. */
 export const deleteUser = (db: Store, id: string) => db.delete(users).where(eq(users.id, id)).run()
@@ -117,44 +115,24 @@ export const hasWebhook = (
     .limit(1)
     .get() !== undefined
 
-/** Deployments that wait or are at work, of all users or of one; oldest first. */
-export const listUnended = (db: Store, { ownerId }: { ownerId?: string } = {}) =>
-  unended(db, ownerId === undefined ? undefined : eq(users.id, ownerId)).all()
-
-/** The same of one deployment; undefined once it has ended. */
-export const getUnended = (db: Store, id: string) => unended(db, eq(deployments.id, id)).get()
-
-const unended = (db: Store, which: SQL | undefined) =>
+/** All that waits or is at work, with what it is for; oldest first. */
+export const listJobs = (db: Store) =>
   db
     .select({
-      deployment: deployments,
-      project: { id: projects.id, name: projects.name },
-      environment: { id: environments.id, name: environments.name },
+      job: jobs,
+      deployment: { status: deployments.status },
+      project: { name: projects.name },
+      environment: { name: environments.name },
+      service: { name: services.name, status: services.status },
       owner: { id: users.id, email: users.email },
     })
-    .from(deployments)
-    .innerJoin(environments, eq(environments.id, deployments.environmentId))
-    .innerJoin(projects, eq(projects.id, deployments.projectId))
-    .innerJoin(users, eq(users.id, projects.ownerId))
-    .where(and(inArray(deployments.status, ['pending', ...activeStatuses]), which))
-    .orderBy(asc(deployments.id))
-
-/** Services that are being started or changed, and those of these ids; oldest first. */
-export const listBusyServices = (db: Store, ids: string[]) =>
-  db
-    .select({
-      service: {
-        id: services.id,
-        name: services.name,
-        status: services.status,
-        createdAt: services.createdAt,
-      },
-      owner: { id: users.id, email: users.email },
-    })
-    .from(services)
-    .innerJoin(users, eq(users.id, services.ownerId))
-    .where(or(inArray(services.status, [...busyStatuses]), inArray(services.id, ids)))
-    .orderBy(asc(services.id))
+    .from(jobs)
+    .leftJoin(deployments, eq(deployments.id, jobs.id))
+    .leftJoin(environments, eq(environments.id, deployments.environmentId))
+    .leftJoin(projects, eq(projects.id, environments.projectId))
+    .leftJoin(services, eq(services.id, jobs.subjectId))
+    .leftJoin(users, eq(users.id, jobs.ownerId))
+    .orderBy(asc(jobs.id))
     .all()
 
 /** Services that were allowed power over this host, with who allowed it; oldest first. */

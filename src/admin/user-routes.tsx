@@ -5,6 +5,7 @@ import { findUser, listUsers } from '../accounts/user-store.ts'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import type { Deps } from '../deps.ts'
+import { listJobIds } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -16,7 +17,6 @@ import { requireAdmin } from '../web/require-admin.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin, patience } from '../web/within.ts'
-import { cancelWork, workOf } from './cancel-work.ts'
 import { changeUser } from './change-user.ts'
 import { DeleteUserModal } from './delete-user.tsx'
 import { userRemovalForm, userUpdateForm } from './forms.ts'
@@ -43,7 +43,7 @@ export const userRoutes = (deps: Deps) => {
       for (const action of changesOf(before, user))
         audit(c, action, { object: { kind: 'user', id, name: user.email } })
       if (c.var.input.disabled)
-        await waitFor(c, cancelWork(deps, { ...workOf(db, id), by: by.email }))
+        await waitFor(c, deps.jobs.cancel(listJobIds(db, { ownerId: id }), { by: by.email }))
       if (clientOf(c) === 'partial') return show(c, users(c, firstPage))
       return moveOn(c, { to: '/settings/users', json: () => governedUserJson(user) })
     })
@@ -79,7 +79,7 @@ export const userRoutes = (deps: Deps) => {
     await waitFor(
       c,
       Promise.all([
-        cancelWork(deps, { ...work, by: by.email }),
+        deps.jobs.cancel(work, { by: by.email }),
         renewWebhooks(deps, { projects, heirId }),
       ]),
     )
@@ -97,10 +97,10 @@ export const userRoutes = (deps: Deps) => {
       object: { kind: 'user', id: user.id, name: user.email },
       details: { ...said(names), deleted: volumes ? 'with their volumes' : 'without volumes' },
     })
-    const work = { ...workOf(db, user.id), by: by.email }
+    const work = listJobIds(db, { ownerId: user.id })
     await waitFor(
       c,
-      cancelWork(deps, work).then(() => removeUser(deps, user)),
+      deps.jobs.cancel(work, { by: by.email }).then(() => removeUser(deps, user)),
     )
     return moveOn(c, { to: '/settings/users', json: () => ({ ...names, heir: null }) })
   }

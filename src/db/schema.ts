@@ -5,6 +5,7 @@ import { createdAt, flag, id, time } from './columns.ts'
 import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
+export * from './job-schema.ts'
 export * from './restore-schema.ts'
 export * from './runtime-schema.ts'
 export * from './service-schema.ts'
@@ -197,9 +198,6 @@ export const deployments = sqliteTable(
     containerId: text(),
     url: text(),
     steps: text({ mode: 'json' }).$type<Step[]>().notNull().default([]),
-    /** How often the pipeline has been started for it; a crash of Davit makes it 2. */
-    attempt: integer().notNull().default(0),
-    cancelRequested: flag().notNull().default(false),
     /** What its commit's provider was told last; null: nothing, or it would not hear it. */
     commitStatus: text('told_provider', { enum: ['pending', 'success', 'failure'] }),
     errorStep: text(),

@@ -13,18 +13,20 @@ export const DeploymentPage = ({
   project,
   environment,
   deployment,
+  isCancelling,
   lastSequence,
   tail,
 }: {
   project: typeof projects.$inferSelect
   environment: typeof environments.$inferSelect
   deployment: Deployment
+  isCancelling: boolean
   lastSequence: number
   /** The last lines, for a reader without scripts and for the viewer to begin with. */
   tail: LogLine[]
 }) => (
   <>
-    <DeploymentStatus project={project} environment={environment} deployment={deployment} />
+    <DeploymentStatus {...{ project, environment, deployment, isCancelling }} />
     <section class="log" data-log={logPath(deployment)} aria-labelledby="log-heading">
       <h2 id="log-heading">Log</h2>
       <LogToolbar download={`${logPath(deployment)}?download=1`} />

@@ -16,13 +16,15 @@ type Props = {
   project: typeof projects.$inferSelect
   environment: typeof environments.$inferSelect
   deployment: Deployment
+  /** Whether its end has been asked for. */
+  isCancelling: boolean
 }
 
 /**
  * What a deployment is doing, and what can be done about it. While it is active it asks for itself
  * again when the log's stream tells of a change, and every two seconds should that be cut off.
  */
-export const DeploymentStatus = ({ project, environment, deployment }: Props) => (
+export const DeploymentStatus = ({ project, environment, deployment, isCancelling }: Props) => (
   <section
     id="deployment-status"
     class="deployment-status"
@@ -44,11 +46,9 @@ export const DeploymentStatus = ({ project, environment, deployment }: Props) =>
     <div class="status-line">
       <StatusBadge status={deployment.status} />
       {deployment.status === 'running' && deployment.url && <AppAddress url={deployment.url} />}
-      {deployment.cancelRequested && !isEnded(deployment.status) && (
-        <span class="muted">being cancelled</span>
-      )}
+      {isCancelling && <span class="muted">being cancelled</span>}
       <div class="actions">
-        <Actions deployment={deployment} />
+        <Actions deployment={deployment} isCancelling={isCancelling} />
       </div>
     </div>
     <StepTimeline deployment={deployment} />
@@ -103,17 +103,12 @@ const AppAddress = ({ url }: { url: string }) => (
   </a>
 )
 
-const Actions = ({ deployment }: { deployment: Deployment }) => {
+const Actions = ({ deployment, isCancelling }: Pick<Props, 'deployment' | 'isCancelling'>) => {
   const path = deploymentPath(deployment)
   if (!isEnded(deployment.status))
     return (
       <PostForm action={`${path}/cancel`}>
-        <button
-          type="submit"
-          class="btn"
-          data-variant="destructive"
-          disabled={deployment.cancelRequested}
-        >
+        <button type="submit" class="btn" data-variant="destructive" disabled={isCancelling}>
           Cancel
         </button>
       </PostForm>

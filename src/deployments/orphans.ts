@@ -5,14 +5,14 @@ import { labelFilter, readLabels } from '../docker/labels.ts'
 import { removeUnlessUsed } from './clean-up.ts'
 import { getCurrent, getJob, isEnded, isImageKept } from './store.ts'
 
-type OrphanDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'queue' | 'instanceId'>
+type OrphanDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'jobs' | 'instanceId'>
 
 /** Removes containers of deployments that serve nothing, unless one is at work there by now. */
 export async function removeOrphanContainers(
   deps: OrphanDeps,
   { signal }: { signal: AbortSignal },
 ) {
-  const { db, docker, queue, instanceId } = deps
+  const { db, docker, jobs, instanceId } = deps
   const labels = labelFilter(instanceId, { kind: 'app' })
   const listing = { signal, failed: 'the containers left over could not be listed' }
   const found = await retryWhileEngineDown(docker, listing, () =>
@@ -22,7 +22,7 @@ export async function removeOrphanContainers(
     const removal = { signal, failed: 'a container left over stays', fields: { container: id } }
     await retryWhileEngineDown(docker, removal, async () => {
       const job = getJob(db, readLabels(labels).deploymentId)
-      if (!job || queue.isBusy(job.environment.id)) return
+      if (!job || jobs.isRunning(job.environment.id)) return
       if (getCurrent(db, job.environment.id)?.containerId === id) return
       await stopAndRemove(deps, id, { timeoutSeconds: 0 })
     })
@@ -31,7 +31,7 @@ export async function removeOrphanContainers(
 
 /** Removes images that were built for deployments which have come to their end without them. */
 export async function removeOrphanImages(
-  { db, docker, queue, instanceId }: OrphanDeps,
+  { db, docker, jobs, instanceId }: OrphanDeps,
   { signal }: { signal: AbortSignal },
 ) {
   const listing = { signal, failed: 'the images left over could not be listed' }
@@ -42,7 +42,7 @@ export async function removeOrphanImages(
     const removal = { signal, failed: 'an image left over stays', fields: { image: id } }
     await retryWhileEngineDown(docker, removal, async () => {
       const job = getJob(db, readLabels(labels).deploymentId)
-      if (!job || queue.isBusy(job.environment.id) || !isEnded(job.deployment.status)) return
+      if (!job || jobs.isRunning(job.environment.id) || !isEnded(job.deployment.status)) return
       for (const image of tags.length > 0 ? tags : [id])
         if (!isImageKept(db, image)) await removeUnlessUsed(docker, image)
     })

@@ -3,6 +3,8 @@ import type { Deps } from '../deps.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import { journal, report } from '../platform/journal.ts'
 import { bringImage, buildApart } from '../projects/bring-image.ts'
+import { stopping } from '../jobs/jobs.ts'
+import type { Work as JobWork } from '../jobs/jobs.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../projects/places.ts'
@@ -15,14 +17,13 @@ import { imageNameOf } from './image-name.ts'
 import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
 import type { StepName } from './progress.ts'
-import { stopping } from './run.ts'
 import type { Run } from './run.ts'
 import { build } from './steps/build.ts'
 import { clone } from './steps/clone.ts'
 import { deploy, imageMissing } from './steps/deploy.ts'
 import type { Outcome } from './steps/deploy.ts'
 import { discard } from './steps/discard.ts'
-import { countAttempt, getCurrent, getJob } from './store.ts'
+import { getCurrent, getJob } from './store.ts'
 import type { Job } from './store.ts'
 import { commitStatuses } from './report-commit-status.ts'
 
@@ -38,28 +39,19 @@ export type PipelineDeps = Pick<
   | 'logs'
   | 'collector'
   | 'masks'
-  | 'streams'
   | 'instanceId'
 >
-
-type Options = {
-  signal: AbortSignal
-  /** Called when it needs the place of a build no longer. */
-  onBuilt: () => void
-}
 
 /** Runs one deployment to its end: its outcome is its state and its log. */
 export async function runPipeline(
   deps: PipelineDeps,
-  { id, ...options }: Options & { id: string },
+  { job: { id, attempt }, ...options }: JobWork,
 ) {
-  const patience = { signal: deps.streams.shutdown }
-  await retryOnDiskFull(() => countAttempt(deps.db, id), patience)
   const job = getJob(deps.db, id)
   if (!job) return
   const progress = new Progress(deps, job.deployment)
   const reportCommitStatus = commitStatuses(deps, { job, log: progress.log })
-  const work = { ...options, job, progress, reportCommitStatus }
+  const work = { ...options, attempt, job, progress, reportCommitStatus }
   try {
     await takeSteps(deps, work)
   } catch (error) {
@@ -71,10 +63,15 @@ export async function runPipeline(
   )
 }
 
-type Work = Options & { job: Job; progress: Progress; reportCommitStatus: () => void }
+type Work = Pick<JobWork, 'signal' | 'shutdown' | 'releaseSlot'> & {
+  attempt: number
+  job: Job
+  progress: Progress
+  reportCommitStatus: () => void
+}
 
 async function takeSteps(deps: PipelineDeps, work: Work) {
-  const { job, progress, reportCommitStatus, signal, onBuilt } = work
+  const { attempt, job, progress, reportCommitStatus, signal, shutdown, releaseSlot } = work
   const { deployment, environment, project } = job
   const variables = openVariables(deps.db, deps.secrets, environment.id)
   progress.hide(await deps.masks.of(environment.id))
@@ -99,13 +96,23 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
     imageName: imageNameOf(deps, deployment),
     cacheNamespace: deps.secrets.sign(`build cache of ${ownerId}`),
   }
-  const { shutdown } = deps.streams
-  const run: Run = { ...deps, ...job, variables, keys, ...access, log, save, signal, shutdown }
+  const run: Run = {
+    ...deps,
+    ...job,
+    attempt,
+    variables,
+    keys,
+    ...access,
+    log,
+    save,
+    signal,
+    shutdown,
+  }
 
   if (deployment.trigger === 'rollback' && !deployment.image)
     throw imageMissing('The image of this rollback was cleaned up.')
   const image = deployment.image ?? (await withinDeadline(run, buildFromSource))
-  onBuilt()
+  releaseSlot()
   const previous = getCurrent(deps.db, environment.id)
   await stage('deploying', () => {
     if (deployment.image) reportCommitStatus()
@@ -142,10 +149,10 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
 
 async function end(
   deps: PipelineDeps,
-  { job, progress, signal, error }: Work & { error: unknown },
+  { job, progress, signal, shutdown, error }: Work & { error: unknown },
 ) {
   const { id } = job.deployment
-  const patience = { signal: deps.streams.shutdown }
+  const patience = { signal: shutdown }
   const stops = signal.reason === stopping
   const left = await discard(deps, { job, stops }).catch((failed) =>
     report('discarding a deployment failed', failed, { deployment: id }),

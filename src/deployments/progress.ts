@@ -1,4 +1,5 @@
 import type { Deps } from '../deps.ts'
+import { putBackJob } from '../jobs/store.ts'
 import type { Failure } from '../platform/errors.ts'
 import type { Stream } from './log-store.ts'
 import { LogWriter } from './log-writer.ts'
@@ -15,6 +16,7 @@ export class Progress {
   readonly #log: LogWriter
   #status: Status
   #steps: Deployment['steps']
+  #isBuilt: boolean
 
   constructor(deps: Pick<Deps, 'db' | 'logDb' | 'logs'>, deployment: Deployment) {
     this.#deps = deps
@@ -22,8 +24,8 @@ export class Progress {
     this.#status = deployment.status
     this.#log = new LogWriter(deps, deployment.id)
     // what an interrupted try has built is not built again, and its steps stand
-    const built = deployment.image !== null
-    this.#steps = built ? deployment.steps.filter(({ finishedAt }) => finishedAt) : []
+    this.#isBuilt = deployment.image !== null
+    this.#steps = this.#isBuilt ? deployment.steps.filter(({ finishedAt }) => finishedAt) : []
   }
 
   /** From here on neither the log nor the error shows these. */
@@ -37,8 +39,10 @@ export class Progress {
 
   log = (text: string, stream: Stream = 'system') => this.#log.write(text, stream)
 
-  save = (facts: Partial<Deployment>) =>
-    void updateDeployment(this.#deps.db, this.#deployment.id, facts)
+  save = (facts: Partial<Deployment>) => {
+    updateDeployment(this.#deps.db, this.#deployment.id, facts)
+    this.#isBuilt ||= Boolean(facts.image)
+  }
 
   /** Enters the next step. False when the deployment is no longer ours to move. */
   enter(step: StepName) {
@@ -74,7 +78,11 @@ export class Progress {
   /** Davit stops: the deployment waits again and is taken up at the next start. */
   putBack(changes: Partial<Deployment>) {
     this.#log.flush()
-    this.#move('pending', { ...changes, attempt: Math.max(0, this.#deployment.attempt - 1) })
+    const { db } = this.#deps
+    db.transaction(() => {
+      putBackJob(db, this.#deployment.id, { slot: this.#isBuilt ? null : 'build' })
+      this.#move('pending', changes)
+    })
   }
 
   #end(status: 'failed' | 'cancelled', changes: Partial<Deployment>) {

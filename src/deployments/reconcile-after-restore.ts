@@ -11,11 +11,9 @@ import type { Seen } from './look-for-deployments.ts'
 import { LogWriter } from './log-writer.ts'
 import { insertDeployment, moveDeployment, setRunning } from './store.ts'
 import type { Job } from './store.ts'
+import { insertWaiting } from './waiting-store.ts'
 
-type ReconcileDeps = Pick<
-  Deps,
-  'config' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs' | 'queue'
->
+type ReconcileDeps = Pick<Deps, 'config' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs'>
 
 /** Who caused a deployment that nobody asked for. */
 const triggeredBy = 'a restore from a backup'
@@ -80,11 +78,12 @@ function adopt(
 
 function deployAgain(
   { db }: ReconcileDeps,
-  { deployment }: Job,
+  { deployment, project }: Job,
   { fromImage }: { fromImage: boolean },
 ) {
   moveDeployment(db, { id: deployment.id, from: ['running'], status: 'stopped' })
-  const again = insertDeployment(db, {
+  const again = insertWaiting(db, {
+    ownerId: project.ownerId,
     projectId: deployment.projectId,
     environmentId: deployment.environmentId,
     trigger: 'manual',

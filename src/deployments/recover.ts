@@ -1,5 +1,4 @@
 import { rm } from 'node:fs/promises'
-import { retryOnDiskFull } from '../db/full.ts'
 import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { removeEnvironment } from '../environments/remove.ts'
@@ -10,23 +9,12 @@ import { listProjectsBeingDeleted } from '../projects/store.ts'
 import { reconcileAfterRestore } from './reconcile-after-restore.ts'
 import { renameOldImages } from './image-name.ts'
 import { removeOrphanContainers, removeOrphanImages } from './orphans.ts'
-import { LogWriter } from './log-writer.ts'
 import { observe } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
-import {
-  activeStatuses,
-  getCurrent,
-  getJob,
-  listInStatus,
-  listUnreported,
-  moveDeployment,
-} from './store.ts'
+import { getCurrent, getStatus, listInStatus, listUnreported } from './store.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder, tellSuperseded } from './waiting.ts'
 import { reportEnds } from './report-commit-status.ts'
-
-/** A deployment that was in work at two deaths of Davit may be what kills it. */
-const maxAttempts = 2
 
 type RecoverDeps = Omit<Deps, 'streams' | 'setupCode'>
 type UntilStopped = { signal: AbortSignal }
@@ -38,26 +26,22 @@ type UntilStopped = { signal: AbortSignal }
  */
 export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   const untold = listUnreported(deps.db)
-  const interrupted = listInStatus(deps.db, activeStatuses)
-  const switching = interrupted.filter(({ status }) => status === 'deploying')
-  for (const deployment of interrupted)
-    if (!switching.includes(deployment)) await requeue(deps, deployment, { signal })
+  const switching = listInStatus(deps.db, ['deploying'])
+  await deps.jobs.recover(['deploy'], ({ id }) => getStatus(deps.db, id) !== 'deploying')
 
   await reconcileAfterRestore(deps, { signal })
   await removeOrphanContainers(deps, { signal })
-  for (const deployment of switching) {
-    await startPrevious(deps, deployment, { signal })
-    if (signal.aborted) return // the next process takes up what is left
-    await requeue(deps, deployment, { signal })
-    await observeAgain(deps, deployment, { signal })
-  }
+  for (const deployment of switching) await startPrevious(deps, deployment, { signal })
+  if (signal.aborted) return // the next process takes up what is left
+  await deps.jobs.recover(['deploy'])
+  for (const deployment of switching) await observeAgain(deps, deployment, { signal })
   if (signal.aborted) return
   await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true })
   await hideImages(deps, { signal })
   if (signal.aborted) return
   for (const waiting of listInStatus(deps.db, ['pending']))
     tellSuperseded(deps, supersedeOlder(deps.db, waiting))
-  deps.queue.wake()
+  deps.jobs.wake()
 
   await Promise.all([
     reportEnds(deps, { deployments: untold, signal }),
@@ -71,42 +55,6 @@ const hideImages = (deps: RecoverDeps, { signal }: UntilStopped) =>
     await renameOldImages(deps)
     await losePublicNames(deps)
   })
-
-/** Back into the queue, or to its end when it was cancelled or was in work once too often. */
-async function requeue(deps: RecoverDeps, { id }: Deployment, { signal }: UntilStopped) {
-  const deployment = getJob(deps.db, id)?.deployment
-  if (!deployment) return // deleted while the engine was waited for
-  const { status, attempt, cancelRequested } = deployment
-  const log = new LogWriter(deps, id)
-  if (cancelRequested) {
-    log.write('Cancelled.')
-    return move('cancelled', nothingMade)
-  }
-  if (attempt < maxAttempts) {
-    log.write(`Davit ended while ${status}. The deployment resumes.`)
-    return move('pending')
-  }
-  const message = `Davit ended ${attempt} times while ${status}.`
-  log.write(`Failed: ${message}`)
-  return move('failed', {
-    ...nothingMade,
-    errorStep: status,
-    errorCode: 'interrupted',
-    errorMessage: message,
-    errorHint: 'Look at the memory of the server, then deploy again.',
-  })
-
-  async function move(to: 'pending' | 'cancelled' | 'failed', changes: Partial<Deployment> = {}) {
-    log.flush()
-    const finishedAt = to === 'pending' ? null : new Date()
-    const moved = { id, from: [status], ...changes, finishedAt, status: to }
-    await retryOnDiskFull(() => moveDeployment(deps.db, moved), { signal })
-    deps.logs.publish(id, { status: to })
-  }
-}
-
-/** Its container and its image are left over, and go as such. */
-const nothingMade = { containerId: null, image: null }
 
 /** It may have been stopped to make room. */
 async function startPrevious(

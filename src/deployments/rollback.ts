@@ -10,7 +10,7 @@ export const canRollBackTo = ({ status, image }: Deployment) => isEnded(status) 
 
 /** Deploys an earlier image again, with today's variables. */
 export function rollBack(
-  deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue'>,
+  deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'jobs'>,
   { project, target, triggeredBy }: { project: Project; target: Deployment; triggeredBy: string },
 ) {
   if (!isEnded(target.status))

@@ -4,6 +4,7 @@ import { auditor } from '../audit/record.ts'
 import type { Deps } from '../deps.ts'
 import { findEnvironment, listEnvironments } from '../environments/store.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
+import { getJob } from '../jobs/store.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
@@ -71,22 +72,24 @@ export const deploymentRoutes = (deps: Deps) => {
     .post('/projects/:id/deployments', isOwn, trigger, (c) => start(c, c.var.input))
     .post('/projects/:id/deploy', isOwn, trigger, (c) => start(c, c.var.input))
     .get('/projects/:id/deployments/:deploymentId', async (c) => {
-      const { project, deployment, environment } = own(c)
+      const { project, deployment, environment, isCancelling } = own(c)
       const tail = await readLastLines(deps, deployment, tailSize)
       const lastSequence = tail.at(-1)?.sequence ?? getLastSequence(logDb, deployment.id)
       return show(c, {
         title: `${project.name}: deployment to ${environment.name}`,
         page: () => (
-          <DeploymentPage {...{ project, environment, deployment, lastSequence, tail }} />
+          <DeploymentPage
+            {...{ project, environment, deployment, isCancelling, lastSequence, tail }}
+          />
         ),
         json: () => deploymentJson(deployment),
       })
     })
     .get('/projects/:id/deployments/:deploymentId/status', (c) => {
-      const { project, deployment, environment } = own(c)
+      const { project, deployment, environment, isCancelling } = own(c)
       return show(c, {
         title: `${project.name}: deployment to ${environment.name}`,
-        page: () => <DeploymentStatus {...{ project, environment, deployment }} />,
+        page: () => <DeploymentStatus {...{ project, environment, deployment, isCancelling }} />,
         json: () => deploymentJson(deployment),
       })
     })
@@ -130,7 +133,8 @@ export const deploymentRoutes = (deps: Deps) => {
     const id = c.req.param('deploymentId')!
     const deployment = findDeployment(db, { id, projectId: project.id })
     const key = { id: deployment.environmentId, projectId: project.id }
-    return { project, deployment, environment: findEnvironment(db, key) }
+    const isCancelling = getJob(db, id)?.cancelRequested === true
+    return { project, deployment, environment: findEnvironment(db, key), isCancelling }
   }
 }
 

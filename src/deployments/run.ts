@@ -7,16 +7,14 @@ import type { WantedImage } from './dockerfile/inspect.ts'
 import type { Stream } from './log-store.ts'
 import type { Deployment, Job } from './store.ts'
 
-/** Why a run is aborted: someone cancelled it, or Davit stops and takes it up at its next start. */
-export const cancelled = Symbol('cancelled')
-export const stopping = Symbol('stopping')
-
 /** What a step may use. It sees neither the database nor HTTP. */
 export type Run = Job &
   Pick<Deps, 'docker' | 'collector' | 'git' | 'config' | 'instanceId'> & {
     /** Where the ports of the project's owner are published. */
     places: Places
 
+    /** 1, and more after a crash of Davit. */
+    attempt: number
     variables: OpenVariable[]
     /** What opens the repository and its submodules; nothing where an image is at hand. */
     keys: Keys

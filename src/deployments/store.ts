@@ -1,6 +1,7 @@
 import { and, asc, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
+import { endJob } from '../jobs/store.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -49,17 +50,24 @@ export const getStatus = (db: Db, id: string): Status =>
 export const updateDeployment = (db: Db, id: string, changes: Changes) =>
   db.update(deployments).set(changes).where(eq(deployments.id, id)).run()
 
-/** Compare and set: false when the deployment was not in one of those states any more. */
+/**
+ * Compare and set: false when the deployment was not in one of those states any more. An end of the
+ * deployment is that of its job.
+ */
 export const moveDeployment = (
   db: Db,
   { id, from, ...changes }: { id: string; from: readonly Status[]; status: Status } & Changes,
 ) =>
-  db
-    .update(deployments)
-    .set(changes)
-    .where(and(eq(deployments.id, id), inArray(deployments.status, [...from])))
-    .returning({ id: deployments.id })
-    .get() !== undefined
+  db.transaction(() => {
+    const moved = db
+      .update(deployments)
+      .set(changes)
+      .where(and(eq(deployments.id, id), inArray(deployments.status, [...from])))
+      .returning({ id: deployments.id })
+      .get()
+    if (moved && isEnded(changes.status)) endJob(db, id)
+    return moved !== undefined
+  })
 
 /** The deployment runs; whatever ran in its environment before is superseded in the same moment. */
 export const setRunning = (db: Db, { id, environmentId }: Deployment, changes: Changes) =>
@@ -73,14 +81,8 @@ export const setRunning = (db: Db, { id, environmentId }: Deployment, changes: C
       .set({ ...changes, status: 'running' })
       .where(eq(deployments.id, id))
       .run()
+    endJob(db, id)
   })
-
-export const countAttempt = (db: Db, id: string) =>
-  db
-    .update(deployments)
-    .set({ attempt: sql`${deployments.attempt} + 1` })
-    .where(eq(deployments.id, id))
-    .run()
 
 /** Whether the containers of an environment are being switched. */
 export const isSwitching = (db: Db, environmentId: string) =>

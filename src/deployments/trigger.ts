@@ -5,11 +5,10 @@ import { branchOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { limits, refuseMore } from '../platform/limits.ts'
 import type { Project } from '../projects/store.ts'
-import { insertDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder, tellSuperseded } from './waiting.ts'
 import type { Queued } from './waiting.ts'
-import { countWaiting } from './waiting-store.ts'
+import { countWaiting, insertWaiting } from './waiting-store.ts'
 
 export type Trigger = {
   project: Project
@@ -27,18 +26,18 @@ export type Trigger = {
 
 /** Puts a deployment into the queue and wakes it. */
 export function triggerDeployment(
-  deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'queue'>,
+  deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'jobs'>,
   trigger: Trigger,
 ): Deployment {
   const queued = deps.db.transaction(() => enqueue(deps.db, trigger), { behavior: 'immediate' })
   tellSuperseded(deps, queued)
-  deps.queue.wake()
+  deps.jobs.wake()
   return queued.deployment
 }
 
 /**
  * The one way a deployment begins, whether a person, a push or a rollback asked for it. Call it in a
- * transaction; when that is stored, tell what was superseded and wake the queue.
+ * transaction; when that is stored, tell what was superseded and wake the jobs.
  */
 export function enqueue(
   db: Deps['db'],
@@ -54,7 +53,8 @@ export function enqueue(
     rollbackTo?.environmentId ?? asked.environmentId,
   )
   refuseMore('deployments', countOthersWaiting(db, { project, environment }))
-  const deployment = insertDeployment(db, {
+  const deployment = insertWaiting(db, {
+    ownerId: project.ownerId,
     projectId: project.id,
     environmentId: environment.id,
     trigger,

@@ -34,11 +34,3 @@ export function tellSuperseded(
     report('old deployments were not forgotten', error, { environment: environmentId })
   }
 }
-
-/** Tells, once it is stored, that a deployment was cancelled while it waited, and by whom where that is known. */
-export function tellCancelled(deps: Pick<Deps, 'logDb' | 'logs'>, id: string, by?: string) {
-  const log = new LogWriter(deps, id)
-  log.write(`Cancelled${by ? ` by ${by}` : ''} while it waited.`)
-  log.flush()
-  deps.logs.publish(id, { status: 'cancelled' })
-}

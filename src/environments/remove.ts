@@ -11,11 +11,11 @@ import type { Environment } from './store.ts'
  * taken up at the next start.
  */
 export async function removeEnvironment(
-  deps: Pick<Deps, 'collector' | 'db' | 'logDb' | 'docker' | 'queue' | 'instanceId'>,
+  deps: Pick<Deps, 'collector' | 'db' | 'logDb' | 'docker' | 'jobs' | 'instanceId'>,
   { id, projectId, name }: Environment,
 ): Promise<Removed[]> {
   const of = { projectId, environmentId: id }
-  await deps.queue.cancelAll({ environmentId: id })
+  await deps.jobs.cancelAll({ subjectIds: [id] })
   const removed = await removeFromEngine(deps, { kind: 'app', ...of, volumes: false })
   await removeLogs(deps, of)
   deleteEnvironment(deps.db, id)

@@ -16,7 +16,7 @@ import { removeWebhook } from './webhook.ts'
 
 type RemovalDeps = Pick<
   Deps,
-  'collector' | 'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'git' | 'queue' | 'instanceId'
+  'collector' | 'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'git' | 'jobs' | 'instanceId'
 >
 
 /**
@@ -27,7 +27,7 @@ export async function removeProject(
   deps: RemovalDeps,
   { project, volumes }: { project: Project; volumes: boolean },
 ): Promise<Removed[]> {
-  await deps.queue.cancelAll({ projectId: project.id })
+  await deps.jobs.cancelAll({ subjectIds: listEnvironmentIds(deps.db, project.id) })
   const removed = [
     ...(await tryRemoveWebhook(deps, project)),
     ...(await removeFromEngine(deps, { kind: 'app', projectId: project.id, volumes })),

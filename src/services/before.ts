@@ -5,8 +5,8 @@ import type { Service } from './store.ts'
 
 const sealedAs = (serviceId: string) => `service before ${serviceId}`
 
-/** What an instance was made of before a change, for its row: a crash must not take the undo along. */
-export function sealBefore(
+/** What an instance is made of, for its row or a job: a crash must take neither a change nor its undo along. */
+export function sealDefinition(
   { secrets }: Pick<Deps, 'secrets'>,
   { id, name, version, compose, allowed, allowedBy, values, ports }: Definition,
 ) {
@@ -14,15 +14,22 @@ export function sealBefore(
   return secrets.seal(JSON.stringify(kept), sealedAs(id))
 }
 
-/** Null while no change is under way. */
-export function openBefore(
-  { db, secrets }: Pick<Deps, 'db' | 'secrets'>,
+export function openDefinition(
+  { secrets }: Pick<Deps, 'secrets'>,
   service: Service,
-): Definition | null {
-  const sealed = getSealedBefore(db, service.id)
-  if (sealed === null) return null
+  sealed: string,
+): Definition {
   const kept = JSON.parse(secrets.open(sealed, sealedAs(service.id))) as Kept
   return { ...service, ...kept, values: new Map(kept.values) }
+}
+
+/** What the instance was made of before the change that is under way; null while there is none. */
+export function openBefore(
+  deps: Pick<Deps, 'db' | 'secrets'>,
+  service: Service,
+): Definition | null {
+  const sealed = getSealedBefore(deps.db, service.id)
+  return sealed === null ? null : openDefinition(deps, service, sealed)
 }
 
 type Kept = Pick<Definition, 'name' | 'version' | 'compose' | 'allowed' | 'allowedBy' | 'ports'> & {

@@ -14,7 +14,7 @@ import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin, patience } from '../web/within.ts'
 import { busyStatuses } from './bring-up.ts'
-import { changeService } from './change.ts'
+import { sealDefinition } from './before.ts'
 import { grantsOf, readAhead, templateOf } from './definition.ts'
 import { editOf, readForEdit } from './edit.ts'
 import { DifferenceModal, DifferencePage, EditForm, EditPage } from './edit-page.tsx'
@@ -22,7 +22,7 @@ import { serviceUpdateForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import { outlineOf } from './outline.ts'
 import { checkOwner, liveService, ownService, servicePath, servicePattern } from './own-service.ts'
-import { restartService, stopService } from './restart.ts'
+import { cancelServiceJobs, insertServiceJob } from './service-jobs.ts'
 import { shownService } from './shown.ts'
 import { definitionOf } from './start.ts'
 import { getService, updateService } from './store.ts'
@@ -53,45 +53,42 @@ export const changeRoutes = (deps: Deps) => {
         })
       if (changes.length === 0) return answer(c, service)
       if (remakes) refuseBusy(service)
-      updateService(db, service.id, { name: after.name, domains })
-      audit(c, 'service.changed', {
-        object: objectOf(service),
-        details: { changes: changes.map(({ field }) => field).join(', ') },
+      const job = db.transaction(() => {
+        updateService(db, service.id, { name: after.name, domains })
+        audit(c, 'service.changed', {
+          object: objectOf(service),
+          details: { changes: changes.map(({ field }) => field).join(', ') },
+        })
+        return remakes
+          ? insertServiceJob(deps, service, 'change', sealDefinition(deps, after))
+          : null
       })
-      if (!remakes) return answer(c, service)
-      const work = deps.runner.run(service.id, (job) =>
-        changeService(deps, { id: service.id, definition: after, ...job }),
-      )
+      if (!job) return answer(c, service)
+      deps.jobs.wake()
+      return answer(c, service, deps.jobs.ended(job.id))
+    })
+    .post(`${servicePattern}/restart`, (c) => act(c, 'service.restarted', 'restart'))
+    .post(`${servicePattern}/stop`, (c) => {
+      const { name, status } = liveService(deps, c)
+      if (status === 'stopped' || status === 'failed')
+        throw new AppError('conflict', `${name} does not run: it is ${status}.`)
+      return act(c, 'service.stopped', 'stop')
+    })
+    .post(`${servicePattern}/cancel`, (c) => {
+      const service = liveService(deps, c)
+      const work = cancelServiceJobs(deps, service)
+      audit(c, 'service.cancelled', { object: objectOf(service) })
       return answer(c, service, work)
     })
-    .post(`${servicePattern}/restart`, (c) =>
-      act(c, 'service.restarted', ({ id }) =>
-        deps.runner.run(id, (job) => restartService(deps, { id, ...job })),
-      ),
-    )
-    .post(`${servicePattern}/stop`, (c) =>
-      act(c, 'service.stopped', (service) => {
-        if (service.status === 'stopped' || service.status === 'failed')
-          throw new AppError('conflict', `${service.name} does not run: it is ${service.status}.`)
-        return deps.runner.run(service.id, () => stopService(deps, service))
-      }),
-    )
-    .post(`${servicePattern}/cancel`, (c) =>
-      act(c, 'service.cancelled', ({ id, name }) => {
-        if (!deps.runner.isBusy(id))
-          throw new AppError(
-            'conflict',
-            `Nothing is under way for ${name}. There is nothing to cancel.`,
-          )
-        return deps.runner.cancel(id)
-      }),
-    )
 
-  function act(c: Context, action: Action, begin: (service: Service) => Promise<void>) {
+  function act(c: Context, action: Action, kind: 'restart' | 'stop') {
     const service = liveService(deps, c)
-    const work = begin(service)
-    audit(c, action, { object: objectOf(service) })
-    return answer(c, service, work)
+    const { id } = db.transaction(() => {
+      audit(c, action, { object: objectOf(service) })
+      return insertServiceJob(deps, service, kind)
+    })
+    deps.jobs.wake()
+    return answer(c, service, deps.jobs.ended(id))
   }
 
   /** A program waits for the end, for a while; a person sees it on the page. */
@@ -107,7 +104,7 @@ export const changeRoutes = (deps: Deps) => {
   }
 
   function refuseBusy({ id, name, status }: Service) {
-    if (deps.runner.isBusy(id) || (busyStatuses as readonly string[]).includes(status))
+    if (deps.jobs.isBusy(id) || (busyStatuses as readonly string[]).includes(status))
       throw new AppError(
         'conflict',
         `${name} is ${status} just now. Wait until that has ended, or cancel it.`,

@@ -1,12 +1,12 @@
+import { stopping } from '../jobs/jobs.ts'
 import { rememberSecrets } from '../logs/past-secret-store.ts'
 import { report } from '../platform/journal.ts'
-import { openBefore, sealBefore } from './before.ts'
+import { openBefore, sealDefinition } from './before.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { explainStart, noError } from './explain.ts'
-import { stopping } from './runner.ts'
 import { definitionOf, startService } from './start.ts'
 import type { StartOptions } from './start.ts'
 import { getService, updateService } from './store.ts'
@@ -27,7 +27,10 @@ export async function changeService(
   if (!service) return
   const before = openBefore(deps, service) ?? definitionOf(deps, service)
   try {
-    const changed = keep(deps, definition, { status: 'pulling', before: sealBefore(deps, before) })
+    const changed = keep(deps, definition, {
+      status: 'pulling',
+      before: sealDefinition(deps, before),
+    })
     await bringUp(deps, runOf(deps, { service: changed, definition, progress, signal }))
     tell(deps, service, 'running', { ...noError, before: null })
   } catch (error) {

@@ -1,9 +1,9 @@
 import type { Deps } from '../deps.ts'
+import { cancelled } from '../jobs/jobs.ts'
 import { Failure } from '../platform/errors.ts'
 import { openServiceSecrets } from '../logs/mask-store.ts'
 import { masking } from '../logs/mask.ts'
 import { explain } from '../runtime/explain.ts'
-import { cancelled } from './runner.ts'
 import { getService } from './store.ts'
 
 /** For the row: at which step a start ended, and why, in words and with a next step. */
@@ -39,7 +39,8 @@ export const noError = {
 } as const
 
 function explainService(error: unknown, signal: AbortSignal): Failure {
-  if (signal.aborted && signal.reason === cancelled)
+  if (signal.reason instanceof Failure) return signal.reason
+  if (signal.reason === cancelled)
     return new Failure('cancelled', 'It was cancelled.', 'Start it again when you want it.')
   return explain(error, { subject: 'service', what: 'Start failed' })
 }

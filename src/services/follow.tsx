@@ -17,7 +17,7 @@ const longest = 10_000
 
 type FollowDeps = Pick<
   Deps,
-  'config' | 'db' | 'docker' | 'instanceId' | 'runner' | 'serviceEvents' | 'conditions'
+  'config' | 'db' | 'docker' | 'instanceId' | 'jobs' | 'pulls' | 'serviceEvents' | 'conditions'
 >
 type Viewer = { id: string; signal: AbortSignal }
 
@@ -64,13 +64,13 @@ async function* follow(deps: FollowDeps, { id, signal }: Viewer): AsyncGenerator
 }
 
 export const statusPropsOf = (
-  { runner, ...deps }: Pick<Deps, 'config' | 'db' | 'runner'>,
+  { jobs, pulls, ...deps }: Pick<Deps, 'config' | 'db' | 'jobs' | 'pulls'>,
   shown: StatusProps['shown'],
 ): StatusProps => ({
   shown,
   places: placesOf(deps, shown.service.ownerId),
-  isBusy: runner.isBusy(shown.service.id),
-  images: runner.progressOf(shown.service.id)?.images ?? [],
+  isBusy: jobs.isBusy(shown.service.id),
+  images: pulls.get(shown.service.id)?.images ?? [],
 })
 
 /** Looks at once, and then after the instance or a container changed. */

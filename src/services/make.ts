@@ -15,13 +15,13 @@ import { plansOf, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { givenValues, refuseClashes } from './forms.ts'
 import { ownFile, pairsOf } from './own-file.ts'
+import { insertServiceJob } from './service-jobs.ts'
 import { choosePorts, portsWanted, refuseOtherPorts } from './ports.ts'
-import { startService } from './start.ts'
 import { countServices, insertService } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 import { sealValues } from './values.ts'
 
-type MakeDeps = ServiceDeps & Pick<Deps, 'runner'>
+type MakeDeps = ServiceDeps & Pick<Deps, 'jobs'>
 
 /** A template as it was read, and what a user fills in. */
 export type Wanted = {
@@ -64,9 +64,13 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
     hostPort: input.hostPort ?? null,
   })
   const { ports, ...row } = definition
-  const sealed = sealValues(deps, definition)
-  const service = insertService(deps.db, { ...row, ...sealed, domains: input.domains ?? [] }, ports)
-  void deps.runner.run(id, (job) => startService(deps, { id, ...job }))
+  const made = { ...row, ...sealValues(deps, definition), domains: input.domains ?? [] }
+  const service = deps.db.transaction(() => {
+    const service = insertService(deps.db, made, ports)
+    insertServiceJob(deps, service, 'start')
+    return service
+  })
+  deps.jobs.wake()
   return service
 }
 

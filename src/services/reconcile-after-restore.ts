@@ -2,6 +2,7 @@ import { forgetRestored, listRestored } from '../db/restored.ts'
 import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
+import { hasJob, insertJob } from '../jobs/store.ts'
 import { getService, moveService } from './store.ts'
 import type { Service } from './store.ts'
 
@@ -41,5 +42,8 @@ export async function reconcileServicesAfterRestore(
   })
 }
 
-const startLater = ({ db }: Pick<Deps, 'db'>, { id }: Service) =>
-  moveService(db, { id, from: ['running', 'unhealthy', 'stopped'], status: 'pulling' })
+function startLater({ db }: Pick<Deps, 'db'>, { id, ownerId }: Service) {
+  const from = ['running', 'unhealthy', 'stopped'] as const
+  if (moveService(db, { id, from, status: 'pulling' }) && !hasJob(db, id))
+    insertJob(db, { kind: 'start', subjectId: id, ownerId, slot: 'service' })
+}

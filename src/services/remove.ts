@@ -10,10 +10,10 @@ import type { Service } from './store.ts'
  * stored the intent, and every step can be repeated: what a crash leaves is taken up at the next start.
  */
 export async function removeService(
-  deps: ServiceDeps & Pick<Deps, 'runner' | 'logDb'>,
+  deps: ServiceDeps & Pick<Deps, 'jobs' | 'logDb'>,
   { service, volumes }: { service: Service; volumes: boolean },
 ) {
-  await deps.runner.end(service.id)
+  await deps.jobs.cancelAll({ subjectIds: [service.id] })
   const removed = await removeFromEngine(deps, {
     kind: 'service',
     serviceId: service.id,

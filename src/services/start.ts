@@ -1,3 +1,4 @@
+import { stopping } from '../jobs/jobs.ts'
 import { report } from '../platform/journal.ts'
 import { labelFilter } from '../docker/labels.ts'
 import { bringUp, runOf, tell } from './bring-up.ts'
@@ -6,7 +7,6 @@ import { readAhead } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { explainStart, noError } from './explain.ts'
 import type { PullProgress } from './progress.ts'
-import { stopping } from './runner.ts'
 import { getService, listPorts } from './store.ts'
 import type { Service } from './store.ts'
 import { removeFromEngine } from '../runtime/remove.ts'
@@ -25,6 +25,7 @@ export async function startService(deps: ServiceDeps, { id, progress, signal }: 
   let before: string[] | null = null
   try {
     before = await volumesOf(undo)
+    signal.throwIfAborted()
     const definition = definitionOf(deps, service)
     await readAhead(definition)
     const run = runOf(deps, { service, definition, progress, signal })

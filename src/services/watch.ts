@@ -13,7 +13,7 @@ import { getService, listInStatus } from './store.ts'
 import type { Service, ServiceStatus } from './store.ts'
 import { listOwnContainers } from './take-down.ts'
 
-type WatchDeps = ServiceDeps & Pick<Deps, 'feed' | 'runner'>
+type WatchDeps = ServiceDeps & Pick<Deps, 'feed' | 'jobs'>
 
 /** States that say what the containers do, and so change with them. */
 const settled = ['running', 'unhealthy', 'stopped'] as const satisfies ServiceStatus[]
@@ -40,7 +40,7 @@ function idsIn(deps: WatchDeps, { action, attributes }: EngineEvent) {
 /** Makes the state of an instance say what its containers do; left to the job that is at work there. */
 export async function observe(deps: WatchDeps, id: string) {
   const service = getService(deps.db, id)
-  if (!service || !isSettled(service.status) || deps.runner.isBusy(id)) return
+  if (!service || !isSettled(service.status) || deps.jobs.isRunning(id)) return
   const ending = await endingParts(deps, service)
   const lasting = (await lookAt({ ...deps, service })).filter(
     ({ labels, state, exitCode }) =>
@@ -48,7 +48,7 @@ export async function observe(deps: WatchDeps, id: string) {
   )
   const status = stateOf(lasting, service.status)
   const now = getService(deps.db, id)
-  if (!now || now.status === status || !isSettled(now.status) || deps.runner.isBusy(id)) return
+  if (!now || now.status === status || !isSettled(now.status) || deps.jobs.isRunning(id)) return
   tell(deps, service, status)
 }
 

@@ -1,6 +1,6 @@
 import type { Db, LogDb } from '../db/index.ts'
 import type { DeploymentEvent } from '../deployments/log-batch.ts'
-import type { DeploymentQueue } from '../deployments/queue.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { tellSuperseded } from '../deployments/waiting.ts'
 import type { Hub } from '../live/hub.ts'
@@ -21,7 +21,7 @@ export type ReplayDeps = {
   db: Db
   logDb: LogDb
   logs: Hub<DeploymentEvent>
-  queue: DeploymentQueue
+  jobs: Jobs
 }
 
 /** Decides a stored push again, as the project is set up now, and deploys what it asks for. */
@@ -52,6 +52,6 @@ export async function replay(
     { behavior: 'immediate' },
   )
   for (const one of queued) tellSuperseded(deps, one)
-  deps.queue.wake()
+  deps.jobs.wake()
   return queued.map(({ deployment }) => deployment)
 }

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { Config } from '../config.ts'
-import type { DeploymentQueue } from '../deployments/queue.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { deploymentJson } from '../deployments/json.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
@@ -21,7 +21,7 @@ import type { ReceiveDeps } from './receive.ts'
 /** Milliseconds after an answer until what it deploys is begun. */
 const wakeDelay = 10
 
-type RouteDeps = ReceiveDeps & { config: Config; queue: DeploymentQueue }
+type RouteDeps = ReceiveDeps & { config: Config; jobs: Jobs }
 
 /**
  * The receivers that providers post to. They know neither cookies nor logins, read larger bodies than
@@ -60,7 +60,7 @@ export const webhookRoutes = (deps: RouteDeps, { now = Date.now }: { now?: () =>
   function wakeSoon() {
     waking ??= setTimeout(() => {
       waking = undefined
-      deps.queue.wake()
+      deps.jobs.wake()
     }, wakeDelay)
   }
 }

@@ -58,12 +58,11 @@ test('all that a user has under way ends when they are disabled, and others have
   expect([statusOf(t, building), statusOf(t, waiting)]).toEqual(['cancelled', 'cancelled'])
   expect(getService(t.db, service.id)).toMatchObject({ status: 'failed', errorCode: 'cancelled' })
   expect((await leftOf(t, service)).containers).toEqual([])
-  await t.queue.idle()
+  await t.jobs.idle()
   expect(statusOf(t, hers)).toBe('running')
   const project = findProject(t.db, { id: building.projectId, ownerId: bob.user.id })
-  expect(() =>
-    triggerDeployment(t.deps, { project, trigger: 'manual', triggeredBy: 'bob' }),
-  ).toThrow('disabled')
+  const trigger = { project, trigger: 'manual', triggeredBy: 'bob' } as const
+  expect(() => triggerDeployment(t.deps, trigger)).toThrow('disabled')
 })
 
 test('all that a user has under way ends when what they have is given to another', async () => {
@@ -135,13 +134,13 @@ describe('an admin', () => {
     ]
     for (const end of ends) {
       const cleaning = other.post('/settings/prune', { what: ['images'] })
-      while (!t.pruneRuns.isBusy) await Bun.sleep(1)
+      while (!t.cleanUps.isBusy) await Bun.sleep(1)
       expect(await itemsOf(root)).toMatchObject([
         { kind: 'clean-up', owner: { email: other.user.email } },
       ])
       expect((await end()).status).toBe(200)
       expect((await cleaning).status).toBe(409)
-      expect(t.pruneRuns.latest!.finishedAt).not.toBeNull()
+      expect(t.cleanUps.latest!.finishedAt).not.toBeNull()
     }
     expect((await root.post('/settings/activity/clean-up/cancel')).status).toBe(409)
   })

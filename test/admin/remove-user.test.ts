@@ -70,7 +70,7 @@ describe('what a deleted user had', () => {
     expect(second).toMatchObject({ status: 'running' })
     const path = `/projects/${project.id}/deployments/${first.id}/rollback`
     expect((await eve.post(path)).status).toBe(201)
-    await t.queue.idle()
+    await t.jobs.idle()
     expect((await eve.get(`/projects/${project.id}/deployments`)).json.items[0].status).toBe(
       'running',
     )
@@ -218,6 +218,6 @@ describe('deleted with the user', () => {
 
 async function deployedBy(client: TestClient, projectId: string, t: TestApp) {
   await client.post(`/projects/${projectId}/deployments`)
-  await t.queue.idle()
+  await t.jobs.idle()
   return (await client.get(`/projects/${projectId}/deployments`)).json.items[0]
 }

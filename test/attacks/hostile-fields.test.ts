@@ -123,8 +123,7 @@ test('the attack below knows every call that takes a body', () => {
 
 test('no field of any form runs what it is given: it is refused, or kept as it is', async () => {
   const t = testApp({ DAVIT_REGISTRATION: 'open', DAVIT_ALLOW_LOCAL_REPOS: '0' })
-  t.queue.wake = () => {}
-  t.runner.run = () => Promise.resolve()
+  t.jobs.wake = () => {}
   t.faults.checkRegistry = () => Promise.resolve()
   const ada = t.logInAsAdmin('ada@example.com')
   const ids = await everything(t, ada)

@@ -38,7 +38,7 @@ test.each<[string, object, string]>([
   const { status, error } = await project.deploy()
   expect([status, error.code]).toEqual(['failed', 'image_overloaded'])
   expect(error.message).toContain('more than a container can be given')
-  await t.queue.idle()
+  await t.jobs.idle()
   expect(await t.docker.listImages({ labels: [`davit.project=${project.id}`] })).toEqual([])
   expect((await bob.get('/containers/api')).json.containers).toEqual([])
 })

@@ -3,6 +3,7 @@ import { makeToken } from '../../src/accounts/make-token.ts'
 import { makeInvite } from '../../src/accounts/make-invite.ts'
 import { insertSession, listSessions } from '../../src/accounts/store.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
+import { insertWaiting } from '../../src/deployments/waiting-store.ts'
 import { insertEnvironment } from '../../src/environments/store.ts'
 import { insertVariable } from '../../src/environments/variable-store.ts'
 import { insertSource } from '../../src/git/store.ts'
@@ -36,7 +37,7 @@ function refusedAt(limit: number, answer: Answer, status = 409) {
 
 async function setUp() {
   const t = testApp()
-  t.queue.wake = () => {} // nothing is to be deployed: it waits
+  t.jobs.wake = () => {} // nothing is to be deployed: it waits
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
   const project = (await ada.post('/projects', { name: 'site', repositoryUrl })).json
   const environment = (await ada.get(`/projects/${project.id}/envs`)).json.items[0]
@@ -99,7 +100,8 @@ describe('one user may not have more than so many', () => {
         branch: 'other',
         hostPort: 3000 + i,
       })
-      insertDeployment(t.db, {
+      insertWaiting(t.db, {
+        ownerId: ada.user.id,
         projectId: project.id,
         environmentId: id,
         trigger: 'manual',
@@ -144,7 +146,7 @@ describe('one user may not have more than so many', () => {
     const asked = { trigger: 'webhook', triggeredBy: 'gordon', repositoryUrl } as const
     const insert = (more: object) =>
       insertDeployment(t.db, { projectId: project.id, environmentId, ...asked, ...more })
-    const ran = insert({ status: 'superseded', attempt: 1, containerId: 'c' })
+    const ran = insert({ status: 'superseded', containerId: 'c' })
     const oldest = insert(neverBegun)
     many(t, 510, () => insert(neverBegun))
     t.logDb.$client.run("INSERT INTO deployment_logs VALUES (?, 1, 0, 'system', 'old')", [
@@ -154,7 +156,7 @@ describe('one user may not have more than so many', () => {
 
     const count = (sql: string) =>
       t.db.$client.query<{ n: number }, []>(`SELECT count(*) n FROM ${sql}`).get()!.n
-    expect(count("deployments WHERE status = 'superseded' AND attempt = 0")).toBe(500)
+    expect(count("deployments WHERE status = 'superseded' AND container_id IS NULL")).toBe(500)
     const kept = t.db.$client.query<{ id: string }, []>('SELECT id FROM deployments').all()
     const ids = kept.map(({ id }) => id)
     expect([ran.id, oldest.id, newest.id].map((id) => ids.includes(id))).toEqual([

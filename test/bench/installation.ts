@@ -79,13 +79,13 @@ function fill(sqlite: Database, { projects, deployments, ownerId }: Size & { own
     sqlite.run(
       `INSERT INTO deployments (id, project_id, environment_id, status, "trigger", triggered_by,
          repository_url, branch, commit_hash, commit_author, commit_message, image, container_id, url,
-         steps, attempt, created_at, finished_at)
+         steps, created_at, finished_at)
        ${numbers(deployments)}
        SELECT ${id(3, 'n')}, ${id(1, `n % ${projects}`)}, ${id(2, `n % ${projects}`)},
          iif(n >= ${deployments - projects}, 'stopped', 'superseded'), 'webhook', 'push to main',
          'https://git.example.com/team/app-' || n % ${projects} || '.git', 'main',
          printf('%040x', n), 'Ada', 'Change number ' || n, 'davit/image:' || n, printf('%064x', n),
-         'http://127.0.0.1:' || (20000 + n % ${projects}), ?, 1, ?, ? FROM numbers`,
+         'http://127.0.0.1:' || (20000 + n % ${projects}), ?, ?, ? FROM numbers`,
       [steps, now - 3_600_000, now - 3_560_000],
     )
   })()

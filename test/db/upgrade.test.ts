@@ -40,6 +40,17 @@ function withRebuild() {
   return folder
 }
 
+/** The migrations up to that one. */
+function until(tag: string) {
+  const folder = join(aDirectory(), 'drizzle')
+  cpSync(join(root, 'drizzle'), folder, { recursive: true })
+  const path = join(folder, 'meta/_journal.json')
+  const journal = JSON.parse(readFileSync(path, 'utf8'))
+  const last = journal.entries.findIndex((entry: { tag: string }) => entry.tag === tag)
+  writeFileSync(path, JSON.stringify({ ...journal, entries: journal.entries.slice(0, last + 1) }))
+  return folder
+}
+
 function fill(path: string) {
   const db = openDatabase(path)
   const owner = insertUser(db, {
@@ -112,6 +123,45 @@ test('an upgrade that rebuilds a table keeps the rows below it', () => {
   const db = openDatabase(path, withRebuild())
   expect(counts(db)).toEqual([1, 1, 1])
   expect(db.$client.query('PRAGMA foreign_keys').get()).toEqual({ foreign_keys: 1 })
+  db.$client.close()
+})
+
+test('work that an earlier version has left waits or runs as jobs', () => {
+  const folder = until('0013_addresses')
+  const path = join(aDirectory(), 'davit.db')
+  const old = openDatabase(path, folder).$client
+  old.run("INSERT INTO users (id, email, role, created_at) VALUES ('ada', 'a', 'member', 0)")
+  old.run(`INSERT INTO projects (id, owner_id, name, repository_url, webhook_secret, created_at)
+    VALUES ('p', 'ada', 'site', 'x', 'x', 0)`)
+  const left = ['pending', 'building', 'deploying', 'failed']
+  for (const [at, status] of left.entries()) {
+    old.run(`INSERT INTO environments (id, project_id, name, host_port, created_at)
+      VALUES ('e${at}', 'p', 'e${at}', ${at}, 0)`)
+    old.run(`INSERT INTO deployments (id, project_id, environment_id, status, "trigger", triggered_by,
+      repository_url, image, attempt, cancel_requested, created_at)
+      VALUES ('d${at}', 'p', 'e${at}', '${status}', 'manual', 'ada', 'x',
+        ${status === 'deploying' ? "'i'" : 'NULL'}, ${at}, ${at === 1}, 0)`)
+  }
+  for (const [id, status, before] of [
+    ['s0', 'pulling', 'NULL'],
+    ['s1', 'starting', "'sealed'"],
+    ['s2', 'running', 'NULL'],
+  ])
+    old.run(`INSERT INTO services (id, owner_id, name, template, version, status, compose, "values",
+      before, created_at) VALUES ('${id}', 'ada', '${id}', 't', '', '${status}', '', '', ${before}, 0)`)
+  old.close()
+
+  const db = openDatabase(path)
+  const jobs = db.$client.query(
+    'SELECT id, kind, subject_id, owner_id, status, slot, attempt, cancel_requested FROM jobs ORDER BY id',
+  )
+  expect(jobs.values()).toEqual([
+    ['d0', 'deploy', 'e0', 'ada', 'waiting', 'build', 0, 0],
+    ['d1', 'deploy', 'e1', 'ada', 'running', 'build', 1, 1],
+    ['d2', 'deploy', 'e2', 'ada', 'running', null, 2, 0],
+    ['s0', 'start', 's0', 'ada', 'running', 'service', 1, 0],
+    ['s1', 'change', 's1', 'ada', 'running', 'service', 1, 0],
+  ])
   db.$client.close()
 })
 

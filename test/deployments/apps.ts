@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { jobs } from '../../src/db/schema.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
@@ -110,3 +111,14 @@ export async function logOf(client: TestClient, deployment: Key) {
 
 /** What the app answers at the deployment's address. */
 export const answerOf = async ({ url }: { url: string }) => (await fetch(url)).text()
+
+/** The job of a deployment as a process that died while it ran has left it. */
+export const leftJob = (
+  { db }: Pick<TestApp, 'db'>,
+  { id, environmentId: subjectId }: { id: string; environmentId: string },
+  left: { attempt: number; cancelRequested?: boolean },
+) =>
+  db
+    .insert(jobs)
+    .values({ id, kind: 'deploy', subjectId, status: 'running', ...left })
+    .run()

@@ -25,7 +25,7 @@ test('one that has ended asks no more and can be deployed again', () => {
 })
 
 test('a cancel that was asked for is not asked for twice', () => {
-  expect(draw({ status: 'building', cancelRequested: true })).toMatch(/disabled[^>]*>\s*Cancel/)
+  expect(draw({ status: 'building' }, { isCancelling: true })).toMatch(/disabled[^>]*>\s*Cancel/)
 })
 
 test('what a rollback takes is offered as a way back, but for what runs now', () => {
@@ -147,8 +147,6 @@ const deployment = (values: Partial<Deployment>): Deployment => ({
   containerId: null,
   url: 'http://127.0.0.1:20001',
   steps: [],
-  attempt: 1,
-  cancelRequested: false,
   commitStatus: null,
   errorStep: null,
   errorCode: null,
@@ -160,7 +158,7 @@ const deployment = (values: Partial<Deployment>): Deployment => ({
   ...values,
 })
 
-const draw = (values: Partial<Deployment>) =>
+const draw = (values: Partial<Deployment>, { isCancelling = false } = {}) =>
   (
-    <DeploymentStatus project={project} environment={environment} deployment={deployment(values)} />
+    <DeploymentStatus {...{ project, environment, isCancelling }} deployment={deployment(values)} />
   ).toString()

@@ -6,7 +6,7 @@ import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { updateProject } from '../../src/projects/store.ts'
 import { testApp } from '../support/app.ts'
-import { aBuild, aCommand, anApp, answerOf, aProject, finished, logOf } from './apps.ts'
+import { aBuild, aCommand, anApp, answerOf, aProject, finished, leftJob, logOf } from './apps.ts'
 import { aWayToTheEngine } from './engine.ts'
 import { logs, pathOf } from './events.ts'
 
@@ -64,9 +64,10 @@ test('recovery waits for the engine before it takes up a switch', async () => {
   const { t, way, ada } = await cuttableApp()
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const first = await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
   const crashed = { status: 'deploying', finishedAt: null } as const
   updateDeployment(t.db, first.id, crashed)
+  leftJob(t, first, { attempt: 1 })
   way.cut()
 
   const recovered = recover(t.deps, { signal: new AbortController().signal })
@@ -93,8 +94,9 @@ test('recovery goes on when the engine fails a call, and begins again when it go
   const ran = { status: 'running', containerId: 'current' } as const
   insertDeployment(t.db, { ...known, ...asked, ...ran })
   const orphan = insertDeployment(t.db, { ...known, ...asked, status: 'failed' })
-  const cut = { status: 'deploying', attempt: 2 } as const
+  const cut = { status: 'deploying' } as const
   const interrupted = insertDeployment(t.db, { ...known, ...asked, ...cut })
+  leftJob(t, interrupted, { attempt: 2 })
   const left = { id: 'left', labels: { 'davit.deployment': orphan.id } }
   const refused = (call: string) => () => {
     called.push(call)

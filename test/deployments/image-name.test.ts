@@ -9,7 +9,7 @@ test('an image with the name of an earlier version gets one that can’t be gues
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, aCommand('sleep 9999'), { port: 0 })
   const deployment = await project.deploy()
-  await t.queue.idle() // what it tidies up after a deployment could be the old name
+  await t.jobs.idle() // what it tidies up after a deployment could be the old name
   const old = `davit/${project.id}:${deployment.id}`
   const { id } = (await t.docker.inspectImage(deployment.image))!
   await t.docker.tagImage(id, old)

@@ -47,7 +47,7 @@ test('no more builds run at once than DAVIT_BUILD_CONCURRENCY, and a rollback ne
   const ada = t.logIn('ada@example.com')
   const app = await aProject(t, ada, anApp('x'), { name: 'app', port: 0 })
   const running = await app.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
   const builds = []
   for (const name of ['one', 'two', 'three'])
     builds.push(await (await slowBuild(t, ada, name)).trigger())
@@ -107,7 +107,7 @@ describe('a deployment whose pipeline can not store its end', () => {
       const cancelled = end === 'cancelled' ? cancel(ada, first) : null
       await logs(ada, first, end === 'failed' ? 'Failed: ' : 'Cancelled.')
       const second = await project.trigger()
-      await until(() => broke.mock.calls.some(([what]) => what === 'pipeline broke'))
+      await until(() => broke.mock.calls.some(([what]) => what === 'a job broke'))
       expect([await statusOf(ada, first), await statusOf(ada, second)]).toEqual([
         'building',
         'pending',

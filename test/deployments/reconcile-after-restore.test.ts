@@ -11,7 +11,7 @@ const signal = new AbortController().signal
 
 /** Takes a container away, once nobody looks any more whether it runs. */
 async function wipe(t: TestApp, { containerId }: { containerId: string }) {
-  await t.queue.idle()
+  await t.jobs.idle()
   await t.docker.removeContainer(containerId, { force: true })
 }
 
@@ -20,7 +20,7 @@ async function startRestored(t: TestApp) {
   noteWhatRan(t.db)
   await reconcileAfterRestore(t.deps, { signal })
   expect(listRestored(t.db, 'deployment')).toEqual([])
-  t.queue.wake()
+  t.jobs.wake()
 }
 
 test('after a restore an app without its container is deployed from its image, and one with it is left alone', async () => {
@@ -80,7 +80,7 @@ test('what was deployed after the backup goes on serving, and is known by its la
   })
   await t.docker.startContainer(newer)
   await startRestored(t)
-  await t.queue.idle()
+  await t.jobs.idle()
   const { items } = (await ada.get(`/projects/${project.id}/deployments`)).json
   expect(items).toMatchObject([
     { id, status: 'running', containerId: newer, image: first.image },

@@ -1,31 +1,41 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { recover } from '../../src/deployments/recover.ts'
-import { insertDeployment } from '../../src/deployments/store.ts'
+import { insertDeployment, isEnded } from '../../src/deployments/store.ts'
 import type { Deployment } from '../../src/deployments/store.ts'
+import type { Job } from '../../src/jobs/store.ts'
 import { addSource } from '../git/source.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
-import { logOf } from './apps.ts'
+import { leftJob, logOf } from './apps.ts'
 import { pathOf } from './events.ts'
 
 /** A project whose deployments are written as a process that died has left them; nothing is begun. */
 async function aProject(t: TestApp, ada: TestClient, origin: Record<string, string>) {
-  t.deps.queue.wake = () => {}
+  t.deps.jobs.wake = () => {}
   const { json: project } = await ada.post('/projects', { name: 'site', ...origin })
   const { id: production } = (await ada.get(`/projects/${project.id}/envs`)).json.items[0]
-  const left = (values: Partial<Deployment>, environmentId: string = production) =>
-    insertDeployment(t.db, {
+  const left = (
+    {
+      attempt = 1,
+      cancelRequested = false,
+      ...values
+    }: Partial<Deployment> & Partial<Pick<Job, 'attempt' | 'cancelRequested'>>,
+    environmentId: string = production,
+  ) => {
+    const deployment = insertDeployment(t.db, {
       projectId: project.id,
       environmentId,
       trigger: 'manual',
       triggeredBy: 'ada@example.com',
       repositoryUrl: project.repositoryUrl,
-      attempt: 1,
       commitHash: 'a'.repeat(40),
       ...values,
     })
+    if (!isEnded(deployment.status)) leftJob(t, deployment, { attempt, cancelRequested })
+    return deployment
+  }
   const environment = async (name: string) =>
     (await ada.post(`/projects/${project.id}/envs`, { name })).json.id as string
   const look = async (deployment: Deployment) => (await ada.get(pathOf(deployment))).json

@@ -49,7 +49,7 @@ test('images beyond those kept go, and what had them can not be gone back to', a
   const { id } = await project.deploy()
   project.repository.commit(anApp('second'))
   const second = await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
 
   const first = (await ada.get(pathOf({ projectId: project.id, id }))).json
   expect(first).toMatchObject({ status: 'superseded', image: null })
@@ -95,7 +95,7 @@ describe('a rollback to an image that a clean-up wants to remove', () => {
   async function twoDeployments(t: TestApp, ada: TestClient) {
     const project = await aProject(t, ada, anApp('first'), { port: 0 })
     const first = await project.deploy()
-    await t.queue.idle()
+    await t.jobs.idle()
     project.repository.commit(anApp('second'))
     await ada.put(`/projects/${project.id}/settings`, { keepImages: 1 })
     return { project, first }
@@ -112,11 +112,11 @@ describe('a rollback to an image that a clean-up wants to remove', () => {
       if (cleanUp === 'after') whenRemoved(t, first.image, attempt)
       else whenRemoved(t, first.image, () => Promise.reject(new Failure('x', 'Later.', '')))
       await project.deploy()
-      await t.queue.idle()
+      await t.jobs.idle()
       if (cleanUp === 'by hand') {
         whenRemoved(t, first.image, attempt)
         await admin.post('/settings/prune', { what: ['images'] })
-        await t.pruneRuns.latest!.done
+        await t.jobs.idle()
       }
       expect(refused).toMatchObject({ status: 409 })
       expect(refused!.json.detail).toContain('no image to go back to')
@@ -131,7 +131,7 @@ describe('a rollback to an image that a clean-up wants to remove', () => {
     const { project, first } = await twoDeployments(t, ada)
     whenRemoved(t, first.image, () => Promise.reject(new EngineError(409, 'It is used.')))
     await project.deploy()
-    await t.queue.idle()
+    await t.jobs.idle()
 
     const rollback = await finished(ada, (await rollBack(ada, first)).json)
     expect(rollback).toMatchObject({ status: 'running', image: first.image })
@@ -148,7 +148,7 @@ describe('a rollback to an image that a clean-up wants to remove', () => {
       return found
     }
     await project.deploy()
-    await t.queue.idle()
+    await t.jobs.idle()
     const ended = await finished(ada, rollback!.json)
 
     expect(ended).toMatchObject({ status: 'running', image: first.image })

@@ -18,7 +18,7 @@ test('a new deployment takes the port and the volume of the old one, and tells t
   expect(first.downtimeMs).toBeNull()
 
   const second = await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
 
   expect(second.url).toBe(first.url)
   const seen = await answerOf({ url: `${second.url}/seen` })
@@ -59,7 +59,7 @@ test('a worker starts beside the old one, which goes only when it stays up', asy
   expect(first).toMatchObject({ status: 'running', url: null })
 
   const second = await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
 
   expect(second).toMatchObject({ status: 'running', downtimeMs: null })
   expect((await logOf(ada, second)).join('\n')).not.toContain('Stopping')
@@ -125,7 +125,7 @@ describe('whatever goes wrong before the new version is stored as running', () =
   async function aRunningApp(t: TestApp, ada: TestClient) {
     const project = await aProject(t, ada, anApp('first'))
     const first = await project.deploy()
-    await t.queue.idle()
+    await t.jobs.idle()
     project.repository.commit(anApp('second'))
     return { project, first }
   }
@@ -157,7 +157,7 @@ describe('whatever goes wrong before the new version is stored as running', () =
     const { project, first } = await aRunningApp(t, ada)
     t.db.$client.run(raise('running'))
     const second = await project.deploy()
-    await t.queue.idle()
+    await t.jobs.idle()
     expect(second).toMatchObject({ status: 'failed', error: { step: 'deploying' } })
     expect(await logOf(ada, second)).toContain('The previous container serves again.')
     await servesAlone(t, ada, first)
@@ -214,7 +214,7 @@ describe('whatever goes wrong before the new version is stored as running', () =
         second = await project.trigger()
         const { status } = await finished(ada, second!)
         await cancelling
-        await t.queue.idle()
+        await t.jobs.idle()
         expect(status).toBe(fault === 'error' ? 'failed' : 'cancelled')
         await servesAlone(t, ada, first)
       }
@@ -227,12 +227,12 @@ test('what goes wrong after it leaves the new one serving', async () => {
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('first'))
   await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
   project.repository.commit(anApp('second'))
   t.faults.listContainers = () =>
     Promise.reject(new Failure('engine_timeout', 'It is silent.', 'Wait.'))
   const second = await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
   expect(second.status).toBe('running')
   expect(await answerOf(second)).toBe('second')
   expect((await ada.get(pathOf(second))).json.status).toBe('running')

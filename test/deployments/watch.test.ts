@@ -36,7 +36,7 @@ test('a deployment is stopped when its container is, by whomever, and runs again
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
   const unwatch = watch(t)
   const { containerId: id } = deployment
 
@@ -58,7 +58,7 @@ test('what a user stops while a deployment is at work stays stopped when that fa
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { healthTimeout: 1 })
   const first = await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
   watch(t)
   project.repository.commit(aBuild('sleep 1'))
   const second = await project.trigger()
@@ -67,7 +67,7 @@ test('what a user stops while a deployment is at work stays stopped when that fa
   const stop = () => t.docker.stopContainer(first.containerId)
   expect(await nextStatus(t, first, stop)).toBe('stopped')
   expect((await finished(ada, second)).status).toBe('failed')
-  await t.queue.idle()
+  await t.jobs.idle()
 
   expect((await ada.get(pathOf(first))).json.status).toBe('stopped')
   expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'exited' })
@@ -84,7 +84,7 @@ test('an app that could not be started again is not said to run', async () => {
   await t.docker.removeContainer(first.containerId, { force: true })
 
   expect((await finished(ada, second)).status).toBe('failed')
-  await t.queue.idle()
+  await t.jobs.idle()
 
   expect((await ada.get(pathOf(first))).json.status).toBe('stopped')
   expect((await logOf(ada, second)).join('\n')).toContain('did not start again')

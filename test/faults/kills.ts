@@ -73,8 +73,9 @@ async function killOnce(
 /** In which states the dead process has left what. */
 function countStates(davit: Installation, died: Map<string, number>) {
   const states = davit.rows<{ state: string; count: number }>(
-    `SELECT status || iif(cancel_requested, ' and cancelled', '') state, count(*) count FROM deployments
-     WHERE status IN ('pending', 'cloning', 'building', 'deploying') GROUP BY state
+    `SELECT d.status || iif(cancel_requested, ' and cancelled', '') state, count(*) count
+     FROM deployments d LEFT JOIN jobs USING (id)
+     WHERE d.status IN ('pending', 'cloning', 'building', 'deploying') GROUP BY state
      UNION SELECT 'projects going', count(*) FROM projects WHERE deleting_at IS NOT NULL
      UNION SELECT 'environments going', count(*) FROM environments WHERE deleting_at IS NOT NULL`,
   )

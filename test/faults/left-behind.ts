@@ -41,6 +41,9 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
     ...deployments
       .filter(({ status }) => ['pending', 'cloning', 'building', 'deploying'].includes(status))
       .map(({ id, status }) => `deployment ${id} is still ${status}`),
+    ...davit
+      .rows<{ kind: string; status: string }>('SELECT * FROM jobs')
+      .map(({ kind, status }) => `a job (${kind}) is still ${status}`),
     ...going.map(({ name }) => `${name} is still being deleted`),
     ...containers
       .filter(({ id }) => !serving.some(({ container_id }) => container_id === id))

@@ -19,7 +19,7 @@ test('the lines of a replaced container stay, up to its last ones, with marks be
   project.repository.commit(serving('second'))
   const second = await project.deploy()
   expect(second.status).toBe('running')
-  await t.queue.idle()
+  await t.jobs.idle()
   await linesUntil(ada, output, ({ text }) => text === 'second is up')
 
   const lines = await allLines(ada, output)
@@ -51,7 +51,7 @@ test('a worker that is replaced ends in good order, and a failed one leaves its 
   expect((await project.deploy()).status).toBe('failed')
   project.repository.commit(worker('two'))
   await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
   const lines = await linesUntil(ada, output, ({ text }) => text === 'one ends')
   const texts = lines.map(({ text }) => text)
   expect(texts.filter((text) => /^\d+$/.test(text))).toHaveLength(50_000)

@@ -281,7 +281,7 @@ test('a deployment that comes while its environment goes leaves nothing behind',
     expect([201, 409, 422]).toContain(status)
     expect((await going).status).toBe(200)
   }
-  await t.queue.idle()
+  await t.jobs.idle()
   expect(await countOnEngine(t)).toMatchObject({ containers: 0, images: 0 })
   expect(rowsOf(t)).toEqual([1, 1, 0, 0, 0])
 })

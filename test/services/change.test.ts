@@ -87,7 +87,7 @@ test('a restart publishes a service where its owner may publish by now', async (
 
   updateUser(t.db, getService(t.db, service.id)!.ownerId, { role: 'member' })
   await root.post(`/services/${service.id}/stop`)
-  await t.runner.idle()
+  await t.jobs.idle()
   await root.post(`/services/${service.id}/restart`)
   const restarted = await settled(t, root, service)
   expect(restarted.status).toBe('running')
@@ -164,15 +164,15 @@ services:
   const first = await secretOf()
   expect(first).toMatch(/^key:[0-9a-f]{32}$/)
   await ada.put(`/services/${service.id}`, { MODE: 'b', KEY: '' })
-  await t.runner.idle()
+  await t.jobs.idle()
   await ada.post(`/services/${service.id}/restart`)
-  await t.runner.idle()
+  await t.jobs.idle()
   for (const container of await t.docker.listContainers({
     labels: [`davit.service=${service.id}`],
   }))
     await t.docker.removeContainer(container.id, { force: true })
   await ada.post(`/services/${service.id}/restart`)
-  await t.runner.idle()
+  await t.jobs.idle()
   expect(await secretOf()).toBe(first)
 })
 

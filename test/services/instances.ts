@@ -36,7 +36,7 @@ export async function made(t: TestApp, client: TestClient, compose: string, fiel
 
 /** The instance once nothing is at work on it. */
 export async function settled(t: TestApp, client: TestClient, { id }: { id: string }) {
-  await t.runner.idle()
+  await t.jobs.idle()
   return (await client.get(`/services/${id}`)).json
 }
 

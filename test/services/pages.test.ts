@@ -115,7 +115,7 @@ test('a form makes a service as a program does, and leads to its page', async ()
 
   const restarted = await ada.form(`${path}/restart`, {})
   expect(restarted.status).toBe(303)
-  await t.runner.idle()
+  await t.jobs.idle()
   const deleted = await ada.htmx('DELETE', path)
   expect(deleted.text).toContain('is gone')
 })

@@ -1,17 +1,18 @@
 import { expect, test } from 'bun:test'
+import { jobs } from '../../src/db/schema.ts'
 import { recoverServices } from '../../src/services/recover.ts'
-import { ServiceRunner } from '../../src/services/runner.ts'
 import { getService, updateService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
+import { TestClient } from '../support/client.ts'
 import { idle, leftOf, made, settled, site } from './instances.ts'
 
 /** Davit as it starts again on the same state: what was at work is not. */
-async function startAgain(t: TestApp) {
-  const runner = new ServiceRunner((id) => t.serviceEvents.publish(id, { pulled: true }))
-  t.deps.runner = runner
-  t.runner = runner
-  await recoverServices(t.deps, { signal: new AbortController().signal })
+async function startAgain({ db, logDb, deps }: TestApp, { user }: TestClient) {
+  deps.jobs.stop = async () => {} // it died: what stands still is not waited for
+  const next = testApp({}, { db, logDb })
+  await recoverServices(next.deps, { signal: new AbortController().signal })
+  return { next, ada: new TestClient(next.deps, next.app, user) }
 }
 
 const slow = `services: {a: {${idle}, volumes: ["data:/data"], healthcheck: {test: [CMD, test, -f, /data/well], interval: 200ms, retries: 9999}}}
@@ -39,8 +40,11 @@ test.each([
     expect((await ada.get(`/services/${json.id}`)).json.status).toBe(state)
 
     goOn()
-    await startAgain(t)
-    expect(await settled(t, ada, json)).toMatchObject({ status: 'running', error: null })
+    const again = await startAgain(t, ada)
+    expect(await settled(again.next, again.ada, json)).toMatchObject({
+      status: 'running',
+      error: null,
+    })
     expect((await leftOf(t, json)).containers).toHaveLength(1)
   },
 )
@@ -52,7 +56,7 @@ test('a deletion that was interrupted goes on as it was asked for', async () => 
 volumes: {data: {}}`
   const service = await made(t, ada, compose)
   updateService(t.db, service.id, { deletingAt: new Date(), deletingVolumes: true })
-  await startAgain(t)
+  await startAgain(t, ada)
   expect(await leftOf(t, service)).toEqual({ containers: [], networks: [], volumes: [] })
   expect((await ada.get(`/services/${service.id}`)).status).toBe(404)
 })
@@ -61,10 +65,26 @@ test('a start that was interrupted can be cancelled by the next process', async 
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const { json } = await ada.post('/services/compose', { name: 'slow', compose: slow })
-  await t.runner.stop()
-  await startAgain(t)
-  const cancelled = await ada.post(`/services/${json.id}/cancel`)
+  await t.jobs.stop()
+  const again = await startAgain(t, ada)
+  const cancelled = await again.ada.post(`/services/${json.id}/cancel`)
   expect(cancelled.json).toMatchObject({ status: 'failed', error: { code: 'cancelled' } })
+  expect((await leftOf(t, json)).containers).toEqual([])
+})
+
+test('a start in which Davit died twice is given up, and leaves nothing', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { reached, goOn } = standStillAt(t, 'startContainer')
+  const { json } = await ada.post('/services/compose', { name: 'slow', compose: slow })
+  await reached
+  goOn()
+  t.db.update(jobs).set({ attempt: 2 }).run()
+  const again = await startAgain(t, ada)
+  expect(await settled(again.next, again.ada, json)).toMatchObject({
+    status: 'failed',
+    error: { code: 'interrupted', step: 'starting' },
+  })
   expect((await leftOf(t, json)).containers).toEqual([])
 })
 
@@ -78,11 +98,11 @@ test('a change that Davit’s end interrupts goes on, and is undone when it does
     compose: compose.replace('[sleep, "999"]', '["false"]'),
   })
   await pulling
-  await t.runner.stop()
+  await t.jobs.stop()
   await changing
 
-  await startAgain(t)
-  const after = await settled(t, ada, service)
+  const again = await startAgain(t, ada)
+  const after = await settled(again.next, again.ada, service)
   expect(after.error.message).toStartWith('The change was undone.')
   expect(getService(t.db, service.id)).toMatchObject({ compose, status: 'running' })
 })

@@ -51,9 +51,7 @@ export function testApp(
   })
   const app = createApp(deps)
   onTestFinished(async () => {
-    await deps.queue.stop()
-    await deps.runner.stop()
-    await deps.pruneRuns.stop()
+    await deps.jobs.stop()
     if (hasMade()) await removeFromEngine(docker, labelFilter(deps.instanceId))
     for (const { name } of deps.db.select().from(givenImages).all())
       await docker.removeImage(name, { force: true })

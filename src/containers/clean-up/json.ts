@@ -1,3 +1,4 @@
+import type { CleanUp } from './clean-ups.ts'
 import type { DiskShares } from './disk-shares.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 import { itemOf, thingKind } from './kinds.ts'
@@ -6,7 +7,6 @@ import { goesByDefault } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
 import { bytesOf } from './prune.ts'
 import type { Skipped } from './prune.ts'
-import type { PruneRun } from './runs.ts'
 import type { Schedule } from './schedule-store.ts'
 
 const thingJson = ({ kind, id, name, bytes }: Thing) => ({ kind: thingKind(kind), id, name, bytes })
@@ -36,7 +36,7 @@ export function previewJson({ candidates, kept }: Plan) {
   }
 }
 
-export const runJson = ({ by, startedAt, finishedAt, outcome, error }: PruneRun) => ({
+export const runJson = ({ by, startedAt, finishedAt, outcome, error }: CleanUp) => ({
   dryRun: false,
   removed: outcome.removed.map(thingJson),
   skipped: outcome.skipped.map(skippedJson),

@@ -42,3 +42,28 @@ export function parseItem(item: string): Pick<Thing, 'kind' | 'id'> | null {
   const kind = pruneKinds.find((kind) => singular[kind] === item.slice(0, at))
   return kind && at < item.length - 1 ? { kind, id: item.slice(at + 1) } : null
 }
+
+/** Such as `2 images, 1 network`. */
+export function countByKind(things: Pick<Thing, 'kind'>[]) {
+  const counts = pruneKinds.flatMap((kind) => {
+    const count = things.filter((thing) => thing.kind === kind).length
+    return count > 0 ? [`${count} ${count === 1 ? one[kind] : many[kind]}`] : []
+  })
+  return counts.join(', ') || 'nothing'
+}
+
+const many = {
+  containers: 'containers',
+  images: 'images',
+  networks: 'networks',
+  volumes: 'volumes',
+  build_cache: 'entries of the build cache',
+}
+
+const one: typeof many = {
+  containers: 'container',
+  images: 'image',
+  networks: 'network',
+  volumes: 'volume',
+  build_cache: 'entry of the build cache',
+}

@@ -5,6 +5,7 @@ import { PostForm } from '../../web/form.tsx'
 import type { Draft } from '../../web/input.ts'
 import { SettingsFrame } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
+import type { CleanUp } from './clean-ups.ts'
 import type { BuildLimits } from './build-limits.ts'
 import { BuildLimitsView } from './build-limits-view.tsx'
 import { DiskChart } from './disk-chart.tsx'
@@ -12,7 +13,6 @@ import type { DiskShares } from './disk-shares.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 import { KindChoice } from './kind-choice.tsx'
 import { pruneKinds } from './kinds.ts'
-import type { PruneRun } from './runs.ts'
 import { CleanUpForm } from './schedule-form.tsx'
 import type { Schedule } from './schedule-store.ts'
 
@@ -24,7 +24,7 @@ type PruneOverview = {
   isFull: boolean
   builds: BuildLimits
   schedule: Schedule
-  latest: PruneRun | null
+  latest: CleanUp | null
   draft: Draft
 }
 

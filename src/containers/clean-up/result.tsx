@@ -1,15 +1,14 @@
 import { EmptyState } from '../../web/components.tsx'
 import { Ago } from '../../web/times.tsx'
 import { bytes } from '../../web/units.ts'
-import { thingKind } from './kinds.ts'
+import type { CleanUp } from './clean-ups.ts'
+import { countByKind, thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import { prunePath } from './page.tsx'
 import { bytesOf } from './prune.ts'
-import { countByKind } from './runs.ts'
-import type { PruneRun } from './runs.ts'
 
 /** What went and what did not; asks again every two seconds while it is at work. */
-export const PruneResult = ({ run }: { run: PruneRun | null }) =>
+export const PruneResult = ({ run }: { run: CleanUp | null }) =>
   run?.finishedAt === null ? (
     <div
       id="clean-up"
@@ -37,7 +36,7 @@ export const PruneResult = ({ run }: { run: PruneRun | null }) =>
     </div>
   )
 
-const Result = ({ run, title }: { run: PruneRun; title: string }) => {
+const Result = ({ run, title }: { run: CleanUp; title: string }) => {
   const { removed, skipped } = run.outcome
   return (
     <div class="form">

@@ -11,7 +11,7 @@ import { show, showSaved } from '../../web/respond.tsx'
 import type { View } from '../../web/respond.tsx'
 import { userOf } from '../../web/user-of.ts'
 import { whileAlive } from '../../web/while-alive.ts'
-import { patience, within } from '../../web/within.ts'
+import { endsWithin, patience, within } from '../../web/within.ts'
 import { buildLimits } from './build-limits.ts'
 import { diskShares } from './disk-shares.ts'
 import { diskSpace } from './disk-space.ts'
@@ -29,7 +29,7 @@ const resultPath = `${prunePath}/result`
 
 /** Cleaning up the engine, for admins: what takes the disk, a look at what can go, and its end. */
 export const pruneRoutes = (deps: Deps) => {
-  const { db, pruneRuns } = deps
+  const { db, cleanUps, jobs } = deps
   const audit = auditor(db)
 
   return factory
@@ -38,17 +38,17 @@ export const pruneRoutes = (deps: Deps) => {
     .post(prunePath, requireAdmin, input(pruneForm, overview), async (c) => {
       const { what, items, dryRun } = c.var.input
       if (dryRun) return show(c, await preview(c, what))
-      const run = pruneRuns.start({
+      const { id } = cleanUps.start({
         actor: userOf(c),
         address: c.var.address,
         what,
         // nothing ticked in a form is nothing, not all that goes by default
         items: items === null ? [] : items,
       })
-      await within(patience, run.done)
+      const done = await endsWithin(patience, jobs.ended(id))
+      const run = cleanUps.latest!
       if (run.error && run.outcome.removed.length === 0) throw run.error
       if (clientOf(c) === 'browser') return c.redirect(resultPath, 303)
-      const done = run.finishedAt !== null
       if (!done) c.header('Location', resultPath)
       return show(c, result(c), done ? 200 : 202)
     })
@@ -80,14 +80,14 @@ export const pruneRoutes = (deps: Deps) => {
         <PruneOverviewSections
           {...disk}
           {...{ builds, schedule, draft }}
-          latest={pruneRuns.latest}
+          latest={cleanUps.latest}
         />
       ),
       json: () => ({
         ...diskJson(disk),
         builds,
         schedule: scheduleJson(schedule),
-        latest: pruneRuns.latest && runJson(pruneRuns.latest),
+        latest: cleanUps.latest && runJson(cleanUps.latest),
       }),
     })
   }
@@ -101,7 +101,7 @@ export const pruneRoutes = (deps: Deps) => {
   }
 
   function result(c: Context): View {
-    const run = pruneRuns.latest
+    const run = cleanUps.latest
     return framed(c, {
       fragment: () => <PruneResult run={run} />,
       json: () => run && runJson(run),

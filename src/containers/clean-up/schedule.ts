@@ -1,17 +1,11 @@
 import type { Deps } from '../../deps.ts'
 import { Failure } from '../../platform/errors.ts'
 import { repeat } from '../../platform/repeat.ts'
-import { bytes } from '../../web/units.ts'
 import { diskSpace } from './disk-space.ts'
-import { goesByDefault } from './plan.ts'
-import type { Judged } from './plan.ts'
-import { bytesOf } from './prune.ts'
-import { countByKind } from './runs.ts'
-import type { PruneRun } from './runs.ts'
 import { getSchedule, saveSchedule, scheduleSetAt } from './schedule-store.ts'
 import type { Schedule } from './schedule-store.ts'
 
-type CleanUpDeps = Pick<Deps, 'db' | 'docker' | 'config' | 'pruneRuns'>
+type CleanUpDeps = Pick<Deps, 'db' | 'docker' | 'config' | 'cleanUps' | 'jobs'>
 
 /** Milliseconds between looks at the clock. */
 const interval = 60_000
@@ -22,21 +16,29 @@ export const keepSchedule = (deps: CleanUpDeps, { signal }: { signal: AbortSigna
 
 /** Whether it ran. An engine that is away is told, and tried again at the next look. */
 export async function runIfDue(deps: CleanUpDeps, now: Date): Promise<boolean> {
-  const { db, pruneRuns } = deps
+  const { db, cleanUps, jobs } = deps
   const schedule = getSchedule(db)
-  if (!isDue(schedule, { now, setAt: scheduleSetAt(db) }) || pruneRuns.isBusy) return false
-  try {
-    const lastOutcome = await run(deps, schedule)
+  if (!isDue(schedule, { now, setAt: scheduleSetAt(db) }) || cleanUps.isBusy) return false
+  const { what, threshold } = schedule
+  const space = threshold > 0 ? await diskSpace(deps).catch(unlessAway) : null
+  if (space instanceof Failure) {
+    saveSchedule(db, { lastOutcome: `Could not run: ${space.message}` })
+    return false
+  }
+  if (space && space.used < threshold) {
+    const lastOutcome = `The disk was ${space.used} % full, which is under ${threshold} %: nothing was done.`
     saveSchedule(db, { lastRunAt: now, lastOutcome })
     return true
-  } catch (error) {
-    if (error instanceof Failure) {
-      saveSchedule(db, { lastOutcome: `Could not run: ${error.message}` })
-      return false
-    }
-    saveSchedule(db, { lastRunAt: now, lastOutcome: 'It failed. The log of Davit says why.' })
-    throw error
   }
+  const actor = { id: null, email: 'the clean-up of every day' }
+  const { id } = cleanUps.start({ actor, address: null, what, dueAt: now.getTime() })
+  await jobs.ended(id)
+  return getSchedule(db).lastRunAt?.getTime() === now.getTime()
+}
+
+function unlessAway(error: unknown) {
+  if (error instanceof Failure) return error
+  throw error
 }
 
 /** The hour of today has come since it last ran, and since it was set. */
@@ -50,24 +52,4 @@ export function isDue(
   // a time to come is one of a clock that has been put back since
   const isSince = (time: Date | null) => time !== null && time >= due && time <= now
   return now >= due && !isSince(lastRunAt) && !isSince(setAt)
-}
-
-async function run(deps: CleanUpDeps, { what, threshold }: Schedule): Promise<string> {
-  const space = threshold > 0 ? await diskSpace(deps) : null
-  if (space && space.used < threshold)
-    return `The disk was ${space.used} % full, which is under ${threshold} %: nothing was done.`
-  const actor = { id: null, email: 'the clean-up of every day' }
-  const run = deps.pruneRuns.start({ actor, address: null, what, choose: isOldEnough })
-  await run.done
-  if (run.error && run.outcome.removed.length === 0) throw run.error
-  return outcomeOf(run)
-}
-
-/** A build cache of today makes the next build fast; it is worth more than its room. */
-const isOldEnough = (thing: Judged) => goesByDefault(thing) && thing.idle !== false
-
-function outcomeOf({ outcome: { removed, skipped }, error }: PruneRun) {
-  const went = `Removed ${countByKind(removed)}, ${bytes(bytesOf(removed))}.`
-  if (error) return `${went} It broke off before the end.`
-  return skipped.length > 0 ? `${went} Left ${countByKind(skipped)}.` : went
 }

@@ -66,9 +66,9 @@ export const volumesOf = ({ environment }: Pick<Run, 'environment'>) =>
  * Readable in `docker ps`, and one for each try of a deployment: what the engine was still making
  * when Davit was killed may have the name of the one before.
  */
-function containerName({ project, environment, deployment }: Run) {
+function containerName({ project, environment, deployment, attempt }: Run) {
   const slug = project.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')
   const readable = `davit-${slug}-${environment.name}`.replace(/-+/g, '-').slice(0, 40)
-  const again = deployment.attempt > 1 ? `-${deployment.attempt}` : ''
+  const again = attempt > 1 ? `-${attempt}` : ''
   return `${readable}-${deployment.id.slice(-12)}${again}`
 }

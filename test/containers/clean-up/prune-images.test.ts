@@ -110,7 +110,7 @@ test('of the build cache the entry that was named goes', async () => {
   const step = `RUN echo ${t.instanceId} > /a`
   const project = await aProject(t, root, { ...files, Dockerfile: `${Dockerfile}\n${step}` })
   const { image, containerId } = await project.deploy()
-  await t.queue.idle()
+  await t.jobs.idle()
   const named = ({ name }: Entry) => name.includes(t.instanceId)
   expect((await preview(root, ['build_cache'])).kept.find(named)!.reason).toContain('an image')
   await t.docker.removeContainer(containerId, { force: true })

@@ -36,7 +36,7 @@ test('a dry run names what can go and what stays, and changes nothing', async ()
   expect(of(kept, busy)!.reason).toBe('it runs')
   for (const container of [id, served, stranger, busy])
     expect(await isThere(t, container)).toBe(true)
-  expect(t.pruneRuns.latest).toBeNull()
+  expect(t.cleanUps.latest).toBeNull()
 })
 
 test('without items all that is Davit’s goes, and nothing of others', async () => {
@@ -151,7 +151,7 @@ test('a deployment in work is not disturbed by clean-ups that go on all the time
     expect(await answerOf(ended)).toBe(text)
     expect(cleanUps).toBeGreaterThan(2)
   }
-  await t.queue.idle()
+  await t.jobs.idle()
   const current = (await root.get(`/projects/${project.id}/deployments`)).json.items[0]
   expect(await t.docker.inspectImage(current.image)).not.toBeNull()
   const own = await t.docker.listContainers({ labels: [`davit.project=${project.id}`], all: true })

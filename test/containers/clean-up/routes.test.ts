@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
 import { diskOverview, prunePreview, pruneResult } from '../../../src/api/prune.ts'
+import { jobs } from '../../../src/db/schema.ts'
+import { recoverCleanUps } from '../../../src/containers/clean-up/clean-ups.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
 import { testApp } from '../../support/app.ts'
 import { anOwn, aStranger } from '../engine.ts'
@@ -39,7 +41,7 @@ test.each([
   const { status, json } = await t.logInAsAdmin().post('/settings/prune', body)
   expect(status).toBe(422)
   expect(json.errors.map((error: { field: string }) => error.field)).toEqual([field])
-  expect(t.pruneRuns.latest).toBeNull()
+  expect(t.cleanUps.latest).toBeNull()
 })
 
 test('the answers are what the document says', async () => {
@@ -145,7 +147,7 @@ test('what takes long goes on after the answer, alone, and its page tells how fa
   expect((await root.page('/settings/prune')).text).toContain('A clean-up is at work')
 
   held.resolve()
-  await t.pruneRuns.latest!.done
+  await t.jobs.idle()
   delete t.faults.removeContainer
   const { json } = await root.get('/settings/prune/result')
   expect(json).toMatchObject({ complete: true, by: 'root@example.com' })
@@ -161,7 +163,7 @@ test('Davit ends without waiting for the rest of a clean-up', async () => {
   const { removeContainer } = t.docker
   let stopped = Promise.resolve()
   t.faults.removeContainer = (...call) => {
-    stopped = t.pruneRuns.stop()
+    stopped = t.jobs.stop()
     return removeContainer(...call)
   }
   const { json } = await root.post('/settings/prune', {
@@ -172,4 +174,37 @@ test('Davit ends without waiting for the rest of a clean-up', async () => {
   await stopped
   expect(json).toMatchObject({ complete: false })
   expect([json.removed.length, json.skipped.length]).toEqual([1, 1])
+})
+
+test('a clean-up that Davit’s end interrupts goes on once, and is given up then', async () => {
+  const t = testApp()
+  const root = t.logInAsAdmin()
+  const id = await aStranger(t, 'exit 0')
+  const input = {
+    actor: root.user,
+    address: null,
+    what: ['containers'],
+    items: [`container:${id}`],
+  }
+  const left = { kind: 'clean-up', subjectId: 'engine', status: 'running' } as const
+  const died = (attempt: number) =>
+    t.db
+      .insert(jobs)
+      .values({ ...left, slot: 'clean-up', attempt, input: JSON.stringify(input) })
+      .run()
+  died(2)
+  const { signal } = new AbortController()
+  await recoverCleanUps(t.deps, { signal })
+  expect((await root.get('/settings/prune/result')).json).toMatchObject({
+    complete: false,
+    removed: [],
+  })
+  expect(await t.docker.inspectContainer(id)).not.toBeNull()
+
+  died(1)
+  expect((await root.post('/settings/prune', nothing)).status).toBe(409)
+  await recoverCleanUps(t.deps, { signal })
+  await t.jobs.idle()
+  const { json } = await root.get('/settings/prune/result')
+  expect(json).toMatchObject({ complete: true, by: root.user.email, removed: [{ id }] })
 })

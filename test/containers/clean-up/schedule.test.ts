@@ -87,9 +87,9 @@ test('it waits for a clean-up that is at work', async () => {
   const t = testApp()
   saveSchedule(t.db, { enabled: true, what, hour: 3, threshold: 0 })
   const actor = { id: null, email: 'someone' }
-  const run = t.pruneRuns.start({ actor, address: null, what: ['containers'], items: [] })
+  const { id } = t.cleanUps.start({ actor, address: null, what: ['containers'], items: [] })
   expect(await runIfDue(t.deps, at(4, 3))).toBe(false)
-  await run.done
+  await t.jobs.ended(id)
   expect(await runIfDue(t.deps, at(4, 3))).toBe(true)
 })
 

@@ -48,7 +48,7 @@ export async function aService(
   }
 
   async function settled() {
-    while (t.runner.isBusy(made.json.id)) await Bun.sleep(20)
+    while (t.jobs.isBusy(made.json.id)) await Bun.sleep(20)
   }
 }
 

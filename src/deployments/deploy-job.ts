@@ -1,0 +1,88 @@
+import type { Deps } from '../deps.ts'
+import type { GivenUp, Handler } from '../jobs/jobs.ts'
+import { endJob, putBackJob } from '../jobs/store.ts'
+import type { Job } from '../jobs/store.ts'
+import { LogWriter } from './log-writer.ts'
+import { runPipeline } from './pipeline.ts'
+import type { PipelineDeps } from './pipeline.ts'
+import { activeStatuses, getJob, moveDeployment } from './store.ts'
+import type { Deployment } from './store.ts'
+import { slotFor } from './waiting-store.ts'
+
+/** Deployments as jobs, whose ids they share: runs the pipeline, and stores the ends that it can't. */
+export const deployHandler = (deps: PipelineDeps): Handler => ({
+  run: (work) => runPipeline(deps, work),
+  giveUp(job, end) {
+    const deployment = getJob(deps.db, job.id)?.deployment
+    if (deployment) giveUp(deps, { job, deployment, end })
+  },
+  putBack(job) {
+    const deployment = getJob(deps.db, job.id)?.deployment
+    if (deployment) putBack(deps, deployment)
+    else endJob(deps.db, job.id)
+  },
+})
+
+type StoreDeps = Pick<Deps, 'db' | 'logDb' | 'logs'>
+
+/** What it may have made is removed as an orphan. */
+function giveUp(
+  deps: StoreDeps,
+  { job, deployment, end }: { job: Job; deployment: Deployment; end: GivenUp },
+) {
+  const { id, status: from } = deployment
+  const { line, ...outcome } = outcomeOf(job, { status: from, end })
+  const made = { containerId: null, ...(from !== 'pending' && { image: null }) }
+  const moved = { id, from: ['pending', ...activeStatuses] as const, ...made, ...outcome }
+  if (!moveDeployment(deps.db, { ...moved, finishedAt: new Date() })) return
+  tell(deps, { id, status: outcome.status, line })
+}
+
+function outcomeOf(
+  { attempt }: Job,
+  { status, end: { why, by } }: { status: Deployment['status']; end: GivenUp },
+) {
+  if (why === 'broken') return broken
+  if (why === 'cancelled') {
+    const waited = `Cancelled${by ? ` by ${by}` : ''} while it waited.`
+    return { status: 'cancelled', line: status === 'pending' ? waited : 'Cancelled.' } as const
+  }
+  const message = `Davit ended ${attempt} times while ${status}.`
+  return {
+    status: 'failed',
+    line: `Failed: ${message}`,
+    errorStep: status,
+    errorCode: 'interrupted',
+    errorMessage: message,
+    errorHint: 'Look at the memory of the server, then deploy again.',
+  } as const
+}
+
+/** Its log has said what it could. */
+const broken = {
+  status: 'failed',
+  line: null,
+  errorCode: 'internal',
+  errorMessage: 'Something went wrong inside Davit.',
+  errorHint: 'Its own log has the details. Trying again can help.',
+} as const
+
+function putBack(deps: StoreDeps, { id, status, image }: Deployment) {
+  deps.db.transaction(() => {
+    putBackJob(deps.db, id, { slot: slotFor(image), isAttempt: true })
+    moveDeployment(deps.db, { id, from: [status], status: 'pending' })
+  })
+  const line = `Davit ended while ${status}. The deployment resumes.`
+  tell(deps, { id, status: 'pending', line })
+}
+
+/** Once it is stored, and before anyone who follows the log hears that it has ended. */
+function tell(
+  deps: StoreDeps,
+  { id, status, line }: Pick<Deployment, 'id' | 'status'> & { line: string | null },
+) {
+  const log = new LogWriter(deps, id)
+  if (line) log.write(line)
+  log.flush()
+  deps.logs.publish(id, { status })
+}

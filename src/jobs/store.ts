@@ -1,0 +1,92 @@
+import { and, asc, eq, inArray, notInArray, or, sql } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { jobs } from '../db/schema.ts'
+
+export type Job = typeof jobs.$inferSelect
+export type Slot = NonNullable<Job['slot']>
+
+/** The database, or a transaction of it. */
+type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
+
+/** Stores a job, in the transaction that stores what it is for. When that is stored, wake the jobs. */
+export const insertJob = (
+  db: Store,
+  job: Pick<typeof jobs.$inferInsert, 'id' | 'kind' | 'subjectId' | 'ownerId' | 'slot' | 'input'>,
+): Job => db.insert(jobs).values(job).returning().get()
+
+/** Undefined once it has ended. */
+export const getJob = (db: Store, id: string): Job | undefined =>
+  db.select().from(jobs).where(eq(jobs.id, id)).get()
+
+/** Of all that waits or runs on these subjects or for that owner. */
+export const listJobIds = (db: Store, of: { subjectIds: string[] } | { ownerId: string }) =>
+  db
+    .select({ id: jobs.id })
+    .from(jobs)
+    .where('ownerId' in of ? eq(jobs.ownerId, of.ownerId) : inArray(jobs.subjectId, of.subjectIds))
+    .all()
+    .map(({ id }) => id)
+
+/** Whether a job of the subject waits or runs. */
+export const hasJob = (db: Store, subjectId: string) =>
+  db.select({ id: jobs.id }).from(jobs).where(eq(jobs.subjectId, subjectId)).limit(1).get() !==
+  undefined
+
+/** Those that may begin where a slot is free, oldest first. */
+export const listStartable = (db: Store): Job[] =>
+  db
+    .select()
+    .from(jobs)
+    .where(
+      and(
+        isStartable,
+        notInArray(
+          jobs.subjectId,
+          db.select({ id: jobs.subjectId }).from(jobs).where(eq(jobs.status, 'running')),
+        ),
+      ),
+    )
+    .orderBy(asc(jobs.id))
+    .all()
+
+/** Those that were begun, and those whose end was asked for, oldest first. */
+export const listUnsettled = (db: Store): Job[] =>
+  db
+    .select()
+    .from(jobs)
+    .where(or(eq(jobs.status, 'running'), eq(jobs.cancelRequested, true)))
+    .orderBy(asc(jobs.id))
+    .all()
+
+/** Begins it; undefined when it was cancelled meanwhile. */
+export const claimJob = (db: Store, id: string): Job | undefined =>
+  db
+    .update(jobs)
+    .set({ status: 'running', attempt: sql`${jobs.attempt} + 1` })
+    .where(and(eq(jobs.id, id), isStartable))
+    .returning()
+    .get()
+
+const isStartable = and(eq(jobs.status, 'waiting'), eq(jobs.cancelRequested, false))
+
+/** It waits again; one that Davit's stop ended was no attempt, one that a crash ended was. */
+export const putBackJob = (
+  db: Store,
+  id: string,
+  { slot, isAttempt = false }: { slot?: Job['slot']; isAttempt?: boolean } = {},
+) =>
+  db
+    .update(jobs)
+    .set({ status: 'waiting', slot, ...(!isAttempt && { attempt: sql`max(0, attempt - 1)` }) })
+    .where(eq(jobs.id, id))
+    .run()
+
+/** Has them end, though this process may be killed before they have. */
+export const requestCancel = (db: Store, ids: string[]) =>
+  db.update(jobs).set({ cancelRequested: true }).where(inArray(jobs.id, ids)).run()
+
+/** Removes a job, in the transaction that stores its outcome. */
+export const endJob = (db: Store, id: string) => db.delete(jobs).where(eq(jobs.id, id)).run()
+
+export const endJobs = (db: Store, ids: string[]) =>
+  db.delete(jobs).where(inArray(jobs.id, ids)).run()
