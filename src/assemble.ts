@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { setupCodeFor } from './accounts/setup-code.ts'
+import { setupCodeFor } from './accounts/admission.ts'
 import type { Config } from './config.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
 import { Conditions } from './containers/conditions.ts'

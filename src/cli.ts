@@ -8,7 +8,7 @@ import { user } from './cli/user.ts'
 import { ConfigError } from './config.ts'
 import { AppError, Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
-import { version } from './platform/version.ts'
+import { version } from './platform/root.ts'
 
 const usage = `Davit ${version}: builds, runs and watches your apps from git.
 

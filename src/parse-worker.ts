@@ -8,7 +8,7 @@ import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
 import { plainError } from './platform/error-transfer.ts'
 import { packOwnFile } from './services/own-file.ts'
-import { readPush } from './webhooks/read-event.ts'
+import { readPush } from './webhooks/payload.ts'
 import { touchesEach } from './webhooks/watch-paths.ts'
 import type { Reply } from './platform/worker-pool.ts'
 

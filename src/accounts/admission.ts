@@ -1,9 +1,9 @@
 import type { Config } from '../config.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
-import { hashToken } from '../platform/secrets.ts'
-import { isSetupCode } from './setup-code.ts'
+import { hashToken, randomCode, sameSecret } from '../platform/secrets.ts'
 import { getOpenInvite, getUserByEmail, hasUsers } from './store.ts'
 import type { Store } from './store.ts'
+import { isLoopback } from '../platform/hosts.ts'
 
 export type AdmissionDeps = { config: Config; setupCode: string | null; db: Store }
 
@@ -54,3 +54,13 @@ const wrongSetupCode = () =>
 
 const duplicateEmail = () =>
   conflictField('email', 'This e-mail address has an account already. Log in instead.')
+
+/** What registering the first account wants; null where only this machine itself can reach Davit. */
+export const setupCodeFor = ({ host, url }: Pick<Config, 'host' | 'url'>) =>
+  isLoopback(host) && (url === null || isLoopback(url.hostname)) ? null : randomCode()
+
+/** Whether it is the code, however the groups of letters were typed. */
+export const isSetupCode = (typed: string, code: string) =>
+  sameSecret(lettersOf(typed), lettersOf(code))
+
+const lettersOf = (text: string) => text.toUpperCase().replace(/[^A-Z2-7]/g, '')

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
-import { clientOf } from '../web/client.ts'
-import { pageBefore } from '../web/page-before.ts'
+import { clientOf, pageBefore } from '../web/client.ts'
 import { setBoundCookie, takeBoundCookie } from '../web/visitor.ts'
 import type { VisitorDeps } from '../web/visitor.ts'
 

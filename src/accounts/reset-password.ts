@@ -1,11 +1,10 @@
 import { recordEvent } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
-import { deleteFailuresOf } from './failure-store.ts'
+import { deleteFailuresOf, deleteSessionsOf, getUserByEmail } from './store.ts'
 import { passwordForm } from './forms.ts'
 import { deleteIdentitiesOf } from './identity-store.ts'
 import { hashPassword } from './passwords.ts'
-import { deleteSessionsOf, getUserByEmail } from './store.ts'
 import { deleteTokensOf } from './token-store.ts'
 import { listUsers, updateUser } from './user-store.ts'
 

@@ -11,9 +11,9 @@ import { cookieOptions, cookieValues, hostCookie } from '../web/cookies.ts'
 import { giveCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
-import { endTheFuture, tolerance } from './future-store.ts'
-import { readBearer } from './bearer.ts'
 import {
+  endTheFuture,
+  tolerance,
   deleteExpiredSessions,
   deleteSession,
   deleteStaleSessions,
@@ -22,6 +22,12 @@ import {
   setSessionSeen,
 } from './store.ts'
 import type { SessionRow, UserRow } from './store.ts'
+import { getToken, setTokenUsed } from './token-store.ts'
+import { clientOf } from '../web/client.ts'
+import { hasHandler } from '../web/form-method.ts'
+import { notLoggedIn } from '../web/user-of.ts'
+import type { VisitorDeps } from '../web/visitor.ts'
+import { rememberPage } from './next-page.ts'
 
 /** What logins and identities need. */
 export type AccountDeps = { db: Db; secrets: Secrets; config: Config }
@@ -115,3 +121,42 @@ const giveSessionCookie = (c: Context, deps: AccountDeps, token: string) =>
   setCookie(c, cookieName(deps), token, { ...sessionCookie(deps), maxAge: lifetime / 1000 })
 
 const sessionCookie = ({ config }: AccountDeps) => ({ ...cookieOptions(config), httpOnly: true })
+
+/** Milliseconds between two notes of when a token was last used: a write for each request would be dear. */
+const usedEvery = 60_000
+
+/**
+ * The API token that a request shows in `Authorization: Bearer`, the only place where one counts, with
+ * its user; null when it shows none. Throws when it is not valid, for whatever reason.
+ */
+export function readBearer(c: Context, db: Db) {
+  const header = c.req.header('Authorization') ?? ''
+  if (!/^bearer\b/i.test(header)) return null
+  const found = getToken(db, hashToken(header.slice('bearer'.length).trim()))
+  if (!found) {
+    c.header('WWW-Authenticate', 'Bearer')
+    throw new AppError(
+      'unauthorized',
+      'This API token is not valid: it is mistyped, was revoked or has expired. Make another under Settings, Tokens.',
+    )
+  }
+  noteUse(db, found.token)
+  return found
+}
+
+function noteUse(db: Db, { id, lastUsedAt }: { id: string; lastUsedAt: Date | null }) {
+  const now = Date.now()
+  const since = lastUsedAt ? now - lastUsedAt.getTime() : Infinity
+  if (since < usedEvery && since > -tolerance) return
+  unlessFull(() => setTokenUsed(db, { id, at: new Date(now) }))
+}
+
+/** Lets only who is logged in pass. What does not exist is answered so without a login. */
+export const requireUser = (deps: VisitorDeps) =>
+  factory.createMiddleware(async function checkUser(c, next) {
+    if (c.var.user || !hasHandler(c)) return next()
+    if (clientOf(c) !== 'program') rememberPage(c, deps)
+    if (clientOf(c) === 'browser') return c.redirect('/login', 303)
+    if (clientOf(c) === 'partial') c.header('HX-Redirect', '/login')
+    throw notLoggedIn()
+  })

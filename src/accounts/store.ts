@@ -1,8 +1,7 @@
 import { and, desc, eq, gt, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
-import { countRows } from '../db/count.ts'
+import { countRows, preparedOnce } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
-import { preparedOnce } from '../db/prepared.ts'
-import { apiTokens, invites, sessions, users } from '../db/schema.ts'
+import { apiTokens, invites, sessions, users, loginFailures } from '../db/schema.ts'
 import { notFound } from '../platform/errors.ts'
 
 export type UserRow = typeof users.$inferSelect
@@ -164,4 +163,51 @@ export function deleteOpenInvite(db: Store, id: string) {
     .returning()
     .get()
   if (!gone) throw notFound('invitation')
+}
+
+export const insertFailure = (db: Store, values: { email: string; address: string }) =>
+  db.insert(loginFailures).values(values).run()
+
+/** The time of the nth newest failure of an e-mail or an address after the given time. */
+export const getFailureTime = (
+  db: Store,
+  { by, value, nth, after }: { by: 'email' | 'address'; value: string; nth: number; after: Date },
+) =>
+  db
+    .select({ at: loginFailures.createdAt })
+    .from(loginFailures)
+    .where(and(eq(loginFailures[by], value), gt(loginFailures.createdAt, after)))
+    .orderBy(desc(loginFailures.createdAt))
+    .limit(1)
+    .offset(nth - 1)
+    .get()?.at
+
+export const deleteFailuresOf = (db: Store, email: string) =>
+  db.delete(loginFailures).where(eq(loginFailures.email, email)).run()
+
+/** Also those of a time to come, when the clock was put back: nobody waits for that to pass. */
+export const deleteFailuresOutside = (db: Store, { after, until }: { after: Date; until: Date }) =>
+  db
+    .delete(loginFailures)
+    .where(or(lte(loginFailures.createdAt, after), gt(loginFailures.createdAt, until)))
+    .run()
+
+/** Milliseconds that a clock may be put back without anything to mend. */
+export const tolerance = 24 * 3_600_000
+
+/**
+ * What was made at a time to come counts as made now: a clock that ran ahead for a while leaves
+ * nothing behind that is good for years.
+ */
+export function endTheFuture(db: Store) {
+  const now = new Date()
+  const from = new Date(now.getTime() + tolerance)
+  for (const table of [sessions, apiTokens, invites])
+    db.update(table)
+      .set({
+        expiresAt: sql`${table.expiresAt} - ${table.createdAt} + ${now.getTime()}`,
+        createdAt: now,
+      })
+      .where(gt(table.createdAt, from))
+      .run()
 }

@@ -1,12 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { networkOf } from '../web/client-address.ts'
-import {
-  deleteFailuresOf,
-  deleteFailuresOutside,
-  getFailureTime,
-  insertFailure,
-} from './failure-store.ts'
+import { deleteFailuresOf, deleteFailuresOutside, getFailureTime, insertFailure } from './store.ts'
 
 /** Milliseconds in which failures count. */
 const window = 15 * 60_000

@@ -1,5 +1,5 @@
 import { and, desc, eq, gt, isNull, lt, or } from 'drizzle-orm'
-import { countRows } from '../db/count.ts'
+import { countRows } from '../db/queries.ts'
 import { apiTokens, users } from '../db/schema.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'

@@ -1,6 +1,6 @@
 import { desc, eq, lt } from 'drizzle-orm'
 import { projects, services, users } from '../db/schema.ts'
-import { refuseDuplicate } from '../db/unique.ts'
+import { refuseDuplicate } from '../db/failures.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 import type { Store, UserRow } from './store.ts'

@@ -1,11 +1,10 @@
 import { ServiceBadge } from '../services/service-badge.tsx'
-import { Badge } from '../web/badge.tsx'
+import { Badge, StatusBadge } from '../web/status-badge.tsx'
 import { EmptyState } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
 import { PostForm } from '../web/form.tsx'
 import { SpinnerIcon } from '../web/icons.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
-import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import type { Activity } from './activity.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { version } from '../platform/version.ts'
+import { version } from '../platform/root.ts'
 import type { Operation } from './operation.ts'
 import { problem } from './resources.ts'
 

@@ -4,7 +4,7 @@ import { parseConfig, settingsIn } from '../config.ts'
 import { bytes } from '../web/units.ts'
 import { print, readArguments, warn } from './command.ts'
 import type { Command, Environment } from './command.ts'
-import { newPassphrase, passphraseOption } from './passphrase.ts'
+import { newPassphrase, passphraseOption } from './ask.ts'
 
 const usage = 'davit backup FILE [--with-logs] [--passphrase-file FILE] [--force]'
 

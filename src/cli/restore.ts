@@ -6,7 +6,7 @@ import { tellContents } from '../backup/tell.ts'
 import { parseConfig } from '../config.ts'
 import { print, readArguments, warn } from './command.ts'
 import type { Command } from './command.ts'
-import { knownPassphrase, passphraseOption } from './passphrase.ts'
+import { knownPassphrase, passphraseOption } from './ask.ts'
 
 const usage = 'davit restore FILE [--passphrase-file FILE]'
 

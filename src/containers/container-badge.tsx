@@ -1,7 +1,7 @@
 import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
-import { Badge } from '../web/badge.tsx'
-import type { Look } from '../web/badge.tsx'
+import { Badge } from '../web/status-badge.tsx'
+import type { Look } from '../web/status-badge.tsx'
 import {
   CheckIcon,
   ClockIcon,

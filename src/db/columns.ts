@@ -1,5 +1,8 @@
 import { integer, text } from 'drizzle-orm/sqlite-core'
 import { newId } from './new-id.ts'
+import { getTableColumns } from 'drizzle-orm'
+import type { InferInsertModel } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 export const id = () => text().primaryKey().$defaultFn(newId)
 export const time = () => integer({ mode: 'timestamp_ms' })
@@ -8,3 +11,18 @@ export const createdAt = () =>
     .notNull()
     .$defaultFn(() => new Date())
 export const flag = () => integer({ mode: 'boolean' })
+
+/** What a form asks of a row: undefined leaves a column as it is, null brings back its default. */
+export type Changes<Table extends SQLiteTable> = {
+  [Field in keyof InferInsertModel<Table>]?: InferInsertModel<Table>[Field] | null | undefined
+}
+
+/** The values to store: each null is the default of its column, which is null where it has none. */
+export function withDefaults<Table extends SQLiteTable>(table: Table, values: Changes<Table>) {
+  const columns = getTableColumns(table)
+  const stored = Object.entries(values).map(([field, value]) => [
+    field,
+    value === null ? (columns[field]?.default ?? null) : value,
+  ])
+  return Object.fromEntries(stored) as Partial<InferInsertModel<Table>>
+}

@@ -1,6 +1,5 @@
 import { Database } from 'bun:sqlite'
-import { explained } from './unusable.ts'
-import { refuseUnsound } from './unsound.ts'
+import { explained, refuseUnsound } from './failures.ts'
 
 /** Rows of each table. */
 export type Counts = Record<string, number>

@@ -1,7 +1,7 @@
 import { Database, SQLiteError } from 'bun:sqlite'
 import { join } from 'node:path'
 import { Failure } from '../platform/errors.ts'
-import { explain } from './unusable.ts'
+import { explain } from './failures.ts'
 
 /**
  * Takes a data directory for this process, until it ends in whatever way: the lock is the kernel's.

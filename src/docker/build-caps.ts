@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { period, quota } from './control-groups.ts'
 import type { Caps } from './control-groups.ts'
-import type { Machine } from './machine.ts'
+import type { Machine } from './info.ts'
 
 /** What one build may use, of so many that may run at once. */
 export type BuildCaps = Caps & { builds: number }

@@ -10,7 +10,7 @@ import { readClassic } from './classic.ts'
 import { EngineError } from './failures.ts'
 import { buildsWithBuildKit } from './info.ts'
 import type { Builder } from './info.ts'
-import { readJsonLines } from './json-lines.ts'
+import { readJsonLines } from './lines.ts'
 
 export type BuildOptions = {
   /** A tar archive, read no faster than the engine takes it; cancelled when the build ends early. */

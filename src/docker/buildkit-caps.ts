@@ -5,9 +5,8 @@ import type { Engine } from './engine.ts'
 import { containersFolder, watchBuildContainers, whyUnseen } from './buildkit-containers.ts'
 import { findControlGroups, findGroup, isGroup, limitGroup, makeGroup } from './control-groups.ts'
 import type { ControlGroups } from './control-groups.ts'
-import { buildsWithBuildKit } from './info.ts'
+import { buildsWithBuildKit, engineMachine } from './info.ts'
 import type { Builder } from './info.ts'
-import { engineMachine } from './machine.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
 

@@ -1,6 +1,5 @@
 import type { Engine } from './engine.ts'
-import { toEngineTime } from './engine-time.ts'
-import { readJsonLines } from './json-lines.ts'
+import { readJsonLines } from './lines.ts'
 
 export type EngineEvent = {
   /** Such as `container`, `image`, `network`, `volume`. */
@@ -48,4 +47,11 @@ export async function* engineEvents(
     yield { type: Type, action: Action, id: Actor.ID, attributes: Actor.Attributes ?? {}, time }
   }
   throw engine.hungUp()
+}
+
+/** Seconds and nanoseconds, as the engine takes `since` and `until`; it refuses RFC 3339. */
+export function toEngineTime(time: Date | string): string {
+  const text = typeof time === 'string' ? time : time.toISOString()
+  const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''
+  return `${Math.floor(Date.parse(text) / 1000)}.${fraction.padEnd(9, '0')}`
 }

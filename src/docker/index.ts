@@ -11,14 +11,14 @@ import {
   startContainer,
   stopContainer,
   waitForExit,
+  putArchive,
 } from './containers.ts'
 import { diskUse, removeBuildCache } from './disk-use.ts'
 import { connectEngine } from './engine.ts'
 import { engineEvents } from './events.ts'
 import { hasImage, inspectImage, listImages, removeImage, tagImage } from './images.ts'
 import { untilHealthTestPasses } from './health-test.ts'
-import { engineFrontend, engineInfo } from './info.ts'
-import { engineMachine } from './machine.ts'
+import { engineFrontend, engineInfo, engineMachine } from './info.ts'
 import { waitForOutput, logSnapshot } from './log-snapshot.ts'
 import { containerLogs } from './logs.ts'
 import {
@@ -29,9 +29,7 @@ import {
   networkUse,
   removeNetwork,
 } from './networks.ts'
-import { imageDigest, pullImage } from './pull.ts'
-import { putArchive } from './put-archive.ts'
-import { checkRegistry } from './registries.ts'
+import { imageDigest, pullImage, checkRegistry } from './pull.ts'
 import { containerStats } from './stats.ts'
 import { usedSubnets } from './subnets.ts'
 import { createVolume, listVolumes, removeVolume } from './volumes.ts'

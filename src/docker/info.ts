@@ -106,3 +106,23 @@ function hasBuildKit({ Os, Components = [] }: Version, apiVersion: string) {
   const recent = major > 1 || (major === 1 && minor >= 39)
   return recent && Os === 'linux' && Components.some(({ Name }) => Name === 'Engine')
 }
+
+/** What the engine's machine has, and the folder there that holds the engine's data. */
+export type Machine = { cpus: number; memoryBytes: number; folder: string }
+
+type Place = { NCPU: number; MemTotal: number; DockerRootDir: string }
+
+const machines = new WeakMap<Engine, Machine>()
+
+/** Asked once: the engine takes its time for the answer, and a machine does not change under it. */
+export async function engineMachine(
+  engine: Engine,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<Machine> {
+  const asked = machines.get(engine)
+  if (asked) return asked
+  const info = await engine.request<Place>('GET', '/info', { signal })
+  const machine = { cpus: info.NCPU, memoryBytes: info.MemTotal, folder: info.DockerRootDir }
+  machines.set(engine, machine)
+  return machine
+}

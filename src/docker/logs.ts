@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts'
 import { Failure } from '../platform/errors.ts'
 import { inspectContainer } from './container-inspect.ts'
-import { toEngineTime } from './engine-time.ts'
+import { toEngineTime } from './events.ts'
 import { EngineError } from './failures.ts'
 import { OutputReader, TerminalReader } from './log-lines.ts'
 import type { ContainerLine } from './log-lines.ts'

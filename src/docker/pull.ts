@@ -1,7 +1,7 @@
 import type { Engine, RegistryAuth } from './engine.ts'
 import { EngineError } from './failures.ts'
 import { encodeReference, hasImage } from './images.ts'
-import { readJsonLines } from './json-lines.ts'
+import { readJsonLines } from './lines.ts'
 import { explainPull } from './pull-failures.ts'
 
 export type LayerProgress = {
@@ -82,3 +82,10 @@ function toProgress({ id, status = '', progressDetail = {} }: Sent): LayerProgre
     total: progressDetail.total ?? 0,
   }
 }
+
+/** Has the engine log in at a registry. Throws EngineError: 401 when it refuses, 500 when it can't be reached. */
+export const checkRegistry = (
+  engine: Engine,
+  auth: RegistryAuth,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+) => engine.request('POST', '/auth', { body: auth, signal, timeout: 10_000 })

@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Docker } from './index.ts'
 import { Failure } from '../platform/errors.ts'
-import { report } from '../platform/journal.ts'
-import { retryDelay, waitForEngine } from './wait-for-engine.ts'
+import { report, reportEngineBack } from '../platform/journal.ts'
 
 type Options = {
   signal: AbortSignal
@@ -36,3 +35,21 @@ export async function retryWhileEngineDown<Result>(
 
 export const isEngineAway = (error: unknown) =>
   error instanceof Failure && error.code === 'engine_unreachable'
+
+/** Milliseconds between looks at an engine that does not answer. */
+export const retryDelay = 1000
+
+/** Resolves when the engine answers; false when the signal aborted before it did. */
+export async function waitForEngine(docker: Docker, { signal }: { signal: AbortSignal }) {
+  for (let tries = 0; !signal.aborted; tries++) {
+    try {
+      await docker.info({ signal })
+      reportEngineBack()
+      return true
+    } catch (error) {
+      if (tries === 0 && !signal.aborted) report('waiting for the engine', error)
+      await sleep(retryDelay, undefined, { signal }).catch(() => {})
+    }
+  }
+  return false
+}

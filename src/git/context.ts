@@ -1,20 +1,28 @@
 import { join } from 'node:path/posix'
 import { Pace } from '../web/pace.ts'
 import { parse } from '../platform/parse.ts'
-import { refuseLarge } from './context-limits.ts'
 import { ignoredPaths, ignoringTooHard } from './dockerignore.ts'
 import { explainGit } from './failures.ts'
 import { fetchCommit } from './fetch.ts'
-import { findDockerignore } from './find-dockerignore.ts'
 import type { BuildContext, GitTools, Log, Snapshot } from './git.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { noContext, noDockerfile } from './missing-path.ts'
-import { alternatesEnv, commitTree, listTree, modes, readText, writeTree } from './objects.ts'
+import {
+  alternatesEnv,
+  commitTree,
+  listTree,
+  modes,
+  readText,
+  writeTree,
+  readSizes,
+} from './objects.ts'
 import type { Entry, Objects } from './objects.ts'
 import { GitError, streamGit } from './run.ts'
 import { mergeSubmodules } from './submodules.ts'
 import { followPath } from './tree-paths.ts'
 import type { Tree } from './tree-paths.ts'
+import { Failure } from '../platform/errors.ts'
+import { bytes } from '../web/units.ts'
 
 type Options = {
   snapshot: Snapshot
@@ -173,3 +181,62 @@ const without = (entry: Entry, prefix: string): Entry => ({
 
 const explained = (error: unknown) =>
   error instanceof GitError ? explainGit(error, { where: '' }) : error
+
+const mostFiles = 100_000
+
+/** The engine unpacks all of it, on the disk that the apps have too. */
+export async function refuseLarge(objects: Objects, entries: Entry[]) {
+  if (entries.length > mostFiles)
+    throw tooMuch(`${inWords(entries.length)} files, of at most ${inWords(mostFiles)}`)
+  const sizes = await readSizes(objects, [...new Set(entries.map(({ hash }) => hash))])
+  const size = entries.reduce((sum, { hash }) => sum + (sizes.get(hash) ?? 0), 0)
+  const most = objects.tools.limits.size
+  if (size > most) throw tooMuch(`${bytes(size)} of files, of at most ${bytes(most)}`)
+}
+
+const inWords = (count: number) => count.toLocaleString('en')
+
+const tooMuch = (what: string) =>
+  new Failure(
+    'context_too_large',
+    `The build would see ${what}.`,
+    'Leave out with .dockerignore what the build does not need, or choose a smaller context directory.',
+  )
+
+type Place = {
+  /** The context directory. */
+  root: string
+  /** The Dockerfile as it was found, and as it was asked for. */
+  dockerfile: string
+  dockerfilePath: string | null
+  signal: AbortSignal
+}
+
+/** `<Dockerfile>.dockerignore` wins over the context's own; null where there is neither. */
+export async function findDockerignore(
+  tree: Tree,
+  { root, dockerfile, dockerfilePath, signal }: Place,
+): Promise<{ file: string; text: string } | null> {
+  for (const path of [
+    `${dockerfilePath ?? dockerfile}.dockerignore`,
+    root === '' ? '.dockerignore' : `${root}/.dockerignore`,
+  ]) {
+    const entry = tree.entries.get(await followPath(tree, path))
+    signal.throwIfAborted()
+    if (!entry || entry.mode === modes.submodule) continue
+    const text = await tree.read(entry, { most: mostIgnored })
+    if (text === null) throw tooLong(path)
+    return { file: path, text }
+  }
+  return null
+}
+
+/** Bytes of a .dockerignore: each of its patterns is compared with each file. */
+const mostIgnored = 65_536
+
+const tooLong = (path: string) =>
+  new Failure(
+    'dockerignore_too_hard',
+    `The file ${path} has more than ${mostIgnored / 1024} KiB.`,
+    'Leave out whole folders rather than single files.',
+  )

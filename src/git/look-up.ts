@@ -4,7 +4,6 @@ import type { Git } from './git.ts'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { parseRepositoryUrl } from './repository-url.ts'
-import { ShortCache } from './short-cache.ts'
 import { accessTo } from './source-access.ts'
 import type { SourceDeps } from './source-access.ts'
 import type { Source } from './store.ts'
@@ -97,4 +96,41 @@ function statusOfFailure(failure: Failure) {
     return new AppError('not_found', `${message} ${hint}`, { cause: failure })
   if (code === 'git_missing' || code === 'disk_full') return failure
   return new AppError('bad_gateway', `${message} ${hint}`, { cause: failure })
+}
+
+type Question<Value> = { find: () => Promise<Value>; signal: AbortSignal }
+type Answer = { value: Promise<unknown>; signal: AbortSignal; until: number }
+
+/** Remembers answers for a while, the newest so many of them. */
+export class ShortCache {
+  readonly #answers = new Map<string, Answer>()
+
+  constructor(readonly options: { milliseconds: number; most: number }) {}
+
+  /** What was asked under the key within that time, else what is found now. A fault is not kept. */
+  async remember<Value>(key: string, question: Question<Value>): Promise<Value> {
+    const known = this.#answers.get(key)
+    if (!known || known.until <= performance.now()) return this.#ask(key, question)
+    try {
+      return (await known.value) as Value
+    } catch (error) {
+      // Whoever asked first has gone away: that is nothing to those who wait with them.
+      if (known.signal.aborted) return this.remember(key, question)
+      throw error
+    }
+  }
+
+  #ask<Value>(key: string, { find, signal }: Question<Value>): Promise<Value> {
+    const value = find()
+    const answer = { value, signal, until: performance.now() + this.options.milliseconds }
+    this.#answers.delete(key)
+    this.#answers.set(key, answer)
+    value.catch(() => {
+      if (this.#answers.get(key) === answer) this.#answers.delete(key)
+    })
+    if (this.#answers.size > this.options.most) {
+      this.#answers.delete(this.#answers.keys().next().value!)
+    }
+    return value
+  }
 }

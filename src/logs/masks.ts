@@ -1,4 +1,4 @@
-import { ownChangesOf } from '../db/changes.ts'
+import { ownChangesOf } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import type { Container } from '../docker/index.ts'
 import { listPastSecrets, openPastSecret } from './past-secret-store.ts'

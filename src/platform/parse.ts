@@ -1,4 +1,4 @@
-import { workerEntry } from './worker-entry.ts'
+import { workerEntry } from './root.ts'
 import { DeadlineError, WorkerPool } from './worker-pool.ts'
 
 type Options = {

@@ -1,4 +1,4 @@
-import { workerEntry } from './worker-entry.ts'
+import { workerEntry } from './root.ts'
 
 /** Ticks without a beat after which the loop counts as hanging. */
 const mostMissed = 12

@@ -2,7 +2,6 @@ import type { Child } from 'hono/jsx'
 import type { environments, projects } from '../db/schema.ts'
 import { PageHead } from '../web/components.tsx'
 import { DeployButton } from './deploy-button.tsx'
-import { RepositoryLink } from './repository-link.tsx'
 
 type Project = typeof projects.$inferSelect
 type Environment = typeof environments.$inferSelect
@@ -72,3 +71,17 @@ const tabs: { name: Tab; title: string; path: string }[] = [
   { name: 'webhooks', title: 'Webhooks', path: '/deliveries' },
   { name: 'settings', title: 'Settings', path: '/settings' },
 ]
+
+/** A repository's address: a link where a browser can follow it. */
+export const RepositoryLink = ({ url }: { url: string }) =>
+  /^https?:\/\//.test(url) ? (
+    <a class="repository" href={url} rel="noreferrer" dir="ltr">
+      {shortAddress(url)}
+    </a>
+  ) : (
+    <span class="repository" dir="ltr">
+      {url}
+    </span>
+  )
+
+const shortAddress = (url: string) => url.replace(/^https?:\/\//, '').replace(/\.git$/, '')

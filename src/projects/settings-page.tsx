@@ -1,10 +1,8 @@
 import type { projects } from '../db/schema.ts'
 import type { Source } from '../git/store.ts'
 import { Checkbox, FormError, TextArea, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
+import { PostForm, SaveRow } from '../web/form.tsx'
 import type { Draft } from '../web/input.ts'
-import { SaveRow } from '../web/save-row.tsx'
-import { DeployKey } from './deploy-key.tsx'
 import { usesDeployKey } from './repository-choice.ts'
 import { FromLinks, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
@@ -164,4 +162,17 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
       <SaveRow saved={saved && 'Saved'} />
     </div>
   </PostForm>
+)
+
+/** The public half of a project's own key, and where it goes. */
+export const DeployKey = ({ publicKey }: { publicKey: string }) => (
+  <TextField
+    name=""
+    id="deploy-key"
+    label="Deploy key"
+    value={publicKey}
+    hint="Add it to the deploy keys of the repository, for reading only, then deploy: Davit clones with it."
+    readonly
+    code
+  />
 )

@@ -1,7 +1,7 @@
 import type { projects } from '../db/schema.ts'
 import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
-import { RepositoryLink } from './repository-link.tsx'
+import { RepositoryLink } from './project-frame.tsx'
 
 type Project = typeof projects.$inferSelect
 

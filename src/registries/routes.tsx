@@ -9,9 +9,9 @@ import { userOf } from '../web/user-of.ts'
 import { addRegistry } from './add.ts'
 import type { RegistryDeps } from './add.ts'
 import { registryForm } from './forms.ts'
-import { registryJson } from './json.ts'
 import { deleteRegistry, findRegistry, listRegistries } from './store.ts'
 import { NewRegistryModal, RegistriesPage, RegistryList } from './views.tsx'
+import type { Registry } from './store.ts'
 
 const page = '/settings/registries'
 
@@ -65,3 +65,10 @@ export const registryRoutes = (deps: RegistryDeps) => {
     return { title: 'New registry', page: () => <NewRegistryModal draft={draft} /> }
   }
 }
+
+export const registryJson = ({ id, host, username, createdAt }: Registry) => ({
+  id,
+  host,
+  username,
+  createdAt,
+})

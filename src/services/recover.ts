@@ -1,6 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
-import { waitForEngine } from '../docker/wait-for-engine.ts'
+import { retryWhileEngineDown, waitForEngine } from '../docker/retry-while-engine-down.ts'
 import { reconcileServicesAfterRestore } from './reconcile-after-restore.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { removeService } from './remove.ts'

@@ -1,6 +1,6 @@
 import type { ContainerSummary } from '../docker/index.ts'
-import { Badge } from '../web/badge.tsx'
-import type { Look } from '../web/badge.tsx'
+import { Badge } from '../web/status-badge.tsx'
+import type { Look } from '../web/status-badge.tsx'
 import {
   CheckIcon,
   ClockIcon,

@@ -1,8 +1,8 @@
 import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
-import { countRows } from '../db/count.ts'
+import { countRows } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import { servicePorts, services } from '../db/schema.ts'
-import { refuseDuplicate } from '../db/unique.ts'
+import { refuseDuplicate } from '../db/failures.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 

@@ -1,10 +1,9 @@
 import type { Config } from '../config.ts'
-import { clientOf } from './client.ts'
+import { clientOf, pageBefore } from './client.ts'
 import { factory } from './factory.ts'
 import { HiddenFields } from './form.tsx'
 import type { Question } from './form.tsx'
 import { fieldsOf, textsBut } from './form-fields.ts'
-import { pageBefore } from './page-before.ts'
 import { show } from './respond.tsx'
 
 /**

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { Config } from '../config.ts'
 
 /** Who asks, and so in which form the answer goes: a page, a fragment, or JSON (decisions: representations). */
 export type Client = 'browser' | 'partial' | 'program'
@@ -10,4 +11,12 @@ export function clientOf(c: Context): Client {
   if (accept.includes('text/html')) return 'browser'
   if (accept.includes('json')) return 'program'
   return /^bearer /i.test(c.req.header('Authorization') ?? '') ? 'program' : 'browser'
+}
+
+/** The page of ours that a link was followed or a form was sent on, as a path; null where it is none of ours. */
+export function pageBefore(c: Context, { url }: Pick<Config, 'url'>) {
+  const from = c.req.header('HX-Current-URL') ?? c.req.header('Referer')
+  if (!from || !URL.canParse(from)) return null
+  const { host, pathname, search } = new URL(from)
+  return [url?.host, c.req.header('Host')].includes(host) ? pathname + search : null
 }

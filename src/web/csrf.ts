@@ -7,7 +7,7 @@ import { cookieOptions, cookieValues } from './cookies.ts'
 import { factory } from './factory.ts'
 import type { Env } from './factory.ts'
 import { fieldsOf } from './form-fields.ts'
-import { hasHandler } from './has-handler.ts'
+import { hasHandler } from './form-method.ts'
 import { visitorsOf } from './visitor.ts'
 import type { VisitorDeps } from './visitor.ts'
 

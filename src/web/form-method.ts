@@ -1,8 +1,9 @@
-import type { Hono, MiddlewareHandler } from 'hono'
+import type { Hono, MiddlewareHandler, Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { clientOf } from './client.ts'
 import type { Env, FormMethod } from './factory.ts'
-import { fieldsOf } from './form-fields.ts'
+import { fieldsOf, isForm } from './form-fields.ts'
+import { matchedRoutes } from 'hono/route'
 
 /** Handlers that stand beside those of PUT and DELETE, for forms. */
 const forForms = new WeakMap<object, FormMethod>()
@@ -54,3 +55,17 @@ export const readFormMethod = createMiddleware<Env>(async function readMethod(c,
   c.set('formMethod', named === 'PUT' || named === 'DELETE' ? named : null)
   await next()
 })
+
+/**
+ * Whether a route, not only middleware, will answer: 404 and 405 come before any other refusal.
+ * Routes are registered by method; one made with `all()` would look like middleware here.
+ */
+export function hasHandler(c: Context) {
+  const wanted = c.req.method === 'HEAD' ? 'GET' : c.req.method
+  const { formMethod, token } = (c as Context<Env>).var
+  return matchedRoutes(c).some(
+    ({ method, handler }) =>
+      method === wanted ||
+      (wanted === 'POST' && isForm(c) && !token && answersForm(handler, formMethod)),
+  )
+}

@@ -1,6 +1,4 @@
 import type { deploymentStatuses } from '../db/schema.ts'
-import { Badge } from './badge.tsx'
-import type { Look } from './badge.tsx'
 import {
   CheckIcon,
   ClockIcon,
@@ -27,3 +25,17 @@ const looks: Record<Status, Look> = {
   superseded: { word: 'Superseded', tone: 'quiet', icon: UpIcon },
   stopped: { word: 'Stopped', tone: 'quiet', icon: SquareIcon },
 }
+
+/** A state by word, shape and colour, so that none of them is needed alone. */
+export type Look = {
+  word: string
+  tone: 'quiet' | 'active' | 'good' | 'bad'
+  icon: typeof CheckIcon
+}
+
+export const Badge = ({ word, tone, icon: Icon }: Look) => (
+  <span class="status" data-tone={tone}>
+    <Icon />
+    {word}
+  </span>
+)

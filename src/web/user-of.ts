@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { AppError } from '../platform/errors.ts'
 import type { Env, User } from './factory.ts'
+import { factory } from './factory.ts'
 
 /** Who is logged in. A route that forgot to ask for a login is refused here, not served. */
 export function userOf(c: Context): User {
@@ -10,3 +11,9 @@ export function userOf(c: Context): User {
 }
 
 export const notLoggedIn = () => new AppError('unauthorized', 'Log in first.')
+
+export const requireAdmin = factory.createMiddleware(async function checkAdmin(c, next) {
+  if (userOf(c).role !== 'admin')
+    throw new AppError('forbidden', 'Only an admin may do this. Ask one of them.')
+  await next()
+})

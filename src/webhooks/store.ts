@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { preparedOnce } from '../db/prepared.ts'
+import { preparedOnce } from '../db/queries.ts'
 import { deliveries, deployments, environments, gitSources, projects, users } from '../db/schema.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'

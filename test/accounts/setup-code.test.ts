@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isSetupCode, setupCodeFor } from '../../src/accounts/setup-code.ts'
+import { isSetupCode, setupCodeFor } from '../../src/accounts/admission.ts'
 import { parseConfig } from '../../src/config.ts'
 
 const codeFor = (host: string, url: string | null) =>

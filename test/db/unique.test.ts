@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { openDatabase } from '../../src/db/index.ts'
 import { users } from '../../src/db/schema.ts'
-import { refuseDuplicate } from '../../src/db/unique.ts'
+import { refuseDuplicate } from '../../src/db/failures.ts'
 import { AppError } from '../../src/platform/errors.ts'
 
 const db = openDatabase(':memory:')

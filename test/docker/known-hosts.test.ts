@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isKnownHost } from '../../src/docker/known-hosts.ts'
+import { isKnownHost } from '../../src/docker/ssh.ts'
 
 const key = Buffer.from('the key of the engine')
 const base64 = key.toString('base64')

@@ -1,5 +1,5 @@
 import { expect, jest, test } from 'bun:test'
-import { ShortCache } from '../../src/git/short-cache.ts'
+import { ShortCache } from '../../src/git/look-up.ts'
 
 const stays = new AbortController().signal
 

@@ -1,7 +1,7 @@
 import { recordEvent } from '../../audit/record.ts'
 import type { Occurrence } from '../../audit/record.ts'
 import { retryOnDiskFull } from '../../db/full.ts'
-import { waitForEngine } from '../../docker/wait-for-engine.ts'
+import { waitForEngine } from '../../docker/retry-while-engine-down.ts'
 import { cancelled, stopping } from '../../jobs/jobs.ts'
 import type { GivenUp, Jobs, Work } from '../../jobs/jobs.ts'
 import { endJob, insertJob, listJobIds, putBackJob } from '../../jobs/store.ts'

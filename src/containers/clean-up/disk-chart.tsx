@@ -1,4 +1,4 @@
-import { ErrorAlert } from '../../web/error-page.tsx'
+import { ErrorAlert } from '../../web/failures.tsx'
 import { bytes } from '../../web/units.ts'
 import type { DiskShares } from './disk-shares.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'

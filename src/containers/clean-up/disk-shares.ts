@@ -1,6 +1,9 @@
 import type { Db, LogDb } from '../../db/index.ts'
-import type { DiskUse } from '../../docker/index.ts'
-import { databaseBytes } from './disk-store.ts'
+import type { DiskUse, Docker } from '../../docker/index.ts'
+import { databaseBytes } from './store.ts'
+import type { Config } from '../../config.ts'
+import { spaceOf } from '../../platform/disk-space.ts'
+import type { DiskSpace } from '../../platform/disk-space.ts'
 
 /** What takes the disk, in bytes. */
 export type DiskShares = {
@@ -28,3 +31,16 @@ export const diskShares = (
 
 const sum = (things: { size: number | null }[]) =>
   things.reduce((total, { size }) => total + (size ?? 0), 0)
+
+/** The disk that holds the engine's data, or else Davit's own; null when that is another machine's. */
+export async function diskSpace({
+  docker,
+  config,
+}: {
+  docker: Docker
+  config: Config
+}): Promise<DiskSpace | null> {
+  if (docker.remote) return null
+  const { folder } = await docker.machine()
+  return (await spaceOf(folder)) ?? spaceOf(config.dataDir)
+}

@@ -7,7 +7,6 @@ import { SettingsFrame } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
 import type { CleanUp } from './clean-ups.ts'
 import type { BuildLimits } from './build-limits.ts'
-import { BuildLimitsView } from './build-limits-view.tsx'
 import { DiskChart } from './disk-chart.tsx'
 import type { DiskShares } from './disk-shares.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
@@ -15,6 +14,8 @@ import { KindChoice } from './kind-choice.tsx'
 import { pruneKinds } from './kinds.ts'
 import { CleanUpForm } from './schedule-form.tsx'
 import type { Schedule } from './schedule-store.ts'
+import { ErrorAlert } from '../../web/failures.tsx'
+import { bytes } from '../../web/units.ts'
 
 export const prunePath = '/settings/prune'
 
@@ -105,4 +106,22 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
       )}
     </div>
   </PostForm>
+)
+
+/** What a build may use, and whether the engine sees to it. */
+export const BuildLimitsView = ({ memory, cpus, free, uncapped }: BuildLimits) => (
+  <div>
+    <p class="muted">
+      One build may use {bytes(memory)} of memory and {cpus}{' '}
+      {cpus === 1 ? 'processor' : 'processors'}: <code>DAVIT_BUILD_MEMORY</code> and{' '}
+      <code>DAVIT_BUILD_CPUS</code> say otherwise.
+      {free !== null && ` None begins with less than ${bytes(free)} free on the disk.`}
+    </p>
+    {uncapped && (
+      <ErrorAlert
+        title="Nothing holds a build to this"
+        detail={`A build may use all memory and processors of the server, because ${uncapped}. With DAVIT_BUILDER=classic the engine holds it itself.`}
+      />
+    )}
+  </div>
 )

@@ -1,13 +1,16 @@
 import { shownImage } from '../../projects/private-images.ts'
 import type { UsedImage } from '../../docker/index.ts'
-import { isIdle, judgeBuildCache } from './build-cache.ts'
-import { judgeContainer } from './containers.ts'
+import {
+  isIdle,
+  judgeBuildCache,
+  judgeContainer,
+  judgeImage,
+  judgeNetwork,
+  judgeVolume,
+} from './verdicts.ts'
 import type { Facts } from './facts.ts'
-import { judgeImage } from './images.ts'
 import { pruneKinds } from './kinds.ts'
 import type { PruneKind, Thing, Verdict } from './kinds.ts'
-import { judgeNetwork } from './networks.ts'
-import { judgeVolume } from './volumes.ts'
 
 export type Judged = Thing &
   Pick<Verdict, 'owner' | 'reason'> & {

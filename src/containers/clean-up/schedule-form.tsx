@@ -1,7 +1,6 @@
 import { Checkbox, FormError, SelectField, TextField } from '../../web/fields-view.tsx'
-import { PostForm } from '../../web/form.tsx'
+import { PostForm, SaveRow } from '../../web/form.tsx'
 import type { Draft } from '../../web/input.ts'
-import { SaveRow } from '../../web/save-row.tsx'
 import { Ago } from '../../web/times.tsx'
 import { scheduledKinds } from './forms.ts'
 import { KindChoice } from './kind-choice.tsx'

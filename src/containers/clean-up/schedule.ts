@@ -1,7 +1,7 @@
 import type { Deps } from '../../deps.ts'
 import { Failure } from '../../platform/errors.ts'
 import { repeat } from '../../platform/repeat.ts'
-import { diskSpace } from './disk-space.ts'
+import { diskSpace } from './disk-shares.ts'
 import { getSchedule, saveSchedule, scheduleSetAt } from './schedule-store.ts'
 import type { Schedule } from './schedule-store.ts'
 

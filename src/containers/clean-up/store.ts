@@ -1,5 +1,5 @@
 import { desc, eq, inArray, isNotNull } from 'drizzle-orm'
-import type { Db } from '../../db/index.ts'
+import type { Db, LogDb } from '../../db/index.ts'
 import { deployments, environments, projects, services } from '../../db/schema.ts'
 
 /** What apps and services need of the engine at this moment. */
@@ -116,3 +116,10 @@ export const listDeployed = (db: Db, ids: string[]) =>
       .all()
       .map(({ id, containerId }) => [id, containerId]),
   )
+
+/** Bytes of a database, as its pages are counted. */
+export function databaseBytes({ $client }: Pick<Db | LogDb, '$client'>) {
+  const read = (name: 'page_count' | 'page_size') =>
+    $client.query<Record<string, number>, []>(`PRAGMA ${name}`).get()![name]!
+  return read('page_count') * read('page_size')
+}

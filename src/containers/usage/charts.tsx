@@ -2,7 +2,7 @@ import { bytes, percent, rate } from '../../web/units.ts'
 import { StatsChart } from './chart.tsx'
 import type { History, Range } from './sample-history.ts'
 import type { Sample } from './sample-store.ts'
-import { decimalTop, memoryTop } from './scale.ts'
+import { decimalTop, memoryTop } from './plot.ts'
 
 /** Where the charts of a range stand on a page. */
 export const chartsId = (range: Range) => `usage-charts-${range}`

@@ -1,7 +1,7 @@
 import { sseEvent } from '../../web/sse.ts'
 import { chartsId, StatsCharts } from './charts.tsx'
 import { StatsFigures } from './figures.tsx'
-import { usageJson } from './json.ts'
+import { usageJson } from './shown.ts'
 import type { History } from './sample-history.ts'
 import type { Shown } from './shown.ts'
 

@@ -12,7 +12,7 @@ import { findContainer } from '../find.ts'
 import type { FindDeps } from '../find.ts'
 import { containerPath } from '../row.ts'
 import { usageQuery } from './forms.ts'
-import { statsJson } from './json.ts'
+import { statsJson } from './shown.ts'
 import { StatsHistory, statsOf, StatsPanel } from './panel.tsx'
 import type { UsagePoller } from './poller.ts'
 

@@ -4,7 +4,6 @@ import type { Docker, StatsReading } from '../../docker/index.ts'
 import { usageBetween } from '../../docker/index.ts'
 import { report } from '../../platform/journal.ts'
 import type { Measured, UsagePoller } from './poller.ts'
-import { ClockTrust } from './sample-clock.ts'
 import { averageSamples, deleteOldSamples, insertSamples, spans } from './sample-store.ts'
 import type { ContainerSample } from './sample-store.ts'
 
@@ -105,3 +104,27 @@ const toSamples = (measured: Map<string, Measured>, time: number): ContainerSamp
     const { cpu, memory, pids, rates } = usage
     return [{ containerId, time, cpu, memory, pids, ...rates }]
   })
+
+/** Milliseconds by which the clock may gain or lose on the time that passed before it has jumped. */
+const tolerance = 60_000
+
+/** Milliseconds for which a clock must have stood before what is old by it is removed. */
+const proof = 15 * 60_000
+
+/**
+ * Tells whether the clock can be believed: one that was just set, or that Davit just started with,
+ * may be set again.
+ */
+export class ClockTrust {
+  #offset: number | undefined
+  #since = 0
+
+  /** In milliseconds: what the clock says, and the time that passed by a counter that is never set. */
+  isProven({ now, passed }: { now: number; passed: number }) {
+    const offset = now - passed
+    if (this.#offset === undefined || Math.abs(offset - this.#offset) > tolerance)
+      this.#since = passed
+    this.#offset = offset
+    return passed - this.#since >= proof
+  }
+}

@@ -1,4 +1,5 @@
 import type { Container, ContainerUsage } from '../../docker/index.ts'
+import type { ContainerStats } from './panel.tsx'
 
 export type Measurement = { usage: ContainerUsage; time: Date }
 
@@ -12,3 +13,20 @@ export function restingState(state: Container['state']) {
   if (state === 'running' || state === 'paused') return null
   return state === 'restarting' ? state : 'stopped'
 }
+
+/** What a container uses, as programs see it: bytes, bytes a second, per cent of one processor. */
+export const usageJson = (shown: Shown) => ({
+  state: shown.state,
+  time: shown.time.toISOString(),
+  ...(shown.state === 'running' && shown.usage),
+})
+
+export const statsJson = ({ shown, history: { range, span, samples } }: ContainerStats) => ({
+  range,
+  span,
+  samples: samples.map((sample) => ({
+    ...sample,
+    time: new Date(sample.time * 1000).toISOString(),
+  })),
+  now: shown && usageJson(shown),
+})

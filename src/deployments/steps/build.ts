@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { buildCaps, tarHead, tarPadding } from '../../docker/index.ts'
 import type { Snapshot } from '../../git/git.ts'
-import { steeringRefusal, withoutSteering } from '../../projects/build-arguments.ts'
+import { steeringRefusal, withoutSteering } from '../../projects/forms.ts'
 import { labelsFor } from '../../docker/labels.ts'
 import type { Run } from '../run.ts'
 import { Bases } from './bases.ts'

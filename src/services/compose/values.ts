@@ -1,9 +1,8 @@
 import type { FieldError } from '../../platform/errors.ts'
 import { AppError } from '../../platform/errors.ts'
 import { generated } from './generate.ts'
-import { someEffort } from './machine.ts'
+import { someEffort, compilePattern } from './pattern.ts'
 import type { Effort } from '../../platform/automaton.ts'
-import { compilePattern } from './pattern.ts'
 import type { Variable } from './variables.ts'
 import { isDerived } from './variables.ts'
 

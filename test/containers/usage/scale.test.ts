@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { decimalTop, memoryTop } from '../../../src/containers/usage/scale.ts'
+import { decimalTop, memoryTop } from '../../../src/containers/usage/plot.ts'
 
 test('a scale ends at a round number that the peak reaches', () => {
   expect([0, 1, 1.2, 20, 20.1, 99, 380].map((peak) => decimalTop(peak, 1))).toEqual([
