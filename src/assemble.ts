@@ -21,7 +21,7 @@ import { Streams } from './web/streams.ts'
 
 /** What a test gives instead of what the settings say. */
 export type Overrides = Partial<
-  Pick<Deps, 'secrets' | 'db' | 'logDb' | 'docker' | 'setupCode'> & {
+  Pick<Deps, 'secrets' | 'db' | 'logDb' | 'docker' | 'git' | 'setupCode'> & {
     /** Milliseconds between two polls of a container that is watched. */
     usageInterval: number
   }
@@ -34,11 +34,11 @@ export function assemble(config: Config, overrides: Overrides = {}): Deps {
     db = openDatabase(join(config.dataDir, 'davit.db')),
     logDb = openLogDatabase(join(config.dataDir, 'logs.db')),
     docker = connectDocker({ host: config.dockerHost }),
+    git = connectGit(config),
     setupCode = setupCodeFor(config),
     usageInterval,
   } = overrides
   const instanceId = openInstallation(db, secrets)
-  const git = connectGit(config)
   const streams = new Streams(config.streamsPerUser)
   const outside = { config, db, logDb, secrets, docker, git, streams, instanceId, setupCode }
 

@@ -70,18 +70,12 @@ export async function serve(config: Config) {
   const app = createApp(deps)
   const server = listen(config, (request, server) => app.fetch(request, { server }))
 
-  const recovery = [recover, recoverServices].map((work) => work(deps, { signal: stop.signal }))
   const background = [
-    ...recovery,
-    Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal: stop.signal })),
-    watchContainers(deps, { signal: stop.signal }),
-    watchServices(deps, { signal: stop.signal }),
+    ...takeUp(deps, { signal: stop.signal }),
     watchConditions(deps, { signal: stop.signal }),
-    recoverCleanUps(deps, { signal: stop.signal }),
     keepSchedule(deps, { signal: stop.signal }),
     sampleUsage(deps, { signal: stop.signal }),
     deps.collector.run({ signal: stop.signal }),
-    deps.feed.run(deps.docker, { signal: stop.signal }),
     reserve.keep({ signal: stop.signal }),
     keepEvents(deps.db, { signal: stop.signal }),
     keepLogs(deps, { signal: stop.signal }),
@@ -98,6 +92,19 @@ export async function serve(config: Config) {
   for (const { $client } of [deps.db, deps.logDb]) closeInOrder($client)
   hold.close()
   journal.info('stopped')
+}
+
+/** Goes on with what the last process left, and keeps what the database says true until the signal. */
+export function takeUp(deps: Deps, { signal }: { signal: AbortSignal }): Promise<void>[] {
+  const recovery = [recover, recoverServices].map((work) => work(deps, { signal }))
+  return [
+    ...recovery,
+    recoverCleanUps(deps, { signal }),
+    Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
+    watchContainers(deps, { signal }),
+    watchServices(deps, { signal }),
+    deps.feed.run(deps.docker, { signal }),
+  ]
 }
 
 /** Seconds for the head of a request, however it trickles in, and between two on one connection. */

@@ -1,0 +1,251 @@
+import type { Order } from './order.ts'
+import type { Random } from './random.ts'
+import { world } from './world.ts'
+
+export type Action = {
+  name: string
+  /** How often it is chosen, against the others. */
+  weight: number
+  run: (order: Order, chance: Random) => Promise<unknown>
+}
+
+type Row = { id: string; project_id: string; environment_id: string; status: string }
+
+const rowsOf = (order: Order, sql: string) => order.installation.rows<Row>(sql)
+
+/** With one of the rows that the query finds; nothing when there is none. */
+const withOne =
+  (sql: string, work: (order: Order, row: Row, chance: Random) => Promise<unknown>) =>
+  async (order: Order, chance: Random) => {
+    const rows = rowsOf(order, sql)
+    if (rows.length > 0) await work(order, chance.pick(rows), chance)
+  }
+
+const environments = 'SELECT id, project_id FROM environments ORDER BY id'
+const services = 'SELECT id FROM services ORDER BY id'
+const unended =
+  "SELECT id, project_id FROM deployments WHERE status IN ('pending', 'cloning', 'building', 'deploying') ORDER BY id"
+
+const compose = (chance: Random) => {
+  const web = chance.weighed([
+    { weight: 6, command: '[sleep, "1000000"]' },
+    { weight: 1, command: '[sh, -c, "exit 1"]' },
+    { weight: 1, command: '[sh, -c, "sleep 0.5; exit 1"]' },
+  ])
+  const check = chance.chance(0.5) ? '{test: [CMD, "true"], interval: 100ms}' : '{disable: true}'
+  const db = chance.chance(0.5)
+  return [
+    'services:',
+    '  web:',
+    '    image: busybox',
+    `    command: ${web.command}`,
+    `    healthcheck: ${check}`,
+    `    environment: {GREETING: "${chance.below(1000)}"}`,
+    '    ports: ["80"]',
+    ...(db ? ['    depends_on: {db: {condition: service_healthy}}'] : []),
+    ...(db
+      ? [
+          '  db:',
+          '    image: busybox',
+          '    command: [sleep, "1000000"]',
+          '    healthcheck: {test: [CMD, "true"], interval: 100ms}',
+          '    volumes: ["data:/data"]',
+          'volumes: {data: {}}',
+        ]
+      : []),
+  ].join('\n')
+}
+
+/** What users do, and what befalls the engine and Davit. */
+export const actions: Record<string, Action> = {
+  deploy: {
+    name: 'deploy',
+    weight: 10,
+    run: withOne(environments, (order, { id, project_id }) =>
+      order.request('POST', `/projects/${project_id}/deployments`, { environmentId: id }),
+    ),
+  },
+  cancel: {
+    name: 'cancel a deployment',
+    weight: 5,
+    run: withOne(unended, (order, { id, project_id }) =>
+      order.request('POST', `/projects/${project_id}/deployments/${id}/cancel`),
+    ),
+  },
+  rollBack: {
+    name: 'roll back',
+    weight: 5,
+    run: withOne(
+      'SELECT id, project_id FROM deployments WHERE image IS NOT NULL ORDER BY id',
+      (order, { id, project_id }) =>
+        order.request('POST', `/projects/${project_id}/deployments/${id}/rollback`),
+    ),
+  },
+  deleteEnvironment: {
+    name: 'delete an environment',
+    weight: 2,
+    run: withOne(environments, (order, { id, project_id }) =>
+      order.request('DELETE', `/projects/${project_id}/envs/${id}`),
+    ),
+  },
+  addEnvironment: {
+    name: 'add an environment',
+    weight: 1,
+    run: withOne('SELECT id FROM projects', (order, { id }, chance) =>
+      order.request('POST', `/projects/${id}/envs`, { name: `more-${chance.below(1000)}` }),
+    ),
+  },
+  deleteProject: {
+    name: 'delete the project',
+    weight: 2,
+    run: withOne('SELECT id FROM projects', (order, { id }, chance) =>
+      order.request('DELETE', `/projects/${id}`, { volumes: chance.chance(0.5) }),
+    ),
+  },
+  setVariable: {
+    name: 'set a variable',
+    weight: 2,
+    run: withOne(environments, (order, { id }, chance) =>
+      order.request('POST', `/envs/${id}/variables`, {
+        key: `KEY_${chance.below(100)}`,
+        value: 'x',
+      }),
+    ),
+  },
+  changeSettings: {
+    name: 'change settings',
+    weight: 3,
+    run: withOne(environments, (order, { id, project_id }, chance) =>
+      order.request(
+        'PUT',
+        `/projects/${project_id}/envs/${id}`,
+        chance.pick([
+          { port: 0 },
+          { port: 8080 },
+          { volumes: ['data:/data'] },
+          { volumes: [] },
+          { memoryMb: 64 },
+        ]),
+      ),
+    ),
+  },
+
+  makeService: {
+    name: 'make a service',
+    weight: 3,
+    run: (order, chance) =>
+      order.request('POST', '/services/compose', {
+        name: `thing ${chance.below(1_000_000)}`,
+        compose: compose(chance),
+      }),
+  },
+  changeService: {
+    name: 'change a service',
+    weight: 4,
+    run: withOne(services, (order, { id }, chance) =>
+      order.request('PUT', `/services/${id}`, { compose: compose(chance) }),
+    ),
+  },
+  restartService: {
+    name: 'restart a service',
+    weight: 3,
+    run: withOne(services, (order, { id }) => order.request('POST', `/services/${id}/restart`)),
+  },
+  stopService: {
+    name: 'stop a service',
+    weight: 2,
+    run: withOne(services, (order, { id }) => order.request('POST', `/services/${id}/stop`)),
+  },
+  cancelService: {
+    name: 'cancel work on a service',
+    weight: 2,
+    run: withOne(services, (order, { id }) => order.request('POST', `/services/${id}/cancel`)),
+  },
+  deleteService: {
+    name: 'delete a service',
+    weight: 2,
+    run: withOne(services, (order, { id }, chance) =>
+      order.request('DELETE', `/services/${id}`, { volumes: chance.chance(0.5) }),
+    ),
+  },
+
+  stopContainer: {
+    name: 'stop a container on its page',
+    weight: 3,
+    run: (order, chance) => actOnContainer(order, chance, 'stop'),
+  },
+  restartContainer: {
+    name: 'restart a container on its page',
+    weight: 2,
+    run: (order, chance) => actOnContainer(order, chance, 'restart'),
+  },
+  touch: {
+    name: 'stop, kill, start or remove a container by hand',
+    weight: 4,
+    async run(order, chance) {
+      const { engine } = order.installation
+      const [id] = pickContainer(order, chance)
+      if (!id) return
+      order.isTouched = true
+      const how = chance.pick(['stop', 'kill', 'start', 'remove'] as const)
+      order.schedule.say(`by hand: ${how} ${engine.container(id).name}`)
+      try {
+        if (how === 'remove') engine.remove(id, { force: true })
+        else engine[how](id)
+      } catch (error) {
+        order.schedule.say(`by hand: ${(error as Error).message}`)
+      }
+    },
+  },
+
+  kill: {
+    name: 'kill Davit',
+    weight: 5,
+    async run({ installation, schedule }) {
+      await installation.kill()
+      schedule.say('Davit was killed and started')
+    },
+  },
+  restart: {
+    name: 'restart Davit',
+    weight: 2,
+    async run(order) {
+      let isDone = false
+      void order.installation.restart().then(() => (isDone = true))
+      for (let i = 0; !isDone && i < 2000; i++)
+        if (!(await order.step(Infinity))) await world.settle()
+      if (!isDone) order.stuck = ['Davit does not stop.']
+    },
+  },
+  outage: {
+    name: 'the engine goes away or comes back',
+    weight: 2,
+    async run({ schedule, installation }) {
+      schedule.isAway = !schedule.isAway
+      schedule.faults.breaks++
+      if (schedule.isAway) installation.breakConnections()
+    },
+  },
+  reboot: {
+    name: 'restart the engine',
+    weight: 1,
+    async run(order) {
+      order.isTouched = true
+      order.schedule.faults.breaks++
+      order.installation.engine.reboot()
+      order.installation.breakConnections()
+    },
+  },
+}
+
+function pickContainer({ installation }: Order, chance: Random) {
+  const ids = [...installation.engine.containers.keys()]
+  return ids.length > 0 ? [chance.pick(ids)] : []
+}
+
+async function actOnContainer(order: Order, chance: Random, verb: 'stop' | 'restart') {
+  const [id] = pickContainer(order, chance)
+  if (!id) return
+  order.isTouched = true
+  await order.request('POST', `/containers/${id}/${verb}`)
+}

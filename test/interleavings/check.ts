@@ -1,0 +1,163 @@
+import { world } from './world.ts'
+import type { Order } from './order.ts'
+
+type Deployment = {
+  id: string
+  environment_id: string
+  status: string
+  container_id: string | null
+  error_code: string | null
+  image: string | null
+}
+
+type Strictness = {
+  /** After a start in calm weather nothing excuses anything. */
+  isStrict: boolean
+}
+
+/** What does not hold now that all is quiet; empty when all is as it should be. */
+export function faultsOf(order: Order, strictness: Strictness): string[] {
+  const faults = [...order.complaints]
+  const say = (fault: string) => void faults.push(fault)
+  checkJobs(order, say)
+  checkApps(order, say, strictness)
+  checkServices(order, say, strictness)
+  checkLeftovers(order, say, strictness)
+  checkJournal(say)
+  return faults
+}
+
+type Say = (fault: string) => void
+
+const rowsOf = <Row>({ installation }: Order, sql: string) => installation.rows<Row>(sql)
+
+/** Nothing waits and nothing is at work. */
+function checkJobs(order: Order, say: Say) {
+  if (order.installation.pending > 0) say(`${order.installation.pending} requests have no answer`)
+  for (const { id, status } of rowsOf<Deployment>(order, 'SELECT * FROM deployments'))
+    if (['pending', 'cloning', 'building', 'deploying'].includes(status))
+      say(`deployment ${id} is ${status} for ever`)
+  for (const { id, status } of rowsOf<Deployment>(order, 'SELECT id, status FROM services'))
+    if (['pulling', 'creating', 'starting'].includes(status))
+      say(`service ${id} is ${status} for ever`)
+  for (const { kind, status } of rowsOf<{ kind: string; status: string }>(
+    order,
+    'SELECT * FROM jobs',
+  ))
+    say(`a job (${kind}) is ${status} for ever`)
+}
+
+/** One deployment of an environment serves, in the container that the database names. */
+function checkApps(order: Order, say: Say, { isStrict }: Strictness) {
+  const { engine, deps } = order.installation
+  const isExcused = !isStrict && order.schedule.faults.errors > 0
+  for (const { id, name } of rowsOf<{ id: string; name: string }>(
+    order,
+    'SELECT e.id, e.name FROM environments e JOIN projects p ON p.id = e.project_id WHERE e.deleting_at IS NULL AND p.deleting_at IS NULL',
+  )) {
+    const sql = `SELECT * FROM deployments WHERE environment_id = '${id}'`
+    const deployments = rowsOf<Deployment>(order, sql)
+    const current = deployments.filter(({ status }) => status === 'running' || status === 'stopped')
+    if (current.length > 1) say(`${name} has ${current.length} current deployments`)
+    const [serving] = current
+    const container = serving?.container_id
+      ? engine.containers.get(serving.container_id)
+      : undefined
+    if (serving) {
+      const runs = container ? ['running', 'restarting'].includes(container.state) : false
+      if (runs !== (serving.status === 'running') && !isExcused)
+        say(`${name} is ${serving.status}, but its container is ${container?.state ?? 'not there'}`)
+      if (serving.status === 'stopped' && !order.isTouched && !isExcused)
+        say(`${name} is stopped, though nobody stopped it`)
+      if (runs && container?.policy.name === 'no') say(`${name} runs without a restart policy`)
+    }
+    if (isExcused) continue
+    for (const one of engine.containers.values()) {
+      const { labels = {} } = one.options
+      if (labels['davit.instance'] !== deps.instanceId || labels['davit.environment'] !== id)
+        continue
+      if (one.id !== container?.id)
+        say(`${name} has the container ${one.name} (${one.state}) left over`)
+    }
+  }
+}
+
+/** The state of a service says what its containers do. */
+function checkServices(order: Order, say: Say, { isStrict }: Strictness) {
+  const { engine } = order.installation
+  const isExcused = !isStrict && order.schedule.faults.errors > 0
+  if (isExcused) return
+  const sql = 'SELECT id, status, error_code FROM services WHERE deleting_at IS NULL'
+  for (const { id, status, error_code } of rowsOf<Deployment>(order, sql)) {
+    const own = [...engine.containers.values()].filter(
+      ({ options }) => options.labels?.['davit.service'] === id,
+    )
+    const states = own.map(({ state }) => state)
+    const seen = `the service is ${status} (${error_code ?? 'no error'}), its containers are ${states.join(', ') || 'none'}`
+    const up = states.filter((state) => state === 'running').length
+    if (status === 'running' && (up < states.length || up === 0)) say(seen)
+    if (status === 'stopped' && up > 0) say(seen)
+    if (status === 'failed' && own.length > 0) say(seen)
+    if (
+      status === 'unhealthy' &&
+      up === states.length &&
+      own.every((one) => one.health !== 'unhealthy')
+    )
+      say(seen)
+  }
+}
+
+/** Nothing is left of what was deleted. */
+function checkLeftovers(order: Order, say: Say, { isStrict }: Strictness) {
+  const { engine, deps } = order.installation
+  const ids = (table: string) =>
+    new Set(rowsOf<{ id: string }>(order, `SELECT id FROM ${table}`).map(({ id }) => id))
+  const [projects, environments, services, deployments] = [
+    'projects',
+    'environments',
+    'services',
+    'deployments',
+  ].map(ids) as [Set<string>, Set<string>, Set<string>, Set<string>]
+  if (isStrict)
+    for (const table of ['projects', 'environments', 'services'])
+      for (const { id } of rowsOf<{ id: string }>(
+        order,
+        `SELECT id FROM ${table} WHERE deleting_at IS NOT NULL`,
+      ))
+        say(`${table}: ${id} is still being deleted after a start`)
+  const isGone = (labels: Record<string, string> = {}) => {
+    if (labels['davit.instance'] !== deps.instanceId) return false
+    const {
+      'davit.project': project,
+      'davit.environment': environment,
+      'davit.service': service,
+    } = labels
+    return Boolean(
+      (project && !projects.has(project)) ||
+      (environment && !environments.has(environment)) ||
+      (service && !services.has(service)),
+    )
+  }
+  for (const { name, options, state } of engine.containers.values())
+    if (isGone(options.labels)) say(`the container ${name} (${state}) is left of what was deleted`)
+  for (const { name, labels } of engine.networks.values())
+    if (isGone({ ...labels, 'davit.environment': '' }))
+      say(`the network ${name} is left of what was deleted`)
+  for (const { tags, labels } of engine.images.values())
+    if (isGone(labels)) say(`the image ${tags} is left of what was deleted`)
+    else if (isStrict && labels['davit.deployment'] && !deployments.has(labels['davit.deployment']))
+      say(`the image ${tags} is left of a deployment that is gone`)
+  const names = [...engine.networks.values()].map(({ name }) => name)
+  for (const name of new Set(names))
+    if (names.filter((other) => other === name).length > 1)
+      say(`the network ${name} is there twice`)
+}
+
+/** What Davit itself calls a bug, and no injected fault explains. */
+function checkJournal(say: Say) {
+  for (const line of world.journal) {
+    if (!line.includes('"level":"error"') && !line.startsWith('background')) continue
+    if (/the order says|Killed|engine_unreachable|BuildError|No such container/.test(line)) continue
+    say(`the journal says: ${line.slice(0, 600)}`)
+  }
+}

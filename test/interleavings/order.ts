@@ -1,0 +1,221 @@
+import { BuildError } from '../../src/docker/index.ts'
+import { actions } from './actions.ts'
+import type { Action } from './actions.ts'
+import { faultsOf } from './check.ts'
+import { Installation } from './davit.ts'
+import type { Snapshot } from './davit.ts'
+import { Random } from './random.ts'
+import { Schedule } from './schedule.ts'
+import type { Weather } from './schedule.ts'
+import { world } from './world.ts'
+
+const calm: Weather = { errors: 0, breaks: 0, lateAnswers: 0, choice: 'oldest', haste: 0 }
+
+/** Steps after which an order counts as one that never comes to rest. */
+const maxSteps = 20_000
+
+/** Milliseconds that nothing must happen in, before an order counts as over. */
+const quietTime = 10_000
+
+export type Outcome = {
+  /** What does not hold; empty when all is well. */
+  faults: string[]
+  actions: string[]
+  trace: string[]
+  journal: string[]
+}
+
+export type Options = {
+  seed: number
+  /** Places of actions that are left out, to find those that matter. */
+  without?: number[]
+  /** No call fails. */
+  isCalm?: boolean
+}
+
+/** What users do to one installation, and what else befalls it, in an order that the seed decides. */
+export async function runOrder({ seed, without = [], isCalm = false }: Options): Promise<Outcome> {
+  const chance = new Random(seed)
+  const weather = weatherOf(chance, isCalm)
+  const schedule = new Schedule(new Random(seed + 0x5eed), calm)
+  const builds = new Random(seed + 0xb01d)
+  const begun = await begunWith(chance.pick(beginnings))
+  world.reset(seed, begun.now)
+  const installation = new Installation(schedule, () => anApp(builds), begun)
+  const order = new Order(installation, schedule)
+  await order.finish()
+  const plan = planOf(chance).map((action) => ({ action, seed: chance.below(2 ** 31) }))
+  schedule.weather = weather
+  const hurry = chance.pick([0.03, 0.1, 0.4, 2])
+  for (const [at, { action, seed }] of plan.entries()) {
+    if (without.includes(at)) continue
+    while (!chance.chance(hurry / (hurry + 1))) await order.step()
+    await order.begin(action, new Random(seed))
+  }
+  await order.finish()
+  const faults = order.stuck ?? faultsOf(order, { isStrict: false })
+  if (faults.length === 0) {
+    schedule.say('--- killed and started, in calm weather')
+    schedule.faults.errors = schedule.faults.breaks = 0
+    await installation.kill()
+    await order.finish()
+    faults.push(...(order.stuck ?? faultsOf(order, { isStrict: true })))
+  }
+  const { trace } = schedule
+  return { faults, actions: plan.map(({ action }) => action.name), trace, journal: world.journal }
+}
+
+export class Order {
+  readonly installation: Installation
+  readonly schedule: Schedule
+  /** What went wrong with requests and with the course of things. */
+  readonly complaints: string[] = []
+  /** Whether someone touched containers behind Davit's back, so that an app may be down. */
+  isTouched = false
+  /** Containers that served when a deployment failed or was cancelled must go on serving. */
+  stuck: string[] | null = null
+  #steps = 0
+
+  constructor(installation: Installation, schedule: Schedule) {
+    this.installation = installation
+    this.schedule = schedule
+  }
+
+  /** Asks Davit for something; nobody waits for the answer. */
+  async request(
+    method: 'POST' | 'PUT' | 'DELETE',
+    path: string,
+    body: Record<string, unknown> = {},
+  ) {
+    const { installation, schedule } = this
+    const { client, starts } = installation
+    schedule.say(`> ${method} ${path} ${JSON.stringify(body)}`)
+    installation.pending++
+    const send = { POST: client.post, PUT: client.put, DELETE: client.delete }[method]
+    void send(path, body).then(({ status, text }) => {
+      if (installation.starts !== starts) return // it was killed, and nobody heard this
+      installation.pending--
+      schedule.say(`< ${status} ${method} ${path} ${status >= 400 ? text.slice(0, 300) : ''}`)
+      const isExcused = schedule.faults.errors + schedule.faults.breaks > 0 || this.isTouched
+      if (status >= 500 && status !== 503 && status !== 504 && !isExcused)
+        this.complaints.push(`${method} ${path} answered ${status}: ${text.slice(0, 300)}`)
+    })
+    await world.settle()
+  }
+
+  async begin(action: Action, chance: Random) {
+    this.schedule.say(`* ${action.name}`)
+    await action.run(this, chance)
+    await world.settle()
+  }
+
+  async step(until = world.now + 2000) {
+    if (++this.#steps > maxSteps) this.stuck = ['It never comes to rest.']
+    return !this.stuck && (await this.schedule.step({ until }))
+  }
+
+  /** Lets all that was begun come to its end. */
+  async finish() {
+    const { schedule } = this
+    schedule.isAway = false
+    schedule.weather = { ...calm, choice: schedule.weather.choice }
+    await world.settle()
+    for (let rest = world.now + quietTime; ;) {
+      if (!(await this.step(rest))) {
+        if (this.stuck || world.now >= rest || schedule.nextAt > rest) {
+          if (this.stuck || !this.isBusy()) return
+          if (schedule.nextAt === Infinity) return // what is stuck the check tells
+          rest = schedule.nextAt + quietTime
+        }
+      } else if (schedule.turns.length > 0) rest = world.now + quietTime
+    }
+  }
+
+  isBusy() {
+    if (this.installation.pending > 0) return true
+    return this.installation.rows('SELECT 1 FROM jobs').length > 0
+  }
+}
+
+/** What an installation can have when an order begins. */
+const beginnings = [
+  { settings: {}, isDeployed: true },
+  { settings: {}, isDeployed: true, isTwofold: true },
+  { settings: { volumes: ['data:/data'] }, isDeployed: true },
+  { settings: { volumes: ['data:/data'] }, isDeployed: true, isTwofold: true },
+  { settings: { port: 0 }, isDeployed: true },
+  { settings: { port: 0 }, isDeployed: true, isTwofold: true },
+  { settings: {}, isDeployed: false },
+  { settings: {}, isDeployed: false, hasService: true },
+  { settings: {}, isDeployed: true, hasService: true },
+]
+
+const known = new Map<object, Promise<Snapshot & { now: number }>>()
+
+/** A project with its app, and what else there is. */
+function begunWith(beginning: (typeof beginnings)[number]) {
+  const found = known.get(beginning)
+  if (found) return found
+  const making = make()
+  known.set(beginning, making)
+  return making
+
+  async function make() {
+    const { settings, isDeployed, isTwofold = false, hasService = false } = beginning
+    world.reset(0)
+    const schedule = new Schedule(new Random(0), calm)
+    const installation = new Installation(schedule, () => apps.well)
+    const order = new Order(installation, schedule)
+    const project = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
+    await order.request('POST', '/projects', project)
+    const idOf = (table: string) =>
+      installation.rows<{ id: string }>(`SELECT id FROM ${table}`)[0]!.id
+    const path = `/projects/${idOf('projects')}`
+    if (isTwofold) await order.request('POST', `${path}/envs`, { name: 'staging' })
+    await order.request('PUT', `${path}/envs/${idOf('environments')}`, settings)
+    if (isDeployed) await order.request('POST', `${path}/deployments`)
+    if (hasService) await actions.makeService!.run(order, new Random(9))
+    while (await order.step(world.now + 60_000)) continue // health checks come late
+    return { ...installation.snapshot(), now: world.now }
+  }
+}
+
+const apps = {
+  well: { command: ['sleep', '1000000'], health: ['CMD', 'true'] },
+  silent: { command: ['sleep', '1000000'] },
+  ill: { command: ['sleep', '1000000'], health: ['CMD', 'false'] },
+  ends: { command: ['sh', '-c', 'exit 1'] },
+  endsSoon: { command: ['sh', '-c', 'sleep 0.5; exit 1'] },
+  endsLater: { command: ['sh', '-c', 'sleep 30; exit 1'] },
+  missing: { command: ['/no/such'] },
+  stubborn: { command: ['sh', '-c', "trap '' TERM; while :; do sleep 1; done"] },
+}
+
+function anApp(chance: Random) {
+  const { what } = chance.weighed([
+    { weight: 10, what: 'well' as const },
+    { weight: 3, what: 'silent' as const },
+    { weight: 1, what: 'ill' as const },
+    { weight: 2, what: 'ends' as const },
+    { weight: 1, what: 'endsSoon' as const },
+    { weight: 1, what: 'endsLater' as const },
+    { weight: 1, what: 'missing' as const },
+    { weight: 1, what: 'stubborn' as const },
+    { weight: 1, what: null },
+  ])
+  if (what === null) throw new BuildError('The command false ended with 1.')
+  return apps[what]
+}
+
+const weatherOf = (chance: Random, isCalm: boolean): Weather => ({
+  errors: isCalm ? 0 : chance.pick([0, 0, 0, 0.01, 0.05]),
+  breaks: isCalm ? 0 : chance.pick([0, 0, 0, 0.02]),
+  lateAnswers: chance.pick([0, 0.3]),
+  choice: chance.pick(['any', 'any', 'oldest', 'newest', 'priority']),
+  haste: chance.pick([0.002, 0.05, 0.3]),
+})
+
+function planOf(chance: Random) {
+  const count = 2 + chance.below(6)
+  return Array.from({ length: count }, () => chance.weighed(Object.values(actions)))
+}

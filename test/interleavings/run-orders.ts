@@ -1,0 +1,17 @@
+import { expect } from 'bun:test'
+import { join } from 'node:path'
+
+/** Runs so many orders from a seed on in a process of its own, where time and chance are the seed's. */
+export async function runOrders(seed: number, count: number) {
+  const main = join(import.meta.dir, 'main.ts')
+  const arguments_ = [`--seed=${seed}`, `--count=${count}`]
+  const child = Bun.spawn([process.execPath, main, ...arguments_], { stdout: 'pipe' })
+  const output = await new Response(child.stdout).text()
+  return { exitCode: await child.exited, output }
+}
+
+/** What a run without a fault comes to. */
+export const allWell = { exitCode: 0, output: expect.stringMatching(/^\d+ orders, 0 bad/) }
+
+/** Milliseconds for so many orders on a machine that has other work. */
+export const patience = (count: number) => 60_000 + count * 500
