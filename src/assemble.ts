@@ -14,6 +14,7 @@ import { connectGit } from './git/git.ts'
 import { Hub } from './live/hub.ts'
 import { Jobs } from './jobs/jobs.ts'
 import { Collector } from './logs/collector.ts'
+import { Logs } from './logs/logs.ts'
 import { Masks } from './logs/masks.ts'
 import { openSecrets } from './platform/secrets.ts'
 import { handleServiceJobs } from './services/service-jobs.ts'
@@ -49,9 +50,9 @@ export function assemble(config: Config, overrides: Overrides = {}): Deps {
   const watching = { feed, conditions, usage, liveLogs }
 
   const masks = new Masks({ db, secrets })
-  const collector = new Collector({ config, db, logDb, docker, feed, instanceId, masks })
+  const logs = new Logs({ config, logDb })
+  const collector = new Collector({ db, logDb, docker, feed, instanceId, masks, logs })
 
-  const logs: Deps['logs'] = new Hub()
   const serviceEvents: Deps['serviceEvents'] = new Hub()
   const pulls: Deps['pulls'] = new Map()
   const slots = { build: config.buildConcurrency, service: 4, 'clean-up': 1 }

@@ -4,12 +4,12 @@ import type { CleanUps } from './containers/clean-up/clean-ups.ts'
 import type { UsagePoller } from './containers/usage/poller.ts'
 import type { LiveLogs } from './containers/live-logs.ts'
 import type { Db, LogDb } from './db/index.ts'
-import type { DeploymentEvent } from './deployments/log-batch.ts'
 import type { Docker, EngineFeed } from './docker/index.ts'
 import type { Git } from './git/git.ts'
 import type { Jobs } from './jobs/jobs.ts'
 import type { Hub } from './live/hub.ts'
 import type { Collector } from './logs/collector.ts'
+import type { Logs } from './logs/logs.ts'
 import type { Masks } from './logs/masks.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
@@ -34,9 +34,9 @@ export type Deps = {
   /** The logs of containers that someone watches. */
   liveLogs: LiveLogs
   git: Git
-  /** Lines and changes of state of deployments, by deployment id. */
-  logs: Hub<DeploymentEvent>
-  /** Keeps what containers write, and tells of it. */
+  /** Stores the lines of logs, and tells of them and of changes of state, by the id of a deployment, environment or service. */
+  logs: Logs
+  /** Keeps what containers write. */
   collector: Collector
   /** What hides secrets in logs. */
   masks: Masks

@@ -154,7 +154,7 @@ test('a log of 100,000 lines is there at once, and every line of it can be reach
 function fillLog(path: string, deploymentId: string, last: number) {
   using logs = new Database(path)
   const [[first]] = logs
-    .query('SELECT max(sequence) FROM deployment_logs WHERE deployment_id = ?')
+    .query('SELECT max(last) FROM output_blocks WHERE log_id = ?')
     .values(deploymentId) as [[number]]
   const insert = logs.query('INSERT INTO deployment_logs VALUES (?, ?, 0, ?, ?)')
   logs.transaction(() => {

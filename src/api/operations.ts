@@ -4,7 +4,7 @@ import { grantForm, userRemovalForm, userUpdateForm } from '../admin/forms.ts'
 import type { Config } from '../config.ts'
 import { containerLogQuery } from '../containers/log-forms.ts'
 import { usageQuery } from '../containers/usage/forms.ts'
-import { logQuery, triggerForm } from '../deployments/forms.ts'
+import { deploymentLogQuery, triggerForm } from '../deployments/forms.ts'
 import {
   environmentForm,
   environmentUpdateForm,
@@ -12,7 +12,7 @@ import {
   variableUpdateForm,
 } from '../environments/forms.ts'
 import { branchesQuery, repositoriesQuery, sourceForm } from '../git/forms.ts'
-import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
+import { logQuery, logStreamQuery } from '../logs/forms.ts'
 import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
 import { registryForm } from '../registries/forms.ts'
 import { pageQuery } from '../web/paging.ts'
@@ -92,11 +92,11 @@ function environments() {
       answer: environment,
     }),
     get('/projects/:id/envs/:envId/output', 'Read or search what its containers wrote', {
-      query: outputQuery,
+      query: logQuery,
       answer: resource.listOf(resource.outputLine).extend(resource.outputExtent),
     }),
     get('/projects/:id/envs/:envId/output/stream', 'Follow what its containers write', {
-      query: outputStreamQuery,
+      query: logStreamQuery,
       answer: resource.outputLine,
       streams: true,
     }),
@@ -137,7 +137,7 @@ function deployments(config: Config) {
     post(`${path}/rollback`, 'Deploy the image of this one again', { answer, created: true }),
     post(`${path}/cancel`, 'Cancel a deployment that has not ended', { answer }),
     get(`${path}/logs`, 'Read its log: a page, a search, a download, or with format a stream', {
-      query: logQuery,
+      query: deploymentLogQuery,
       answer: resource.listOf(resource.logLine),
       streams: true,
     }),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
+import { logQuery, logStreamQuery } from '../logs/forms.ts'
 import { removalForm } from '../projects/forms.ts'
 import {
   anyServiceForm,
@@ -54,11 +54,11 @@ export function services() {
       streams: true,
     }),
     get('/services/:id/output', 'Read or search what its containers wrote', {
-      query: outputQuery,
+      query: logQuery,
       answer: listOf(outputLine).extend(outputExtent),
     }),
     get('/services/:id/output/stream', 'Follow what its containers write', {
-      query: outputStreamQuery,
+      query: logStreamQuery,
       answer: outputLine,
       streams: true,
     }),

@@ -25,7 +25,5 @@ const tellKey = (settings: string[]) =>
 
 function tellLogs(files: Manifest['files']) {
   const logs = files.find(({ name }) => name === 'logs.db')
-  return logs
-    ? `${logs.rows?.deployment_logs ?? 0} lines of deployments, ${bytes(logs.size)} in all`
-    : 'left out'
+  return logs ? bytes(logs.size) : 'left out'
 }

@@ -1,4 +1,4 @@
-import { LogTool } from '../web/log-tool.tsx'
+import { LogTool } from '../logs/log-tool.tsx'
 
 /** What can be done with the log of a container. All but the download wakes up with container-log.js. */
 export const LogTools = ({ download }: { download: string }) => (

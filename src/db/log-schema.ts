@@ -1,6 +1,7 @@
+import { sql } from 'drizzle-orm'
 import { blob, index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-/** Lines of deployments, in a database file of their own; `sequence` counts from 1 without gaps. */
+/** Lines of deployments as earlier versions stored them, until they have been moved into blocks. */
 export const deploymentLogs = sqliteTable(
   'deployment_logs',
   {
@@ -15,8 +16,8 @@ export const deploymentLogs = sqliteTable(
 )
 
 /**
- * What containers wrote, kept beyond their life: lines of one environment or service, numbered from 1
- * over all its containers, many to a block. `data` is compressed.
+ * Lines of logs, many to a block: what the containers of an environment or service wrote, kept beyond
+ * their life, and what its deployments and jobs did. `data` is compressed.
  */
 export const outputBlocks = sqliteTable(
   'output_blocks',
@@ -24,17 +25,22 @@ export const outputBlocks = sqliteTable(
     id: integer().primaryKey(),
     /** Of the environment or service. */
     sourceId: text().notNull(),
-    /** Sequences of the first and the last line. */
+    /** Sequences of the first and the last line, which count from 1 without gaps in each log. */
     first: integer().notNull(),
     last: integer().notNull(),
     /** Milliseconds since 1970. */
     firstTime: integer().notNull(),
     lastTime: integer().notNull(),
     data: blob({ mode: 'buffer' }).notNull(),
+    /** Of the deployment or job; empty for what containers wrote. */
+    logId: text().notNull().default(''),
   },
   (t) => [
-    index('output_blocks_by_source').on(t.sourceId, t.first),
+    index('output_blocks_by_log').on(t.sourceId, t.logId, t.first),
     index('output_blocks_by_time').on(t.lastTime),
+    index('output_blocks_by_job')
+      .on(t.logId)
+      .where(sql`log_id <> ''`),
   ],
 )
 

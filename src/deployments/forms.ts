@@ -2,7 +2,8 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { isCommit } from '../git/ref-names.ts'
 import { branchName, repositoryUrl } from '../projects/forms.ts'
-import { block, line, whole } from '../web/fields.ts'
+import { logQuery } from '../logs/forms.ts'
+import { line } from '../web/fields.ts'
 import { streamFormat } from '../web/query.ts'
 
 export const triggerForm = (config: Config) =>
@@ -16,18 +17,10 @@ export const triggerForm = (config: Config) =>
       .nullish(),
   })
 
-const sequence = whole('the sequence of a line', { min: 0, max: Number.MAX_SAFE_INTEGER })
-
-/** What of a log is wanted, and how. */
-export const logQuery = z.object({
-  after: sequence.default(0),
-  /** Of the page before; the same as `after`. */
-  cursor: sequence.optional(),
-  limit: whole('how many lines', { min: 1, max: 10_000 }).default(500),
-  search: block('a text', { max: 500 }).optional(),
+/** What of a log is asked for, and how. */
+export const deploymentLogQuery = logQuery.extend({
   /** Of the stream's data; html when left out. */
   format: streamFormat.optional(),
-  download: z.string().optional(),
 })
 
-export type LogQuery = z.output<typeof logQuery>
+export type DeploymentLogQuery = z.output<typeof deploymentLogQuery>

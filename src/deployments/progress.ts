@@ -1,10 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { putBackJob } from '../jobs/store.ts'
 import type { Failure } from '../platform/errors.ts'
-import type { Stream } from './log-store.ts'
-import { LogWriter } from './log-writer.ts'
+import type { NewLine } from '../logs/log-line.tsx'
+import { LogWriter } from '../logs/log-writer.ts'
 import type { SourceMask } from '../logs/masks.ts'
-import { moveDeployment, setRunning, updateDeployment } from './store.ts'
+import { logOf, moveDeployment, setRunning, updateDeployment } from './store.ts'
 import type { Deployment, Status } from './store.ts'
 
 export type StepName = 'cloning' | 'building' | 'deploying'
@@ -22,7 +22,7 @@ export class Progress {
     this.#deps = deps
     this.#deployment = deployment
     this.#status = deployment.status
-    this.#log = new LogWriter(deps, deployment.id)
+    this.#log = new LogWriter(deps, logOf(deployment))
     // what an interrupted try has built is not built again, and its steps stand
     this.#isBuilt = deployment.image !== null
     this.#steps = this.#isBuilt ? deployment.steps.filter(({ finishedAt }) => finishedAt) : []
@@ -37,7 +37,7 @@ export class Progress {
     return (this.#steps.at(-1)?.name as StepName) ?? null
   }
 
-  log = (text: string, stream: Stream = 'system') => this.#log.write(text, stream)
+  log = (text: string, stream: NewLine['stream'] = 'system') => this.#log.write(text, stream)
 
   save = (facts: Partial<Deployment>) => {
     updateDeployment(this.#deps.db, this.#deployment.id, facts)

@@ -8,8 +8,8 @@ import { placesOf } from '../projects/places.ts'
 import { forgetImagesBut } from './reconcile-store.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
 import type { Seen } from './look-for-deployments.ts'
-import { LogWriter } from './log-writer.ts'
-import { insertDeployment, moveDeployment, setRunning } from './store.ts'
+import { LogWriter } from '../logs/log-writer.ts'
+import { insertDeployment, logOf, moveDeployment, setRunning } from './store.ts'
 import type { Job } from './store.ts'
 import { insertWaiting } from './waiting-store.ts'
 
@@ -43,7 +43,7 @@ function settle(deps: ReconcileDeps, { row, found }: Seen) {
     return null
   })
   if (!told) return
-  const log = new LogWriter(deps, told.id)
+  const log = new LogWriter(deps, told.log)
   log.write(told.line)
   log.flush()
 }
@@ -71,7 +71,7 @@ function adopt(
   })
   setRunning(db, running, {})
   return {
-    id: running.id,
+    log: logOf(running),
     line: 'Found running after a restore. It was deployed when the backup had been made, so that its commit is not known.',
   }
 }
@@ -100,7 +100,7 @@ function deployAgain(
     }),
   })
   return {
-    id: again.id,
+    log: logOf(again),
     line: fromImage
       ? 'After a restore: the engine has the image of what ran here, but no container of it.'
       : 'After a restore: the engine has neither container nor image of what ran here. It is built anew.',

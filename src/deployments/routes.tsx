@@ -21,16 +21,14 @@ import { DeploymentPage } from './deployment-page.tsx'
 import { DeploymentStatus } from './deployment-status.tsx'
 import { triggerForm } from './forms.ts'
 import { deploymentJson } from './json.ts'
-import { readLastLines } from './log-read.ts'
-import { getLastSequence } from './log-store.ts'
+import { tail } from '../logs/answer-log.tsx'
+import { listLastLines } from '../logs/read-log.ts'
+import { getExtent } from '../logs/store.ts'
 import { rollBack } from './rollback.ts'
-import { findDeployment, listDeployments } from './store.ts'
+import { findDeployment, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 import { triggerDeployment } from './trigger.ts'
 import { DeploymentsTab } from './views.tsx'
-
-/** What of the log the page itself carries; the viewer asks for the rest. */
-const tailSize = { limit: 200, maxLength: 64 * 1024 }
 
 /** What a token must be given to deploy other code than the project's: what would change it for good. */
 const toRepoint = { method: 'PUT', path: '/projects/:id' }
@@ -73,14 +71,12 @@ export const deploymentRoutes = (deps: Deps) => {
     .post('/projects/:id/deploy', isOwn, trigger, (c) => start(c, c.var.input))
     .get('/projects/:id/deployments/:deploymentId', async (c) => {
       const { project, deployment, environment, isCancelling } = own(c)
-      const tail = await readLastLines(deps, deployment, tailSize)
-      const lastSequence = tail.at(-1)?.sequence ?? getLastSequence(logDb, deployment.id)
+      const lines = await listLastLines(deps, logOf(deployment), tail)
+      const extent = getExtent(logDb, logOf(deployment))
       return show(c, {
         title: `${project.name}: deployment to ${environment.name}`,
         page: () => (
-          <DeploymentPage
-            {...{ project, environment, deployment, isCancelling, lastSequence, tail }}
-          />
+          <DeploymentPage {...{ project, environment, deployment, isCancelling, extent, lines }} />
         ),
         json: () => deploymentJson(deployment),
       })

@@ -4,7 +4,7 @@ import type { Keys } from '../git/keys.ts'
 import type { Brought } from '../projects/bring-image.ts'
 import type { Places } from '../projects/places.ts'
 import type { WantedImage } from './dockerfile/inspect.ts'
-import type { Stream } from './log-store.ts'
+import type { NewLine } from '../logs/log-line.tsx'
 import type { Deployment, Job } from './store.ts'
 
 /** What a step may use. It sees neither the database nor HTTP. */
@@ -26,7 +26,7 @@ export type Run = Job &
     imageName: string
     /** What keeps the cache mounts of the owner's builds apart from everyone else's; can't be guessed. */
     cacheNamespace: string
-    log: (text: string, stream?: Stream) => void
+    log: (text: string, stream?: NewLine['stream']) => void
     /** Records what is known of the deployment by now. */
     save: (facts: Partial<Deployment>) => void
     signal: AbortSignal

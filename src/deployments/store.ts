@@ -2,6 +2,7 @@ import { and, asc, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import { endJob } from '../jobs/store.ts'
+import type { LogKey } from '../logs/store.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -13,6 +14,12 @@ type Changes = Partial<typeof deployments.$inferInsert>
 
 /** States in which the pipeline works on a deployment. */
 export const activeStatuses = ['cloning', 'building', 'deploying'] as const satisfies Status[]
+
+/** Its log, in which the secrets of its environment are hidden. */
+export const logOf = ({ id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>): LogKey => ({
+  sourceId: environmentId,
+  logId: id,
+})
 
 /** Whether the pipeline is done with it: nothing more is written to its log. */
 export const isEnded = (status: Status) =>

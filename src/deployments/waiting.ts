@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import { report } from '../platform/journal.ts'
-import { deleteLogRows } from '../logs/removal-store.ts'
-import { LogWriter } from './log-writer.ts'
+import { deleteSome } from '../logs/removal-store.ts'
+import { LogWriter } from '../logs/log-writer.ts'
 import { forgetNeverBegun, supersedeWaiting } from './waiting-store.ts'
 import type { Deployment } from './store.ts'
 
@@ -23,13 +23,14 @@ export function tellSuperseded(
   { deployment: { environmentId }, superseded }: Queued,
 ) {
   for (const { id } of superseded) {
-    const log = new LogWriter(deps, id)
+    const log = new LogWriter(deps, { sourceId: environmentId, logId: id })
     log.write('A newer deployment of this environment took its place while it waited.')
-    log.flush()
+    log.end()
     deps.logs.publish(id, { status: 'superseded' })
   }
   try {
-    for (const { id } of forgetNeverBegun(deps.db, environmentId)) deleteLogRows(deps.logDb, id)
+    for (const { id } of forgetNeverBegun(deps.db, environmentId))
+      deleteSome(deps.logDb, { logId: id })
   } catch (error) {
     report('old deployments were not forgotten', error, { environment: environmentId })
   }

@@ -6,8 +6,8 @@ import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
-import { answerOutput, streamOutput } from '../logs/answer-output.tsx'
-import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
+import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
+import { logQuery, logStreamQuery } from '../logs/forms.ts'
 
 /** What the containers of an environment wrote, over all its deployments. */
 export const outputRoutes = (deps: Deps) => {
@@ -16,7 +16,7 @@ export const outputRoutes = (deps: Deps) => {
 
   return factory
     .createApp()
-    .get('/projects/:id/envs/:envId/output', own, query(outputQuery), (c) => {
+    .get('/projects/:id/envs/:envId/output', own, query(logQuery), (c) => {
       const { project, environment } = find(c)
       return answerOutput(c, deps, {
         source: environment,
@@ -33,8 +33,8 @@ export const outputRoutes = (deps: Deps) => {
         ),
       })
     })
-    .get('/projects/:id/envs/:envId/output/stream', own, query(outputStreamQuery), (c) =>
-      streamOutput(c, deps, { source: find(c).environment, asked: c.req.valid('query') }),
+    .get('/projects/:id/envs/:envId/output/stream', own, query(logStreamQuery), (c) =>
+      streamLog(c, deps, { log: outputOf(find(c).environment), asked: c.req.valid('query') }),
     )
 
   function find(c: Context) {

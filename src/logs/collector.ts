@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../db/full.ts'
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { resync } from '../docker/index.ts'
-import type { Container, EngineEvent } from '../docker/index.ts'
+import type { Container, Docker, EngineEvent, EngineFeed } from '../docker/index.ts'
 import { journal, report } from '../platform/journal.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { endsWithin } from '../web/within.ts'
 import type { LifecycleEvent } from './life.ts'
-import { dropOldOutput } from './retention.ts'
-import { deleteCursors, getCursor, listCursors } from './output-store.ts'
-import type { Cursor } from './output-store.ts'
-import { OutputWriter } from './output-writer.ts'
+import { deleteCursors, getCursor, listCursors } from './store.ts'
+import type { Cursor } from './store.ts'
+import type { Logs } from './logs.ts'
+import type { Masks } from './masks.ts'
 import { Reader } from './reader.ts'
 
 /** Containers that are read at a time. */
@@ -23,43 +23,35 @@ const retryDelay = 1000
 /** Milliseconds that a container about to be removed is waited for. */
 const patience = 5000
 
-/** Milliseconds between two looks for lines that are older than is kept. */
-const retentionInterval = 3_600_000
-
 type Target = Pick<Container, 'id' | 'name' | 'labels'>
-type CollectorDeps = Pick<
-  Deps,
-  'config' | 'db' | 'logDb' | 'docker' | 'feed' | 'instanceId' | 'masks'
->
+type CollectorDeps = {
+  db: Db
+  logDb: LogDb
+  docker: Docker
+  feed: EngineFeed
+  instanceId: string
+  masks: Masks
+  logs: Logs
+}
 
 /** Keeps what the containers of apps and services write, beyond their life. */
 export class Collector {
   readonly #deps: CollectorDeps
   readonly #readers = new Map<string, Reader>()
   readonly #pulls = new Semaphore(maxPulls)
-  readonly #store: OutputWriter
   #signal: AbortSignal | null = null
 
   constructor(deps: CollectorDeps) {
     this.#deps = deps
-    this.#store = new OutputWriter(deps)
-  }
-
-  /** Lines that have just been stored, by the id of their environment or service. */
-  get live() {
-    return this.#store.live
   }
 
   /** Reads until the signal. What containers write after it is found when this is run again. */
   async run({ signal }: { signal: AbortSignal }) {
     this.#signal = signal
     const { feed, instanceId } = this.#deps
-    const retention = setInterval(() => this.#dropOld(), retentionInterval)
-    this.#dropOld()
     for await (const event of feed.listen(signal))
       if (event === resync) await this.#look(signal)
       else if (readLabels(event.attributes).instanceId === instanceId) this.#hear(event)
-    clearInterval(retention)
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))
   }
 
@@ -114,7 +106,6 @@ export class Collector {
       cursor,
       isKnown,
       news,
-      writer: this.#store,
       pulls: this.#pulls,
       signal: this.#signal!,
     })
@@ -153,15 +144,6 @@ export class Collector {
       if (endedAt) deleteCursors(logDb, [containerId])
       else if (!this.#tell(containerId, { kind: 'look' }))
         this.#open(cursor, { isKnown: true, news: { kind: 'look' } })
-    }
-  }
-
-  #dropOld() {
-    try {
-      dropOldOutput(this.#deps)
-      this.#store.forget()
-    } catch (error) {
-      report('old output was not removed', error)
     }
   }
 }

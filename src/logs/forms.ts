@@ -12,8 +12,8 @@ const moment = z
   .pipe(z.iso.datetime({ offset: true, error: wantsMoment }))
   .transform((text) => Date.parse(text))
 
-/** What of the kept output is wanted. */
-export const outputQuery = z.object({
+/** Which lines of a log are asked for. */
+export const logQuery = z.object({
   after: sequence.default(0),
   /** Of the page before; the same as `after`. */
   cursor: sequence.optional(),
@@ -27,13 +27,13 @@ export const outputQuery = z.object({
   download: z.string().optional(),
 })
 
-export type OutputQuery = z.output<typeof outputQuery>
+export type LogQuery = z.output<typeof logQuery>
 
-/** From where on new lines are wanted, and how. */
-export const outputStreamQuery = z.object({
+/** From where on new lines are sent, and how. */
+export const logStreamQuery = z.object({
   after: sequence.default(0),
   /** Of the stream's data; html when left out. */
   format: streamFormat.optional(),
 })
 
-export type OutputStreamQuery = z.output<typeof outputStreamQuery>
+export type LogStreamQuery = z.output<typeof logStreamQuery>

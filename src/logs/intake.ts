@@ -1,11 +1,13 @@
 import { keptTexts, LineAssembler } from './assemble.ts'
-import type { NewLine } from './block.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import type { NewLine } from './log-line.tsx'
 import { gapMark, lateMark } from './marks.ts'
 import type { Mark } from './marks.ts'
 import { nothingHidden } from './masks.ts'
 import type { SourceMask } from './masks.ts'
-import type { Cursor } from './output-store.ts'
-import type { OutputWriter } from './output-writer.ts'
+import { hasSource, saveCursor } from './store.ts'
+import type { Cursor } from './store.ts'
+import type { Logs } from './logs.ts'
 import { timeOf } from './position.ts'
 import type { Position } from './position.ts'
 import type { Pulled } from './pull.ts'
@@ -23,6 +25,8 @@ const overlaps = { least: 100, most: 5000, lines: 500, endless: 60_000 }
 const turnedOver = 19_000_000
 const wrapping = 75
 
+type IntakeDeps = { db: Db; logDb: LogDb; logs: Logs }
+
 /** A mark that the pull at work has made is made again by the next try. */
 type PendingMark = Mark & { isOfPull?: true }
 
@@ -36,7 +40,7 @@ export class Intake {
   rate = 0
   /** Whether the last pull came too late for some lines. */
   hadGap = false
-  readonly #writer: OutputWriter
+  readonly #deps: IntakeDeps
   readonly #assembler = new LineAssembler()
   #cursor: Cursor
   /** Marks to come, in order; and how many of them the pull at work reaches. */
@@ -52,8 +56,8 @@ export class Intake {
   #readUpTo = 0
   #openAtLast: string | null = null
 
-  constructor(writer: OutputWriter, cursor: Cursor) {
-    this.#writer = writer
+  constructor(deps: IntakeDeps, cursor: Cursor) {
+    this.#deps = deps
     this.#cursor = cursor
   }
 
@@ -157,7 +161,14 @@ export class Intake {
       ...(endedAt !== undefined && { endedAt: endedAt?.getTime() ?? null }),
     }
     if (kept.length === 0 && cursor.endedAt === this.#cursor.endedAt) return
-    if (!this.#writer.write(cursor, kept, this.#mask.state)) throw new SourceGone()
+    const { db, logDb, logs } = this.#deps
+    const { sourceId, deploymentId, name } = cursor
+    if (!hasSource(db, sourceId)) throw new SourceGone()
+    logs.write({ sourceId, logId: '' }, kept, {
+      origin: { deploymentId, container: name },
+      state: this.#mask.state,
+      also: () => saveCursor(logDb, cursor),
+    })
     this.#cursor = cursor
     this.#marks.splice(0, taken) // not before: what could not be stored comes with the next try
     this.#due = Math.max(0, this.#due - taken)

@@ -2,7 +2,7 @@ import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { endMark, startMark } from './marks.ts'
 import type { Mark } from './marks.ts'
-import type { Cursor } from './output-store.ts'
+import type { Cursor } from './store.ts'
 
 /**
  * What was heard of a container. `look` stands for what may have been missed: only then does what

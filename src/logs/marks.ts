@@ -1,4 +1,5 @@
 import type { Container } from '../docker/index.ts'
+import { deploymentName } from './log-line.tsx'
 
 /** A line of ours in the output. Times are milliseconds since 1970. */
 export type Mark = {
@@ -73,8 +74,5 @@ export const gapMark = ({
 
 const named = ({ name, deploymentId }: Named) =>
   `Container ${name}${deploymentId ? ` of ${deploymentName(deploymentId)}` : ''}`
-
-/** As the name of its container ends. */
-export const deploymentName = (id: string) => `deployment ${id.slice(-12)}`
 
 const clock = (time: number) => `${new Date(time).toISOString().slice(0, 23).replace('T', ' ')} UTC`

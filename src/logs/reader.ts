@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { diskFull } from '../db/full.ts'
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { EngineError } from '../docker/index.ts'
-import type { Container } from '../docker/index.ts'
+import type { Container, Docker } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import type { Semaphore } from '../platform/semaphore.ts'
 import { Intake, SourceGone } from './intake.ts'
 import { Life } from './life.ts'
 import type { LifecycleEvent } from './life.ts'
 import { removalMark } from './marks.ts'
-import { deleteCursors } from './output-store.ts'
-import type { Cursor } from './output-store.ts'
-import type { OutputWriter } from './output-writer.ts'
+import { deleteCursors } from './store.ts'
+import type { Cursor } from './store.ts'
+import type { Logs } from './logs.ts'
+import type { Masks } from './masks.ts'
 import { timeOf } from './position.ts'
 import type { Placed } from './position.ts'
 import { pull } from './pull.ts'
@@ -33,7 +34,7 @@ const fewest = 500
 
 const look = { kind: 'look' } as const
 
-type ReaderDeps = Pick<Deps, 'logDb' | 'docker' | 'masks'>
+type ReaderDeps = { db: Db; logDb: LogDb; docker: Docker; masks: Masks; logs: Logs }
 
 /**
  * Reads the output of one container, from where it was left, until it has ended. It never follows:
@@ -70,7 +71,6 @@ export class Reader {
       cursor,
       isKnown,
       news,
-      writer,
       pulls,
       signal,
     }: {
@@ -79,7 +79,6 @@ export class Reader {
       isKnown: boolean
       /** Why it is read. */
       news: LifecycleEvent
-      writer: OutputWriter
       /** Bounds how many containers are read at a time. */
       pulls: Semaphore
       signal: AbortSignal
@@ -90,7 +89,7 @@ export class Reader {
     this.#signal = signal
     this.#cursor = cursor
     this.#news = [news]
-    this.#intake = new Intake(writer, cursor)
+    this.#intake = new Intake(deps, cursor)
     this.#life = new Life(cursor, { isKnown })
     this.done = this.#run().finally(() => {
       this.closed = this.#isDone = true

@@ -1,39 +1,35 @@
-import { and, eq, lt, sql } from 'drizzle-orm'
+import { and, eq, inArray } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
-import { deploymentLogs, outputBlocks, outputCursors } from '../db/log-schema.ts'
+import { outputBlocks, outputCursors } from '../db/log-schema.ts'
+import { Pace } from '../web/pace.ts'
+import { deleteSomeRows } from './old-rows-store.ts'
+import type { LogKey } from './store.ts'
 
-/** Removes the oldest lines of a deployment's log, some hundreds; false when there are no more. */
-export const deleteLogRows = (logDb: LogDb, deploymentId: string) =>
-  logDb
-    .delete(deploymentLogs)
+/** Blocks that are removed before other work has its turn. */
+const atOnce = 50
+
+/** Removes some of a log, or of all logs of an environment or service; false when there is no more. */
+export function deleteSome(logDb: LogDb, { sourceId, logId }: Partial<LogKey>) {
+  const some = logDb
+    .select({ id: outputBlocks.id })
+    .from(outputBlocks)
     .where(
       and(
-        eq(deploymentLogs.deploymentId, deploymentId),
-        lt(
-          deploymentLogs.sequence,
-          sql`(SELECT min(sequence) + 1000 FROM deployment_logs WHERE deployment_id = ${deploymentId})`,
-        ),
+        sourceId === undefined ? undefined : eq(outputBlocks.sourceId, sourceId),
+        logId === undefined ? undefined : eq(outputBlocks.logId, logId),
       ),
     )
-    .returning({ sequence: deploymentLogs.sequence })
-    .all().length > 0
-
-/** Removes some of the output that is kept of an environment or service; false when there is no more. */
-export const deleteSomeOutput = (logDb: LogDb, sourceId: string) =>
-  logDb
+    .limit(atOnce)
+  const gone = logDb
     .delete(outputBlocks)
-    .where(
-      and(
-        eq(outputBlocks.sourceId, sourceId),
-        sql`id IN (SELECT id FROM output_blocks WHERE source_id = ${sourceId} LIMIT 50)`,
-      ),
-    )
+    .where(inArray(outputBlocks.id, some))
     .returning({ id: outputBlocks.id })
-    .all().length > 0
+    .all()
+  return gone.length > 0 || (logId !== undefined && deleteSomeRows(logDb, logId))
+}
 
-/** Removes what is kept of the output of an environment or service. */
-export const deleteOutput = (logDb: LogDb, sourceId: string) =>
-  logDb.transaction(() => {
-    logDb.delete(outputBlocks).where(eq(outputBlocks.sourceId, sourceId)).run()
-    logDb.delete(outputCursors).where(eq(outputCursors.sourceId, sourceId)).run()
-  })
+/** Removes all logs of an environment or service, and how far its containers have been read. */
+export async function removeLogsOf(logDb: LogDb, sourceId: string) {
+  for (const pace = new Pace(); deleteSome(logDb, { sourceId });) await pace.step()
+  logDb.delete(outputCursors).where(eq(outputCursors.sourceId, sourceId)).run()
+}

@@ -1,4 +1,4 @@
-import type { LogLine } from '../web/log-line.tsx'
+import type { Line } from './log-line.tsx'
 import { PieceMask } from './mask-pieces.ts'
 import { noMask } from './mask.ts'
 import type { Mask } from './mask.ts'
@@ -13,13 +13,13 @@ const skew = 60_000
  */
 export class ShownLines {
   readonly #mask: Mask
-  readonly #pieces = new PieceMask<LogLine['stream']>()
+  readonly #pieces = new PieceMask<Line['stream']>()
 
   constructor({ mask }: SourceMask) {
     this.#mask = mask
   }
 
-  of<Line extends LogLine>(line: Line): Line {
+  of(line: Line): Line {
     if (this.#mask === noMask) return line
     const { stream, text, time } = line
     const shown = this.#pieces.apply(this.#mask, { stream, text, since: time - skew })
@@ -28,7 +28,7 @@ export class ShownLines {
 }
 
 /** The lines of a batch as they may be shown now, where the secrets are others than when it was masked; else null. */
-export async function changedLines<Line extends LogLine>(
+export async function changedLines(
   masks: Masks,
   sourceId: string,
   { lines, state }: { lines: Line[]; state: string | null },

@@ -1,8 +1,7 @@
-import type { LogDb } from '../db/index.ts'
 import type { Deps } from '../deps.ts'
 import { journal } from '../platform/journal.ts'
 import { Pace } from '../web/pace.ts'
-import { deleteLogRows, deleteOutput, deleteSomeOutput } from '../logs/removal-store.ts'
+import { deleteSome, removeLogsOf } from '../logs/removal-store.ts'
 import { removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
 import {
@@ -64,16 +63,11 @@ export async function removeLogs(
   of: { projectId: string; environmentId?: string },
 ) {
   const pace = new Pace()
-  for (const id of listDeploymentIds(db, of)) while (deleteLogRows(logDb, id)) await pace.step()
+  for (const id of listDeploymentIds(db, of))
+    while (deleteSome(logDb, { logId: id })) await pace.step()
   const { projectId, environmentId } = of
   for (const id of environmentId ? [environmentId] : listEnvironmentIds(db, projectId))
-    await removeOutput(logDb, id)
-}
-
-/** Removes what is kept of the output of an environment or service. */
-export async function removeOutput(logDb: LogDb, sourceId: string) {
-  for (const pace = new Pace(); deleteSomeOutput(logDb, sourceId);) await pace.step()
-  deleteOutput(logDb, sourceId)
+    await removeLogsOf(logDb, id)
 }
 
 /** Mirrors of all repositories that it was ever deployed from, unless another project needs them. */

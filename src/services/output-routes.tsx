@@ -1,6 +1,6 @@
 import type { Deps } from '../deps.ts'
-import { answerOutput, streamOutput } from '../logs/answer-output.tsx'
-import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
+import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
+import { logQuery, logStreamQuery } from '../logs/forms.ts'
 import { PageHead } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
@@ -10,7 +10,7 @@ import { checkOwner, ownService, servicePath } from './own-service.ts'
 export const serviceOutputRoutes = (deps: Deps) =>
   factory
     .createApp()
-    .get('/services/:id{[a-f0-9-]{36}}/output', checkOwner(deps), query(outputQuery), (c) => {
+    .get('/services/:id{[a-f0-9-]{36}}/output', checkOwner(deps), query(logQuery), (c) => {
       const source = ownService(deps, c)
       const crumbs = [
         { href: '/services', name: 'Services' },
@@ -31,6 +31,7 @@ export const serviceOutputRoutes = (deps: Deps) =>
     .get(
       '/services/:id{[a-f0-9-]{36}}/output/stream',
       checkOwner(deps),
-      query(outputStreamQuery),
-      (c) => streamOutput(c, deps, { source: ownService(deps, c), asked: c.req.valid('query') }),
+      query(logStreamQuery),
+      (c) =>
+        streamLog(c, deps, { log: outputOf(ownService(deps, c)), asked: c.req.valid('query') }),
     )

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts'
-import { removeOutput } from '../projects/remove.ts'
+import { removeLogsOf } from '../logs/removal-store.ts'
 import { removeFromEngine } from '../runtime/remove.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { deleteService } from './store.ts'
@@ -19,7 +19,7 @@ export async function removeService(
     serviceId: service.id,
     volumes,
   })
-  await removeOutput(deps.logDb, service.id)
+  await removeLogsOf(deps.logDb, service.id)
   deleteService(deps.db, service.id)
   deps.serviceEvents.publish(service.id, { deleted: true })
   return [...removed, { kind: 'service', name: service.name }]

@@ -1,8 +1,7 @@
 import type { Db, LogDb } from '../db/index.ts'
-import type { DeploymentEvent } from '../deployments/log-batch.ts'
+import type { Logs } from '../logs/logs.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { tellSuperseded } from '../deployments/waiting.ts'
-import type { Hub } from '../live/hub.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
@@ -18,7 +17,7 @@ import type { Provider, Received } from './provider.ts'
 import { getReceiver } from './store.ts'
 import { untouchedBy } from './watch-paths.ts'
 
-export type ReceiveDeps = { db: Db; logDb: LogDb; logs: Hub<DeploymentEvent>; secrets: Secrets }
+export type ReceiveDeps = { db: Db; logDb: LogDb; logs: Logs; secrets: Secrets }
 
 /** What became of a delivery for all projects that it is for. */
 type Outcome = { deployments: Deployment[]; reason: string }

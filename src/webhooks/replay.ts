@@ -1,9 +1,8 @@
 import type { Db, LogDb } from '../db/index.ts'
-import type { DeploymentEvent } from '../deployments/log-batch.ts'
+import type { Logs } from '../logs/logs.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { tellSuperseded } from '../deployments/waiting.ts'
-import type { Hub } from '../live/hub.ts'
 import { AppError } from '../platform/errors.ts'
 import { listEnvironments } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
@@ -20,7 +19,7 @@ export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && pus
 export type ReplayDeps = {
   db: Db
   logDb: LogDb
-  logs: Hub<DeploymentEvent>
+  logs: Logs
   jobs: Jobs
 }
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, jest, spyOn, test } from 'bun:test'
-import { LogWriter } from '../../src/deployments/log-writer.ts'
-import { insertDeployment } from '../../src/deployments/store.ts'
-import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { LogWriter } from '../../src/logs/log-writer.ts'
+import { insertDeployment, logOf } from '../../src/deployments/store.ts'
+import { writeOutput } from '../logs/writing.ts'
 import { testApp } from '../support/app.ts'
 import { anEnvironment } from '../logs/collecting.ts'
 
@@ -21,10 +21,9 @@ async function aLog({ text, characters }: { text: string; characters: number }) 
     repositoryUrl: 'https://git.example.com/team/site.git',
   })
   const count = Math.ceil(characters / text.length)
-  const log = new LogWriter(t.deps, deployment.id)
+  const log = new LogWriter(t.deps, logOf(deployment))
   for (let n = 0; n < count; n++) log.write(text, 'stdout')
   log.flush()
-  const writer = new OutputWriter(t.deps)
   const cursor = {
     ...{ containerId: 'c', sourceId: environment.id, deploymentId: '', name: 'app' },
     ...{ timestamp: null, ordinal: 0, stream: null, endedAt: null },
@@ -32,7 +31,7 @@ async function aLog({ text, characters }: { text: string; characters: number }) 
   const line = { time: Date.now(), stream: 'stdout', text } as const
   const atOnce = Math.ceil(256_000 / text.length)
   for (let n = 0; n < count; n += atOnce)
-    writer.write(cursor, Array(Math.min(atOnce, count - n)).fill(line))
+    writeOutput(t, cursor, Array(Math.min(atOnce, count - n)).fill(line))
   const logs = `/projects/${environment.projectId}/deployments/${deployment.id}/logs`
   return { t, ada, count, project: environment.projectId, paths: [logs, environment.output] }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { writeOutput } from '../logs/writing.ts'
 import { testApp } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
 
@@ -56,7 +56,8 @@ async function aLog() {
     stream: null,
     endedAt: null,
   }
-  new OutputWriter(t.deps).write(
+  writeOutput(
+    t,
     cursor,
     singleLines.map((text) => ({ text, time: 1, stream: 'stdout' as const })),
   )
@@ -78,7 +79,7 @@ test('no line of a deployment is more or less than one message', async () => {
     return messages.map(({ data }) => data)
   }
   const texts = (await read('?format=json')).map((data) => JSON.parse(data).text)
-  expect(texts).toEqual(lines)
+  expect(texts).toEqual(lines.map((text) => text.replace('\0', '\uFFFD')))
   const html = (await read('')).join('')
   expect(html.match(/<div class="line/g)).toHaveLength(lines.length)
 })
@@ -97,7 +98,7 @@ test('no line of an app is more or less than one message', async () => {
     throw new Error(`The stream ended after ${text}`)
   }
   const texts = (await read('?format=json')).map(({ data }) => JSON.parse(data).text)
-  expect(texts).toEqual(singleLines)
+  expect(texts).toEqual(singleLines.map((text) => text.replace('\0', '\uFFFD')))
   const html = (await read('')).map(({ data }) => data).join('')
   expect(html.match(/<div class="line/g)).toHaveLength(singleLines.length)
 })

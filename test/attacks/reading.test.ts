@@ -37,7 +37,7 @@ async function* readings(t: TestApp, client: TestClient, ids: Ids) {
 const rowsOf = ({ db, logDb }: TestApp) => [
   contentsOf({ db }),
   db.$client.query('SELECT id, user_id, token_hash, expires_at FROM sessions').all(),
-  logDb.$client.query('SELECT * FROM deployment_logs').all(),
+  logDb.$client.query('SELECT * FROM output_blocks').all(),
 ]
 
 /** Where the reading itself is what has to be written down. */

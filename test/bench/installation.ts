@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { insertSession, insertUser } from '../../src/accounts/store.ts'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
+import { lineRows, pack } from '../../src/logs/block.ts'
 import { hashToken, randomToken } from '../../src/platform/secrets.ts'
 
 export type Size = { projects: number; deployments: number; logLines: number }
@@ -91,12 +92,32 @@ function fill(sqlite: Database, { projects, deployments, ownerId }: Size & { own
   })()
 }
 
-function fillLog(sqlite: Database, { deployments, logLines }: Size) {
+/** Lines of a block. */
+const atOnce = 1000
+
+function fillLog(sqlite: Database, { projects, deployments, logLines }: Size) {
   const each = Math.floor(logLines / deployments)
-  sqlite.run(
-    `INSERT INTO deployment_logs (deployment_id, sequence, time, stream, text)
-     WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${logLines - 1})
-     SELECT ${id(3, `n / ${each}`)}, n % ${each} + 1, ${Date.now()}, 'stdout',
-       n || ' INFO request served path=/api/items status=200 dur=12ms' FROM numbers`,
+  const time = Date.now()
+  const insert = sqlite.query(
+    `INSERT INTO output_blocks (source_id, log_id, first, last, first_time, last_time, data)
+     VALUES (?, ?, ?, ?, ?, ?, ?)`,
   )
+  const ids = sqlite
+    .query(
+      `WITH RECURSIVE numbers(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM numbers WHERE n < ${deployments - 1})
+       SELECT ${id(2, `n % ${projects}`)}, ${id(3, 'n')} FROM numbers`,
+    )
+    .values() as [string, string][]
+  sqlite.transaction(() => {
+    for (const [at, log] of ids.entries())
+      for (let from = 0; from < each; from += atOnce) {
+        const lines = Array.from({ length: Math.min(atOnce, each - from) }, (_, n) => ({
+          time,
+          stream: 'stdout' as const,
+          text: `${at * each + from + n} INFO request served path=/api/items status=200 dur=12ms`,
+        }))
+        const last = from + lines.length
+        insert.run(...log, from + 1, last, time, time, pack(lineRows(lines)))
+      }
+  })()
 }

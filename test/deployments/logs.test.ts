@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { LogWriter } from '../../src/deployments/log-writer.ts'
+import { listLines } from '../../src/logs/read-log.ts'
+import { LogWriter } from '../../src/logs/log-writer.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { readEvents } from '../demo/events.ts'
 import { testApp } from '../support/app.ts'
@@ -20,7 +21,10 @@ async function aLog(t: TestApp, client: TestClient, lines: string[]) {
     triggeredBy: 'ada@example.com',
     repositoryUrl: project.repository.url,
   })
-  const writer = new LogWriter(t.deps, deployment.id)
+  const writer = new LogWriter(t.deps, {
+    sourceId: project.environmentId,
+    logId: deployment.id,
+  })
   for (const line of lines) writer.write(line, 'stdout')
   writer.flush()
   return deployment
@@ -76,9 +80,8 @@ describe('a build of 20,000 lines', () => {
       readWithBreaks(ada, deployment, (last) => ({ after: 0, lastEventId: last })),
     ])
 
-    const stored = t.logDb.$client
-      .query('SELECT sequence FROM deployment_logs WHERE deployment_id = ? ORDER BY sequence')
-      .all(deployment.id) as { sequence: number }[]
+    const log = { sourceId: project.environmentId, logId: deployment.id }
+    const stored = listLines(t.logDb, { ...log, after: 0, limit: 100_000, maxLength: Infinity })
     expect(stored.length).toBeGreaterThan(20_000)
     expect(stored.map(({ sequence }) => sequence)).toEqual(stored.map((_, at) => at + 1))
     for (const seen of readers) expect(seen).toEqual(stored.map(({ sequence }) => sequence))

@@ -12,7 +12,7 @@ import { openDatabase } from '../../src/db/index.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { supersedeOlder } from '../../src/deployments/waiting.ts'
 import { insertVariable } from '../../src/environments/variable-store.ts'
-import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { writeOutput } from '../logs/writing.ts'
 import { dropOldOutput } from '../../src/logs/retention.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
@@ -70,7 +70,6 @@ test('nobody waits for logins that have failed at a time to come', () => {
 test('a clock that runs years ahead for a while costs no more than a day of what is kept', async () => {
   const t = testApp({ DAVIT_LOG_DAYS: '14' })
   const project = await aProject(t, t.logIn(ada.email), anApp('x'))
-  const writer = new OutputWriter(t.deps)
   const cursor = { containerId: 'c', deploymentId: '', name: 'app', timestamp: null }
   const unread = { ordinal: 0, stream: null, endedAt: null }
   const start = Date.now()
@@ -78,10 +77,10 @@ test('a clock that runs years ahead for a while costs no more than a day of what
     setSystemTime(new Date(start - age * day))
     recordEvent(t.db, { actor: { id: null, email: 'x' }, action: 'logout' })
     const line = { time: Date.now(), stream: 'stdout', text: 'x'.repeat(70_000) } as const
-    writer.write({ ...cursor, ...unread, sourceId: project.environmentId }, [line])
+    writeOutput(t, { ...cursor, ...unread, sourceId: project.environmentId }, [line])
   }
   ahead(years)
-  dropOldOutput(t.deps)
+  await dropOldOutput(t.deps)
   dropOldEvents(t.db)
   const count = (db: typeof t.db | typeof t.logDb, table: string) =>
     db.$client.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()!.n

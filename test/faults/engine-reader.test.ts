@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
-import { OutputWriter } from '../../src/logs/output-writer.ts'
 import { Reader } from '../../src/logs/reader.ts'
 import { Semaphore } from '../../src/platform/semaphore.ts'
 import { testApp } from '../support/app.ts'
@@ -15,7 +14,6 @@ function aReader(t: TestApp, stop: AbortController) {
     cursor,
     isKnown: true,
     news: { kind: 'look' },
-    writer: new OutputWriter(t.deps),
     pulls: new Semaphore(1),
     signal: stop.signal,
   })

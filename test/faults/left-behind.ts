@@ -17,7 +17,7 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
   const deployments = davit.rows<Row>('SELECT * FROM deployments')
   const logs = davit.rows<{ id: string }>(
     `SELECT DISTINCT deployment_id id FROM deployment_logs
-     UNION SELECT source_id FROM output_blocks UNION SELECT source_id FROM output_cursors`,
+     UNION SELECT iif(log_id = '', source_id, log_id) FROM output_blocks UNION SELECT source_id FROM output_cursors`,
     [],
     'logs.db',
   )

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { dropOldOutput } from '../../src/logs/retention.ts'
-import { followOutput } from '../../src/logs/follow-output.ts'
-import { OutputWriter } from '../../src/logs/output-writer.ts'
-import { getExtent } from '../../src/logs/output-store.ts'
+import { outputOf } from '../../src/logs/answer-log.tsx'
+import { LogBatch } from '../../src/logs/log-batch.ts'
+import { followLog } from '../../src/logs/follow-log.ts'
+import { writeOutput } from './writing.ts'
+import { getExtent } from '../../src/logs/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { allLines, anEnvironment } from './collecting.ts'
@@ -29,14 +31,14 @@ test('the oldest lines give way when the size is reached, and numbers go on', as
   const t = testApp({ DAVIT_LOG_SIZE: '1' })
   const ada = t.logIn('ada@example.com')
   const { id, output } = await anEnvironment(t, ada)
-  const writer = new OutputWriter(t.deps)
   const random = () => Buffer.from(crypto.getRandomValues(new Uint8Array(600))).toString('base64')
   for (let batch = 0; batch < 40; batch++)
-    writer.write(
+    writeOutput(
+      t,
       cursorOf(id),
       Array.from({ length: 100 }, () => line(random())),
     )
-  const { first, last, bytes } = getExtent(t.logDb, id)
+  const { first, last, bytes } = getExtent(t.logDb, outputOf({ id }))
   expect(last).toBe(4000)
   expect(first).toBeGreaterThan(1000)
   expect(bytes).toBeLessThanOrEqual(1024 * 1024)
@@ -54,16 +56,15 @@ test('lines older than the days go, and numbers go on where none is left', async
   const { id, output } = await anEnvironment(t, ada)
   const old = Date.now() - 3 * day
   const long = 'x'.repeat(70_000)
-  const writer = new OutputWriter(t.deps)
-  writer.write(cursorOf(id), [line('one', old), line(long, old)])
-  writer.write(cursorOf(id), [line('three', old)])
-  dropOldOutput(t.deps)
-  writer.forget()
+  writeOutput(t, cursorOf(id), [line('one', old), line(long, old)])
+  writeOutput(t, cursorOf(id), [line('three', old)])
+  await dropOldOutput(t.deps)
+  t.logs.forget()
   expect(await allLines(ada, output)).toEqual([])
-  expect(getExtent(t.logDb, id)).toMatchObject({ first: 4, last: 3, since: null })
+  expect(getExtent(t.logDb, outputOf({ id }))).toMatchObject({ first: 4, last: 3, since: null })
   expect((await ada.page(output)).status).toBe(200)
-  writer.write(cursorOf(id), [line('four')])
-  dropOldOutput(t.deps)
+  writeOutput(t, cursorOf(id), [line('four')])
+  await dropOldOutput(t.deps)
   expect((await allLines(ada, output)).map(({ seq, text }) => [seq, text])).toEqual([[4, 'four']])
 })
 
@@ -71,26 +72,22 @@ test('an app that says little does not make a row of the database for each line'
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const { id, output } = await anEnvironment(t, ada)
-  const writer = new OutputWriter(t.deps)
   const texts = Array.from({ length: 2000 }, (_, at) => `at ${at}: GET /healthz 200`)
   for (const [at, text] of texts.entries()) {
-    if (at === 1000) writer.forget()
-    writer.write(cursorOf(id, at % 2 === 0 ? 'c1' : 'c2'), [line(text)])
+    if (at === 1000) t.logs.forget()
+    writeOutput(t, cursorOf(id, at % 2 === 0 ? 'c1' : 'c2'), [line(text)])
   }
   expect((await allLines(ada, output)).map(({ text }) => text)).toEqual(texts)
   expect(countBlocks(t)).toBeLessThan(5)
 })
 
-test('lines for an environment that is gone are not stored, and what is left of one goes', async () => {
+test('what is left of an environment that is gone goes', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const { id, projectId } = await anEnvironment(t, ada)
-  const writer = new OutputWriter(t.deps)
-  expect(writer.write(cursorOf(id), [line('one')])).toBe(true)
+  const { id } = await anEnvironment(t, ada)
+  writeOutput(t, cursorOf(id), [line('one')])
   t.db.$client.run('DELETE FROM projects')
-  expect(writer.write(cursorOf(id), [line('two')])).toBe(false)
-  expect(writer.write(cursorOf(projectId), [line('two')])).toBe(false)
-  dropOldOutput(t.deps)
+  await dropOldOutput(t.deps)
   expect(countBlocks(t)).toBe(0)
 })
 
@@ -98,20 +95,18 @@ test('who follows gets stored lines, then new ones, once each, however slowly', 
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const { id } = await anEnvironment(t, ada)
-  const writer = new OutputWriter(t.deps)
-  const { live } = writer
   const write = (from: number, count: number) =>
-    writer.write(
+    writeOutput(
+      t,
       cursorOf(id),
       Array.from({ length: count }, (_, at) => line(String(from + at))),
     )
   write(1, 2500)
   const abort = new AbortController()
   const seen: number[] = []
-  for await (const batch of followOutput(
-    { live, logDb: t.logDb, masks: t.masks },
-    { sourceId: id, after: 10, signal: abort.signal },
-  )) {
+  const log = outputOf({ id })
+  for await (const batch of followLog(t, log, { after: 10, signal: abort.signal })) {
+    if (!(batch instanceof LogBatch)) continue
     for (const { sequence, text } of batch.lines) {
       expect(text).toBe(String(sequence))
       seen.push(sequence)

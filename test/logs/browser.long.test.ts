@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { parseConfig } from '../../src/config.ts'
-import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
-import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { openLogDatabase } from '../../src/db/index.ts'
+import { Logs } from '../../src/logs/logs.ts'
+import { writeOutput } from './writing.ts'
 import { openBrowser, register } from '../support/browser.ts'
 
 const night = Date.parse('2026-11-20T03:00:00Z')
@@ -56,9 +57,8 @@ test('the page of an environment’s logs shows, searches and jumps in all that 
 /** 900,000 lines, one a second, two deployments. */
 function fill(directory: string, sourceId: string) {
   const config = parseConfig({ DAVIT_DATA_DIR: join(directory, 'data') })
-  const db = openDatabase(join(config.dataDir, 'davit.db'))
   const logDb = openLogDatabase(join(config.dataDir, 'logs.db'))
-  const writer = new OutputWriter({ db, logDb, config })
+  const logs = new Logs({ logDb, config })
   for (let batch = 0; batch < 180; batch++) {
     const cursor = {
       containerId: `c${batch}`,
@@ -70,7 +70,8 @@ function fill(directory: string, sourceId: string) {
       stream: null,
       endedAt: night,
     }
-    writer.write(
+    writeOutput(
+      { logs },
       cursor,
       Array.from({ length: 5000 }, (_, at) => {
         const n = batch * 5000 + at + 1
@@ -80,7 +81,6 @@ function fill(directory: string, sourceId: string) {
       }),
     )
   }
-  db.$client.close()
   logDb.$client.close()
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { writeOutput } from './writing.ts'
 import { testApp } from '../support/app.ts'
 import { allLines, anEnvironment } from './collecting.ts'
 
@@ -7,7 +7,6 @@ test('ten thousand lines of 16 KiB are answered in parts', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const { id, output } = await anEnvironment(t, ada)
-  const writer = new OutputWriter(t.deps)
   const cursor = {
     containerId: 'c',
     sourceId: id,
@@ -20,7 +19,8 @@ test('ten thousand lines of 16 KiB are answered in parts', async () => {
   }
   const text = 'x'.repeat(16_384)
   for (let batch = 0; batch < 15; batch++)
-    writer.write(
+    writeOutput(
+      t,
       cursor,
       Array.from({ length: 100 }, () => ({ time: 0, stream: 'stdout' as const, text })),
     )

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { writeOutput } from './writing.ts'
 import { testApp } from '../support/app.ts'
 import { allLines, anEnvironment, collect, hasEnded, linesUntil, written } from './collecting.ts'
 
@@ -10,7 +10,6 @@ async function aNight() {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const environment = await anEnvironment(t, ada)
-  const writer = new OutputWriter(t.deps)
   for (let batch = 0; batch < 30; batch++) {
     const cursor = {
       containerId: `c${batch % 3}`,
@@ -28,7 +27,7 @@ async function aNight() {
       const stream = n % 5000 === 0 ? ('stderr' as const) : ('stdout' as const)
       return { time: start + n * 1000, stream, text }
     })
-    writer.write(cursor, lines)
+    writeOutput(t, cursor, lines)
   }
   return { ...environment, t, ada }
 }

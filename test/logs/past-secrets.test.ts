@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'bun:test'
-import { insertDeployment } from '../../src/deployments/store.ts'
-import { LogWriter } from '../../src/deployments/log-writer.ts'
-import { getNewestBlock } from '../../src/logs/output-store.ts'
+import { insertDeployment, logOf } from '../../src/deployments/store.ts'
+import { LogWriter } from '../../src/logs/log-writer.ts'
+import { getNewestBlock } from '../../src/logs/store.ts'
+import { outputOf } from '../../src/logs/answer-log.tsx'
 import { readBlock } from '../../src/logs/block.ts'
 import { randomBytesOf } from '../../src/platform/secrets.ts'
-import { OutputWriter } from '../../src/logs/output-writer.ts'
+import { writeOutput } from './writing.ts'
 import { readEvents } from '../demo/events.ts'
 import { testApp } from '../support/app.ts'
 import { until } from '../support/until.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { aRunning } from '../containers/engine.ts'
-import { OutputBatch } from '../../src/logs/output-batch.ts'
+import { LogBatch } from '../../src/logs/log-batch.ts'
 import { anEnvironment, collect, linesUntil } from './collecting.ts'
 import type { Line } from './collecting.ts'
 
@@ -24,7 +25,6 @@ async function aSite({ secret }: { secret: boolean }) {
   const environment = await anEnvironment(t, ada)
   const variables = `/envs/${environment.id}/variables`
   const { id: variableId } = (await ada.post(variables, { key: 'TOKEN', value, secret })).json
-  const writer = new OutputWriter(t.deps)
   const deployment = insertDeployment(t.db, {
     projectId: environment.projectId,
     environmentId: environment.id,
@@ -33,7 +33,7 @@ async function aSite({ secret }: { secret: boolean }) {
     triggeredBy: 'ada@example.com',
     repositoryUrl: 'https://git.example.com/team/site.git',
   })
-  const log = new LogWriter(t.deps, deployment.id)
+  const log = new LogWriter(t.deps, logOf(deployment))
   const cursor = {
     containerId: 'c',
     sourceId: environment.id,
@@ -46,12 +46,12 @@ async function aSite({ secret }: { secret: boolean }) {
   }
   /** As it was said, without anything hidden. */
   const write = (text: string, { time = Date.now() } = {}) => {
-    writer.write(cursor, [{ time, stream: 'stdout', text }])
+    writeOutput(t, cursor, [{ time, stream: 'stdout', text }])
     log.write(text, 'stdout')
     log.flush()
   }
   const logs = `/projects/${environment.projectId}/deployments/${deployment.id}/logs`
-  return { ...{ t, ada, environment, variables, variableId, writer, cursor, log }, write, logs }
+  return { ...{ t, ada, environment, variables, variableId, cursor, log }, write, logs }
 }
 
 type Site = Awaited<ReturnType<typeof aSite>>
@@ -150,11 +150,11 @@ describe('a variable that is marked secret', () => {
       for await (const { data } of readEvents(response.body!))
         if (data.includes('now')) return JSON.parse(data).text
     })
-    await Promise.all([t.collector.live, t.logs].map((hub) => until(() => hub.size > 0)))
+    await until(() => t.logs.size === 2)
     await ada.put(`${site.variables}/${site.variableId}`, { secret: true })
     const line = { sequence: 1, time: Date.now(), stream: 'stdout', text: `now ${value}` } as const
     const of = { deploymentId: '', container: 'app' }
-    t.collector.live.publish(environment.id, new OutputBatch([{ ...line, ...of }], state))
+    t.logs.publish(environment.id, new LogBatch([{ ...line, ...of }], state))
     log.write(line.text, 'stdout')
     log.flush()
     expect(await Promise.all(readers)).toEqual(['now ***', 'now ***'])
@@ -248,7 +248,7 @@ test('a container that still has a deleted secret shows it neither live nor in w
   await ada.delete(`${variables}/${variable.id}`)
   await t.docker.stopContainer(id, { timeoutSeconds: 5 })
   await linesUntil(ada, output, ({ text }) => text === 'then ***')
-  const stored = readBlock(getNewestBlock(t.logDb, environment.id)!)
+  const stored = readBlock(getNewestBlock(t.logDb, outputOf(environment))!)
   expect(JSON.stringify(stored)).not.toContain('hunter2')
   const live = await ada.get(`/containers/${id}/logs`)
   expect(live.json.items.map(({ text }: Line) => text)).toEqual(['first ***', 'then ***'])

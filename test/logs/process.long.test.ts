@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLogDatabase } from '../../src/db/index.ts'
-import { listOutput } from '../../src/logs/read-output.ts'
+import { listLines } from '../../src/logs/read-log.ts'
 import { startDavit } from '../support/davit.ts'
 import { prepareInstallation } from './installation.ts'
 
@@ -18,7 +18,7 @@ function anInstallation() {
     rmSync(directory, { recursive: true, force: true })
   })
   const lines = () =>
-    listOutput(logDb, { sourceId: made.environmentId, after: 0, limit: 1_000_000 })
+    listLines(logDb, { sourceId: made.environmentId, logId: '', after: 0, limit: 1_000_000 })
   return {
     ...made,
     lines,

@@ -29,7 +29,7 @@ const rowsOf = ({ db, logDb }: TestApp) => [
   ...['projects', 'environments', 'variables', 'deployments'].map(
     (table) => db.$client.query<{ n: number }, []>(`SELECT count(*) n FROM ${table}`).get()!.n,
   ),
-  logDb.$client.query<{ n: number }, []>('SELECT count(*) n FROM deployment_logs').get()!.n,
+  logDb.$client.query<{ n: number }, []>('SELECT count(*) n FROM output_blocks').get()!.n,
 ]
 
 const kinds = (removed: Removed[]) => removed.map(({ kind }) => kind)
@@ -60,7 +60,7 @@ test('what is deleted takes along all that was made for it, and nothing else', a
   expect(kinds(removed.json.removed)).toEqual(['container', 'image', 'environment'])
   expect(await countOnEngine(t)).toEqual({ containers: 1, images: 1, networks: 1, volumes: 1 })
   const logged = t.logDb.$client.query<{ id: string }, []>(
-    'SELECT DISTINCT deployment_id id FROM deployment_logs',
+    'SELECT DISTINCT log_id id FROM output_blocks',
   )
   expect(logged.all()).toEqual([{ id: other.id }])
   expect(await (await fetch(other.url)).text()).toBe('hello')

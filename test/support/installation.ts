@@ -7,6 +7,7 @@ import { DavitClient } from '../demo/client.ts'
 import { startDavit } from './davit.ts'
 import type { DavitProcess } from './davit.ts'
 import { removeFromEngine } from './remove-from-engine.ts'
+import { readBlock } from '../../src/logs/block.ts'
 
 export type Installation = ReturnType<typeof anInstallation>
 
@@ -77,10 +78,15 @@ export function anInstallation(
     rows,
     /** The stored log of a deployment. */
     lines: ({ id }: { id: string }) =>
-      rows<{ seq: number; text: string }>(
-        'SELECT sequence seq, text FROM deployment_logs WHERE deployment_id = ? ORDER BY sequence',
+      rows<{ first: number; data: Uint8Array }>(
+        'SELECT first, data FROM output_blocks WHERE log_id = ? ORDER BY first',
         [id],
         'logs.db',
+      ).flatMap(({ first, data }) =>
+        readBlock({ first, data: Buffer.from(data) }).map(({ sequence, text }) => ({
+          seq: sequence,
+          text,
+        })),
       ),
     /** Ends it and takes away all that it made. */
     async leave() {

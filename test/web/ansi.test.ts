@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { ansiHtml } from '../../src/web/ansi.ts'
-import { logLineHtml } from '../../src/web/log-line.tsx'
+import { lineHtml } from '../../src/logs/log-line.tsx'
 
 const esc = '\u001b'
+const none = { deploymentId: '', container: '' }
 
 test('plain text is only escaped', () => {
   expect(ansiHtml('if (a < b && c > d) "quoted"\tend')).toBe(
@@ -63,7 +64,7 @@ test('colours out of range change nothing', () => {
 })
 
 test('a line carries its number, its stream and its text', () => {
-  expect(logLineHtml({ sequence: 7, time: 0, stream: 'stderr', text: '<x>' })).toBe(
+  expect(lineHtml({ ...none, sequence: 7, time: 0, stream: 'stderr', text: '<x>' })).toBe(
     '<div class="line stderr" id="L7" data-seq="7"><a href="#L7" tabindex="-1">7</a><span>&lt;x&gt;</span></div>',
   )
 })
@@ -84,7 +85,7 @@ test('a hundred thousand ordinary lines take less than a second', () => {
   const text = ' => => extracting sha256:0a1b2c3d4e5f60718293a4b5c6d7e8f9 12.3MB / 45.6MB <done>'
   const elapsed = fastest(() => {
     for (let sequence = 1; sequence <= 100_000; sequence++)
-      logLineHtml({ sequence, time: 0, stream: 'stdout', text })
+      lineHtml({ ...none, sequence, time: 0, stream: 'stdout', text })
   })
   expect(elapsed).toBeLessThan(5000)
 })

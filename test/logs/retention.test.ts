@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { dropOldLogs } from '../../src/deployments/log-retention.ts'
-import { listLines } from '../../src/deployments/log-store.ts'
-import { LogWriter } from '../../src/deployments/log-writer.ts'
-import { insertDeployment } from '../../src/deployments/store.ts'
+import { dropOldLogs } from '../../src/logs/retention.ts'
+import { listLines } from '../../src/logs/read-log.ts'
+import { LogWriter } from '../../src/logs/log-writer.ts'
+import { insertDeployment, logOf } from '../../src/deployments/store.ts'
 import type { Status } from '../../src/deployments/store.ts'
 import { testApp } from '../support/app.ts'
-import { anApp, aProject } from './apps.ts'
+import { anApp, aProject } from '../deployments/apps.ts'
 
 const day = 24 * 3_600_000
 
@@ -27,13 +27,17 @@ async function aProjectWithLogs() {
       createdAt: at,
       finishedAt: status === 'building' ? null : at,
     })
-    const log = new LogWriter(t.deps, deployment.id)
+    const log = new LogWriter(t.deps, logOf(deployment))
     for (let line = 0; line < 3; line++) log.write(`line ${line}`)
     log.flush()
     return deployment.id
   }
   const lines = (deploymentId: string) =>
-    listLines(t.logDb, { deploymentId, after: 0, limit: 10 }).length
+    listLines(t.logDb, {
+      ...logOf({ id: deploymentId, environmentId: project.environmentId }),
+      after: 0,
+      limit: 10,
+    }).length
   return { t, ada, project, aDeployment, lines }
 }
 

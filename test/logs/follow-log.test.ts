@@ -1,17 +1,23 @@
 import { expect, test } from 'bun:test'
-import { followLog } from '../../src/deployments/follow-log.ts'
-import { LogBatch } from '../../src/deployments/log-batch.ts'
-import { LogWriter } from '../../src/deployments/log-writer.ts'
-import { insertDeployment, moveDeployment } from '../../src/deployments/store.ts'
+import { followLog } from '../../src/logs/follow-log.ts'
+import { LogBatch } from '../../src/logs/log-batch.ts'
+import { LogWriter } from '../../src/logs/log-writer.ts'
+import {
+  getStatus,
+  insertDeployment,
+  isEnded,
+  logOf,
+  moveDeployment,
+} from '../../src/deployments/store.ts'
 import type { Status } from '../../src/deployments/store.ts'
 import { testApp } from '../support/app.ts'
-import { anApp, aProject } from './apps.ts'
+import { anApp, aProject } from '../deployments/apps.ts'
 
 /** A deployment that builds, its writer, and a reader of its log who takes one thing at a time. */
 async function aBuildBeingRead() {
   const t = testApp()
   const project = await aProject(t, t.logIn('ada@example.com'), anApp('x'))
-  const { id: deploymentId } = insertDeployment(t.db, {
+  const deployment = insertDeployment(t.db, {
     projectId: project.id,
     environmentId: project.environmentId,
     status: 'building',
@@ -19,17 +25,14 @@ async function aBuildBeingRead() {
     triggeredBy: 'ada@example.com',
     repositoryUrl: project.repository.url,
   })
-  const writer = new LogWriter(t.deps, deploymentId)
+  const { id } = deployment
+  const writer = new LogWriter(t.deps, logOf(deployment))
   const abort = new AbortController()
-  const reader = followLog(t, {
-    deploymentId,
-    environmentId: project.environmentId,
-    after: 0,
-    signal: abort.signal,
-  })
+  const statuses = { now: () => getStatus(t.db, id), isEnd: isEnded }
+  const reader = followLog(t, logOf(deployment), { after: 0, signal: abort.signal, statuses })
   const end = (status: Status) => {
-    moveDeployment(t.db, { id: deploymentId, from: ['building'], status })
-    t.logs.publish(deploymentId, { status })
+    moveDeployment(t.db, { id, from: ['building'], status })
+    t.logs.publish(id, { status })
   }
   const write = (text: string) => {
     writer.write(text)

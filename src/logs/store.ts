@@ -1,7 +1,16 @@
-import { and, asc, desc, eq, gt, gte, inArray, lt, lte, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, inArray, lt, lte, ne, sql } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { outputBlocks, outputCursors } from '../db/log-schema.ts'
 import { environments, services } from '../db/schema.ts'
+import { getRowExtent, getRowsAfter, getRowsBefore } from './old-rows-store.ts'
+
+/** Which log: what the containers of an environment or service wrote, or that of a deployment or job of it. */
+export type LogKey = {
+  /** The environment or service, whose secrets are hidden in it. */
+  sourceId: string
+  /** The deployment or job; empty for what the containers wrote. */
+  logId: string
+}
 
 export type Block = typeof outputBlocks.$inferSelect
 export type Cursor = typeof outputCursors.$inferSelect
@@ -16,63 +25,59 @@ export const hasSource = (db: Db, sourceId: string) =>
     .get() !== undefined ||
   db.select({ id: services.id }).from(services).where(eq(services.id, sourceId)).get() !== undefined
 
-export const getNewestBlock = (logDb: LogDb, sourceId: string): Block | undefined =>
+const isOf = ({ sourceId, logId }: LogKey) =>
+  and(eq(outputBlocks.sourceId, sourceId), eq(outputBlocks.logId, logId))
+
+/** Blocks of which all lines were removed are empty, and have the number of the next line. */
+const hasLines = lte(outputBlocks.first, outputBlocks.last)
+
+export const getNewestBlock = (logDb: LogDb, log: LogKey): Block | undefined =>
   logDb
     .select()
     .from(outputBlocks)
-    .where(eq(outputBlocks.sourceId, sourceId))
+    .where(isOf(log))
     .orderBy(desc(outputBlocks.first))
     .limit(1)
     .get()
 
 /** The first block with lines after that sequence. */
-export const getBlockAfter = (
-  logDb: LogDb,
-  { sourceId, after }: { sourceId: string; after: number },
-): Block | undefined =>
-  logDb
+export function getBlockAfter(logDb: LogDb, { after, ...log }: LogKey & { after: number }) {
+  const block = logDb
     .select()
     .from(outputBlocks)
-    .where(and(eq(outputBlocks.sourceId, sourceId), gt(outputBlocks.last, after)))
+    .where(and(isOf(log), gt(outputBlocks.last, after)))
     .orderBy(asc(outputBlocks.first))
     .limit(1)
     .get()
+  const rows = getRowsAfter(logDb, { ...log, after })
+  return rows && (!block || rows.first < block.first) ? rows : block
+}
 
 /** The last block with lines before that sequence. */
-export const getBlockBefore = (
-  logDb: LogDb,
-  { sourceId, before }: { sourceId: string; before: number },
-): Block | undefined =>
-  logDb
+export function getBlockBefore(logDb: LogDb, { before, ...log }: LogKey & { before: number }) {
+  const block = logDb
     .select()
     .from(outputBlocks)
-    .where(
-      and(
-        eq(outputBlocks.sourceId, sourceId),
-        lt(outputBlocks.first, before),
-        lte(outputBlocks.first, outputBlocks.last),
-      ),
-    )
+    .where(and(isOf(log), lt(outputBlocks.first, before), hasLines))
     .orderBy(desc(outputBlocks.first))
     .limit(1)
     .get()
+  const rows = getRowsBefore(logDb, { ...log, before })
+  return rows && (!block || rows.first > block.first) ? rows : block
+}
 
 /** The sequence before the first block that reaches to that time; null when none does. */
-export const getSequenceBefore = (
-  logDb: LogDb,
-  { sourceId, time }: { sourceId: string; time: number },
-) =>
+export const getSequenceBefore = (logDb: LogDb, { time, ...log }: LogKey & { time: number }) =>
   logDb
     .select({ before: sql<number>`${outputBlocks.first} - 1` })
     .from(outputBlocks)
-    .where(and(eq(outputBlocks.sourceId, sourceId), gte(outputBlocks.lastTime, time)))
+    .where(and(isOf(log), gte(outputBlocks.lastTime, time)))
     .orderBy(asc(outputBlocks.first))
     .limit(1)
     .get()?.before ?? null
 
 /** Sequences of the first and last line kept, since when they are kept, and the bytes they take. */
-export function getExtent(logDb: LogDb, sourceId: string) {
-  const blocks = eq(outputBlocks.sourceId, sourceId)
+export function getExtent(logDb: LogDb, log: LogKey) {
   const ends = logDb
     .select({
       first: sql<number | null>`min(${outputBlocks.first})`,
@@ -80,17 +85,22 @@ export function getExtent(logDb: LogDb, sourceId: string) {
       bytes: sql<number>`coalesce(sum(length(${outputBlocks.data})), 0)`,
     })
     .from(outputBlocks)
-    .where(blocks)
+    .where(isOf(log))
     .get()!
   const since = logDb
     .select({ time: outputBlocks.firstTime })
     .from(outputBlocks)
-    .where(and(blocks, lte(outputBlocks.first, outputBlocks.last)))
+    .where(and(isOf(log), hasLines))
     .orderBy(asc(outputBlocks.first))
     .limit(1)
     .get()
-  const { first, last, bytes } = ends
-  return { first: first ?? 1, last: last ?? 0, bytes, since: since?.time ?? null }
+  const rows = getRowExtent(logDb, log)
+  return {
+    first: Math.min(ends.first ?? Infinity, rows?.first ?? Infinity, (ends.last ?? 0) + 1),
+    last: Math.max(ends.last ?? 0, rows?.last ?? 0),
+    bytes: ends.bytes,
+    since: since?.time ?? null,
+  }
 }
 
 export const insertBlock = (logDb: LogDb, block: NewBlock) =>
@@ -100,11 +110,11 @@ export const replaceBlock = (logDb: LogDb, { id, ...block }: Block) =>
   logDb.update(outputBlocks).set(block).where(eq(outputBlocks.id, id)).run()
 
 /** Removes the oldest block, but never the newest; answers the bytes that went, null when none did. */
-export function deleteOldestBlock(logDb: LogDb, sourceId: string): number | null {
+export function deleteOldestBlock(logDb: LogDb, log: LogKey): number | null {
   const [oldest, next] = logDb
     .select({ id: outputBlocks.id, bytes: sql<number>`length(${outputBlocks.data})` })
     .from(outputBlocks)
-    .where(eq(outputBlocks.sourceId, sourceId))
+    .where(isOf(log))
     .orderBy(asc(outputBlocks.first))
     .limit(2)
     .all()
@@ -113,29 +123,32 @@ export function deleteOldestBlock(logDb: LogDb, sourceId: string): number | null
   return oldest.bytes
 }
 
-/** When the oldest block that has lines was written last; null when there is none. */
+/** Of what containers wrote. */
+const isOutput = eq(outputBlocks.logId, '')
+
+/** When the oldest block of output that has lines was written last; null when there is none. */
 export const getOldestTime = (logDb: LogDb) =>
   logDb
     .select({ time: outputBlocks.lastTime })
     .from(outputBlocks)
-    .where(lte(outputBlocks.first, outputBlocks.last))
+    .where(and(isOutput, hasLines))
     .orderBy(asc(outputBlocks.lastTime))
     .limit(1)
     .get()?.time ?? null
 
 /**
- * Removes blocks whose last line is older. Of each source the newest one stays, emptied, because the
- * lines to come are numbered after it.
+ * Removes blocks of output whose last line is older. Of each source the newest one stays, emptied,
+ * because the lines to come are numbered after it.
  */
 export const deleteBlocksBefore = (logDb: LogDb, time: number) =>
   logDb.transaction(() => {
     const old = logDb
       .select({ id: outputBlocks.id, sourceId: outputBlocks.sourceId, last: outputBlocks.last })
       .from(outputBlocks)
-      .where(lt(outputBlocks.lastTime, time))
+      .where(and(isOutput, lt(outputBlocks.lastTime, time)))
       .all()
     for (const { id, sourceId, last } of old)
-      if (getBlockAfter(logDb, { sourceId, after: last }))
+      if (getBlockAfter(logDb, { sourceId, logId: '', after: last }))
         logDb.delete(outputBlocks).where(eq(outputBlocks.id, id)).run()
       else
         logDb
@@ -151,6 +164,16 @@ export const listSources = (logDb: LogDb) =>
     .from(outputBlocks)
     .all()
     .map(({ id }) => id)
+
+/** The log of a deployment or job whose id comes after that one; undefined at the end. */
+export const getNextLog = (logDb: LogDb, logId: string): LogKey | undefined =>
+  logDb
+    .select({ sourceId: outputBlocks.sourceId, logId: outputBlocks.logId })
+    .from(outputBlocks)
+    .where(and(ne(outputBlocks.logId, ''), gt(outputBlocks.logId, logId)))
+    .orderBy(asc(outputBlocks.logId))
+    .limit(1)
+    .get()
 
 export const getCursor = (logDb: LogDb, containerId: string): Cursor | undefined =>
   logDb.select().from(outputCursors).where(eq(outputCursors.containerId, containerId)).get()

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Context } from 'hono'
-import { textInPieces } from './text-file.ts'
+import { textInPieces } from '../web/text-file.ts'
 
 /** Characters of lines that are rendered before other work has its turn. */
 const atOnce = 32 * 1024

@@ -1,6 +1,16 @@
-import type { LogUse, Stream } from './log-store.ts'
+import type { LogDb } from '../db/index.ts'
+import { unpack } from './block.ts'
+import type { NewLine } from './log-line.tsx'
+import { blocksAfter } from './read-log.ts'
+import { getExtent } from './store.ts'
+import type { LogKey } from './store.ts'
 
-/** What the log of one deployment may take. Lines of Davit itself find some room beyond it. */
+/** What a log takes: lines, and bytes of text. */
+export type LogUse = { lines: number; bytes: number }
+
+type Stream = NewLine['stream']
+
+/** What the log of one deployment or job may take. Lines of Davit itself find some room beyond it. */
 export const logBounds = { lines: 1_000_000, bytes: 100 * 2 ** 20 }
 const reserve = { lines: 10_000, bytes: 2 ** 20 }
 
@@ -44,4 +54,16 @@ export class LogBounds {
     const most = `${lines.toLocaleString('en')} lines or ${Math.round(bytes / 2 ** 20)} MiB`
     return `This log is full: ${most} are kept. The build goes on, but what else it prints is not here.`
   }
+}
+
+/** Bytes of a block beside the text of each line. */
+const perLine = 11
+
+/** What a log takes already: for one that is written on after a restart. */
+export function getLogUse(logDb: LogDb, log: LogKey): LogUse {
+  const lines = getExtent(logDb, log).last
+  let bytes = -perLine * lines
+  for (const { data } of lines > 0 ? blocksAfter(logDb, log, 0) : [])
+    bytes += Buffer.byteLength(unpack(data))
+  return { lines, bytes }
 }

@@ -1,17 +1,19 @@
 import { expect, test } from 'bun:test'
 import { openLogDatabase } from '../../src/db/index.ts'
-import type { DeploymentEvent } from '../../src/deployments/log-batch.ts'
-import { LogBatch } from '../../src/deployments/log-batch.ts'
+import { LogBatch } from '../../src/logs/log-batch.ts'
 import { masking } from '../../src/logs/mask.ts'
-import { listLines } from '../../src/deployments/log-store.ts'
-import { LogWriter } from '../../src/deployments/log-writer.ts'
-import { Hub } from '../../src/live/hub.ts'
+import { listLines } from '../../src/logs/read-log.ts'
+import { LogWriter } from '../../src/logs/log-writer.ts'
+import { Logs } from '../../src/logs/logs.ts'
+
+const log = { sourceId: 'e', logId: 'd' }
 
 function aLog() {
   const logDb = openLogDatabase(':memory:')
-  const logs = new Hub<DeploymentEvent>()
-  const stored = () => listLines(logDb, { deploymentId: 'd', after: 0, limit: 100_000 })
-  return { logDb, logs, stored, writer: new LogWriter({ logDb, logs }, 'd') }
+  const logs = new Logs({ logDb, config: { logSize: 0 } })
+  const most = { limit: 100_000, maxLength: Infinity }
+  const stored = () => listLines(logDb, { ...log, after: 0, ...most })
+  return { logDb, logs, stored, writer: new LogWriter({ logDb, logs }, log) }
 }
 
 test('lines are stored before they are published, in order and without a gap', async () => {
@@ -39,7 +41,7 @@ test('a writer goes on where another one of the same log has ended', () => {
   const { logDb, logs, stored, writer } = aLog()
   writer.write('one')
   writer.flush()
-  const next = new LogWriter({ logDb, logs }, 'd')
+  const next = new LogWriter({ logDb, logs }, log)
   next.write('two')
   next.flush()
   expect(stored().map(({ sequence, text }) => [sequence, text])).toEqual([
@@ -85,12 +87,12 @@ test('a log that can not be stored stops nothing, and says what it lacks when it
   const { logDb, stored, writer } = aLog()
   writer.write('kept')
   writer.flush()
-  logDb.$client.run('ALTER TABLE deployment_logs RENAME TO away')
+  logDb.$client.run('ALTER TABLE output_blocks RENAME TO away')
   for (const text of ['lost', 'lost too']) {
     writer.write(text)
     expect(() => writer.flush()).not.toThrow()
   }
-  logDb.$client.run('ALTER TABLE away RENAME TO deployment_logs')
+  logDb.$client.run('ALTER TABLE away RENAME TO output_blocks')
   writer.write('kept too')
   writer.flush()
   expect(stored().map(({ sequence, text }) => [sequence, text])).toEqual([
@@ -103,11 +105,11 @@ test('a log that can not be stored stops nothing, and says what it lacks when it
 test('a log that is full says so once, keeps what Davit itself says, and stays full', () => {
   const { logDb, logs, stored } = aLog()
   const bounds = { lines: 10, bytes: 10_000 }
-  const writer = new LogWriter({ logDb, logs }, 'd', bounds)
+  const writer = new LogWriter({ logDb, logs }, log, bounds)
   for (let line = 1; line <= 50; line++) writer.write(`line ${line}`, 'stdout')
   writer.write('Failed: it printed too much')
   writer.flush()
-  const again = new LogWriter({ logDb, logs }, 'd', bounds)
+  const again = new LogWriter({ logDb, logs }, log, bounds)
   again.write('line 51', 'stderr')
   again.write('Cancelled.')
   again.flush()
@@ -119,7 +121,7 @@ test('a log that is full says so once, keeps what Davit itself says, and stays f
 
 test('a log has its bound in bytes too, and so have the lines that a build makes look like Davit’s', () => {
   const { logDb, logs, stored } = aLog()
-  const writer = new LogWriter({ logDb, logs }, 'd', { lines: 1e6, bytes: 100_000 })
+  const writer = new LogWriter({ logDb, logs }, log, { lines: 1e6, bytes: 100_000 })
   for (let line = 0; line < 100; line++) writer.write('é'.repeat(1000), 'stdout')
   for (let line = 0; line < 10_000; line++) writer.write('x'.repeat(1000))
   writer.flush()
@@ -143,6 +145,6 @@ test('long lines are published and read back in small batches', async () => {
   const batches = (await heard).filter((event) => event instanceof LogBatch)
   for (const { lines } of batches) expect(lines.length).toBeLessThan(10)
   expect(stored()).toHaveLength(40)
-  const read = listLines(logDb, { deploymentId: 'd', after: 3, limit: 1000, maxLength: 50_000 })
+  const read = listLines(logDb, { ...log, after: 3, limit: 1000, maxLength: 50_000 })
   expect(read.map(({ sequence }) => sequence)).toEqual([4, 5, 6, 7])
 })

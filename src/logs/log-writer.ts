@@ -1,13 +1,16 @@
 import { diskFull, isDiskFull } from '../db/full.ts'
-import type { Deps } from '../deps.ts'
+import type { LogDb } from '../db/index.ts'
 import { report } from '../platform/journal.ts'
-import { nothingHidden } from '../logs/masks.ts'
-import { PieceMask } from '../logs/mask-pieces.ts'
-import { splitLine } from '../logs/split-line.ts'
-import { LogBatch } from './log-batch.ts'
-import { LogBounds } from './log-bounds.ts'
-import { getLastSequence, getLogUse, prepareInsert } from './log-store.ts'
-import type { LogLine, LogUse, Stream } from './log-store.ts'
+import { nothingHidden } from './masks.ts'
+import { PieceMask } from './mask-pieces.ts'
+import { splitLine } from './split-line.ts'
+import { getLogUse, LogBounds } from './log-bounds.ts'
+import type { LogUse } from './log-bounds.ts'
+import type { NewLine } from './log-line.tsx'
+import type { Logs } from './logs.ts'
+import type { LogKey } from './store.ts'
+
+type Stream = NewLine['stream']
 
 /** A batch is stored after so many milliseconds, lines or characters, whichever comes first. */
 const maxDelay = 50
@@ -19,19 +22,16 @@ const longLog = 20_000
 const collectionDelay = 1000
 
 /**
- * Writes the log of one deployment: masks, numbers, stores, then publishes, in batches. Whoever
- * hears of a line can also find it. Call `flush` before every change of state; it never throws,
+ * Writes the log of one deployment or job: masks, then has it stored and told, in batches. Call `flush` before every change of state; it never throws,
  * because a log that cannot be stored must not hold up what it tells of: it says what it lacks.
  */
 export class LogWriter {
-  readonly #deploymentId: string
-  readonly #logs: Deps['logs']
-  readonly #insert: (lines: LogLine[]) => void
+  readonly #log: LogKey
+  readonly #logs: Logs
   /** Hides what no log may show. */
   mask = nothingHidden
   readonly #pieces = new PieceMask<Stream>()
-  #sequence: number
-  #waiting: LogLine[] = []
+  #waiting: NewLine[] = []
   #waitingLength = 0
   /** Lines that went through this writer. */
   #written = 0
@@ -40,16 +40,10 @@ export class LogWriter {
   #lost = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(
-    { logDb, logs }: Pick<Deps, 'logDb' | 'logs'>,
-    deploymentId: string,
-    bounds?: LogUse,
-  ) {
-    this.#deploymentId = deploymentId
+  constructor({ logDb, logs }: { logDb: LogDb; logs: Logs }, log: LogKey, bounds?: LogUse) {
+    this.#log = log
     this.#logs = logs
-    this.#insert = prepareInsert(logDb, deploymentId)
-    this.#sequence = getLastSequence(logDb, deploymentId)
-    this.#bounds = new LogBounds(getLogUse(logDb, deploymentId), bounds)
+    this.#bounds = new LogBounds(getLogUse(logDb, log), bounds)
   }
 
   write(text: string, stream: Stream = 'system') {
@@ -57,7 +51,7 @@ export class LogWriter {
     for (const piece of splitLine(this.#pieces.apply(this.mask.mask, { stream, text }))) {
       const kept = this.#bounds.admit({ stream, text: piece })
       if (!kept) break
-      this.#waiting.push(unnumbered(kept.text, kept.stream))
+      this.#waiting.push({ ...kept, time: Date.now() })
       this.#waitingLength += kept.text.length
     }
     if (this.#waiting.length >= maxLines || this.#waitingLength >= maxLength) this.flush()
@@ -72,39 +66,32 @@ export class LogWriter {
     this.#waiting = []
     this.#waitingLength = 0
     if (this.#lost > 0)
-      lines.unshift(unnumbered(`Here lines are missing: ${this.#lost} could not be stored.`))
-    let sequence = this.#sequence
-    for (const line of lines) line.sequence = ++sequence
+      lines.unshift({
+        time: Date.now(),
+        stream: 'system',
+        text: `Here lines are missing: ${this.#lost} could not be stored.`,
+      })
     try {
-      this.#insert(lines)
+      this.#logs.write(this.#log, lines, { state: this.mask.state })
     } catch (error) {
       this.#lose(lines, error)
       return
     }
-    this.#sequence = sequence
     this.#written += lines.length
     this.#lost = 0
-    this.#logs.publish(this.#deploymentId, new LogBatch(lines, this.mask.state))
   }
 
   /** Flushes for the last time. What a long log leaves in memory, nothing else asks back for long. */
   end() {
     this.flush()
+    this.#logs.forget(this.#log)
     if (this.#written >= longLog) setTimeout(() => Bun.gc(true), collectionDelay).unref()
   }
 
-  #lose(lines: LogLine[], error: unknown) {
-    const fields = { deployment: this.#deploymentId }
+  #lose(lines: NewLine[], error: unknown) {
+    const fields = { log: this.#log.logId }
     if (this.#lost === 0)
       report('log lines were not stored', isDiskFull(error) ? diskFull(error) : error, fields)
     this.#lost += lines.length - (this.#lost > 0 ? 1 : 0)
   }
 }
-
-/** A line gets its number when it is stored. */
-const unnumbered = (text: string, stream: Stream = 'system'): LogLine => ({
-  sequence: 0,
-  time: Date.now(),
-  stream,
-  text,
-})

@@ -1,0 +1,50 @@
+import { ansiHtml } from '../web/ansi.ts'
+
+/** A line to be written. */
+export type NewLine = {
+  /** Milliseconds since 1970. */
+  time: number
+  stream: 'system' | 'stdout' | 'stderr'
+  text: string
+}
+
+/** Which container wrote it, by its name, and for which deployment; both empty for lines of a job. */
+export type Origin = { deploymentId: string; container: string }
+
+/** A line as it is kept: numbered from 1 within its log. */
+export type Line = NewLine & Origin & { sequence: number }
+
+/**
+ * A row of the viewer. Of a job's line it shows the number, of a container's the time, in UTC: the viewer
+ * makes it its user's. A string: drawing a JSX element for each line is too slow.
+ */
+export function lineHtml({ sequence, time, stream, text, deploymentId, container }: Line) {
+  const gutter = container === '' ? sequence : timeHtml(time)
+  const classes = stream === 'stdout' ? 'line' : `line ${stream}`
+  const shown = ansiHtml(text)
+  const body = stream === 'system' && deploymentId ? withLink(shown, deploymentId) : shown
+  return `<div class="${classes}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${gutter}</a><span>${body}</span></div>`
+}
+
+function timeHtml(time: number) {
+  const at = new Date(time).toISOString()
+  return `<time datetime="${at}">${at.slice(5, 23).replace('T', ' ')}</time>`
+}
+
+/** From the page of an environment: the deployment that a mark names. */
+function withLink(html: string, deploymentId: string) {
+  const name = deploymentName(deploymentId)
+  return html.replace(name, `<a href="../../deployments/${deploymentId}">${name}</a>`)
+}
+
+/** As the name of its container ends. */
+export const deploymentName = (id: string) => `deployment ${id.slice(-12)}`
+
+/** A line as programs see it. */
+export const lineJson = ({ sequence, time, stream, text, deploymentId, container }: Line) => ({
+  seq: sequence,
+  time: new Date(time).toISOString(),
+  stream,
+  text,
+  ...(container !== '' && { deploymentId: deploymentId || null, container }),
+})

@@ -1,0 +1,152 @@
+import type { LogDb } from '../db/index.ts'
+import { Hub } from '../live/hub.ts'
+import { lineRows, originRow, pack, unpack } from './block.ts'
+import { LogBatch } from './log-batch.ts'
+import type { NewLine, Origin } from './log-line.tsx'
+import { deleteOldestBlock, getExtent, getNewestBlock, insertBlock, replaceBlock } from './store.ts'
+import type { Block, LogKey } from './store.ts'
+
+/** What those who follow a log hear: lines that are stored already, or what its subject has come to. */
+export type LogEvent = LogBatch | { status: string }
+
+/** Characters up to which the newest block takes more lines: an app that says little fills it slowly. */
+const mergedLength = 64 * 1024
+
+/** Lines that are published at once: what those who lag may hold in memory is made of such batches. */
+const maxBatch = 500
+
+/** The end of a log, as it is stored. */
+type End = {
+  /** The newest block. */
+  block: Omit<Block, 'data'> | null
+  /** Characters in it. */
+  length: number
+  /** The sequence of the last line. */
+  last: number
+  /** Bytes of all blocks. */
+  bytes: number
+  /** Of its last line. */
+  origin: string | null
+}
+
+const none: Origin = { deploymentId: '', container: '' }
+
+/** Whose log it is: the channel on which its lines are told. */
+export const channelOf = ({ sourceId, logId }: LogKey) => logId || sourceId
+
+/** The one writer of logs: stores lines, and then tells who follows. */
+export class Logs extends Hub<LogEvent> {
+  readonly #logDb: LogDb
+  readonly #maxOutput: number
+  readonly #ends = new Map<string, End>()
+
+  /** `logSize`: bytes of what the containers of one environment or service wrote that are kept. */
+  constructor({ logDb, config }: { logDb: LogDb; config: { logSize: number } }) {
+    super()
+    this.#logDb = logDb
+    this.#maxOutput = config.logSize
+  }
+
+  /** Stores lines, numbered after those that there are, and what `also` stores with them, or nothing. */
+  write(
+    log: LogKey,
+    lines: NewLine[],
+    {
+      origin = none,
+      state = null,
+      also = () => {},
+    }: { origin?: Origin; state?: string | null; also?: () => void } = {},
+  ) {
+    const first = this.#store(log, { lines, origin, also })
+    for (let at = 0; at < lines.length; at += maxBatch) {
+      const part = lines
+        .slice(at, at + maxBatch)
+        .map((line, n) => ({ ...line, sequence: first + at + n, ...origin }))
+      this.publish(channelOf(log), new LogBatch(part, state))
+    }
+  }
+
+  /** Some lines of logs were removed, or one is not written to any longer: what is known is not true any more. */
+  forget(log?: LogKey) {
+    if (log) this.#ends.delete(channelOf(log))
+    else this.#ends.clear()
+  }
+
+  #store(
+    log: LogKey,
+    { lines, origin, also }: { lines: NewLine[]; origin: Origin; also: () => void },
+  ) {
+    try {
+      return this.#logDb.transaction(() => {
+        also()
+        return lines.length > 0 ? this.#append(log, lines, originRow(origin)) : 0
+      })
+    } catch (error) {
+      this.forget(log) // what it says was not stored
+      throw error
+    }
+  }
+
+  /** Answers the sequence of the first line. */
+  #append(log: LogKey, lines: NewLine[], origin: string) {
+    const end = this.#endOf(log)
+    const { block, length } = end
+    const merges = block !== null && length < mergedLength
+    const rows = lineRows(lines)
+    const added = (merges && end.origin === origin) || origin === noOrigin ? rows : origin + rows
+    const first = end.last + 1
+    const times = lines.map(({ time }) => time)
+    const span = {
+      last: end.last + lines.length,
+      firstTime: times.reduce((a, b) => Math.min(a, b)),
+      lastTime: times.reduce((a, b) => Math.max(a, b)),
+    }
+    if (merges) {
+      const old = getNewestBlock(this.#logDb, log)!.data
+      const data = pack(unpack(old) + added)
+      if (length > 0) {
+        span.firstTime = Math.min(span.firstTime, block.firstTime)
+        span.lastTime = Math.max(span.lastTime, block.lastTime)
+      }
+      end.block = { ...block, ...span }
+      replaceBlock(this.#logDb, { ...end.block, data })
+      end.bytes += data.length - old.length
+      end.length += added.length
+    } else {
+      const data = pack(added)
+      const made = { ...log, first, ...span }
+      end.block = { id: insertBlock(this.#logDb, { ...made, data }), ...made }
+      end.bytes += data.length
+      end.length = added.length
+    }
+    end.last = span.last
+    end.origin = origin
+    if (log.logId === '') this.#bound(log, end)
+    return first
+  }
+
+  #bound(log: LogKey, end: End) {
+    while (end.bytes > this.#maxOutput) {
+      const gone = deleteOldestBlock(this.#logDb, log)
+      if (gone === null) return
+      end.bytes -= gone
+    }
+  }
+
+  #endOf(log: LogKey): End {
+    const known = this.#ends.get(channelOf(log))
+    if (known) return known
+    const newest = getNewestBlock(this.#logDb, log)
+    const { last, bytes } = getExtent(this.#logDb, log)
+    const end: End = { block: null, length: 0, last, bytes, origin: null }
+    // lines that an earlier version stored may stand behind it
+    if (newest && newest.last === last) {
+      const { data, ...block } = newest
+      Object.assign(end, { block, length: unpack(data).length })
+    }
+    this.#ends.set(channelOf(log), end)
+    return end
+  }
+}
+
+const noOrigin = originRow(none)

@@ -1,0 +1,120 @@
+import { and, asc, desc, eq, gt, inArray, lt, max, min } from 'drizzle-orm'
+import type { Db, LogDb } from '../db/index.ts'
+import { deploymentLogs, outputBlocks } from '../db/log-schema.ts'
+import { deployments } from '../db/schema.ts'
+import { lineRows, pack } from './block.ts'
+import type { Block, LogKey } from './store.ts'
+
+/*
+ * Earlier versions stored each line of a deployment's log as a row. Such rows are read as blocks until
+ * they have been moved into some, which goes on while Davit runs, and after it was killed.
+ */
+
+/** Rows, and characters, that make a block. */
+const most = { rows: 1000, length: 64 * 1024 }
+
+/** The rows after that sequence as a block; undefined where there are none. */
+export const getRowsAfter = (logDb: LogDb, { after, ...log }: LogKey & { after: number }) =>
+  blockOf(
+    logDb,
+    log,
+    logDb
+      .select()
+      .from(deploymentLogs)
+      .where(and(isOf(log.logId), gt(deploymentLogs.sequence, after)))
+      .orderBy(asc(deploymentLogs.sequence))
+      .limit(most.rows),
+  )
+
+/** The rows before that sequence as a block. */
+export const getRowsBefore = (logDb: LogDb, { before, ...log }: LogKey & { before: number }) =>
+  blockOf(
+    logDb,
+    log,
+    logDb
+      .select()
+      .from(deploymentLogs)
+      .where(and(isOf(log.logId), lt(deploymentLogs.sequence, before)))
+      .orderBy(desc(deploymentLogs.sequence))
+      .limit(most.rows),
+  )
+
+export const getRowExtent = (logDb: LogDb, { logId }: Pick<LogKey, 'logId'>) =>
+  logDb
+    .select({ first: min(deploymentLogs.sequence), last: max(deploymentLogs.sequence) })
+    .from(deploymentLogs)
+    .where(isOf(logId))
+    .get()
+
+/** Removes the oldest rows of a log; false when there are no more. */
+export const deleteSomeRows = (logDb: LogDb, logId: string) =>
+  logDb
+    .delete(deploymentLogs)
+    .where(
+      and(
+        isOf(logId),
+        inArray(
+          deploymentLogs.sequence,
+          logDb
+            .select({ sequence: deploymentLogs.sequence })
+            .from(deploymentLogs)
+            .where(isOf(logId))
+            .orderBy(asc(deploymentLogs.sequence))
+            .limit(most.rows),
+        ),
+      ),
+    )
+    .returning({ sequence: deploymentLogs.sequence })
+    .all().length > 0
+
+/** Moves the first rows there are into a block, or removes them where their deployment is gone; false when there are none. */
+export function moveSomeRows({ db, logDb }: { db: Db; logDb: LogDb }) {
+  const logId = logDb.select({ id: deploymentLogs.deploymentId }).from(deploymentLogs).get()?.id
+  if (logId === undefined) return false
+  const sourceId = db
+    .select({ id: deployments.environmentId })
+    .from(deployments)
+    .where(eq(deployments.id, logId))
+    .get()?.id
+  if (sourceId === undefined) return deleteSomeRows(logDb, logId)
+  return logDb.transaction(() => {
+    const { id: _, ...block } = getRowsAfter(logDb, { sourceId, logId, after: 0 })!
+    logDb.insert(outputBlocks).values(block).run()
+    const isMoved = and(isOf(logId), lt(deploymentLogs.sequence, block.last + 1))
+    logDb.delete(deploymentLogs).where(isMoved).run()
+    return true
+  })
+}
+
+const isOf = (logId: string) => eq(deploymentLogs.deploymentId, logId)
+
+type Row = typeof deploymentLogs.$inferSelect
+
+/** Row by row, so that lines of 16 KiB fill the memory no more than short ones. */
+function blockOf(
+  logDb: LogDb,
+  log: LogKey,
+  query: { toSQL: () => { sql: string; params: unknown[] } },
+): Block | undefined {
+  if (log.logId === '') return
+  const { sql, params } = query.toSQL()
+  const rows: Row[] = []
+  let length = 0
+  for (const row of logDb.$client.query<Row, never[]>(sql).iterate(...(params as never[]))) {
+    rows.push(row)
+    length += row.text.length
+    if (length >= most.length) break
+  }
+  if (rows.length === 0) return
+  rows.sort((a, b) => a.sequence - b.sequence)
+  const times = rows.map(({ time }) => time)
+  return {
+    id: 0,
+    ...log,
+    first: rows[0]!.sequence,
+    last: rows.at(-1)!.sequence,
+    firstTime: Math.min(...times),
+    lastTime: Math.max(...times),
+    data: pack(lineRows(rows)),
+  }
+}

@@ -1,0 +1,87 @@
+import type { Config } from '../config.ts'
+import { EmptyState } from '../web/components.tsx'
+import { Ago } from '../web/times.tsx'
+import type { Line } from './log-line.tsx'
+import type { getExtent } from './store.ts'
+import { LogViewer } from './viewer.tsx'
+
+type Extent = ReturnType<typeof getExtent>
+type Bounds = Pick<Config, 'logDays' | 'logSize'>
+
+/** What the containers of an environment or service wrote, as it is written. */
+export const OutputPage = ({
+  path,
+  name,
+  extent,
+  lines,
+  config,
+}: {
+  /** Where its lines are; `/stream` below it follows them. */
+  path: string
+  name: string
+  extent: Extent
+  /** The last ones. */
+  lines: Line[]
+  config: Bounds
+}) => (
+  <LogViewer
+    path={path}
+    heading={
+      <>
+        Logs of <bdi>{name}</bdi>
+      </>
+    }
+    extent={extent}
+    lines={lines}
+    note={noteOf(extent, lines)}
+    stream={`${path}/stream`}
+    hasTimes
+  >
+    <Reach extent={extent} config={config} />
+    {extent.last === 0 && (
+      <EmptyState title="Nothing has been written yet">
+        <p>Whatever the app writes to its standard output appears here, and stays.</p>
+      </EmptyState>
+    )}
+    <TimeForm />
+  </LogViewer>
+)
+
+const noteOf = ({ first }: Extent, lines: Line[]) =>
+  lines.length > 0 && lines[0]!.sequence > first
+    ? `The last ${lines.length} lines, times in UTC.`
+    : null
+
+/** How far back it goes, and why no farther. */
+const Reach = ({
+  extent: { since, bytes },
+  config: { logDays, logSize },
+}: {
+  extent: Extent
+  config: Bounds
+}) => (
+  <p class="muted">
+    {since !== null && (
+      <>
+        Kept since <Ago at={new Date(since)} />, over all deployments.{' '}
+      </>
+    )}
+    Lines stay for {logDays} days, up to {megabytes(logSize)} compressed
+    {bytes > 0 && `, of which ${megabytes(bytes)} are used`}.
+  </p>
+)
+
+/** Wakes up with log-view.js: only the browser knows what its user's clock says. */
+const TimeForm = () => (
+  <form class="log-time" data-scripted hidden>
+    <label for="log-time">Go to</label>
+    <input id="log-time" class="input" type="datetime-local" step="1" required />
+    <button class="btn" data-variant="outline" data-size="sm">
+      Show
+    </button>
+    <output class="log-matches" for="log-time" />
+  </form>
+)
+
+const megabytes = (bytes: number) =>
+  `${(bytes / 1024 / 1024).toLocaleString('en', { maximumFractionDigits: 1 })} MiB`
