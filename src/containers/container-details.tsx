@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { shownImage } from '../projects/private-images.ts'
+import { shownImage } from '../runtime/images/private-names.ts'
 import { Fact } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
 import type { ContainerView } from './container-view.ts'

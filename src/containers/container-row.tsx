@@ -1,4 +1,4 @@
-import { shownImage } from '../projects/private-images.ts'
+import { shownImage } from '../runtime/images/private-names.ts'
 import { Ago } from '../web/times.tsx'
 import { bytes, percent } from '../web/units.ts'
 import { ContainerActions } from './actions.tsx'

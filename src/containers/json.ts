@@ -1,5 +1,5 @@
 import { publishedOnce } from '../docker/index.ts'
-import { shownImage } from '../projects/private-images.ts'
+import { shownImage } from '../runtime/images/private-names.ts'
 import type { Page } from '../web/paging.ts'
 import type { ContainerView } from './container-view.ts'
 import { stopReasonOf } from './row.ts'

@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
-import { EngineError } from '../docker/index.ts'
+import { unlessUsed } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import { stopAndRemove } from '../runtime/stop-and-remove.ts'
-import { forgetImage } from '../projects/image-store.ts'
+import { removeImage } from '../runtime/images/remove.ts'
 import { getCurrent, listImages } from './store.ts'
 import type { Job } from './store.ts'
 
@@ -42,28 +42,5 @@ async function removeImages(
     tags.length > 0 ? tags.filter((tag) => tag.startsWith('davit/')) : [id],
   )
   for (const image of new Set([...known, ...onEngine]))
-    if (!kept.includes(image)) await removeImage(deps, image)
-}
-
-/** A rollback that began before keeps it; one that comes while it is being removed is refused. */
-async function removeImage({ db, docker }: Pick<CleanUpDeps, 'db' | 'docker'>, image: string) {
-  const remember = forgetImage(db, image)
-  if (!remember) return
-  let removed = false
-  try {
-    removed = await removeUnlessUsed(docker, image)
-  } finally {
-    if (!removed) remember()
-  }
-}
-
-/** A container that someone ran by hand may use it; the next clean-up takes it then. */
-export async function removeUnlessUsed(docker: Deps['docker'], image: string) {
-  try {
-    await docker.removeImage(image)
-    return true
-  } catch (error) {
-    if (error instanceof EngineError && error.status === 409) return false
-    throw error
-  }
+    if (!kept.includes(image)) await unlessUsed(removeImage(deps, [image])) // by hand: the next time
 }

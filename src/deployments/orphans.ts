@@ -1,8 +1,8 @@
 import type { Deps } from '../deps.ts'
+import { unlessUsed } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { stopAndRemove } from '../runtime/stop-and-remove.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
-import { removeUnlessUsed } from './clean-up.ts'
 import { getCurrent, getJob, isEnded, isImageKept } from './store.ts'
 
 type OrphanDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'jobs' | 'instanceId'>
@@ -44,7 +44,7 @@ export async function removeOrphanImages(
       const job = getJob(db, readLabels(labels).deploymentId)
       if (!job || jobs.isRunning(job.environment.id) || !isEnded(job.deployment.status)) return
       for (const image of tags.length > 0 ? tags : [id])
-        if (!isImageKept(db, image)) await removeUnlessUsed(docker, image)
+        if (!isImageKept(db, image)) await unlessUsed(docker.removeImage(image))
     })
   }
 }

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Keys } from '../git/keys.ts'
-import type { Brought } from '../projects/bring-image.ts'
+import type { Brought } from '../runtime/images/bring.ts'
 import type { Places } from '../projects/places.ts'
 import type { WantedImage } from './dockerfile/inspect.ts'
 import type { NewLine } from '../logs/log-line.tsx'

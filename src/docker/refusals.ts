@@ -11,6 +11,16 @@ export async function unlessMissing(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
+/** False when its object is in use, so that the engine keeps it. */
+export async function unlessUsed<T>(removal: Promise<T>): Promise<T | false> {
+  try {
+    return await removal
+  } catch (error) {
+    if (isStatus(error, 403) || isStatus(error, 409)) return false
+    throw error
+  }
+}
+
 /** What the call answers, null when its object does not exist. */
 export async function orNull<T>(call: Promise<T>): Promise<T | null> {
   try {

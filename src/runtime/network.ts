@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { EngineError, freeSubnet, isSubnetTaken } from '../docker/index.ts'
+import { freeSubnet, isSubnetTaken, unlessUsed } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 
@@ -33,17 +33,8 @@ export const ensureNetwork = (deps: NetworkDeps, wanted: Wanted) =>
 async function findOne({ docker }: Pick<NetworkDeps, 'docker'>, { filter, signal }: Wanted) {
   const found = await docker.listNetworks({ labels: filter, signal })
   let spare = found.length - 1
-  for (const { id } of found) if (spare > 0 && (await removeUnlessUsed(docker, id))) spare--
+  for (const { id } of found) if (spare > 0 && (await unlessUsed(docker.removeNetwork(id)))) spare--
   return found.length > 0
-}
-
-async function removeUnlessUsed(docker: Docker, id: string) {
-  try {
-    return await docker.removeNetwork(id)
-  } catch (error) {
-    if (error instanceof EngineError && error.status === 403) return false
-    throw error
-  }
 }
 
 async function makeNetwork(

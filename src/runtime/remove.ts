@@ -1,4 +1,4 @@
-import { EngineError } from '../docker/index.ts'
+import { unlessUsed } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
@@ -40,13 +40,6 @@ export async function removeFromEngine(
       if (await unlessUsed(docker.removeVolume(name))) removed.push({ kind: 'volume', name })
   return removed
 }
-
-/** False when someone else's container uses it: then it stays. */
-const unlessUsed = (removal: Promise<boolean>) =>
-  removal.catch((error) => {
-    if (error instanceof EngineError && [403, 409].includes(error.status)) return false
-    throw error
-  })
 
 /** Names of the volumes of a project, an environment or a service. */
 export const volumesOf = async ({ docker, instanceId }: EngineDeps, of: Belonging) =>

@@ -1,7 +1,7 @@
 import { publishedOnce } from '../docker/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import type { Places } from '../projects/places.ts'
-import { shownImage } from '../projects/private-images.ts'
+import { shownImage } from '../runtime/images/private-names.ts'
 import { addressOf } from './address.ts'
 import type { Entry } from './catalogue.ts'
 import { partLabel } from './compose/containers.ts'

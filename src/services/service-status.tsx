@@ -1,5 +1,5 @@
 import type { Places } from '../projects/places.ts'
-import { shownImage } from '../projects/private-images.ts'
+import { shownImage } from '../runtime/images/private-names.ts'
 import { PageHead } from '../web/components.tsx'
 import { PostForm } from '../web/form.tsx'
 import { ExternalIcon, WarningIcon } from '../web/icons.tsx'

@@ -1,4 +1,4 @@
-import { shownImage } from '../../projects/private-images.ts'
+import { shownImage } from '../../runtime/images/private-names.ts'
 import type { UsedImage } from '../../docker/index.ts'
 import {
   isIdle,

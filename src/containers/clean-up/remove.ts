@@ -1,6 +1,6 @@
 import { EngineError } from '../../docker/index.ts'
 import { removeUnused } from '../../runtime/remove.ts'
-import { forgetImage } from '../../projects/image-store.ts'
+import { removeImage } from '../../runtime/images/remove.ts'
 import type { Facts, PruneDeps } from './facts.ts'
 import { withNeedsOf } from './facts.ts'
 import type { Judged } from './plan.ts'
@@ -38,42 +38,16 @@ const unused =
 
 const removals: Record<Judged['kind'], Removal> = {
   containers: unused('containers'),
-  images: removeImage,
+  images: async (deps, { id, bytes }, { images }) => {
+    const { tags } = images.find((image) => image.id === id)!
+    const outcome = await removeImage(deps, tags.length > 0 ? tags : [id])
+    if (outcome === 'needed') return { reason: 'a deployment uses it' }
+    return outcome === 'removed' ? { bytes } : gone
+  },
   networks: unused('networks'),
   volumes: unused('volumes'),
   build_cache: async ({ docker }, { id }) => {
     const bytes = await docker.removeBuildCache(id)
     return bytes === null ? { reason: 'a build uses it by now, or it is gone already' } : { bytes }
   },
-}
-
-/** A rollback to it is refused from the moment before it goes; if it does not go, there is one again. */
-async function removeImage(
-  { db, docker }: PruneDeps,
-  { id, bytes }: Judged,
-  { images }: Facts,
-): Promise<Taken> {
-  const { tags } = images.find((image) => image.id === id)!
-  const references = tags.length > 0 ? tags : [id]
-  const undo: (() => void)[] = []
-  const rememberAll = () => undo.forEach((remember) => remember())
-  for (const reference of references) {
-    const remember = forgetImage(db, reference)
-    if (!remember) {
-      rememberAll()
-      return { reason: 'a deployment uses it' }
-    }
-    undo.push(remember)
-  }
-  let went = false
-  for (const reference of references) {
-    try {
-      went = (await docker.removeImage(reference)) || went
-    } catch (error) {
-      rememberAll()
-      throw error
-    }
-    undo.shift()
-  }
-  return went ? { bytes } : gone
 }

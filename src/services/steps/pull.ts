@@ -1,4 +1,4 @@
-import { bringImage } from '../../projects/bring-image.ts'
+import { bringImage } from '../../runtime/images/bring.ts'
 import type { ServiceRun } from '../run.ts'
 
 /** What each image of the file is called on the engine. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ImageLock } from '../../src/projects/image-lock.ts'
+import { ImageLock } from '../../src/runtime/images/lock.ts'
 
 const { signal } = new AbortController()
 

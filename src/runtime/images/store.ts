@@ -1,6 +1,6 @@
-import { and, eq, inArray, isNotNull } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
-import { givenImages, projects, publicImages, services } from '../db/schema.ts'
+import { and, eq, inArray, isNotNull, isNull, notInArray } from 'drizzle-orm'
+import type { Db } from '../../db/index.ts'
+import { deployments, givenImages, projects, publicImages, services } from '../../db/schema.ts'
 
 export type GivenImage = typeof givenImages.$inferSelect
 type Key = Pick<GivenImage, 'ownerId' | 'reference' | 'platform'>
@@ -64,3 +64,33 @@ export const isOwnerOf = (
         .where(and(eq(table.id, id), eq(table.ownerId, ownerId)))
         .get() !== undefined,
   )
+
+/** States of a deployment that is done with its image, unless it is rolled back to. */
+const past = ['failed', 'cancelled', 'superseded'] as const
+
+/**
+ * To be called before an image is removed: from then on no rollback to it begins. Null where a
+ * deployment runs from it, or waits or works to: then it has to stay. Otherwise the answer takes it
+ * back, for when it could not be removed.
+ */
+export function forgetImage(db: Db, image: string) {
+  const used = db
+    .select({ id: deployments.id })
+    .from(deployments)
+    .where(and(eq(deployments.image, image), notInArray(deployments.status, [...past])))
+    .get()
+  if (used) return null
+  const forgot = db
+    .update(deployments)
+    .set({ image: null })
+    .where(eq(deployments.image, image))
+    .returning({ id: deployments.id })
+    .all()
+    .map(({ id }) => id)
+  return () =>
+    void db
+      .update(deployments)
+      .set({ image })
+      .where(and(inArray(deployments.id, forgot), isNull(deployments.image)))
+      .run()
+}

@@ -1,5 +1,5 @@
-import { randomBytesOf } from '../platform/secrets.ts'
-import type { ImageReference } from '../registries/image-registry.ts'
+import { randomBytesOf } from '../../platform/secrets.ts'
+import type { ImageReference } from '../../registries/image-registry.ts'
 
 /** A host that can't exist: what is not on the engine under such a name is nowhere. */
 export const privateRegistry = 'davit.invalid'

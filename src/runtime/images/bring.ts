@@ -1,20 +1,20 @@
-import { findUser } from '../accounts/user-store.ts'
-import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
-import { isOverloaded } from '../docker/index.ts'
-import type { Docker, Image, LayerProgress, RegistryAuth } from '../docker/index.ts'
-import { Failure } from '../platform/errors.ts'
-import type { Secrets } from '../platform/secrets.ts'
-import { refusePrivate } from '../registries/admit.ts'
-import { authFor } from '../registries/auth.ts'
+import { findUser } from '../../accounts/user-store.ts'
+import type { Config } from '../../config.ts'
+import type { Db } from '../../db/index.ts'
+import { isOverloaded } from '../../docker/index.ts'
+import type { Docker, Image, LayerProgress, RegistryAuth } from '../../docker/index.ts'
+import { Failure } from '../../platform/errors.ts'
+import type { Secrets } from '../../platform/secrets.ts'
+import { refusePrivate } from '../../registries/admit.ts'
+import { authFor } from '../../registries/auth.ts'
 import {
   isOfficial,
   parseReference,
   repositoryOf,
   writtenOut,
-} from '../registries/image-registry.ts'
-import type { ImageReference } from '../registries/image-registry.ts'
-import { imageLock } from './image-lock.ts'
+} from '../../registries/image-registry.ts'
+import type { ImageReference } from '../../registries/image-registry.ts'
+import { imageLock } from './lock.ts'
 import {
   forgetPublicName,
   getGivenImage,
@@ -23,10 +23,10 @@ import {
   listNamedInPublic,
   recordGivenImage,
   recordPublic,
-} from './given-image-store.ts'
-import type { GivenImage } from './given-image-store.ts'
-import { areDavits, labelFilter, readLabels } from '../docker/labels.ts'
-import { privateName, privateRegistry } from './private-images.ts'
+} from './store.ts'
+import type { GivenImage } from './store.ts'
+import { areDavits, labelFilter, readLabels } from '../../docker/labels.ts'
+import { privateName, privateRegistry } from './private-names.ts'
 
 export type ImageDeps = {
   config: Config
