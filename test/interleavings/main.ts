@@ -1,37 +1,59 @@
 import './world.ts'
 
-const { runOrder } = await import('./order.ts')
+const { runOrder, runStory } = await import('./order.ts')
+const { stories } = await import('./stories.ts')
 
-const realNow = Bun.nanoseconds
 const options = Object.fromEntries(
   process.argv
     .slice(2)
     .map((argument) => argument.replace(/^--/, '').split('=') as [string, string?]),
 )
-const seed = Number(options.seed ?? 1)
-const count = Number(options.count ?? 1)
 const without = options.without ? options.without.split(',').map(Number) : []
-const isCalm = 'calm' in options
+const isTold = 'trace' in options
+const begun = Bun.nanoseconds()
+let [orders, bad] = [0, 0]
 
-const begun = realNow()
-let bad = 0
-for (let at = 0; at < count; at++) {
-  const one = { seed: seed + at, without, isCalm }
-  const { faults, actions, trace, journal } = await runOrder(one)
-  if (faults.length === 0 && !('trace' in options)) continue
-  if (faults.length > 0) bad++
-  const kept = actions.map((name, at) => (without.includes(at) ? null : name)).filter(Boolean)
-  console.log(`DAVIT_SEED=${one.seed}: ${faults[0] ?? 'well'} | ${kept.join(', ')}`)
-  if (count === 1 || 'trace' in options) {
-    console.log(
-      [
-        ...trace,
-        ...journal.filter((line) => !line.includes('"message":"request"')),
-        ...faults,
-      ].join('\n'),
-    )
+if ('kills' in options) await runStories()
+else await runOrders(Number(options.seed ?? 1), Number(options.count ?? 1))
+
+const seconds = (Bun.nanoseconds() - begun) / 1e9
+console.log(`${orders} orders, ${bad} bad, ${(orders / seconds).toFixed(1)} a second`)
+process.exit(bad > 0 ? 1 : 0)
+
+async function runOrders(first: number, count: number) {
+  for (let seed = first; seed < first + count; seed++) {
+    const outcome = await runOrder({ seed, without, isCalm: 'calm' in options })
+    const kept = outcome.actions.filter((_, at) => !without.includes(at))
+    tell(`DAVIT_SEED=${seed}`, outcome, { more: kept.join(', '), isWhole: count === 1 })
   }
 }
-const seconds = (realNow() - begun) / 1e9
-console.log(`${count} orders, ${bad} bad, ${(count / seconds).toFixed(1)} a second`)
-process.exit(bad > 0 ? 1 : 0)
+
+/** Davit is killed at every call of every story; `--kills=title:call:done` tells one of them. */
+async function runStories() {
+  const [only, at, done] = options.kills?.split(':') ?? []
+  for (const [title, story] of Object.entries(stories)) {
+    if (only && only !== title) continue
+    const { calls } = await runStory(story, null)
+    for (let call = 0; call <= calls; call++)
+      for (const isDone of [true, false]) {
+        if (at && (call !== Number(at) || isDone !== (done === 'true'))) continue
+        const outcome = await runStory(story, { call, isDone })
+        tell(`--kills='${title}:${call}:${isDone}'`, outcome, { more: '', isWhole: Boolean(at) })
+      }
+  }
+}
+
+type Told = { faults: string[]; trace: string[]; journal: string[] }
+
+function tell(
+  name: string,
+  { faults, trace, journal }: Told,
+  { more, isWhole }: { more: string; isWhole: boolean },
+) {
+  orders++
+  if (faults.length > 0) bad++
+  else if (!isTold) return
+  console.log(`${name}: ${faults[0] ?? 'well'} | ${more}`)
+  const said = journal.filter((line) => !line.includes('"message":"request"'))
+  if (isWhole || isTold) console.log([...trace, ...said, ...faults].join('\n'))
+}

@@ -4,6 +4,7 @@ import type { Action } from './actions.ts'
 import { faultsOf } from './check.ts'
 import { Installation } from './davit.ts'
 import type { Snapshot } from './davit.ts'
+import type { Builder } from './engine/docker.ts'
 import { Random } from './random.ts'
 import { Schedule } from './schedule.ts'
 import type { Weather } from './schedule.ts'
@@ -37,32 +38,45 @@ export type Options = {
 export async function runOrder({ seed, without = [], isCalm = false }: Options): Promise<Outcome> {
   const chance = new Random(seed)
   const weather = weatherOf(chance, isCalm)
-  const schedule = new Schedule(new Random(seed + 0x5eed), calm)
   const builds = new Random(seed + 0xb01d)
-  const begun = await begunWith(chance.pick(beginnings))
-  world.reset(seed, begun.now)
-  const installation = new Installation(schedule, () => anApp(builds), begun)
-  const order = new Order(installation, schedule)
-  await order.finish()
+  const order = await Order.begin(chance.pick(beginnings), { seed, build: () => anApp(builds) })
   const plan = planOf(chance).map((action) => ({ action, seed: chance.below(2 ** 31) }))
-  schedule.weather = weather
+  order.schedule.weather = weather
   const hurry = chance.pick([0.03, 0.1, 0.4, 2])
   for (const [at, { action, seed }] of plan.entries()) {
     if (without.includes(at)) continue
     while (!chance.chance(hurry / (hurry + 1))) await order.step()
     await order.begin(action, new Random(seed))
   }
-  await order.finish()
-  const faults = order.stuck ?? faultsOf(order, { isStrict: false })
-  if (faults.length === 0) {
-    schedule.say('--- killed and started, in calm weather')
-    schedule.faults.errors = schedule.faults.breaks = 0
-    await installation.kill()
-    await order.finish()
-    faults.push(...(order.stuck ?? faultsOf(order, { isStrict: true })))
-  }
-  const { trace } = schedule
+  const faults = await order.end()
+  const { trace } = order.schedule
   return { faults, actions: plan.map(({ action }) => action.name), trace, journal: world.journal }
+}
+
+export type Story = {
+  beginning: (typeof beginnings)[number]
+  /** Names of actions, one after the other's end. */
+  acts: string[]
+  app?: keyof typeof apps
+}
+
+/** A kill of Davit at a call of the engine, which is still done or not. */
+export type Kill = { call: number; isDone: boolean }
+
+/** What users do, one thing after another, with one kill in between; how many calls it took. */
+export async function runStory(story: Story, kill: Kill | null) {
+  const build = () => apps[story.app ?? 'well']
+  const order = await Order.begin(story.beginning, { seed: 1, build })
+  const { schedule } = order
+  schedule.calls = 0
+  order.kill = kill
+  for (const act of story.acts) {
+    await order.begin(actions[act]!, new Random(2))
+    await order.finish()
+  }
+  const { calls } = schedule
+  const faults = await order.end()
+  return { faults, calls, trace: schedule.trace, journal: world.journal }
 }
 
 export class Order {
@@ -72,13 +86,39 @@ export class Order {
   readonly complaints: string[] = []
   /** Whether someone touched containers behind Davit's back, so that an app may be down. */
   isTouched = false
-  /** Containers that served when a deployment failed or was cancelled must go on serving. */
   stuck: string[] | null = null
+  /** Where Davit is to be killed. */
+  kill: Kill | null = null
   #steps = 0
 
   constructor(installation: Installation, schedule: Schedule) {
     this.installation = installation
     this.schedule = schedule
+  }
+
+  /** With an installation that has what is asked for, and is at rest. */
+  static async begin(
+    beginning: Story['beginning'],
+    { seed, build }: { seed: number; build: Builder },
+  ) {
+    const schedule = new Schedule(new Random(seed + 0x5eed), calm)
+    const begun = await begunWith(beginning)
+    world.reset(seed, begun.now)
+    const order = new Order(new Installation(schedule, build, begun), schedule)
+    await order.finish()
+    return order
+  }
+
+  /** Lets everything come to rest, and says what does not hold then, and after a start in calm weather. */
+  async end() {
+    await this.finish()
+    const faults = this.stuck ?? faultsOf(this, { isStrict: false })
+    if (faults.length > 0) return faults
+    this.schedule.say('--- killed and started, in calm weather')
+    this.schedule.faults.errors = this.schedule.faults.breaks = 0
+    await this.installation.kill()
+    await this.finish()
+    return this.stuck ?? faultsOf(this, { isStrict: true })
   }
 
   /** Asks Davit for something; nobody waits for the answer. */
@@ -111,6 +151,13 @@ export class Order {
 
   async step(until = world.now + 2000) {
     if (++this.#steps > maxSteps) this.stuck = ['It never comes to rest.']
+    const { kill, schedule, installation } = this
+    if (kill && schedule.calls >= kill.call) {
+      this.kill = null
+      schedule.lastCallsAreDone = kill.isDone
+      await installation.kill()
+      schedule.say('Davit was killed and started')
+    }
     return !this.stuck && (await this.schedule.step({ until }))
   }
 
@@ -137,8 +184,15 @@ export class Order {
   }
 }
 
+type Beginning = {
+  settings: Record<string, unknown>
+  isDeployed: boolean
+  isTwofold?: boolean
+  hasService?: boolean
+}
+
 /** What an installation can have when an order begins. */
-const beginnings = [
+export const beginnings: Beginning[] = [
   { settings: {}, isDeployed: true },
   { settings: {}, isDeployed: true, isTwofold: true },
   { settings: { volumes: ['data:/data'] }, isDeployed: true },

@@ -1,14 +1,17 @@
 import { expect } from 'bun:test'
 import { join } from 'node:path'
 
-/** Runs so many orders from a seed on in a process of its own, where time and chance are the seed's. */
-export async function runOrders(seed: number, count: number) {
+/** Runs orders in a process of its own, where time and chance are the seed's. */
+export async function runMain(options: string[]) {
   const main = join(import.meta.dir, 'main.ts')
-  const arguments_ = [`--seed=${seed}`, `--count=${count}`]
-  const child = Bun.spawn([process.execPath, main, ...arguments_], { stdout: 'pipe' })
+  const child = Bun.spawn([process.execPath, main, ...options], { stdout: 'pipe' })
   const output = await new Response(child.stdout).text()
   return { exitCode: await child.exited, output }
 }
+
+/** So many orders, from a seed on. */
+export const runOrders = (seed: number, count: number) =>
+  runMain([`--seed=${seed}`, `--count=${count}`])
 
 /** What a run without a fault comes to. */
 export const allWell = { exitCode: 0, output: expect.stringMatching(/^\d+ orders, 0 bad/) }

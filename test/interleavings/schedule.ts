@@ -117,6 +117,10 @@ export class Schedule implements Clock {
   turns: Turn[] = []
   /** Whether the engine is away: no call comes through. */
   isAway = false
+  /** How many calls were taken up so far. */
+  calls = 0
+  /** Whether the last calls of a Davit that is cut off are done; by chance where it is null. */
+  lastCallsAreDone: boolean | null = null
   /** What happened, in order. */
   readonly trace: string[] = []
   /** Faults that were injected, by their kind. */
@@ -196,6 +200,7 @@ export class Schedule implements Clock {
 
   #advance(turn: Turn) {
     const { random, weather } = this
+    this.calls++
     if (turn.answer) return this.#finish(turn, 'answers')
     if (this.isAway) return this.#fail(turn, 'away', unreachable())
     if (random.chance(weather.errors)) {
@@ -230,7 +235,8 @@ export class Schedule implements Clock {
   cut(connection: Connection) {
     connection.isCut = true
     for (const turn of this.turns.filter(({ by }) => by === connection)) {
-      if (turn.changes && !turn.answer && !this.isAway && this.random.chance(0.5)) {
+      const isDone = this.lastCallsAreDone ?? this.random.chance(0.5)
+      if (turn.changes && !turn.answer && !this.isAway && isDone) {
         turn.act()
         this.say(`${turn.call}: done, for nobody`)
       }

@@ -221,7 +221,8 @@ export function fakeDocker(
   }: Parameters<Docker['buildImage']>[0]): AsyncGenerator<BuildOutput> {
     await context.cancel()
     yield { kind: 'line', stream: 'stdout', text: 'Building' }
-    const { id } = await put(`build ${tag}`, { signal }, () => {
+    // with its connection a build ends
+    const { id } = await get(`build ${tag}`, { signal }, () => {
       const { command, health = null } = build(tag)
       return engine.addImage({ tags: [tag], labels, command, health, exposedPorts: [8080] })
     })

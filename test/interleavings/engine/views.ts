@@ -108,7 +108,7 @@ export function useOf(engine: FakeEngine, name: string) {
     const at = wanted ?? address
     return at ? [{ containerId, address: at, isFixed: wanted !== null }] : []
   })
-  return { subnet: network.subnet, gateway: gatewayOf(network), addresses }
+  return { subnet: network.subnet, gateway: null, addresses } // none was asked for
 }
 
 /** Whether labels pass a filter of `key` and `key=value`. */

@@ -1,0 +1,29 @@
+import type { Story } from './order.ts'
+
+const served = { settings: {}, isDeployed: true }
+const withVolume = { settings: { volumes: ['data:/data'] }, isDeployed: true }
+const worker = { settings: { port: 0 }, isDeployed: true }
+const withService = { settings: {}, isDeployed: false, hasService: true }
+const bare = { settings: {}, isDeployed: false }
+const twofold = { ...withVolume, isTwofold: true }
+
+/** What users do one after another, for kills at each call that it takes. */
+export const stories: Record<string, Story> = {
+  'a first deployment': { beginning: bare, acts: ['deploy'] },
+  'a deployment that stops the old version first': { beginning: withVolume, acts: ['deploy'] },
+  'a deployment of a worker': { beginning: worker, acts: ['deploy'] },
+  'a deployment that does not answer': { beginning: withVolume, acts: ['deploy'], app: 'ill' },
+  'a deployment that ends at once': { beginning: served, acts: ['deploy'], app: 'ends' },
+  'a rollback': { beginning: served, acts: ['deploy', 'rollBack'] },
+  'a deletion of an environment': { beginning: twofold, acts: ['deleteEnvironment'] },
+  'a deletion of a project': { beginning: withVolume, acts: ['deleteProject'] },
+  'a new service': { beginning: bare, acts: ['makeService'] },
+  'a change of a service': { beginning: withService, acts: ['changeService'] },
+  'a restart of a service': { beginning: withService, acts: ['restartService'] },
+  'a stop of a service': { beginning: withService, acts: ['stopService'] },
+  'a stop and a start of a service': {
+    beginning: withService,
+    acts: ['stopService', 'restartService'],
+  },
+  'a deletion of a service': { beginning: withService, acts: ['deleteService'] },
+}
