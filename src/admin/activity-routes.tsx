@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { findUser } from '../accounts/user-store.ts'
 import { auditor } from '../audit/record.ts'
+import type { Config } from '../config.ts'
 import type { CleanUps } from '../containers/clean-up/clean-ups.ts'
 import type { Db } from '../db/index.ts'
 import { cancelDeployment } from '../deployments/cancel.ts'
@@ -14,12 +15,17 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { moveOn, show } from '../web/respond.tsx'
-import { endsWithin, patience } from '../web/within.ts'
+import { endsWithin } from '../web/within.ts'
 import { listActivity } from './activity.ts'
 import { ActivityList, ActivityPage, activityPath } from './activity-page.tsx'
 
 /** What is at work over all users, for admins, who may cancel each of it. */
-export const activityRoutes = (deps: { db: Db; jobs: Jobs; cleanUps: CleanUps }) => {
+export const activityRoutes = (deps: {
+  config: Config
+  db: Db
+  jobs: Jobs
+  cleanUps: CleanUps
+}) => {
   const { db, cleanUps } = deps
   const audit = auditor(db)
 
@@ -53,7 +59,7 @@ export const activityRoutes = (deps: { db: Db; jobs: Jobs; cleanUps: CleanUps })
     )
 
   async function cancel(c: Context, work: Promise<unknown>, done: () => void) {
-    const ended = await endsWithin(patience, work)
+    const ended = await endsWithin(deps.config.patience, work)
     done()
     if (!ended) {
       c.status(202)

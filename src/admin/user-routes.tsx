@@ -15,7 +15,7 @@ import type { Page } from '../web/paging.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { moveOn, show } from '../web/respond.tsx'
-import { endsWithin, patience } from '../web/within.ts'
+import { endsWithin } from '../web/within.ts'
 import { changeUser } from './change-user.ts'
 import { DeleteUserModal } from './delete-user.tsx'
 import { userRemovalForm, userUpdateForm } from './forms.ts'
@@ -107,7 +107,7 @@ export const userRoutes = (deps: Deps) => {
   /** For a while: what takes longer goes on by itself, and the answer is 202. */
   async function waitFor(c: Context, work: Promise<unknown>) {
     deps.streams.recheck() // now, and not only when the answer is there
-    if (await endsWithin(patience, work)) return
+    if (await endsWithin(deps.config.patience, work)) return
     work.catch((error) => report('what a user has was not ended', error, { path: c.req.path }))
     c.status(202)
     c.header('Location', '/settings/users')

@@ -1,12 +1,13 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
+import type { Config } from '../config.ts'
 import type { LogDb } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { endsWithin, patience } from '../web/within.ts'
+import { endsWithin } from '../web/within.ts'
 import { restart, stop } from './act.ts'
 import { ContainerPage } from './container-page.tsx'
 import { ContainerRow, rowId } from './container-row.tsx'
@@ -22,7 +23,7 @@ import { logOf } from './log-panel.tsx'
 import { containerPath } from './row.ts'
 import { statsOf } from './usage/panel.tsx'
 
-type RouteDeps = ListDeps & ViewDeps & { logDb: LogDb }
+type RouteDeps = ListDeps & ViewDeps & { config: Config; logDb: LogDb }
 
 /** Containers: look at one, stop it, start it again. */
 export const containerRoutes = (deps: RouteDeps) => {
@@ -56,7 +57,7 @@ export const containerRoutes = (deps: RouteDeps) => {
   ) {
     const found = await find(c)
     const { id, name } = found.container
-    const done = await endsWithin(patience, perform(deps, found))
+    const done = await endsWithin(deps.config.patience, perform(deps, found))
     audit(c, action, { object: { kind: 'container', id, name } })
     if (clientOf(c) === 'browser') return c.redirect(containerPath({ id }), 303)
     if (!done) c.header('Location', containerPath({ id }))

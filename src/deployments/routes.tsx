@@ -15,7 +15,7 @@ import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { endsWithin, patience } from '../web/within.ts'
+import { endsWithin } from '../web/within.ts'
 import { cancelDeployment } from './cancel.ts'
 import { DeploymentPage } from './deployment-page.tsx'
 import { DeploymentStatus } from './deployment-status.tsx'
@@ -98,7 +98,10 @@ export const deploymentRoutes = (deps: Deps) => {
     .post('/projects/:id/deployments/:deploymentId/cancel', async (c) => {
       const { project, deployment } = own(c)
       const by = userOf(c).email
-      const ended = await endsWithin(patience, cancelDeployment(deps, { deployment, by }))
+      const ended = await endsWithin(
+        deps.config.patience,
+        cancelDeployment(deps, { deployment, by }),
+      )
       audit(c, 'deployment.cancelled', about(deployment, project))
       if (!ended) c.status(202)
       return moveOn(c, {

@@ -13,7 +13,7 @@ import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
-import { patience, within } from '../web/within.ts'
+import { within } from '../web/within.ts'
 import { environmentForm, environmentUpdateForm } from './forms.ts'
 import { environmentJson, urlOf } from './json.ts'
 import { removeEnvironment } from './remove.ts'
@@ -108,7 +108,7 @@ export const environmentRoutes = (deps: Deps) => {
         audit(c, 'environment.deleted', about(environment, project))
       })
       const work = removeEnvironment(deps, environment)
-      const removed = await within(patience, work)
+      const removed = await within(deps.config.patience, work)
       if (!removed) {
         const fields = { environment: environment.id }
         work.catch((error) => report('environment removal failed', error, fields))

@@ -4,7 +4,7 @@ import { report } from '../platform/journal.ts'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
-import { patience, within } from '../web/within.ts'
+import { within } from '../web/within.ts'
 import { DeleteProjectModal } from './delete-project.tsx'
 import { removalForm } from './forms.ts'
 import { volumesOf } from '../runtime/remove.ts'
@@ -41,7 +41,7 @@ export const removalRoutes = (deps: Deps) => {
         })
       })
       const work = removeProject(deps, { project, volumes })
-      const removed = await within(patience, work)
+      const removed = await within(deps.config.patience, work)
       const done = removed !== null
       if (!done) {
         work.catch((error) => report('project removal failed', error, { project: project.id }))

@@ -12,7 +12,7 @@ import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { endsWithin, patience } from '../web/within.ts'
+import { endsWithin } from '../web/within.ts'
 import { busyStatuses } from './bring-up.ts'
 import { sealDefinition } from './before.ts'
 import { grantsOf, readAhead, templateOf } from './definition.ts'
@@ -95,7 +95,7 @@ export const changeRoutes = (deps: Deps) => {
   async function answer(c: Context, service: Service, work: Promise<void> = Promise.resolve()) {
     const to = servicePath(service)
     if (clientOf(c) !== 'program') return moveOn(c, { to, json: () => ({}) })
-    if (!(await endsWithin(patience, work))) {
+    if (!(await endsWithin(deps.config.patience, work))) {
       c.status(202)
       c.header('Location', to)
     }

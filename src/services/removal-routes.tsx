@@ -7,7 +7,7 @@ import { RemovalReport } from '../projects/removal-report.tsx'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
-import { patience, within } from '../web/within.ts'
+import { within } from '../web/within.ts'
 import { DeleteServiceModal } from './delete-service.tsx'
 import { ownService, servicePath, servicePattern } from './own-service.ts'
 import { removeService } from './remove.ts'
@@ -44,7 +44,7 @@ export const removalRoutes = (deps: Deps) => {
         })
       })
       const work = removeService(deps, { service, volumes })
-      const removed = await within(patience, work)
+      const removed = await within(deps.config.patience, work)
       const done = removed !== null
       if (!done) {
         work.catch((error) => report('a service was not removed', error, { service: id }))

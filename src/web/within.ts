@@ -16,9 +16,6 @@ export const endsWithin = async (milliseconds: number, work: Promise<unknown>) =
     work.then(() => true),
   )) !== null
 
-/** How long an answer waits for work that can take long before it says 202 (decisions: representations). */
-export const patience = 10_000
-
 /** Milliseconds of silence after which the engine is asked whether it is there, and those it has to say so. */
 const silence = 1000
 const pulse = 2000

@@ -4,7 +4,7 @@ import { users } from '../../src/db/schema.ts'
 import { testApp } from '../support/app.ts'
 import { contentsOf } from '../support/refusals.ts'
 import { oauthSettings, startOAuthProvider } from './oauth-provider.ts'
-import { Visitor } from './visitor.ts'
+import { cheap, Visitor } from './visitor.ts'
 
 const password = 'correct horse battery'
 
@@ -14,7 +14,7 @@ function davit(env: Record<string, string> = {}) {
   onTestFinished(() => provider.stop())
   const t = testApp({ ...oauthSettings(provider), ...env })
   const owner = t.logIn('owner@example.com')
-  const passwordHash = Bun.password.hashSync(password)
+  const passwordHash = Bun.password.hashSync(password, cheap)
   t.db.update(users).set({ passwordHash }).where(eq(users.id, owner.user.id)).run()
   return { ...t, provider, owner, visitor: () => new Visitor(t.app) }
 }

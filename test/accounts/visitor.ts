@@ -7,7 +7,6 @@ import { checkScope } from '../../src/accounts/token-scope.ts'
 import { auditor } from '../../src/audit/record.ts'
 import { auditRoutes } from '../../src/audit/routes.tsx'
 import { parseConfig } from '../../src/config.ts'
-import { openDatabase } from '../../src/db/index.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { clientAddress } from '../../src/web/client-address.ts'
 import { csrfCheck, csrfToken } from '../../src/web/csrf.ts'
@@ -15,6 +14,12 @@ import { factory } from '../../src/web/factory.ts'
 import { readFormMethod } from '../../src/web/form-method.ts'
 import { requireAdmin, userOf } from '../../src/web/user-of.ts'
 import { answerError, answerMethodNotAllowed, answerNotFound } from '../../src/web/failures.tsx'
+import { newDatabases } from '../support/databases.ts'
+
+// No promise here depends on what a hash costs, and most tests register someone.
+export const { hash: costlyHash } = Bun.password
+export const cheap = { algorithm: 'argon2id', memoryCost: 64, timeCost: 1 } as const
+Bun.password.hash = (password) => costlyHash(password, cheap)
 
 /** All of an application that its visitors need. */
 type App = {
@@ -30,7 +35,7 @@ export function accountsApp({
   setupCode = null,
 }: { env?: Record<string, string>; setupCode?: string | null } = {}) {
   const deps = {
-    db: openDatabase(':memory:'),
+    db: newDatabases().db,
     secrets: new Secrets('a secret of the tests, 32 bytes long'),
     config: parseConfig(env),
     setupCode,

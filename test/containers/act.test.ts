@@ -115,10 +115,10 @@ test('a browser is sent to the container’s page, htmx gets what it asked from 
 })
 
 test('a stop that takes long is answered 202 with where to look, and goes on', async () => {
-  const t = testApp()
+  const t = testApp({}, { config: { patience: 100 } })
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada, "trap '' TERM; while :; do sleep 1; done", {
-    stopTimeout: 12,
+    stopTimeout: 3,
   })
   await Bun.sleep(300) // the trap is set by then
   const answer = await ada.post(`/containers/${id}/stop`)

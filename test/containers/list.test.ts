@@ -162,7 +162,7 @@ test('a storm of changes is at most one event a second', async () => {
       await t.docker.startContainer(id)
     }
   })()
-  for (let events = 1; events <= 3; events++) {
+  for (let events = 1; events <= 2; events++) {
     await stream.next()
     expect(performance.now() - from).toBeGreaterThan((events - 1) * 990)
   }

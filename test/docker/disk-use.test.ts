@@ -63,9 +63,13 @@ test('takes away one entry of the build cache, and those it was made from only a
 })
 
 test('an id of the build cache is no pattern', async () => {
-  const entries = (await docker.diskUse()).buildCache.length
+  const tag = s.tag()
+  await buildTestImage(docker, { tag, dockerfile: `FROM busybox:latest\nRUN echo ${tag} > /a\n` })
+  const mine = async () =>
+    (await docker.diskUse()).buildCache.some(({ description }) => description.includes(tag))
+  expect(await mine()).toBe(true)
   for (const id of ['.*', '', 'a|b', '[a-z]*']) expect(await docker.removeBuildCache(id)).toBeNull()
-  expect((await docker.diskUse()).buildCache.length).toBeGreaterThanOrEqual(entries)
+  expect(await mine()).toBe(true)
 })
 
 test('knows the folder of the engine', async () => {
@@ -74,5 +78,6 @@ test('knows the folder of the engine', async () => {
 
 test('two who ask at once are both told, though the engine looks for one at a time', async () => {
   const [one, other] = await Promise.all([docker.diskUse(), docker.diskUse()])
-  expect(other.layersSize).toBe(one.layersSize)
+  for (const { images } of [one, other])
+    expect(images.some(({ tags }) => tags.includes('busybox:latest'))).toBe(true)
 })

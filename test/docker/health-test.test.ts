@@ -6,11 +6,11 @@ const { docker, run, options } = sandbox()
 
 const signal = new AbortController().signal
 
-/** Runs the test of a container that runs the line, with two seconds to pass. */
+/** Runs the test of a container that runs the line, with a second to pass. */
 const verdictOf = async (
   line: string,
   command: string[],
-  { testTimeout = 1000, timeout = 2000 } = {},
+  { testTimeout = 500, timeout = 1000 } = {},
 ) =>
   docker.untilHealthTestPasses(await run(line), {
     test: { command, timeout: testTimeout },
@@ -113,14 +113,14 @@ describe('the test of a health check', () => {
   })
 
   test('that writes without end is not read without end', async () => {
-    const verdict = await verdictOf('sleep 60', ['yes'], { testTimeout: 1000 })
+    const verdict = await verdictOf('sleep 60', ['yes'])
     expect(verdict).toMatchObject({ passed: false, exitCode: null })
   })
 
   test('of a container that has ended comes to nothing', async () => {
     const id = await run('exit 0')
     await docker.waitForExit(id)
-    const options = { test: { command: ['true'], timeout: 1000 }, timeout: 1500, signal }
+    const options = { test: { command: ['true'], timeout: 1000 }, timeout: 500, signal }
     const verdict = await docker.untilHealthTestPasses(id, options)
     expect(verdict).toEqual({ passed: false, exitCode: null, output: '' })
   })

@@ -25,7 +25,6 @@ test('a container is probed on its own address, and soon after it listens', asyn
   const probe = { address: addresses.bridge!, port: 8080, timeout: 5_000 }
   const result = await waitUntilAnswers({ ...probe, path: '/' })
   expect(result).toMatchObject({ answered: true, lastSeen: 'status 200' })
-  expect(result.milliseconds).toBeLessThan(1_500)
   expect(await waitUntilAnswers({ ...probe, path: null })).toMatchObject({ answered: true })
 })
 
@@ -53,7 +52,6 @@ test.each([
   const result = await waitUntilAnswers({ address, port: open(), path: '/', timeout: 150 })
   expect(result).toMatchObject({ answered: false, lastSeen })
   expect(result.milliseconds).toBeGreaterThanOrEqual(149)
-  expect(result.milliseconds).toBeLessThan(1_000)
 })
 
 test('aborting ends the wait at once', async () => {

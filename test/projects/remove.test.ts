@@ -1,4 +1,4 @@
-import { expect, onTestFinished, spyOn, test } from 'bun:test'
+import { expect, onTestFinished, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { recover } from '../../src/deployments/recover.ts'
@@ -6,7 +6,6 @@ import { Failure } from '../../src/platform/errors.ts'
 import { updateEnvironment } from '../../src/environments/store.ts'
 import { labelFilter, labelsFor } from '../../src/docker/labels.ts'
 import { updateProject } from '../../src/projects/store.ts'
-import { patience } from '../../src/web/within.ts'
 import { aRepository, anApp, deployed } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -234,7 +233,7 @@ test('of two environments deleted at once one stays', async () => {
 })
 
 test('an environment that takes long to go is recorded at once, and goes on after the answer', async () => {
-  const t = testApp()
+  const t = testApp({}, { config: { patience: 50 } })
   const ada = t.logIn('ada@example.com')
   const { json: project } = await ada.post('/projects', {
     name: 'site',
@@ -244,12 +243,6 @@ test('an environment that takes long to go is recorded at once, and goes on afte
   const path = `/projects/${project.id}/envs/${staging.id}`
   const { promise: slow, resolve: release } = Promise.withResolvers<void>()
   t.faults.listContainers = () => slow.then(() => [])
-  const timeout = globalThis.setTimeout
-  using _ = spyOn(globalThis, 'setTimeout').mockImplementation(((
-    act: () => void,
-    after: number,
-    ...given: unknown[]
-  ) => timeout(act, after === patience ? 0 : after, ...given)) as typeof setTimeout)
 
   const answer = await ada.delete(path)
   expect([answer.status, answer.headers.get('Location')]).toEqual([202, path])

@@ -8,7 +8,6 @@ import { assemble } from '../../src/assemble.ts'
 import type { Overrides } from '../../src/assemble.ts'
 import { parseConfig } from '../../src/config.ts'
 import type { Config } from '../../src/config.ts'
-import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { givenImages } from '../../src/db/schema.ts'
 import type { Deps } from '../../src/deps.ts'
 import { connectDocker } from '../../src/docker/index.ts'
@@ -16,6 +15,7 @@ import type { Docker } from '../../src/docker/index.ts'
 import { labelFilter } from '../../src/docker/labels.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { TestClient } from './client.ts'
+import { newDatabases } from './databases.ts'
 import { removeFromEngine } from './remove-from-engine.ts'
 
 export type TestApp = ReturnType<typeof testApp>
@@ -43,8 +43,7 @@ export function testApp(
   const { faults, interposed, hasMade } = interpose(overrides.docker ?? docker)
   const deps = assemble(config, {
     secrets: new Secrets('a secret of the tests, 32 bytes long'),
-    db: openDatabase(':memory:'),
-    logDb: openLogDatabase(':memory:'),
+    ...newDatabases(),
     setupCode: null,
     ...overrides,
     docker: interposed,

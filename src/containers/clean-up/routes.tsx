@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../../audit/record.ts'
+import type { Config } from '../../config.ts'
 import type { Deps } from '../../deps.ts'
 import { AppError } from '../../platform/errors.ts'
 import { clientOf } from '../../web/client.ts'
@@ -9,7 +10,7 @@ import type { Draft } from '../../web/input.ts'
 import { requireAdmin, userOf } from '../../web/user-of.ts'
 import { show, showSaved } from '../../web/respond.tsx'
 import type { View } from '../../web/respond.tsx'
-import { whileAlive, endsWithin, patience, within } from '../../web/within.ts'
+import { whileAlive, endsWithin, within } from '../../web/within.ts'
 import { buildLimits } from './build-limits.ts'
 import { diskShares, diskSpace } from './disk-shares.ts'
 import { pruneForm, scheduleForm } from './forms.ts'
@@ -42,7 +43,7 @@ export const pruneRoutes = (deps: Deps) => {
         // nothing ticked in a form is nothing, not all that goes by default
         items: items === null ? [] : items,
       })
-      const done = await endsWithin(patience, jobs.ended(id))
+      const done = await endsWithin(deps.config.patience, jobs.ended(id))
       const run = cleanUps.latest!
       if (run.error && run.outcome.removed.length === 0) throw run.error
       if (clientOf(c) === 'browser') return c.redirect(resultPath, 303)
@@ -67,7 +68,7 @@ export const pruneRoutes = (deps: Deps) => {
 
   async function overview(c: Context, draft: Draft): Promise<View> {
     const { signal } = c.req.raw
-    const use = await orTooLong(whileAlive(deps.docker, deps.docker.diskUse({ signal })))
+    const use = await orTooLong(deps, whileAlive(deps.docker, deps.docker.diskUse({ signal })))
     const space = await diskSpace(deps)
     const disk = { shares: diskShares(deps, use), space, isFull: db.$client.reserve.isGone }
     const builds = await buildLimits(deps, { space, signal })
@@ -90,7 +91,7 @@ export const pruneRoutes = (deps: Deps) => {
   }
 
   async function preview(c: Context, what: PruneKind[]): Promise<View> {
-    const plan = await orTooLong(previewPrune(deps, { what, signal: c.req.raw.signal }))
+    const plan = await orTooLong(deps, previewPrune(deps, { what, signal: c.req.raw.signal }))
     return framed(c, {
       fragment: () => <PrunePreview plan={plan} what={what} />,
       json: () => previewJson(plan),
@@ -123,8 +124,11 @@ const framed = (
 })
 
 /** The engine walks its whole disk for the answer; next time it has most of it in memory. */
-async function orTooLong<Value>(work: Promise<Value>): Promise<Value> {
-  const value = await within(patience, work)
+async function orTooLong<Value>(
+  { config }: { config: Config },
+  work: Promise<Value>,
+): Promise<Value> {
+  const value = await within(config.patience, work)
   if (value !== null) return value
   work.catch(() => {}) // nobody waits for it any more
   throw new AppError('timeout', 'The engine is still measuring its disk. Try again in a moment.')

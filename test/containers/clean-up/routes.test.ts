@@ -125,7 +125,7 @@ test('while the engine is away nothing is done, and everyone is told', async () 
 })
 
 test('what takes long goes on after the answer, alone, and its page tells how far it came', async () => {
-  const t = testApp()
+  const t = testApp({}, { config: { patience: 2000 } })
   const root = t.logInAsAdmin()
   const ids = [await aStranger(t, 'exit 0'), await aStranger(t, 'exit 0')]
   const { removeContainer } = t.docker

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { connectDocker } from '../../../src/docker/index.ts'
-import type { StatsReading } from '../../../src/docker/index.ts'
 import { Sampler } from '../../../src/containers/usage/sampler.ts'
 import { readHistory } from '../../../src/containers/usage/sample-history.ts'
 import { insertSamples } from '../../../src/containers/usage/sample-store.ts'
 import { testApp } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'
 import { aRunning, anOwn } from '../engine.ts'
+import { aReading } from './readings.ts'
 
 type Row = { span: number; time: number; cpu: number; memory: number; pids: number }
 
@@ -24,7 +24,7 @@ const start = Date.UTC(2026, 0, 1) / 1000
  */
 function lapse(t: TestApp, cpuAt: (round: number) => number = () => 50) {
   let [now, passed, round] = [start * 1000, 0, 0]
-  let reading = firstReading
+  let reading = aReading
   t.faults.listContainers = async () => [{ id: 'made-up' } as never]
   t.faults.containerStats = async () => reading
   const sampler = new Sampler(t.deps)
@@ -47,20 +47,6 @@ function lapse(t: TestApp, cpuAt: (round: number) => number = () => 50) {
     },
     seconds: () => now / 1000,
   }
-}
-
-const firstReading: StatsReading = {
-  readAt: new Date(start * 1000),
-  cpuTotal: 0,
-  systemCpu: 0,
-  onlineCpus: 1,
-  memory: 1000,
-  memoryLimit: 2000,
-  received: 0,
-  sent: 0,
-  read: 0,
-  written: 0,
-  pids: 3,
 }
 
 const ofSpan = (all: Row[], span: number) => all.filter((row) => row.span === span)
@@ -216,7 +202,7 @@ test('no more than four are read at a time, each once', async () => {
     most = Math.max(most, ++open)
     await Bun.sleep(1)
     open--
-    return firstReading
+    return aReading
   }
   await new Sampler(t.deps).sample({ now: 0, passed: 0 })
   expect(most).toBe(4)
