@@ -1,9 +1,10 @@
 import type { UserRow } from '../accounts/store.ts'
 import type { Db } from '../db/index.ts'
-import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { removeProject } from '../projects/remove.ts'
+import type { RemovalDeps as ProjectRemoval } from '../projects/remove.ts'
 import { removeService } from '../services/remove.ts'
+import type { RemovalDeps as ServiceRemoval } from '../services/remove.ts'
 import { getService } from '../services/store.ts'
 import type { User } from '../web/factory.ts'
 import { findOther, shutOut } from './change-user.ts'
@@ -31,11 +32,13 @@ export const beginRemoval = (
     { behavior: 'immediate' },
   )
 
+export type RemovalDeps = ProjectRemoval & ServiceRemoval
+
 /**
  * Removes what a user has, then the user. Every step can be repeated: what a crash interrupts resumes
  * at the next start.
  */
-export async function removeUser(deps: Deps, { id }: Pick<UserRow, 'id'>) {
+export async function removeUser(deps: RemovalDeps, { id }: Pick<UserRow, 'id'>) {
   for (const project of listProjectsOf(deps.db, id))
     await removeProject(deps, { project, volumes: project.deletingVolumes })
   for (const { id: serviceId } of listServicesOf(deps.db, id)) {
@@ -46,7 +49,7 @@ export async function removeUser(deps: Deps, { id }: Pick<UserRow, 'id'>) {
 }
 
 /** Goes on with what the last process did not end. */
-export async function recoverRemovals(deps: Deps, { signal }: { signal: AbortSignal }) {
+export async function recoverRemovals(deps: RemovalDeps, { signal }: { signal: AbortSignal }) {
   for (const user of listUsersBeingDeleted(deps.db)) {
     const options = { signal, failed: 'a user was not removed', fields: { user: user.id } }
     await retryWhileEngineDown(deps.docker, options, () => removeUser(deps, user))

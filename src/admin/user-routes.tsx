@@ -4,7 +4,6 @@ import type { UserRow } from '../accounts/store.ts'
 import { findUser, listUsers } from '../accounts/user-store.ts'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
-import type { Deps } from '../deps.ts'
 import { listJobIds } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
 import { clientOf } from '../web/client.ts'
@@ -15,19 +14,21 @@ import type { Page } from '../web/paging.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import type { Streams } from '../web/streams.ts'
 import { endsWithin } from '../web/within.ts'
 import { changeUser } from './change-user.ts'
 import { DeleteUserModal } from './delete-user.tsx'
 import { userRemovalForm, userUpdateForm } from './forms.ts'
 import { giveAway, renewWebhooks } from './give-away.ts'
 import { beginRemoval, removeUser } from './remove-user.ts'
+import type { RemovalDeps } from './remove-user.ts'
 import { listHeirs, listProjectsOf, listServicesOf } from './store.ts'
 import { UserList, UsersPage } from './users-page.tsx'
 
 const firstPage: Page = { limit: 50 }
 
 /** All users, for admins: who they are, what they may, and their end. */
-export const userRoutes = (deps: Deps) => {
+export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
   const { db, config } = deps
   const audit = auditor(db)
 

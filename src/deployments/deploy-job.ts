@@ -1,8 +1,9 @@
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import type { GivenUp, Handler } from '../jobs/jobs.ts'
 import { endJob, putBackJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import { LogWriter } from '../logs/log-writer.ts'
+import type { Logs } from '../logs/logs.ts'
 import { runPipeline } from './pipeline.ts'
 import type { PipelineDeps } from './pipeline.ts'
 import { activeStatuses, getJob, logOf, moveDeployment } from './store.ts'
@@ -23,7 +24,7 @@ export const deployHandler = (deps: PipelineDeps): Handler => ({
   },
 })
 
-type StoreDeps = Pick<Deps, 'db' | 'logDb' | 'logs'>
+type StoreDeps = { db: Db; logDb: LogDb; logs: Logs }
 
 /** What it may have made is removed as an orphan. */
 function giveUp(

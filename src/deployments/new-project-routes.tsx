@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
 import { listAllSources } from '../git/store.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { createProject } from '../projects/create.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { projectForm } from '../projects/forms.ts'
@@ -17,9 +18,10 @@ import type { Draft } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { triggerDeployment } from './trigger.ts'
+import type { TriggerDeps } from './trigger.ts'
 
 /** A new project and, if its maker asks for it, its first deployment. */
-export const newProjectRoutes = (deps: Deps) => {
+export const newProjectRoutes = (deps: TriggerDeps & { config: Config; secrets: Secrets }) => {
   const { db, config } = deps
   const audit = auditor(db)
   const newInput = input(projectForm(config), newProject)

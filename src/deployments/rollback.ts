@@ -1,16 +1,16 @@
-import type { Deps } from '../deps.ts'
 import { AppError } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import { isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
 import { triggerDeployment } from './trigger.ts'
+import type { TriggerDeps } from './trigger.ts'
 
 /** Whether there is something to go back to: a finished deployment whose image is still kept. */
 export const canRollBackTo = ({ status, image }: Deployment) => isEnded(status) && image !== null
 
 /** Deploys an earlier image again, with today's variables. */
 export function rollBack(
-  deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'jobs'>,
+  deps: TriggerDeps,
   { project, target, triggeredBy }: { project: Project; target: Deployment; triggeredBy: string },
 ) {
   if (!isEnded(target.status))

@@ -1,5 +1,7 @@
 import { findUser } from '../accounts/user-store.ts'
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Logs } from '../logs/logs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { branchOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
@@ -24,11 +26,10 @@ export type Trigger = {
   rollbackTo?: Deployment
 }
 
+export type TriggerDeps = { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs }
+
 /** Puts a deployment into the queue and wakes it. */
-export function triggerDeployment(
-  deps: Pick<Deps, 'db' | 'logDb' | 'logs' | 'jobs'>,
-  trigger: Trigger,
-): Deployment {
+export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployment {
   const queued = deps.db.transaction(() => enqueue(deps.db, trigger), { behavior: 'immediate' })
   tellSuperseded(deps, queued)
   deps.jobs.wake()
@@ -40,7 +41,7 @@ export function triggerDeployment(
  * transaction; when that is stored, tell what was superseded and wake the jobs.
  */
 export function enqueue(
-  db: Deps['db'],
+  db: Db,
   { project, trigger, triggeredBy, rollbackTo, ...asked }: Trigger,
 ): Queued {
   if (project.deletingAt)
@@ -68,11 +69,11 @@ export function enqueue(
 }
 
 /** Whether one more deployment of an environment may wait; it takes the place of one that waits there. */
-export const mayWait = (db: Deps['db'], of: { project: Project; environment: Environment }) =>
+export const mayWait = (db: Db, of: { project: Project; environment: Environment }) =>
   countOthersWaiting(db, of) < limits.deployments
 
 const countOthersWaiting = (
-  db: Deps['db'],
+  db: Db,
   { project: { ownerId }, environment: { id } }: { project: Project; environment: Environment },
 ) => countWaiting(db, { ownerId, besides: { environmentId: id } })
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
 import { report } from '../platform/journal.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
@@ -17,6 +17,7 @@ import { within } from '../web/within.ts'
 import { environmentForm, environmentUpdateForm } from './forms.ts'
 import { environmentJson, urlOf } from './json.ts'
 import { removeEnvironment } from './remove.ts'
+import type { RemovalDeps } from './remove.ts'
 import {
   countVariables,
   findEnvironment,
@@ -32,7 +33,7 @@ import type { Environment } from './store.ts'
 import { EnvironmentModal, EnvironmentsPage } from './views.tsx'
 
 /** Environments of a project: where it is deployed to, and how it runs there. */
-export const environmentRoutes = (deps: Deps) => {
+export const environmentRoutes = (deps: RemovalDeps & { config: Config }) => {
   const { db } = deps
   const audit = auditor(db)
   const own = ownProject(deps)

@@ -1,5 +1,4 @@
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { report } from '../platform/journal.ts'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
@@ -11,10 +10,11 @@ import { volumesOf } from '../runtime/remove.ts'
 import { ownKey } from './own-project.ts'
 import { RemovalReport } from './removal-report.tsx'
 import { removeProject } from './remove.ts'
+import type { RemovalDeps } from './remove.ts'
 import { findProject, updateProject } from './store.ts'
 
 /** The end of a project: it is asked about, then goes with all that was made for it. */
-export const removalRoutes = (deps: Deps) => {
+export const removalRoutes = (deps: RemovalDeps) => {
   const audit = auditor(deps.db)
 
   return factory

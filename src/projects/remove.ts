@@ -1,4 +1,8 @@
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Git } from '../git/git.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Collector } from '../logs/collector.ts'
 import { journal } from '../platform/journal.ts'
 import { Pace } from '../web/pace.ts'
 import { deleteSome, removeLogsOf } from '../logs/removal-store.ts'
@@ -12,11 +16,16 @@ import {
 } from './store.ts'
 import type { Project } from './store.ts'
 import { removeWebhook } from './webhook.ts'
+import type { WebhookDeps } from './webhook.ts'
 
-type RemovalDeps = Pick<
-  Deps,
-  'collector' | 'config' | 'db' | 'logDb' | 'secrets' | 'docker' | 'git' | 'jobs' | 'instanceId'
->
+export type RemovalDeps = WebhookDeps & {
+  collector: Collector
+  logDb: LogDb
+  docker: Docker
+  git: Git
+  jobs: Jobs
+  instanceId: string
+}
 
 /**
  * Deletes a project and all that Davit made for it; named volumes only when asked. Who calls it has
@@ -39,10 +48,7 @@ export async function removeProject(
 }
 
 /** A provider that does not answer, or refuses, does not hold up what becomes of the project. */
-export async function tryRemoveWebhook(
-  deps: Pick<Deps, 'db' | 'secrets' | 'config'>,
-  project: Project,
-): Promise<Removed[]> {
+export async function tryRemoveWebhook(deps: WebhookDeps, project: Project): Promise<Removed[]> {
   if (project.webhookId === null) return []
   try {
     await removeWebhook(deps, { project, signal: AbortSignal.timeout(10_000) })
@@ -59,7 +65,7 @@ export async function tryRemoveWebhook(
 
 /** Removes the log lines of a project's deployments and what its apps wrote, or those of one environment. */
 export async function removeLogs(
-  { db, logDb }: Pick<Deps, 'db' | 'logDb'>,
+  { db, logDb }: { db: Db; logDb: LogDb },
   of: { projectId: string; environmentId?: string },
 ) {
   const pace = new Pace()

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { listAllSources } from '../git/store.ts'
 import { randomToken } from '../platform/secrets.ts'
 import { factory } from '../web/factory.ts'
@@ -15,6 +14,7 @@ import { projectJson } from './json.ts'
 import { ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
 import { removalRoutes } from './removal-routes.tsx'
+import type { RemovalDeps } from './remove.ts'
 import { whyUnreadable } from './repository-choice.ts'
 import { chooseFrom } from './repository-fields.tsx'
 import { BuildForm, ProjectForm, ProjectSettings } from './settings-page.tsx'
@@ -25,7 +25,7 @@ import { webhookRoutes } from './webhook-routes.tsx'
 import { setWebhookSecret } from './webhook.ts'
 
 /** Projects and their settings; the deployments slice makes them and shows what they deploy. */
-export const projectRoutes = (deps: Deps) => {
+export const projectRoutes = (deps: RemovalDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
   const projectInput = input(projectUpdateForm(config), projectFormAgain)

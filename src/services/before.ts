@@ -1,4 +1,5 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Definition } from './definition.ts'
 import { getSealedBefore } from './store.ts'
 import type { Service } from './store.ts'
@@ -7,7 +8,7 @@ const sealedAs = (serviceId: string) => `service before ${serviceId}`
 
 /** What an instance is made of, for its row or a job: a crash must take neither a change nor its undo along. */
 export function sealDefinition(
-  { secrets }: Pick<Deps, 'secrets'>,
+  { secrets }: { secrets: Secrets },
   { id, name, version, compose, allowed, allowedBy, values, ports }: Definition,
 ) {
   const kept: Kept = { name, version, compose, allowed, allowedBy, values: [...values], ports }
@@ -15,7 +16,7 @@ export function sealDefinition(
 }
 
 export function openDefinition(
-  { secrets }: Pick<Deps, 'secrets'>,
+  { secrets }: { secrets: Secrets },
   service: Service,
   sealed: string,
 ): Definition {
@@ -25,7 +26,7 @@ export function openDefinition(
 
 /** What the instance was made of before the change that is under way; null while there is none. */
 export function openBefore(
-  deps: Pick<Deps, 'db' | 'secrets'>,
+  deps: { db: Db; secrets: Secrets },
   service: Service,
 ): Definition | null {
   const sealed = getSealedBefore(deps.db, service.id)

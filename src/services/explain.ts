@@ -1,14 +1,15 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { cancelled } from '../jobs/jobs.ts'
 import { Failure } from '../platform/errors.ts'
 import { openServiceSecrets } from '../logs/mask-store.ts'
 import { masking } from '../logs/mask.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { explain } from '../runtime/explain.ts'
 import { getService } from './store.ts'
 
 /** For the row: at which step a start ended, and why, in words and with a next step. */
 export async function explainStart(
-  deps: Pick<Deps, 'db' | 'secrets'>,
+  deps: { db: Db; secrets: Secrets },
   { id, error, signal }: { id: string; error: unknown; signal: AbortSignal },
 ) {
   const { code, message, hint } = explainService(error, signal)
@@ -22,7 +23,7 @@ export async function explainStart(
 }
 
 /** An engine repeats what it was asked for, secrets too. */
-function maskOf(deps: Pick<Deps, 'db' | 'secrets'>, id: string) {
+function maskOf(deps: { db: Db; secrets: Secrets }, id: string) {
   try {
     return masking(openServiceSecrets(deps, id))
   } catch {

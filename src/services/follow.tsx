@@ -1,9 +1,16 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Conditions } from '../containers/conditions.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Hub } from '../live/hub.ts'
 import { ticks } from '../live/ticks.ts'
 import { placesOf } from '../projects/places.ts'
 import { CsrfToken } from '../web/form.tsx'
 import { sseEvent } from '../web/sse.ts'
+import type { ServiceEvent } from './events.ts'
 import { eventJson } from './json.ts'
+import type { PullProgress } from './progress.ts'
 import { shownService } from './shown.ts'
 import { ServiceStatus } from './service-status.tsx'
 import type { StatusProps } from './service-status.tsx'
@@ -15,10 +22,16 @@ const interval = 250
 /** Milliseconds after which it is looked at in any case. */
 const longest = 10_000
 
-type FollowDeps = Pick<
-  Deps,
-  'config' | 'db' | 'docker' | 'instanceId' | 'jobs' | 'pulls' | 'serviceEvents' | 'conditions'
->
+type FollowDeps = {
+  config: Config
+  db: Db
+  docker: Docker
+  instanceId: string
+  jobs: Jobs
+  pulls: Map<string, PullProgress>
+  serviceEvents: Hub<ServiceEvent>
+  conditions: Conditions
+}
 type Viewer = { id: string; signal: AbortSignal }
 
 /** What an instance is doing as JSON, and again whenever that changed, until it is deleted. */
@@ -64,7 +77,7 @@ async function* follow(deps: FollowDeps, { id, signal }: Viewer): AsyncGenerator
 }
 
 export const statusPropsOf = (
-  { jobs, pulls, ...deps }: Pick<Deps, 'config' | 'db' | 'jobs' | 'pulls'>,
+  { jobs, pulls, ...deps }: Pick<FollowDeps, 'config' | 'db' | 'jobs' | 'pulls'>,
   shown: StatusProps['shown'],
 ): StatusProps => ({
   shown,
@@ -75,7 +88,7 @@ export const statusPropsOf = (
 
 /** Looks at once, and then after the instance or a container changed. */
 const looks = (
-  { serviceEvents, conditions }: Pick<Deps, 'serviceEvents' | 'conditions'>,
+  { serviceEvents, conditions }: Pick<FollowDeps, 'serviceEvents' | 'conditions'>,
   { id, signal }: Viewer,
 ) =>
   ticks(

@@ -1,5 +1,8 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { refusedHost } from '../platform/hosts.ts'
 import { refuseMore } from '../platform/limits.ts'
@@ -21,7 +24,7 @@ import { countServices, insertService } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 import { sealValues } from './values.ts'
 
-type MakeDeps = ServiceDeps & Pick<Deps, 'jobs'>
+type MakeDeps = ServiceDeps & { jobs: Jobs }
 
 /** A template as it was read, and what a user fills in. */
 export type Wanted = {
@@ -76,7 +79,7 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
 
 /** Another definition, whole and fit to be started: values filled in, ports chosen, dangers allowed. */
 export function define(
-  deps: Pick<Deps, 'config' | 'db' | 'docker' | 'instanceId'>,
+  deps: { config: Config; db: Db; docker: Docker; instanceId: string },
   {
     template,
     before,
@@ -135,7 +138,7 @@ function valuesFor({ variables }: Template, kept: Values, asked: Map<string, str
 }
 
 /** The engine pulls from there, but who makes it do so is a user of Davit. */
-function refuseHosts({ config }: Pick<Deps, 'config'>, stack: Stack, template: string) {
+function refuseHosts({ config }: { config: Config }, stack: Stack, template: string) {
   for (const { name, image } of stack.services.values()) {
     const registry = registryOf(image)
     const refusal = registry === dockerHub ? null : refusedHost(hostOf(registry), config.allowHosts)

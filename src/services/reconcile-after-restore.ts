@@ -1,12 +1,13 @@
+import type { Db } from '../db/index.ts'
 import { forgetRestored, listRestored } from '../db/restored.ts'
-import type { Deps } from '../deps.ts'
+import type { Docker } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
 import { hasJob, insertJob } from '../jobs/store.ts'
 import { getService, moveService } from './store.ts'
 import type { Service } from './store.ts'
 
-type LookDeps = Pick<Deps, 'db' | 'docker' | 'instanceId'>
+type LookDeps = { db: Db; docker: Docker; instanceId: string }
 
 /** What ran when the backup was made, and whether the engine has containers of it. */
 export async function lookForServices({ db, docker, instanceId }: LookDeps) {
@@ -42,7 +43,7 @@ export async function reconcileServicesAfterRestore(
   })
 }
 
-function startLater({ db }: Pick<Deps, 'db'>, { id, ownerId }: Service) {
+function startLater({ db }: { db: Db }, { id, ownerId }: Service) {
   const from = ['running', 'unhealthy', 'stopped'] as const
   if (moveService(db, { id, from, status: 'pulling' }) && !hasJob(db, id))
     insertJob(db, { kind: 'start', subjectId: id, ownerId, slot: 'service' })

@@ -1,5 +1,4 @@
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { report } from '../platform/journal.ts'
 import { removalForm } from '../projects/forms.ts'
 import { volumesOf } from '../runtime/remove.ts'
@@ -11,10 +10,11 @@ import { within } from '../web/within.ts'
 import { DeleteServiceModal } from './delete-service.tsx'
 import { ownService, servicePath, servicePattern } from './own-service.ts'
 import { removeService } from './remove.ts'
+import type { RemovalDeps } from './remove.ts'
 import { updateService } from './store.ts'
 
 /** The end of an instance: it is asked about, then goes with all that was made for it. */
-export const removalRoutes = (deps: Deps) => {
+export const removalRoutes = (deps: RemovalDeps) => {
   const { db, docker } = deps
   const audit = auditor(db)
 

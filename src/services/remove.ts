@@ -1,16 +1,19 @@
-import type { Deps } from '../deps.ts'
 import { removeLogsOf } from '../logs/removal-store.ts'
+import type { LogDb } from '../db/index.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { removeFromEngine } from '../runtime/remove.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { deleteService } from './store.ts'
 import type { Service } from './store.ts'
+
+export type RemovalDeps = ServiceDeps & { jobs: Jobs; logDb: LogDb }
 
 /**
  * Deletes an instance and what Davit made for it; its named volumes only when asked. Who calls it has
  * stored the intent, and every step can be repeated: what a crash leaves is taken up at the next start.
  */
 export async function removeService(
-  deps: ServiceDeps & Pick<Deps, 'jobs' | 'logDb'>,
+  deps: RemovalDeps,
   { service, volumes }: { service: Service; volumes: boolean },
 ) {
   await deps.jobs.cancelAll({ subjectIds: [service.id] })

@@ -1,4 +1,4 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { cancelled, stopping } from '../jobs/jobs.ts'
 import type { GivenUp, Jobs, Work } from '../jobs/jobs.ts'
 import { hasJob, insertJob, listJobIds, putBackJob } from '../jobs/store.ts'
@@ -19,11 +19,11 @@ import type { Service } from './store.ts'
 export const serviceJobs = ['start', 'change', 'restart', 'stop'] as const
 
 type Kind = (typeof serviceJobs)[number]
-type JobDeps = ServiceDeps & Pick<Deps, 'jobs' | 'pulls'>
+type JobDeps = ServiceDeps & { jobs: Jobs; pulls: Map<string, PullProgress> }
 
 /** Stores a job on an instance; refuses while there is another one. A change has its definition, sealed. */
 export function insertServiceJob(
-  { db }: Pick<Deps, 'db'>,
+  { db }: { db: Db },
   { id, ownerId }: Service,
   kind: Kind,
   input?: string,
@@ -35,7 +35,7 @@ export function insertServiceJob(
 }
 
 /** Ends what is under way for an instance; resolves when it has cleaned up. */
-export function cancelServiceJobs({ db, jobs }: { db: Deps['db']; jobs: Jobs }, service: Service) {
+export function cancelServiceJobs({ db, jobs }: { db: Db; jobs: Jobs }, service: Service) {
   const ids = listJobIds(db, { subjectIds: [service.id] })
   if (ids.length === 0)
     throw new AppError(

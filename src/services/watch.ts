@@ -1,6 +1,6 @@
-import type { Deps } from '../deps.ts'
 import { resync } from '../docker/index.ts'
-import type { Container, EngineEvent } from '../docker/index.ts'
+import type { Container, EngineEvent, EngineFeed } from '../docker/index.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { AppError } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { readLabels } from '../docker/labels.ts'
@@ -13,7 +13,7 @@ import { getService, listInStatus } from './store.ts'
 import type { Service, ServiceStatus } from './store.ts'
 import { listOwnContainers } from './take-down.ts'
 
-type WatchDeps = ServiceDeps & Pick<Deps, 'feed' | 'jobs'>
+type WatchDeps = ServiceDeps & { feed: EngineFeed; jobs: Jobs }
 
 /** States that say what the containers do, and so change with them. */
 const settled = ['running', 'unhealthy', 'stopped'] as const satisfies ServiceStatus[]

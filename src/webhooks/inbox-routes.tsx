@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { deploymentJson } from '../deployments/json.ts'
+import type { TriggerDeps } from '../deployments/trigger.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ownKey } from '../projects/own-project.ts'
 import { findLiveProject, findProject } from '../projects/store.ts'
@@ -17,12 +18,11 @@ import { DeliveriesPage } from './deliveries-page.tsx'
 import { deliveryJson } from './json.ts'
 import { providersOf } from './providers-of.ts'
 import { replay } from './replay.ts'
-import type { ReplayDeps } from './replay.ts'
 import { findDelivery, getSourceProvider, listDeliveries, listMade } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
 
 /** The inbox of a project: what was delivered to it, and the webhook that delivers. */
-export const inboxRoutes = (deps: ReplayDeps & WebhookDeps) => {
+export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
 

@@ -1,6 +1,4 @@
-import type { Db, LogDb } from '../db/index.ts'
-import type { Logs } from '../logs/logs.ts'
-import type { Jobs } from '../jobs/jobs.ts'
+import type { TriggerDeps } from '../deployments/trigger.ts'
 import type { Deployment } from '../deployments/store.ts'
 import { tellSuperseded } from '../deployments/waiting.ts'
 import { AppError } from '../platform/errors.ts'
@@ -16,16 +14,9 @@ import { untouchedBy } from './watch-paths.ts'
 /** Whether a delivery holds a push that can be decided again. */
 export const canReplay = ({ signatureOk, push }: Delivery) => signatureOk && push !== null
 
-export type ReplayDeps = {
-  db: Db
-  logDb: LogDb
-  logs: Logs
-  jobs: Jobs
-}
-
 /** Decides a stored push again, as the project is set up now, and deploys what it asks for. */
 export async function replay(
-  deps: ReplayDeps,
+  deps: TriggerDeps,
   { project, delivery, triggeredBy }: { project: Project; delivery: Delivery; triggeredBy: string },
 ): Promise<Deployment[]> {
   if (!canReplay(delivery))
