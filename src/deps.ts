@@ -1,5 +1,5 @@
 import type { Config } from './config.ts'
-import type { Conditions } from './containers/conditions.ts'
+import type { Conditions } from './runtime/conditions.ts'
 import type { CleanUps } from './containers/clean-up/clean-ups.ts'
 import type { UsagePoller } from './containers/usage/poller.ts'
 import type { LiveLogs } from './containers/live-logs.ts'

@@ -1,5 +1,5 @@
 import type { ContainerSummary } from '../docker/index.ts'
-import type { Condition, Conditions } from './conditions.ts'
+import type { Condition, Conditions } from '../runtime/conditions.ts'
 import type { Listed } from './find.ts'
 import type { UsagePoller } from './usage/poller.ts'
 import type { Measurement } from './usage/shown.ts'

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import type { Conditions } from '../containers/conditions.ts'
+import type { Conditions } from '../runtime/conditions.ts'
 import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { CrashCount } from '../../src/containers/crash-count.ts'
+import { CrashCount } from '../../src/runtime/crash-count.ts'
 import { testApp } from '../support/app.ts'
 import { anOwn, aStranger, listen, sooner } from './engine.ts'
 
