@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { aProject, logOf } from '../deployments/apps.ts'
 import { collect, sandbox } from '../docker/sandbox.ts'
 import { testApp } from '../support/app.ts'
+import { builders } from '../support/builders.ts'
 import { tarOf } from '../../src/docker/tar.ts'
 import { tarContext } from '../support/images.ts'
 
@@ -26,7 +27,7 @@ function aServer(answer: (path: string) => Response = () => new Response('secret
   return { asked, host: `127.0.0.1:${server.port}` }
 }
 
-describe.each(['buildkit', 'classic'])('with the builder %s', (builder) => {
+describe.each(builders)('with the builder %s', (builder) => {
   const aBuilder = async (env: Record<string, string> = {}) => {
     const t = testApp({ DAVIT_BUILDER: builder, ...env })
     const bob = t.logIn('bob@example.com')

@@ -3,6 +3,7 @@ import { updateProject } from '../../src/projects/store.ts'
 import { aProject, logOf } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
+import { builders } from '../support/builders.ts'
 import type { TestClient } from '../support/client.ts'
 
 const steering = ['http_proxy', 'HTTPS_PROXY', 'All_Proxy', 'BUILDKIT_SYNTAX', 'buildkit_x']
@@ -59,7 +60,7 @@ test('arguments that steer the builder are refused when they are saved, in any c
   }
 })
 
-describe.each(['buildkit', 'classic'])('with the builder %s', (builder) => {
+describe.each(builders)('with the builder %s', (builder) => {
   test('arguments that steer it, saved before, are left out of the build', async () => {
     const t = testApp({ DAVIT_BUILDER: builder })
     const ada = t.logIn('ada@example.com')

@@ -8,6 +8,7 @@ import { collect, sandbox } from '../docker/sandbox.ts'
 import { made } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
+import { builders } from '../support/builders.ts'
 import type { TestClient } from '../support/client.ts'
 import { tarContext } from '../support/images.ts'
 import { pushImage } from '../support/push-image.ts'
@@ -69,8 +70,6 @@ async function namesOn(repository: string) {
   const names = all.flatMap((image) => (image ? [...image.tags, ...image.digests] : []))
   return names.filter((name) => name.includes(repository.replace(/:[^:/]*$/, '')))
 }
-
-const builders = ['buildkit', 'classic'] as const
 
 describe.each(builders)('with the builder %s', (builder) => {
   test('an image that was pulled with a login is nobody else’s, however a build names it', async () => {
