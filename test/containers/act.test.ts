@@ -4,6 +4,7 @@ import { connectDocker } from '../../src/docker/index.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
+import { until } from '../support/until.ts'
 import { anOwn, aRunning, aStranger, listen, sooner } from './engine.ts'
 
 const statusOf = async (client: TestClient, { projectId, id }: { projectId: string; id: string }) =>
@@ -117,10 +118,14 @@ test('a browser is sent to the container’s page, htmx gets what it asked from 
 test('a stop that takes long is answered 202 with where to look, and goes on', async () => {
   const t = testApp({}, { config: { patience: 100 } })
   const ada = t.logIn('ada@example.com')
-  const { id } = await aRunning(t, ada, "trap '' TERM; while :; do sleep 1; done", {
+  const { id } = await aRunning(t, ada, "trap '' TERM; echo trapped; while :; do sleep 1; done", {
     stopTimeout: 3,
   })
-  await Bun.sleep(300) // the trap is set by then
+  await until(async () => {
+    for await (const entries of t.docker.logSnapshot(id, { tty: false, tail: 1 }))
+      return entries[0]!.text === 'trapped'
+    return false
+  })
   const answer = await ada.post(`/containers/${id}/stop`)
   expect(answer).toMatchObject({ status: 202, json: { state: 'running' } })
   expect(answer.headers.get('Location')).toBe(`/containers/${id}`)

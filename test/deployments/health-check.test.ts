@@ -7,8 +7,8 @@ import { aProject, cancel, logOf } from './apps.ts'
 import { logs } from './events.ts'
 import { failureOf } from './failure-of.ts'
 
-/** An app that is ready some seconds after it first answers. */
-const slowly = 'httpd -p 8080; sleep 2; touch /tmp/ready; exec sleep 999'
+/** An app that is ready some time after it first answers. */
+const slowly = 'httpd -p 8080; sleep 1; touch /tmp/ready; exec sleep 999'
 
 const checked = (healthcheck: string, script = slowly): Files => ({
   Dockerfile: [

@@ -16,9 +16,10 @@ services:
     volumes: [data:/data]
     ports: ["80"]
     stop_grace_period: 1s
-    healthcheck: { test: [CMD, wget, -q, -O, /dev/null, 'http://127.0.0.1/'], interval: 200ms, retries: 20 }
 volumes: { data: {} }
 `
+
+const health = `    healthcheck: { test: [CMD, wget, -q, -O, /dev/null, 'http://127.0.0.1/'], interval: 200ms }`
 
 test('a change of variables makes the containers anew and keeps the volumes', async () => {
   const t = testApp()
@@ -63,7 +64,7 @@ test('a secret that was changed stays masked in what the containers before wrote
 test('a change that does not come up is undone, and says why', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const service = await made(t, ada, kept)
+  const service = await made(t, ada, kept.replace('    ports', `${health}\n    ports`))
   await ada.put(`/services/${service.id}`, { MODE: 'broken' })
   const after = await settled(t, ada, service)
   expect(after.status).toBe('running')

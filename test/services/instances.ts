@@ -1,7 +1,8 @@
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
+import { until } from '../support/until.ts'
 
-/** A web server that serves one variable, and says that it is well. */
+/** A web server that serves one variable. */
 export const site = `
 services:
   web:
@@ -10,11 +11,6 @@ services:
     environment:
       GREETING: \${GREETING:-hello}
     ports: ["80"]
-    healthcheck:
-      test: [CMD, wget, -q, -O, /dev/null, 'http://127.0.0.1/']
-      interval: 200ms
-      timeout: 5s
-      retries: 20
     stop_grace_period: 1s
 `
 
@@ -55,4 +51,15 @@ export async function leftOf({ docker, instanceId }: TestApp, { id }: { id: stri
   }
 }
 
-export const answerOf = async ({ url }: { url: string }) => (await (await fetch(url)).text()).trim()
+/** What it answers at its address, as soon as it does: one without a health check may not listen yet. */
+export async function answerOf({ url }: { url: string }) {
+  let answer: string | null = null
+  await until(async () => {
+    answer = await fetch(url).then(
+      (response) => response.text(),
+      () => null,
+    )
+    return answer !== null
+  })
+  return answer!.trim()
+}

@@ -95,7 +95,7 @@ test('a change that Davit’s end interrupts goes on, and is undone when it does
   const service = await made(t, ada, compose)
   const pulling = hears(t, service, 'pulling')
   const changing = ada.put(`/services/${service.id}`, {
-    compose: compose.replace('[sleep, "999"]', '["false"]'),
+    compose: compose.replace('init: true, command: [sleep, "999"]', 'init: false, command: [none]'),
   })
   await pulling
   await t.jobs.stop()
