@@ -39,8 +39,21 @@ export function testApp(
     ...env,
   })
   const config = { ...parsed, settleTime: 0, ...settings }
-  const docker = connectDocker({ host: process.env.DOCKER_HOST })
-  const { faults, interposed, hasMade } = interpose(overrides.docker ?? docker)
+  let hasMade = false
+  /** Most tests make nothing on the engine, and need not ask it what is to be removed. */
+  const noticed = (docker: Docker) =>
+    wrapped(docker, (name, call) => (...args) => {
+      hasMade ||= making.has(name)
+      return call(...args)
+    })
+  const docker = noticed(connectDocker({ host: process.env.DOCKER_HOST }))
+  const faults: Partial<Docker> = {}
+  const interposed = wrapped(
+    overrides.docker ? noticed(overrides.docker) : docker,
+    (name, call) =>
+      (...args) =>
+        ((faults[name] as Call | undefined) ?? call)(...args),
+  )
   const deps = assemble(config, {
     secrets: new Secrets('a secret of the tests, 32 bytes long'),
     ...newDatabases(),
@@ -51,7 +64,7 @@ export function testApp(
   const app = createApp(deps)
   onTestFinished(async () => {
     await deps.jobs.stop()
-    if (hasMade()) await removeFromEngine(docker, labelFilter(deps.instanceId))
+    if (hasMade) await removeFromEngine(docker, labelFilter(deps.instanceId))
     for (const { name } of deps.db.select().from(givenImages).all())
       await docker.removeImage(name, { force: true })
     rmSync(dataDir, { recursive: true, force: true })
@@ -76,21 +89,13 @@ function logIn(deps: Deps, app: TestApp['app'], email: string, role: 'member' | 
 
 const making = new Set(['buildImage', 'createContainer', 'createNetwork', 'createVolume'])
 
-/**
- * The engine with `faults` between it and the product. Most tests make nothing on it, and need not ask
- * it what is to be removed.
- */
-function interpose(docker: Docker) {
-  const faults: Partial<Docker> = {}
-  let made = false
-  const calls = Object.entries(docker).map(([name, call]) => [
-    name,
-    typeof call !== 'function'
-      ? call
-      : (...args: never[]) => {
-          made ||= making.has(name)
-          return ((faults[name as keyof Docker] ?? call) as (...args: never[]) => unknown)(...args)
-        },
-  ])
-  return { faults, interposed: Object.fromEntries(calls) as Docker, hasMade: () => made }
-}
+type Call = (...args: unknown[]) => unknown
+
+/** The engine with something around each of its calls. */
+const wrapped = (docker: Docker, wrap: (name: keyof Docker, call: Call) => Call) =>
+  Object.fromEntries(
+    Object.entries(docker).map(([name, call]) => [
+      name,
+      typeof call === 'function' ? wrap(name as keyof Docker, call as Call) : call,
+    ]),
+  ) as Docker
