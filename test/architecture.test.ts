@@ -34,7 +34,7 @@ const placeOf = (path: string) => path.split('/')[0]!
 const lineOf = (place: string) => lines.findIndex((line) => line.includes(place))
 
 /** Files that still name what is assembled above them. */
-const stillNamesDeps = /^(deployments|services|logs|containers|runtime|jobs|environments)\//
+const stillNamesDeps = /^deployments\//
 
 /** The modules that a text names where it imports, re-exports, or asks for the type of one. */
 const namedIn = (text: string) =>

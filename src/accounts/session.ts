@@ -11,6 +11,7 @@ import { cookieOptions, cookieValues, hostCookie } from '../web/cookies.ts'
 import { giveCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
+import { isLoginAlive } from './login-alive.ts'
 import {
   endTheFuture,
   tolerance,
@@ -42,11 +43,13 @@ const lifetime = 30 * day
 const seenEvery = 60_000
 
 /**
- * Fills `user`, and `session` from the cookie or `token` from the header, with null where there is
- * none. The cookies of a request with a token are not read. Refuses only a token that is not valid.
+ * Fills `user` and `isLoginAlive`, and `session` from the cookie or `token` from the header, with null
+ * where there is none. The cookies of a request with a token are not read. Refuses only a token that is
+ * not valid.
  */
 export const loadSession = (deps: AccountDeps) =>
   factory.createMiddleware(async function readSession(c, next) {
+    c.set('isLoginAlive', () => isLoginAlive(deps.db, c))
     const shown = readBearer(c, deps.db)
     c.set('token', shown?.token ?? null)
     if (shown) {

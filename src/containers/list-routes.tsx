@@ -1,4 +1,3 @@
-import { isLoginAlive } from '../accounts/login-alive.ts'
 import { factory } from '../web/factory.ts'
 import type { User } from '../web/factory.ts'
 import { paged } from '../web/paging.ts'
@@ -42,7 +41,6 @@ export const containerListRoutes = (deps: ListDeps) => {
       const isJson = c.req.valid('query').format === 'json'
       return sse(c, {
         streams: deps.streams,
-        isAllowed: () => isLoginAlive(deps.db, c),
         events: (signal) =>
           isJson
             ? followJson(deps, { user, signal })

@@ -1,13 +1,15 @@
 import type { Context } from 'hono'
-import { isLoginAlive } from '../accounts/login-alive.ts'
-import type { Deps } from '../deps.ts'
+import type { Masks } from '../logs/masks.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { linesAsHtml, linesAsJson } from '../logs/lines-answer.ts'
 import { query } from '../web/query.ts'
 import { sse } from '../web/sse.ts'
+import type { Streams } from '../web/streams.ts'
 import { userOf } from '../web/user-of.ts'
 import { findContainer } from './find.ts'
+import type { FindDeps } from './find.ts'
+import type { LiveLogs } from './live-logs.ts'
 import { LogBatch } from './log-batch.ts'
 import type { LineFormat } from './log-batch.ts'
 import { downloadLog } from './log-download.ts'
@@ -23,8 +25,10 @@ import { readTail } from './log-tail.ts'
 /** Lines to begin with, unless the request says otherwise. */
 const defaultTail = 500
 
+type RouteDeps = FindDeps & { masks: Masks; liveLogs: LiveLogs; streams: Streams }
+
 /** The log of a container: a stream by default, else its last lines, or a text file. */
-export const containerLogRoutes = (deps: Deps) =>
+export const containerLogRoutes = (deps: RouteDeps) =>
   factory.createApp().get('/containers/:id/logs', query(containerLogQuery), async (c) => {
     const { signal } = c.req.raw
     const id = c.req.param('id')
@@ -54,7 +58,7 @@ function wantsStream(c: Context, { format }: ContainerLogQuery) {
 
 function stream(
   c: Context,
-  deps: Deps,
+  deps: RouteDeps,
   { source, wanted }: { source: LogSource; wanted: ContainerLogQuery },
 ) {
   const { tail, since, until, timestamps } = wanted
@@ -64,7 +68,6 @@ function stream(
   const passes = logFilter(wanted)
   return sse(c, {
     streams: deps.streams,
-    isAllowed: () => isLoginAlive(deps.db, c),
     events: async function* (signal) {
       const asked = { tail: begin, since, after, signal }
       const events = until

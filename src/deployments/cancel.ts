@@ -1,11 +1,12 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { AppError } from '../platform/errors.ts'
 import { getStatus, isEnded } from './store.ts'
 import type { Deployment, Status } from './store.ts'
 
 /** Ends a deployment that has not come to its end; resolves when what it made is gone. */
 export async function cancelDeployment(
-  deps: Pick<Deps, 'db' | 'jobs'>,
+  deps: { db: Db; jobs: Jobs },
   { deployment: { id, status }, by }: { deployment: Deployment; by: string },
 ) {
   if (isEnded(status)) throw nothingToCancel(status)

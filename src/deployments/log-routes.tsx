@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { answerLog, streamLog } from '../logs/answer-log.tsx'
+import type { StreamDeps } from '../logs/answer-log.tsx'
 import { countLines } from '../logs/read-log.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { findProject } from '../projects/store.ts'
@@ -12,7 +13,7 @@ import type { DeploymentLogQuery } from './forms.ts'
 import { findDeployment, getStatus, isEnded, logOf } from './store.ts'
 
 /** The log of a deployment: a stream by default, else a page of lines, the hits of a search, or a text file. */
-export const logRoutes = (deps: Deps) =>
+export const logRoutes = (deps: StreamDeps & { db: Db }) =>
   factory
     .createApp()
     .get(

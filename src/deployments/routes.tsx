@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
 import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
 import { findEnvironment, listEnvironments } from '../environments/store.ts'
+import type { Masks } from '../logs/masks.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { getJob } from '../jobs/store.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
@@ -28,13 +29,14 @@ import { rollBack } from './rollback.ts'
 import { findDeployment, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 import { triggerDeployment } from './trigger.ts'
+import type { TriggerDeps } from './trigger.ts'
 import { DeploymentsTab } from './views.tsx'
 
 /** What a token must be given to deploy other code than the project's: what would change it for good. */
 const toRepoint = { method: 'PUT', path: '/projects/:id' }
 
 /** Deployments of a project: start, look at, go back to, cancel. Their logs have routes of their own. */
-export const deploymentRoutes = (deps: Deps) => {
+export const deploymentRoutes = (deps: TriggerDeps & { config: Config; masks: Masks }) => {
   const { db, logDb, config } = deps
   const audit = auditor(db)
   const isOwn = ownProject(deps)

@@ -1,4 +1,5 @@
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import type { Logs } from '../logs/logs.ts'
 import { report } from '../platform/journal.ts'
 import { deleteSome } from '../logs/removal-store.ts'
 import { LogWriter } from '../logs/log-writer.ts'
@@ -9,7 +10,7 @@ import type { Deployment } from './store.ts'
 export type Queued = { deployment: Deployment; superseded: Deployment[] }
 
 /** Of those that wait for an environment only the newest is worth running. */
-export const supersedeOlder = (db: Deps['db'], deployment: Deployment): Queued => ({
+export const supersedeOlder = (db: Db, deployment: Deployment): Queued => ({
   deployment,
   superseded: supersedeWaiting(db, deployment),
 })
@@ -19,7 +20,7 @@ export const supersedeOlder = (db: Deps['db'], deployment: Deployment): Queued =
  * may be rolled back. Of the many that a storm of pushes can leave, old ones are forgotten.
  */
 export function tellSuperseded(
-  deps: Pick<Deps, 'db' | 'logDb' | 'logs'>,
+  deps: { db: Db; logDb: LogDb; logs: Logs },
   { deployment: { environmentId }, superseded }: Queued,
 ) {
   for (const { id } of superseded) {

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { findEnvironment, listEnvironments } from './store.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
@@ -7,10 +8,11 @@ import { findProject } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
+import type { StreamDeps } from '../logs/answer-log.tsx'
 import { logQuery, logStreamQuery } from '../logs/forms.ts'
 
 /** What the containers of an environment wrote, over all its deployments. */
-export const outputRoutes = (deps: Deps) => {
+export const outputRoutes = (deps: StreamDeps & { db: Db; config: Config }) => {
   const { db } = deps
   const own = ownProject(deps)
 

@@ -1,8 +1,7 @@
 import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
-import { isLoginAlive } from '../accounts/login-alive.ts'
 import type { Config } from '../config.ts'
-import type { Db, LogDb } from '../db/index.ts'
+import type { LogDb } from '../db/index.ts'
 import { clientOf } from '../web/client.ts'
 import type { Env } from '../web/factory.ts'
 import { show } from '../web/respond.tsx'
@@ -26,6 +25,7 @@ import type { LogKey } from './store.ts'
 export const tail = { limit: 200, maxLength: 64 * 1024 }
 
 type Reading = { logDb: LogDb; masks: Masks }
+export type StreamDeps = Reading & { logs: Logs; streams: Streams }
 
 /** Lines of a log: rows for the viewer, JSON with what else there is to say, or all of them as text. */
 export async function answerLog(
@@ -64,7 +64,7 @@ async function* asText(pieces: ReturnType<typeof eachLines>) {
 /** The lines after the one that is asked for, those that are stored from now on, and the statuses between. */
 export function streamLog<Status extends string = never>(
   c: Context<Env>,
-  deps: Reading & { db: Db; logs: Logs; streams: Streams },
+  deps: StreamDeps,
   {
     log,
     asked,
@@ -75,7 +75,6 @@ export function streamLog<Status extends string = never>(
   const after = Math.min(Math.max(asked.after, lastEventId(c)), getExtent(deps.logDb, log).last)
   return sse(c, {
     streams: deps.streams,
-    isAllowed: () => isLoginAlive(deps.db, c),
     events: (signal) => followLog(deps, log, { after, signal, statuses }),
     render(event) {
       if (event instanceof LogBatch) return asked.format === 'json' ? event.json : event.html

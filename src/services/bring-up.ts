@@ -1,6 +1,12 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Hub } from '../live/hub.ts'
+import type { Collector } from '../logs/collector.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import type { Definition } from './definition.ts'
 import { plansOf, refuseLapsed } from './definition.ts'
+import type { ServiceEvent } from './events.ts'
 import type { PullProgress } from './progress.ts'
 import type { ServiceRun } from './run.ts'
 import { moveService } from './store.ts'
@@ -10,10 +16,15 @@ import { pullImages } from './steps/pull.ts'
 import { keepUp, startContainers } from './steps/start.ts'
 import { takeDown } from './take-down.ts'
 
-export type ServiceDeps = Pick<
-  Deps,
-  'collector' | 'config' | 'db' | 'docker' | 'secrets' | 'instanceId' | 'serviceEvents'
->
+export type ServiceDeps = {
+  collector: Collector
+  config: Config
+  db: Db
+  docker: Docker
+  secrets: Secrets
+  instanceId: string
+  serviceEvents: Hub<ServiceEvent>
+}
 
 /** States that only a start, a change or a restart moves on. */
 export const busyStatuses = ['pulling', 'creating', 'starting'] as const satisfies ServiceStatus[]

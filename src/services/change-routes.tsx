@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
-import type { Deps } from '../deps.ts'
 import { AppError } from '../platform/errors.ts'
 import { placesOf } from '../projects/places.ts'
 import { isJson } from '../web/body.ts'
@@ -20,6 +19,7 @@ import { editOf, readForEdit } from './edit.ts'
 import { DifferenceModal, DifferencePage, EditForm, EditPage } from './edit-page.tsx'
 import { serviceUpdateForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
+import type { MakeDeps } from './make.ts'
 import { outlineOf } from './outline.ts'
 import { checkOwner, liveService, ownService, servicePath, servicePattern } from './own-service.ts'
 import { cancelServiceJobs, insertServiceJob } from './service-jobs.ts'
@@ -29,7 +29,7 @@ import { getService, updateService } from './store.ts'
 import type { Service } from './store.ts'
 
 /** What is done to an instance once it is there. */
-export const changeRoutes = (deps: Deps) => {
+export const changeRoutes = (deps: MakeDeps) => {
   const { db } = deps
   const audit = auditor(db)
 

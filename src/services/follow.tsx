@@ -22,7 +22,7 @@ const interval = 250
 /** Milliseconds after which it is looked at in any case. */
 const longest = 10_000
 
-type FollowDeps = {
+export type FollowDeps = {
   config: Config
   db: Db
   docker: Docker

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
 import { AppError } from '../platform/errors.ts'
 import { placesOf } from '../projects/places.ts'
 import { factory } from '../web/factory.ts'
@@ -17,7 +16,7 @@ import { ConfigurePage } from './configure-page.tsx'
 import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import { makeService } from './make.ts'
-import type { Wanted } from './make.ts'
+import type { MakeDeps, Wanted } from './make.ts'
 import { outlineOf } from './outline.ts'
 import { ownFile, readOwnFile } from './own-file.ts'
 import { servicePath } from './own-service.ts'
@@ -28,7 +27,7 @@ import { composeText, uploadedText } from './uploaded.ts'
 type Opened = Awaited<ReturnType<Catalogue['open']>>
 
 /** From a template, or a file of the user's own, to an instance that starts. */
-export const makeRoutes = (deps: Deps, catalogue: Catalogue) => {
+export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
   const audit = auditor(deps.db)
 
   /** Before the body is looked at: a template that is unknown is missing, whatever was sent to it. */

@@ -24,7 +24,7 @@ import { countServices, insertService } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 import { sealValues } from './values.ts'
 
-type MakeDeps = ServiceDeps & { jobs: Jobs }
+export type MakeDeps = ServiceDeps & { jobs: Jobs }
 
 /** A template as it was read, and what a user fills in. */
 export type Wanted = {

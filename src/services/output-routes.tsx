@@ -1,5 +1,7 @@
-import type { Deps } from '../deps.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
+import type { StreamDeps } from '../logs/answer-log.tsx'
 import { logQuery, logStreamQuery } from '../logs/forms.ts'
 import { PageHead } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
@@ -7,7 +9,7 @@ import { query } from '../web/query.ts'
 import { checkOwner, ownService, servicePath } from './own-service.ts'
 
 /** What the containers of an instance wrote, over all its changes. */
-export const serviceOutputRoutes = (deps: Deps) =>
+export const serviceOutputRoutes = (deps: StreamDeps & { db: Db; config: Config }) =>
   factory
     .createApp()
     .get('/services/:id{[a-f0-9-]{36}}/output', checkOwner(deps), query(logQuery), (c) => {

@@ -1,5 +1,6 @@
-import type { Deps } from '../deps.ts'
+import type { LogDb } from '../db/index.ts'
 import { retryWhileEngineDown, waitForEngine } from '../docker/retry-while-engine-down.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { reconcileServicesAfterRestore } from './reconcile-after-restore.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { removeService } from './remove.ts'
@@ -8,7 +9,7 @@ import { listBeingDeleted } from './store.ts'
 
 /** Takes up what the last process left in the middle: starts and changes begin again, deletions go on. */
 export async function recoverServices(
-  deps: ServiceDeps & Pick<Deps, 'jobs' | 'logDb'>,
+  deps: ServiceDeps & { jobs: Jobs; logDb: LogDb },
   { signal }: { signal: AbortSignal },
 ) {
   for (const service of listBeingDeleted(deps.db)) {

@@ -1,7 +1,6 @@
-import { isLoginAlive } from '../accounts/login-alive.ts'
 import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
-import type { Deps } from '../deps.ts'
+import type { StreamDeps } from '../logs/answer-log.tsx'
 import { Failure } from '../platform/errors.ts'
 import { placesOf } from '../projects/places.ts'
 import { clientOf } from '../web/client.ts'
@@ -17,12 +16,14 @@ import { ConnectionDetails } from './connection.tsx'
 import { grantsOf, readAhead, templateOf } from './definition.ts'
 import { detailsOf } from './details.ts'
 import { followHtml, followJson, statusPropsOf } from './follow.tsx'
+import type { FollowDeps } from './follow.tsx'
 import { catalogueQuery } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
 import { makeRoutes } from './make-routes.tsx'
 import { serviceOutputRoutes } from './output-routes.tsx'
 import { ownService, servicePattern } from './own-service.ts'
 import { removalRoutes } from './removal-routes.tsx'
+import type { RemovalDeps } from './remove.ts'
 import { ServicePage } from './service-page.tsx'
 import { ServiceStatus } from './service-status.tsx'
 import { CatalogueList, InstanceList, ServicesPage } from './services-page.tsx'
@@ -35,7 +36,7 @@ import type { Service } from './store.ts'
 const toSeeSecrets = { method: 'PUT', path: '/services/:id' }
 
 /** The catalogue, and a user's instances of it. */
-export const serviceRoutes = (deps: Deps) => {
+export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
   const catalogue = new Catalogue(config)
@@ -94,7 +95,6 @@ export const serviceRoutes = (deps: Deps) => {
       const isJson = c.req.valid('query').format === 'json'
       return sse(c, {
         streams: deps.streams,
-        isAllowed: () => isLoginAlive(db, c),
         events: (signal) =>
           isJson ? followJson(deps, { id, signal }) : followHtml(deps, { id, csrfToken, signal }),
       })

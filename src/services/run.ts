@@ -1,13 +1,10 @@
-import type { Deps } from '../deps.ts'
+import type { ServiceDeps } from './bring-up.ts'
 import type { ContainerPlan } from './compose/containers.ts'
 import type { PullProgress } from './progress.ts'
 import type { Service } from './store.ts'
 
 /** What a step of a start may use. It sees neither the database's rows of others nor HTTP. */
-export type ServiceRun = Pick<
-  Deps,
-  'collector' | 'config' | 'db' | 'docker' | 'secrets' | 'instanceId'
-> & {
+export type ServiceRun = Omit<ServiceDeps, 'serviceEvents'> & {
   service: Service
   plans: ContainerPlan[]
   progress: PullProgress

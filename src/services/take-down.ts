@@ -1,10 +1,11 @@
-import type { Deps } from '../deps.ts'
 import { atItsPace } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Collector } from '../logs/collector.ts'
 import { stopAndRemove } from '../runtime/stop-and-remove.ts'
 import { labelFilter } from '../docker/labels.ts'
 
-type OfService = Pick<Deps, 'docker' | 'instanceId'> & { service: { id: string } }
-type Removing = OfService & Pick<Deps, 'collector'>
+type OfService = { docker: Docker; instanceId: string; service: { id: string } }
+type Removing = OfService & { collector: Collector }
 
 /** Containers of an instance, those that do not run too. */
 export const listOwnContainers = ({ docker, instanceId, service }: OfService) =>

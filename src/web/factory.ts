@@ -25,6 +25,8 @@ export type Env = {
     token: ApiToken | null
     /** Who is logged in; `requireUser` makes it certain. */
     user: User | null
+    /** Whether the login still holds, with the rights that it had then: asked for as long as a stream is open. */
+    isLoginAlive: () => boolean
     csrfToken: string
     /** The id that this request gave a browser without one. */
     visitor?: string

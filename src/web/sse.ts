@@ -37,13 +37,10 @@ export function sse<Event = string | Uint8Array>(
   c: Context<Env>,
   {
     streams,
-    isAllowed,
     events,
     render = (event) => event as string | Uint8Array,
   }: {
     streams: Streams
-    /** Asked every few seconds, and after each change of users and logins; false ends the stream. */
-    isAllowed: () => boolean
     events: (signal: AbortSignal) => AsyncIterable<Event>
     /** The wire format, where the events are not in it yet. */
     render?: (event: Event) => string | Uint8Array
@@ -51,7 +48,8 @@ export function sse<Event = string | Uint8Array>(
 ) {
   if (c.req.method === 'HEAD') return c.body(null, 200, headers)
   let close = () => {}
-  const leave = streams.enter(c.var.user!.id, { isAllowed, end: () => close() })
+  const { user, isLoginAlive: isAllowed } = c.var
+  const leave = streams.enter(user!.id, { isAllowed, end: () => close() })
   c.env?.server?.timeout(c.req.raw, 0)
   const ended = new AbortController()
   const stopped = AbortSignal.any([c.req.raw.signal, streams.shutdown])

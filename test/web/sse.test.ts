@@ -18,10 +18,11 @@ function streaming(events: Events, { limit = 1000 } = {}) {
   const app = factory.createApp()
   app.onError(answerError)
   app.use(async (c, next) => {
+    c.set('isLoginAlive', () => !session.revoked)
     c.set('user', { id: 'ada', email: 'ada@example.com', name: null, role: 'member' })
     await next()
   })
-  app.get('/', (c) => sse(c, { streams, isAllowed: () => !session.revoked, events }))
+  app.get('/', (c) => sse(c, { streams, events }))
   return { app, streams, session }
 }
 

@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
 import { auditor } from '../../audit/record.ts'
 import type { Config } from '../../config.ts'
-import type { Deps } from '../../deps.ts'
+import type { LogDb } from '../../db/index.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
 import { AppError } from '../../platform/errors.ts'
 import { clientOf } from '../../web/client.ts'
 import { factory } from '../../web/factory.ts'
@@ -12,7 +13,9 @@ import { show, showSaved } from '../../web/respond.tsx'
 import type { View } from '../../web/respond.tsx'
 import { whileAlive, endsWithin, within } from '../../web/within.ts'
 import { buildLimits } from './build-limits.ts'
+import type { CleanUps } from './clean-ups.ts'
 import { diskShares, diskSpace } from './disk-shares.ts'
+import type { PruneDeps } from './facts.ts'
 import { pruneForm, scheduleForm } from './forms.ts'
 import { diskJson, previewJson, runJson, scheduleJson } from './json.ts'
 import type { PruneKind } from './kinds.ts'
@@ -25,8 +28,10 @@ import { getSchedule, saveSchedule } from './schedule-store.ts'
 
 const resultPath = `${prunePath}/result`
 
+type RouteDeps = PruneDeps & { config: Config; logDb: LogDb; cleanUps: CleanUps; jobs: Jobs }
+
 /** Cleaning up the engine, for admins: what takes the disk, a look at what can go, and its end. */
-export const pruneRoutes = (deps: Deps) => {
+export const pruneRoutes = (deps: RouteDeps) => {
   const { db, cleanUps, jobs } = deps
   const audit = auditor(db)
 

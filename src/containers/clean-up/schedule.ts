@@ -1,11 +1,15 @@
-import type { Deps } from '../../deps.ts'
+import type { Config } from '../../config.ts'
+import type { Db } from '../../db/index.ts'
+import type { Docker } from '../../docker/index.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
 import { Failure } from '../../platform/errors.ts'
 import { repeat } from '../../platform/repeat.ts'
+import type { CleanUps } from './clean-ups.ts'
 import { diskSpace } from './disk-shares.ts'
 import { getSchedule, saveSchedule, scheduleSetAt } from './schedule-store.ts'
 import type { Schedule } from './schedule-store.ts'
 
-type CleanUpDeps = Pick<Deps, 'db' | 'docker' | 'config' | 'cleanUps' | 'jobs'>
+type CleanUpDeps = { db: Db; docker: Docker; config: Config; cleanUps: CleanUps; jobs: Jobs }
 
 /** Milliseconds between looks at the clock. */
 const interval = 60_000

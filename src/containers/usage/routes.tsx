@@ -1,5 +1,4 @@
 import type { Context } from 'hono'
-import { isLoginAlive } from '../../accounts/login-alive.ts'
 import type { LogDb } from '../../db/index.ts'
 import { PageHead } from '../../web/components.tsx'
 import { factory } from '../../web/factory.ts'
@@ -27,7 +26,6 @@ export const statsRoutes = (deps: RouteDeps) => {
       const as = c.req.valid('query').format
       return sse(c, {
         streams: deps.streams,
-        isAllowed: () => isLoginAlive(deps.db, c),
         events: async function* (signal) {
           for await (const event of deps.usage.follow(id, signal)) yield event[as]
         },
