@@ -169,6 +169,15 @@ export const actions: Record<string, Action> = {
     ),
   },
 
+  cleanUp: {
+    name: 'clean up',
+    weight: 3,
+    run: (order) =>
+      order.request('POST', '/settings/prune', {
+        what: ['containers', 'images', 'networks', 'volumes', 'build_cache'],
+      }),
+  },
+
   stopContainer: {
     name: 'stop a container on its page',
     weight: 3,

@@ -147,6 +147,11 @@ function checkLeftovers(order: Order, say: Say, { isStrict }: Strictness) {
     if (isGone(labels)) say(`the image ${tags} is left of what was deleted`)
     else if (isStrict && labels['davit.deployment'] && !deployments.has(labels['davit.deployment']))
       say(`the image ${tags} is left of a deployment that is gone`)
+  const addresses = [...engine.containers.values()].flatMap(({ endpoints }) =>
+    [...endpoints].flatMap(([name, { wanted }]) => (wanted ? `${wanted} on ${name}` : [])),
+  )
+  for (const [at, address] of addresses.entries())
+    if (addresses.indexOf(address) < at) say(`two containers have the address ${address}`)
   const names = [...engine.networks.values()].map(({ name }) => name)
   for (const name of new Set(names))
     if (names.filter((other) => other === name).length > 1)

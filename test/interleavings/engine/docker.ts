@@ -1,7 +1,7 @@
 import { EngineError } from '../../../src/docker/index.ts'
 import type { BuildOutput, Docker, EngineEvent } from '../../../src/docker/index.ts'
 import type { FakeEngine } from './engine.ts'
-import { containerView, imageView, passes, summaryView, useOf } from './views.ts'
+import { containerView, imageView, diskUseOf, passes, summaryView, useOf } from './views.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
 
@@ -132,6 +132,9 @@ export function fakeDocker(
       if (lines.length > 0) yield lines
       if (follow) await pace.wait<void>(options, (done) => engine.onEnd(id, done))
     },
+
+    diskUse: (options = {}) => get('disk use', options, () => diskUseOf(engine)),
+    removeBuildCache: (_, options = {}) => get('remove build cache', options, () => null),
 
     listNetworks: ({ labels = [], ...options } = {}) =>
       get('list networks', options, () =>

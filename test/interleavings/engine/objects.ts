@@ -118,6 +118,8 @@ export class Objects {
   removeNetwork(id: string) {
     const network = this.network(id)
     if (!network) throw new EngineError(404, `No such network: ${id}`)
+    if (network.name === 'bridge')
+      throw new EngineError(403, 'bridge is a pre-defined network and cannot be removed')
     if (this.containers.values().some(({ endpoints }) => endpoints.get(network.name)?.address))
       throw new EngineError(
         403,

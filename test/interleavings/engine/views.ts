@@ -1,4 +1,4 @@
-import type { Container, ContainerSummary, Image } from '../../../src/docker/index.ts'
+import type { Container, ContainerSummary, DiskUse, Image } from '../../../src/docker/index.ts'
 import { gatewayOf } from './addresses.ts'
 import type { FakeEngine } from './engine.ts'
 import type { FakeContainer, FakeImage } from './state.ts'
@@ -87,6 +87,21 @@ export const imageView = (image: FakeImage): Image => ({
   size: 1_000_000,
   exposedPorts: image.exposedPorts,
   healthInterval: image.health ? 30_000 : null,
+})
+
+/** What the engine has on its disk. */
+export const diskUseOf = (engine: FakeEngine): DiskUse => ({
+  layersSize: 1_000_000,
+  images: [...engine.images.values()].map((image) => ({ ...imageView(image), sharedSize: 0 })),
+  containers: [...engine.containers.values()].map((one) => ({
+    ...summaryView(engine, one),
+    createdAt: new Date(one.createdAt),
+    size: 0,
+    networks: [...one.endpoints.keys()],
+    volumes: (one.options.volumes ?? []).map(({ name }) => name),
+  })),
+  volumes: [...engine.volumes.values()].map((volume) => ({ ...volume, size: 1000 })),
+  buildCache: [],
 })
 
 const addressesOf = ({ endpoints }: FakeContainer) =>
