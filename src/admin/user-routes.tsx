@@ -20,6 +20,7 @@ import { changeUser } from './change-user.ts'
 import { DeleteUserModal } from './delete-user.tsx'
 import { userRemovalForm, userUpdateForm } from './forms.ts'
 import { giveAway, renewWebhooks } from './give-away.ts'
+import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { beginRemoval, removeUser } from './remove-user.ts'
 import type { RemovalDeps } from './remove-user.ts'
 import { listHeirs, listProjectsOf, listServicesOf } from './store.ts'
@@ -88,7 +89,7 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
   }
 
   async function deleteAll(c: Context, { volumes }: { volumes: boolean }) {
-    await deps.docker.info() // refused as a whole while the engine can't be asked
+    await refuseWithoutEngine(deps)
     const by = userOf(c)
     const begun = beginRemoval(db, { id: c.req.param('id')!, by, volumes })
     const { user } = begun

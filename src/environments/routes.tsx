@@ -8,6 +8,7 @@ import { ownKey, ownProject } from '../projects/own-project.ts'
 import { placesOf } from '../projects/places.ts'
 import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
+import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft, input } from '../web/input.ts'
 import type { Draft } from '../web/input.ts'
@@ -101,7 +102,7 @@ export const environmentRoutes = (deps: RemovalDeps & { config: Config }) => {
       const project = findLiveProject(db, ownKey(c))
       const environment = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
       refuseLast(db, environment)
-      await deps.docker.info() // refused as a whole while the engine can't be asked
+      await refuseWithoutEngine(deps)
       db.transaction(() => {
         refuseLast(db, environment) // another one may have gone meanwhile
         const deletingAt = environment.deletingAt ?? new Date()

@@ -6,7 +6,7 @@ import { show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
 import { DeleteProjectModal } from './delete-project.tsx'
 import { removalForm } from './forms.ts'
-import { volumesOf } from '../runtime/remove.ts'
+import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { ownKey } from './own-project.ts'
 import { RemovalReport } from './removal-report.tsx'
 import { removeProject } from './remove.ts'
@@ -32,7 +32,7 @@ export const removalRoutes = (deps: RemovalDeps) => {
       const project = findProject(deps.db, ownKey(c))
       const asked = await bodyOrQuery(c, removalForm)
       const volumes = asked.volumes ?? project.deletingVolumes
-      await deps.docker.info() // refused as a whole while the engine can't be asked
+      await refuseWithoutEngine(deps)
       deps.db.transaction(() => {
         const deletingAt = project.deletingAt ?? new Date()
         updateProject(deps.db, project.id, { deletingAt, deletingVolumes: volumes })

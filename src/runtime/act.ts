@@ -1,6 +1,7 @@
 import { atItsPace, EngineError } from '../docker/index.ts'
 import type { Container, Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
+import { explain } from './explain.ts'
 
 type Acted = Pick<Container, 'id' | 'name'>
 
@@ -15,9 +16,6 @@ export const restartContainer = (docker: Docker, container: Acted) =>
 const refused = ({ name }: Acted, verb: string, call: Promise<boolean>) =>
   call.catch((error) => {
     if (!(error instanceof EngineError)) throw error
-    throw new AppError(
-      'conflict',
-      `Docker did not ${verb} ${name}: ${error.message}. Its page and its log may say why.`,
-      { cause: error },
-    )
+    const { message } = explain(error, { subject: 'environment', what: `Couldn't ${verb} ${name}` })
+    throw new AppError('conflict', `${message} Its page and its log may say why.`, { cause: error })
   })

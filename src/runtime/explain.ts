@@ -88,6 +88,12 @@ export function explain(
 /** What the engine says when a container can't be created or started. */
 const startRules: Rule[] = [
   {
+    seen: /^(?:Cannot restart container [^:\s]+: )?Address already in use$/,
+    code: 'address_in_use',
+    message: () => 'another container has taken its address on the network.',
+    hint: ({ again }) => `Disconnect the other one from the network, or ${again}.`,
+  },
+  {
     seen: /port is already allocated|address already in use/i,
     code: 'port_in_use',
     message: ({ input, index }) => {

@@ -41,6 +41,9 @@ export async function removeFromEngine(
   return removed
 }
 
+/** Throws while the engine doesn't respond: a removal is refused as a whole then. */
+export const refuseWithoutEngine = ({ docker }: Pick<EngineDeps, 'docker'>) => docker.info()
+
 /** Names of the volumes of a project, an environment or a service. */
 export const volumesOf = async ({ docker, instanceId }: EngineDeps, of: Belonging) =>
   (await docker.listVolumes({ labels: labelFilter(instanceId, of) })).map(({ name }) => name)

@@ -1,7 +1,7 @@
 import { auditor } from '../audit/record.ts'
 import { report } from '../platform/journal.ts'
 import { removalForm } from '../projects/forms.ts'
-import { volumesOf } from '../runtime/remove.ts'
+import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { RemovalReport } from '../projects/removal-report.tsx'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
@@ -15,7 +15,7 @@ import { updateService } from './store.ts'
 
 /** The end of an instance: it is asked about, then goes with all that was made for it. */
 export const removalRoutes = (deps: RemovalDeps) => {
-  const { db, docker } = deps
+  const { db } = deps
   const audit = auditor(db)
 
   return factory
@@ -34,7 +34,7 @@ export const removalRoutes = (deps: RemovalDeps) => {
       const { id, name } = service
       const asked = await bodyOrQuery(c, removalForm)
       const volumes = asked.volumes ?? service.deletingVolumes
-      await docker.info() // refused as a whole while the engine can't be asked
+      await refuseWithoutEngine(deps)
       db.transaction(() => {
         const deletingAt = service.deletingAt ?? new Date()
         updateService(db, id, { deletingAt, deletingVolumes: volumes })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
-import { connectDocker } from '../../src/docker/index.ts'
+import { connectDocker, freeAddress, freeSubnet } from '../../src/docker/index.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -59,6 +59,23 @@ test('a start that the engine refuses is told in its words', async () => {
   expect(answer.status).toBe(409)
   expect(answer.json.detail).toContain('/no/such')
   expect((await ada.page(`/containers/${id}`)).text).toContain('The engine could not start it')
+})
+
+test('a start whose address another container has by now says so', async () => {
+  const t = testApp()
+  const root = t.logInAsAdmin()
+  const used = await t.docker.usedSubnets()
+  const subnet = freeSubnet({ pool: '10.245.0.0/16', prefix: 28, used })
+  const network = `taken-${Bun.randomUUIDv7()}`
+  await t.docker.createNetwork({ name: network, subnet })
+  const at = { network, address: freeAddress({ subnet, used: new Set(), last: null })! }
+  const [id, other] = [await aStranger(t, 'sleep 99', at), await aStranger(t, 'sleep 99', at)]
+  await t.docker.startContainer(other)
+  const answer = await root.post(`/containers/${id}/restart`)
+  expect(answer.status).toBe(409)
+  expect(answer.json.detail).toContain('another container has taken its address')
+  await t.docker.removeContainer(other, { force: true })
+  await t.docker.removeNetwork(network)
 })
 
 test('while a deployment switches the containers of an environment they are left to it', async () => {
