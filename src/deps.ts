@@ -16,7 +16,7 @@ import type { PullProgress } from './services/progress.ts'
 import type { ServiceEvent } from './services/events.ts'
 import type { Streams } from './web/streams.ts'
 
-/** Everything with a lifetime, built once in `serve.ts` and once per test. */
+/** Everything with a lifetime, as `assemble` builds it: once in a server, once in a test. */
 export type Deps = {
   config: Config
   db: Db
