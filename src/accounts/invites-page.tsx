@@ -1,6 +1,6 @@
 import { EmptyState } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
-import { PostForm } from '../web/form.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
@@ -51,9 +51,7 @@ export const InviteList = ({ invites, off, link }: Invites) => (
 /** A native form: its answer is the page with the link, which a redirect would lose. */
 const NewInvite = () => (
   <PostForm action="/settings/invites">
-    <button type="submit" class="btn">
-      Create invitation
-    </button>
+    <Button>Create invitation</Button>
   </PostForm>
 )
 

@@ -1,7 +1,8 @@
 import { FormError } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
-import { emptyDraft } from '../web/input.ts'
-import type { Draft } from '../web/input.ts'
+import { SettingsSection } from '../web/settings-frame.tsx'
+import { Button, PostForm } from '../web/form.tsx'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { Ago } from '../web/times.tsx'
 import { CurrentPassword } from './current-password.tsx'
@@ -20,11 +21,11 @@ export const LinkedLogins = ({
   linked: Identity[]
   provider: ProviderName | null
 }) => (
-  <section class="settings-section" aria-labelledby="linked-heading">
-    <div>
-      <h2 id="linked-heading">Linked logins</h2>
-      <p class="muted">Accounts elsewhere that log you in here.</p>
-    </div>
+  <SettingsSection
+    id="linked"
+    title="Linked logins"
+    about="Accounts elsewhere that log you in here."
+  >
     <div class="form">
       {linked.length > 0 && (
         <ul class="list">
@@ -35,18 +36,23 @@ export const LinkedLogins = ({
       )}
       {provider && <LinkForm provider={provider} {...form} />}
     </div>
-  </section>
+  </SettingsSection>
 )
 
 /** Goes to the provider, and back: no answer takes its place but a refusal. */
 export const LinkForm = ({ provider, hasPassword, draft = emptyDraft }: FormProps) => (
-  <PostForm class="form" action="/settings/identities" live hx-target="this" hx-swap="outerHTML">
-    <FormError draft={draft} />
-    {hasPassword && <CurrentPassword draft={draft} id="link-password" />}
+  <PostForm
+    class="form"
+    action="/settings/identities"
+    draft={draft}
+    live
+    hx-target="this"
+    hx-swap="outerHTML"
+  >
+    <FormError />
+    {hasPassword && <CurrentPassword id="link-password" />}
     <div class="form-actions start">
-      <button type="submit" class="btn" data-variant="outline">
-        Link {providerNames[provider]}
-      </button>
+      <Button variant="outline">Link {providerNames[provider]}</Button>
     </div>
   </PostForm>
 )

@@ -1,11 +1,10 @@
 import { EventList } from '../audit/event-list.tsx'
 import type { AuditEvent } from '../audit/store.ts'
 import type { User } from '../web/factory.ts'
-import { FormError, TextField } from '../web/fields-view.tsx'
-import { PostForm, SaveRow } from '../web/form.tsx'
-import { emptyDraft } from '../web/input.ts'
-import type { Draft } from '../web/input.ts'
-import { SettingsFrame } from '../web/settings-frame.tsx'
+import { TextField } from '../web/fields-view.tsx'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
+import { SettingsForm, SettingsFrame, SettingsSection } from '../web/settings-frame.tsx'
 import { CurrentPassword } from './current-password.tsx'
 import type { Identity } from './identity-store.ts'
 import { LinkedLogins } from './linked-logins.tsx'
@@ -45,13 +44,13 @@ export const ProfilePage = ({
           draft={drafts.link}
         />
       )}
-      <section class="settings-section" aria-labelledby="activity-heading">
-        <div>
-          <h2 id="activity-heading">Recent activity</h2>
-          <p class="muted">What was done with your account. Is anything not yours?</p>
-        </div>
+      <SettingsSection
+        id="activity"
+        title="Recent activity"
+        about="What was done with your account. Is anything not yours?"
+      >
         {events.length > 0 ? <EventList events={events} /> : <p class="muted">Nothing yet.</p>}
-      </section>
+      </SettingsSection>
     </div>
   </SettingsFrame>
 )
@@ -62,45 +61,27 @@ export const ProfileForm = ({
   draft = emptyDraft,
   saved = false,
 }: FormProps) => (
-  <PostForm
-    id="profile-form"
-    class="settings-section"
-    aria-labelledby="profile-heading"
+  <SettingsForm
+    id="profile"
+    title="You"
+    about="Your e-mail address is what you log in with."
     action="/settings/profile"
-    method="PUT"
-    live
-    hx-swap="outerHTML"
-    hx-disable="find button"
+    draft={draft}
+    saved={saved && 'Saved'}
   >
-    <div>
-      <h2 id="profile-heading">You</h2>
-      <p class="muted">Your e-mail address is what you log in with.</p>
-    </div>
-    <div class="form">
-      <FormError draft={draft} />
-      <TextField
-        name="email"
-        label="E-mail"
-        draft={draft}
-        value={user.email}
-        type="email"
-        autocomplete="username"
-        hint="A new address ends your other sessions."
-        maxlength={254}
-        required
-      />
-      <TextField
-        name="name"
-        label="Name"
-        draft={draft}
-        value={user.name}
-        autocomplete="name"
-        maxlength={100}
-      />
-      {hasPassword && <CurrentPassword draft={draft} id="profile-password" />}
-      <SaveRow saved={saved && 'Saved'} />
-    </div>
-  </PostForm>
+    <TextField
+      name="email"
+      label="E-mail"
+      value={user.email}
+      type="email"
+      autocomplete="username"
+      hint="A new address ends your other sessions."
+      maxlength={254}
+      required
+    />
+    <TextField name="name" label="Name" value={user.name} autocomplete="name" maxlength={100} />
+    {hasPassword && <CurrentPassword id="profile-password" />}
+  </SettingsForm>
 )
 
 export const PasswordForm = ({
@@ -109,40 +90,25 @@ export const PasswordForm = ({
   draft = emptyDraft,
   saved = false,
 }: FormProps) => (
-  <PostForm
-    id="password-form"
-    class="settings-section"
-    aria-labelledby="password-heading"
+  <SettingsForm
+    id="password"
+    title="Password"
+    about="A new one ends your other sessions. API tokens stay: revoke those that others may know."
     action="/settings/password"
-    method="PUT"
-    live
-    hx-swap="outerHTML"
-    hx-disable="find button"
+    draft={draft}
+    label={hasPassword ? 'Change the password' : 'Set a password'}
+    saved={saved && 'Changed, and your other sessions are ended'}
   >
-    <div>
-      <h2 id="password-heading">Password</h2>
-      <p class="muted">
-        A new one ends your other sessions. API tokens stay: revoke those that others may know.
-      </p>
-    </div>
-    <div class="form">
-      <FormError draft={draft} />
-      <input type="text" name="" value={user.email} autocomplete="username" hidden />
-      {hasPassword && <CurrentPassword draft={draft} id="password-current" />}
-      <TextField
-        name="password"
-        label="New password"
-        draft={draft}
-        type="password"
-        hint={`At least ${passwordLength.min} characters, and none of the most common passwords.`}
-        autocomplete="new-password"
-        minlength={passwordLength.min}
-        required
-      />
-      <SaveRow
-        label={hasPassword ? 'Change the password' : 'Set a password'}
-        saved={saved && 'Changed, and your other sessions are ended'}
-      />
-    </div>
-  </PostForm>
+    <input type="text" name="" value={user.email} autocomplete="username" hidden />
+    {hasPassword && <CurrentPassword id="password-current" />}
+    <TextField
+      name="password"
+      label="New password"
+      type="password"
+      hint={`At least ${passwordLength.min} characters, and none of the most common passwords.`}
+      autocomplete="new-password"
+      minlength={passwordLength.min}
+      required
+    />
+  </SettingsForm>
 )

@@ -1,5 +1,5 @@
 import type { User } from '../web/factory.ts'
-import { PostForm } from '../web/form.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
@@ -27,9 +27,7 @@ export const SessionList = ({ sessions, currentId }: Sessions) => (
           hx-target="#sessions"
           hx-swap="outerHTML"
         >
-          <button type="submit" class="btn" data-variant="outline">
-            End all others
-          </button>
+          <Button variant="outline">End all others</Button>
         </PostForm>
       )}
     </div>

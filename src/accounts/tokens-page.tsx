@@ -4,6 +4,7 @@ import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { TokenRow } from './token-store.ts'
+import { Button } from '../web/form.tsx'
 
 type Tokens = { tokens: TokenRow[]; nextCursor: string | null }
 
@@ -14,9 +15,7 @@ export const TokensPage = ({ user, made, ...list }: Tokens & { user: User; made?
         With a token a program works as you do: <code>Authorization: Bearer dvt_…</code>. See{' '}
         <a href="/api">what it can call</a>.
       </p>
-      <button type="button" class="btn" hx-get="/settings/tokens/new" hx-target="#modal">
-        New token
-      </button>
+      <Button opens="/settings/tokens/new">New token</Button>
     </div>
     {made && <MadeToken token={made} />}
     <TokenList {...list} />

@@ -1,6 +1,6 @@
 import { FormError, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
-import type { Draft } from '../web/input.ts'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import type { Draft } from '../web/draft.ts'
 import { providerNames } from './oauth-provider.ts'
 import type { ProviderName } from './oauth-provider.ts'
 import { passwordLength } from './passwords.ts'
@@ -15,10 +15,9 @@ export const LoginPage = ({
 }) => (
   <>
     <h1>Log in</h1>
-    <PostForm action="/auth/login" class="form">
-      <FormError draft={draft} />
+    <PostForm action="/auth/login" class="form" draft={draft}>
+      <FormError />
       <TextField
-        draft={draft}
         name="email"
         label="E-mail"
         type="email"
@@ -27,21 +26,18 @@ export const LoginPage = ({
         autofocus
       />
       <TextField
-        draft={draft}
         name="password"
         label="Password"
         type="password"
         autocomplete="current-password"
         required
       />
-      <button type="submit" class="btn">
-        Log in
-      </button>
+      <Button>Log in</Button>
     </PostForm>
     {provider && (
-      <a class="btn" data-variant="outline" href="/auth/oauth">
+      <ButtonLink variant="outline" href="/auth/oauth">
         Log in with {providerNames[provider]}
-      </a>
+      </ButtonLink>
     )}
     <p class="muted">
       No account? <a href="/auth/register">Register</a>
@@ -66,12 +62,11 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
         engine and decides who else may come in.
       </p>
     )}
-    <PostForm action="/auth/register" class="form">
-      <FormError draft={draft} />
+    <PostForm action="/auth/register" class="form" draft={draft}>
+      <FormError />
       {invite && <input type="hidden" name="invite" value={invite} />}
       {wantsSetupCode && (
         <TextField
-          draft={draft}
           name="setup_code"
           label="Setup code"
           hint="Davit printed it when it started: look into the terminal or the service's log."
@@ -81,7 +76,6 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
         />
       )}
       <TextField
-        draft={draft}
         name="email"
         label="E-mail"
         type="email"
@@ -89,9 +83,8 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
         maxlength={254}
         required
       />
-      <TextField draft={draft} name="name" label="Name" autocomplete="name" maxlength={100} />
+      <TextField name="name" label="Name" autocomplete="name" maxlength={100} />
       <TextField
-        draft={draft}
         name="password"
         label="Password"
         type="password"
@@ -100,9 +93,7 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
         minlength={passwordLength.min}
         required
       />
-      <button type="submit" class="btn">
-        {isFirst ? 'Make the admin account' : 'Register'}
-      </button>
+      <Button>{isFirst ? 'Make the admin account' : 'Register'}</Button>
     </PostForm>
     {!isFirst && (
       <p class="muted">

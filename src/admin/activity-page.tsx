@@ -2,7 +2,7 @@ import { ServiceBadge } from '../services/service-badge.tsx'
 import { Badge, StatusBadge } from '../web/status-badge.tsx'
 import { EmptyState } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
-import { PostForm } from '../web/form.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import { SpinnerIcon } from '../web/icons.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
@@ -63,15 +63,9 @@ const Row = ({ item }: { item: Activity }) => (
         hx-swap="outerMorph"
         hx-disable="find button"
       >
-        <button
-          type="submit"
-          class="btn"
-          data-variant="outline"
-          data-size="sm"
-          aria-label={`Cancel ${item.name} of ${item.owner.email}`}
-        >
+        <Button variant="outline" small aria-label={`Cancel ${item.name} of ${item.owner.email}`}>
           Cancel
-        </button>
+        </Button>
       </PostForm>
     </div>
     <p class="row-end">

@@ -1,8 +1,7 @@
 import type { UserRow } from '../accounts/store.ts'
-import { Modal, ModalActions } from '../web/dialog.tsx'
+import { ModalForm } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { Checkbox, SelectField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
 
 /** What a user has, by name. */
 export type Belongings = { projects: string[]; services: string[] }
@@ -17,60 +16,50 @@ type Props = {
 
 /** Asks what becomes of a user's projects and services before anything is done. */
 export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
-  <Modal
+  <ModalForm
     title={
       <>
         Delete <bdi>{user.email}</bdi>?
       </>
     }
+    action={`/settings/users/${user.id}`}
+    method="DELETE"
+    submit="Delete user"
+    destructive
   >
-    <PostForm
-      class="form"
-      action={`/settings/users/${user.id}`}
-      method="DELETE"
-      live
-      hx-target="#modal"
-      hx-disable="find button[type=submit]"
-    >
-      <p>
-        Their sessions, API tokens and linked logins end at once, and what they have under way is
-        cancelled. This can’t be undone.
-      </p>
-      {hasSome(belongings) && (
-        <>
-          <Names title="Projects" names={belongings.projects} />
-          <Names title="Services" names={belongings.services} />
-          <Choice value="give" label="Give these to another user" checked>
-            They keep running. Their git sources and registry logins go with them, and their webhook
-            secrets are replaced.
-          </Choice>
-          <SelectField
-            name="heir_id"
-            label="New owner"
-            value={viewer.id}
-            options={heirs.map(({ id, email }) => ({
-              value: id,
-              label: id === viewer.id ? `${email} (you)` : email,
-            }))}
-          />
-          <Choice value="delete" label="Delete these">
-            Their containers, images and networks are removed.
-          </Choice>
-          <Checkbox
-            name="volumes"
-            lone
-            label="Delete their volumes too"
-            hint="The data in them is lost. Left unticked, they stay on this host."
-          />
-        </>
-      )}
-      <ModalActions>
-        <button type="submit" class="btn" data-variant="destructive">
-          Delete user
-        </button>
-      </ModalActions>
-    </PostForm>
-  </Modal>
+    <p>
+      Their sessions, API tokens and linked logins end at once, and what they have under way is
+      cancelled. This can’t be undone.
+    </p>
+    {hasSome(belongings) && (
+      <>
+        <Names title="Projects" names={belongings.projects} />
+        <Names title="Services" names={belongings.services} />
+        <Choice value="give" label="Give these to another user" checked>
+          They keep running. Their git sources and registry logins go with them, and their webhook
+          secrets are replaced.
+        </Choice>
+        <SelectField
+          name="heir_id"
+          label="New owner"
+          value={viewer.id}
+          options={heirs.map(({ id, email }) => ({
+            value: id,
+            label: id === viewer.id ? `${email} (you)` : email,
+          }))}
+        />
+        <Choice value="delete" label="Delete these">
+          Their containers, images and networks are removed.
+        </Choice>
+        <Checkbox
+          name="volumes"
+          lone
+          label="Delete their volumes too"
+          hint="The data in them is lost. Left unticked, they stay on this host."
+        />
+      </>
+    )}
+  </ModalForm>
 )
 
 const hasSome = ({ projects, services }: Belongings) => projects.length + services.length > 0

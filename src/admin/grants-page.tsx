@@ -1,7 +1,7 @@
 import { meaningOf } from '../services/compose/dangers.ts'
 import { EmptyState } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
-import { PostForm } from '../web/form.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 
 export const grantsPath = '/settings/grants'
@@ -85,15 +85,13 @@ const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (
         }
       >
         <input type="hidden" name="granted" value={by ? '0' : '1'} />
-        <button
-          type="submit"
-          class="btn"
-          data-variant="outline"
-          data-size="sm"
+        <Button
+          variant="outline"
+          small
           aria-label={`${by ? 'Revoke' : 'Allow again'}: ${service.name}`}
         >
           {by ? 'Revoke' : 'Allow again'}
-        </button>
+        </Button>
       </PostForm>
     </div>
   </li>

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { MoreLink } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
-import { PostForm } from '../web/form.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import type { Question } from '../web/form.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
@@ -31,9 +31,7 @@ export const UserList = ({ viewer, users, nextCursor, registration }: Users) => 
         <code>closed</code>, <code>invite</code> or <code>open</code>.
       </p>
       {registration === 'invite' && (
-        <a class="btn" href="/settings/invites">
-          Invite someone
-        </a>
+        <ButtonLink href="/settings/invites">Invite someone</ButtonLink>
       )}
     </div>
     <ul class="rows">
@@ -72,17 +70,15 @@ const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boo
     {!isViewer && (
       <div class="row-actions">
         {!user.deletingAt && <Changes user={user} />}
-        <button
-          type="button"
-          class="btn quiet-danger"
-          data-variant="ghost"
-          data-size="sm"
+        <Button
+          quiet
+          variant="ghost"
+          small
           aria-label={`Delete ${user.email}`}
-          hx-get={`/settings/users/${user.id}/delete`}
-          hx-target="#modal"
+          opens={`/settings/users/${user.id}/delete`}
         >
           Delete…
-        </button>
+        </Button>
       </div>
     )}
   </li>
@@ -137,14 +133,8 @@ const Change = ({
     question={question}
   >
     <input type="hidden" name={name} value={value} />
-    <button
-      type="submit"
-      class="btn"
-      data-variant="outline"
-      data-size="sm"
-      aria-label={`${label}: ${user.email}`}
-    >
+    <Button variant="outline" small aria-label={`${label}: ${user.email}`}>
       {label}
-    </button>
+    </Button>
   </PostForm>
 )

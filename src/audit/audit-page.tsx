@@ -5,6 +5,7 @@ import { SettingsFrame } from '../web/settings-frame.tsx'
 import { actionNames, actions } from './actions.ts'
 import { EventList } from './event-list.tsx'
 import type { AuditEvent } from './store.ts'
+import { Button, ButtonLink } from '../web/form.tsx'
 
 type Events = {
   events: AuditEvent[]
@@ -31,9 +32,9 @@ export const Events = ({ events, query, nextCursor }: Events) => (
     )}
     {nextCursor && (
       <p class="more">
-        <a class="btn" data-variant="outline" href={pagePath({ ...query, cursor: nextCursor })}>
+        <ButtonLink variant="outline" href={pagePath({ ...query, cursor: nextCursor })}>
           Show older
-        </a>
+        </ButtonLink>
       </p>
     )}
   </section>
@@ -60,12 +61,10 @@ const FilterForm = ({ query }: Pick<Events, 'query'>) => (
         <FilterField name="to" label="To" query={query} type="date" />
       </div>
       <div class="form-actions start">
-        <button type="submit" class="btn">
-          Show
-        </button>
-        <a class="btn" data-variant="ghost" href="/settings/audit">
+        <Button>Show</Button>
+        <ButtonLink variant="ghost" href="/settings/audit">
           Show all
-        </a>
+        </ButtonLink>
       </div>
     </form>
   </details>

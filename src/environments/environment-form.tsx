@@ -1,30 +1,27 @@
 import type { environments, projects } from '../db/schema.ts'
-import { ModalActions } from '../web/dialog.tsx'
-import { FormError, SelectField, TextArea, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
-import type { Draft } from '../web/input.ts'
+import { ModalForm } from '../web/dialog.tsx'
+import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
+import type { Draft } from '../web/draft.ts'
 
 type Project = typeof projects.$inferSelect
 type Environment = typeof environments.$inferSelect
 type Props = { project: Project; environment: Environment | null; draft: Draft }
 
-/** Empty fields fall back to what their placeholder says. */
-export const EnvironmentForm = ({ project, environment, draft }: Props) => (
-  <PostForm
-    class="form"
+/** For a new environment, or to change one. Empty fields fall back to what their placeholder says. */
+export const EnvironmentModal = ({ project, environment, draft }: Props) => (
+  <ModalForm
+    title={environment ? `Edit ${environment.name}` : 'New environment'}
     {...(environment
       ? { action: `/projects/${project.id}/envs/${environment.id}`, method: 'PUT' }
       : { action: `/projects/${project.id}/envs` })}
-    live
-    hx-target="#modal"
-    hx-disable="find button[type=submit]"
+    draft={draft}
+    submit={environment ? 'Save' : 'Create'}
+    wide
   >
-    <FormError draft={draft} />
     <div class="field-row">
       <TextField
         name="name"
         label="Name"
-        draft={draft}
         value={environment?.name}
         placeholder="staging"
         pattern="[a-z0-9]([a-z0-9\-]*[a-z0-9])?"
@@ -36,7 +33,6 @@ export const EnvironmentForm = ({ project, environment, draft }: Props) => (
       <TextField
         name="branch"
         label="Branch"
-        draft={draft}
         value={environment?.branch}
         placeholder={project.branch ?? 'the project’s'}
         hint="A branch, or a tag. Leave empty to use the project’s."
@@ -48,7 +44,6 @@ export const EnvironmentForm = ({ project, environment, draft }: Props) => (
       <TextField
         name="port"
         label="App port"
-        draft={draft}
         value={environment?.port}
         inputmode="numeric"
         placeholder="what the image exposes"
@@ -57,7 +52,6 @@ export const EnvironmentForm = ({ project, environment, draft }: Props) => (
       <TextField
         name="host_port"
         label="Host port"
-        draft={draft}
         value={environment?.hostPort}
         inputmode="numeric"
         placeholder="a free one"
@@ -67,7 +61,6 @@ export const EnvironmentForm = ({ project, environment, draft }: Props) => (
     <SelectField
       name="auto_deploy"
       label="When its branch is pushed"
-      draft={draft}
       value={flagValue(environment?.autoDeploy)}
       options={[
         { value: '', label: `As the project: ${project.autoDeploy ? 'deploy' : 'wait'}` },
@@ -77,25 +70,19 @@ export const EnvironmentForm = ({ project, environment, draft }: Props) => (
     />
     <details open={advanced.some((name) => name in draft.errors)}>
       <summary>Health, limits, domains and volumes</summary>
-      <AdvancedFields environment={environment} draft={draft} />
+      <AdvancedFields environment={environment} />
     </details>
-    <ModalActions>
-      <button type="submit" class="btn">
-        {environment ? 'Save' : 'Create'}
-      </button>
-    </ModalActions>
-  </PostForm>
+  </ModalForm>
 )
 
 const advanced = ['health_path', 'health_timeout', 'memory_mb', 'cpus', 'domains', 'volumes']
 
-const AdvancedFields = ({ environment, draft }: Omit<Props, 'project'>) => (
+const AdvancedFields = ({ environment }: Pick<Props, 'environment'>) => (
   <div class="form">
     <div class="field-row">
       <TextField
         name="health_path"
         label="Health path"
-        draft={draft}
         value={environment?.healthPath}
         placeholder="/health"
         hint="Empty: it is enough that the port accepts."
@@ -105,7 +92,6 @@ const AdvancedFields = ({ environment, draft }: Omit<Props, 'project'>) => (
       <TextField
         name="health_timeout"
         label="Seconds to become healthy"
-        draft={draft}
         value={environment?.healthTimeout}
         inputmode="numeric"
         placeholder="60"
@@ -115,7 +101,6 @@ const AdvancedFields = ({ environment, draft }: Omit<Props, 'project'>) => (
       <TextField
         name="memory_mb"
         label="Memory in MB"
-        draft={draft}
         value={environment?.memoryMb}
         inputmode="numeric"
         placeholder="512"
@@ -123,7 +108,6 @@ const AdvancedFields = ({ environment, draft }: Omit<Props, 'project'>) => (
       <TextField
         name="cpus"
         label="Processors"
-        draft={draft}
         value={environment?.cpus}
         inputmode="decimal"
         placeholder="1"
@@ -132,7 +116,6 @@ const AdvancedFields = ({ environment, draft }: Omit<Props, 'project'>) => (
     <TextArea
       name="domains"
       label="Domains"
-      draft={draft}
       value={environment?.domains.join('\n')}
       placeholder="app.example.com"
       hint="One a line."
@@ -142,7 +125,6 @@ const AdvancedFields = ({ environment, draft }: Omit<Props, 'project'>) => (
     <TextArea
       name="volumes"
       label="Volumes"
-      draft={draft}
       value={environment?.volumes.join('\n')}
       placeholder="data:/var/lib/app"
       hint="One name:/path a line. What is written there stays between deployments."

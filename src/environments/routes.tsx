@@ -10,8 +10,9 @@ import { countEnvironments, findLiveProject, findProject } from '../projects/sto
 import type { Project } from '../projects/store.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
-import { emptyDraft, input } from '../web/input.ts'
-import type { Draft } from '../web/input.ts'
+import { emptyDraft } from '../web/draft.ts'
+import { input } from '../web/input.ts'
+import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
@@ -31,7 +32,8 @@ import {
   updateEnvironment,
 } from './store.ts'
 import type { Environment } from './store.ts'
-import { EnvironmentModal, EnvironmentsPage } from './views.tsx'
+import { EnvironmentModal } from './environment-form.tsx'
+import { EnvironmentsPage } from './views.tsx'
 
 /** Environments of a project: where it is deployed to, and how it runs there. */
 export const environmentRoutes = (deps: RemovalDeps & { config: Config }) => {

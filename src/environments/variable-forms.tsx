@@ -1,10 +1,8 @@
-import type { Child } from 'hono/jsx'
 import type { environments } from '../db/schema.ts'
-import { Modal, ModalActions } from '../web/dialog.tsx'
-import { Checkbox, FormError, TextArea, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
-import { emptyDraft } from '../web/input.ts'
-import type { Draft } from '../web/input.ts'
+import { ModalForm } from '../web/dialog.tsx'
+import { Checkbox, TextArea, TextField } from '../web/fields-view.tsx'
+import { Button, PostForm } from '../web/form.tsx'
+import type { Draft } from '../web/draft.ts'
 import type { ShownVariable } from './variables-page.tsx'
 
 type Environment = Pick<typeof environments.$inferSelect, 'id' | 'name'>
@@ -20,106 +18,85 @@ export const VariableModal = ({
   draft: Draft
 }) =>
   'dotenv' in draft.values ? (
-    <Modal title="A .env file" wide>
-      <DotenvForm environment={environment} draft={draft}>
-        <ModalActions>
-          <SetButton />
-        </ModalActions>
-      </DotenvForm>
-    </Modal>
+    <ModalForm
+      title="A .env file"
+      {...{ action: pathOf(environment), draft }}
+      submit="Save variables"
+      wide
+    >
+      <DotenvFields again />
+    </ModalForm>
   ) : (
-    <Modal title={variable ? `Edit ${variable.key}` : 'New variable'}>
-      <PostForm
-        class="form"
-        {...(variable
-          ? { action: `/envs/${environment.id}/variables/${variable.id}`, method: 'PUT' }
-          : { action: `/envs/${environment.id}/variables` })}
-        live
-        hx-target="#modal"
-        hx-disable="find button[type=submit]"
-      >
-        <FormError draft={draft} />
-        <TextField
-          name="key"
-          label="Name"
-          draft={draft}
-          value={variable?.key}
-          placeholder="DATABASE_URL"
-          pattern="[A-Za-z_][A-Za-z0-9_]*"
-          maxlength={200}
-          autocomplete="off"
-          required
-          autofocus
-          code
-        />
-        <TextArea
-          name="value"
-          label="Value"
-          draft={draft}
-          value={variable?.value}
-          {...(variable?.secret && {
-            placeholder: '••••••••',
-            hint: 'It is secret and not shown. Leave this empty to keep it.',
-          })}
-          code
-        />
-        <Checkbox
-          name="secret"
-          label="Secret"
-          draft={draft}
-          value={variable?.secret ?? false}
-          hint="Kept sealed, never shown again, and masked in logs."
-        />
-        <Checkbox
-          name="build_time"
-          label="Also while building"
-          draft={draft}
-          value={variable?.buildTime ?? false}
-          hint="Given to the Dockerfile as a build argument."
-        />
-        <ModalActions>
-          <button type="submit" class="btn">
-            {variable ? 'Save' : 'Add'}
-          </button>
-        </ModalActions>
-      </PostForm>
-    </Modal>
+    <ModalForm
+      title={variable ? `Edit ${variable.key}` : 'New variable'}
+      {...(variable
+        ? { action: `${pathOf(environment)}/${variable.id}`, method: 'PUT' }
+        : { action: pathOf(environment) })}
+      submit={variable ? 'Save' : 'Add'}
+      draft={draft}
+    >
+      <TextField
+        name="key"
+        label="Name"
+        value={variable?.key}
+        placeholder="DATABASE_URL"
+        pattern="[A-Za-z_][A-Za-z0-9_]*"
+        maxlength={200}
+        autocomplete="off"
+        required
+        autofocus
+        code
+      />
+      <TextArea
+        name="value"
+        label="Value"
+        value={variable?.value}
+        {...(variable?.secret && {
+          placeholder: '••••••••',
+          hint: 'It is secret and not shown. Leave this empty to keep it.',
+        })}
+        code
+      />
+      <Checkbox
+        name="secret"
+        label="Secret"
+        value={variable?.secret ?? false}
+        hint="Kept sealed, never shown again, and masked in logs."
+      />
+      <Checkbox
+        name="build_time"
+        label="Also while building"
+        value={variable?.buildTime ?? false}
+        hint="Given to the Dockerfile as a build argument."
+      />
+    </ModalForm>
   )
 
 /** Takes a pasted .env file, all of its lines or none; refused, it comes back in a dialog. */
 export const PasteDotenv = ({ environment }: { environment: Environment }) => (
   <details class="disclosure">
     <summary>Paste a .env file</summary>
-    <DotenvForm environment={environment} draft={emptyDraft}>
+    <PostForm
+      class="form"
+      action={pathOf(environment)}
+      live
+      hx-target="#modal"
+      hx-disable="find button[type=submit]"
+    >
+      <DotenvFields />
       <div class="form-actions start">
-        <SetButton />
+        <Button>Save variables</Button>
       </div>
-    </DotenvForm>
+    </PostForm>
   </details>
 )
 
-const DotenvForm = ({
-  environment,
-  draft,
-  children,
-}: {
-  environment: Environment
-  draft: Draft
-  children: Child
-}) => (
-  <PostForm
-    class="form"
-    action={`/envs/${environment.id}/variables`}
-    live
-    hx-target="#modal"
-    hx-disable="find button[type=submit]"
-  >
-    <FormError draft={draft} />
+const DotenvFields = ({ again = false }: { again?: boolean }) => (
+  <>
     <TextArea
       name="dotenv"
-      id={draft === emptyDraft ? 'dotenv' : 'dotenv-again'}
+      id={again ? 'dotenv-again' : 'dotenv'}
       label="Lines"
-      draft={draft}
       placeholder={'# comments are left out\nDATABASE_URL=postgres://…\nGREETING="Hello, sailor"'}
       hint="One NAME=value a line. Names that are there already get the new value."
       rows={6}
@@ -128,16 +105,10 @@ const DotenvForm = ({
     />
     <Checkbox
       name="secret"
-      id={draft === emptyDraft ? 'dotenv-secret' : 'dotenv-secret-again'}
+      id={again ? 'dotenv-secret-again' : 'dotenv-secret'}
       label="Keep new ones secret"
-      draft={draft}
     />
-    {children}
-  </PostForm>
+  </>
 )
 
-const SetButton = () => (
-  <button type="submit" class="btn">
-    Set them
-  </button>
-)
+const pathOf = ({ id }: Environment) => `/envs/${id}/variables`

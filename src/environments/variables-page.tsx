@@ -4,6 +4,7 @@ import { EmptyState, PageHead } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { PasteDotenv } from './variable-forms.tsx'
+import { Button } from '../web/form.tsx'
 
 type Project = typeof projects.$inferSelect
 type Environment = typeof environments.$inferSelect
@@ -28,14 +29,7 @@ export const VariablesPage = ({
         { href: `/projects/${project.id}/envs`, name: environment.name },
       ]}
     >
-      <button
-        type="button"
-        class="btn"
-        hx-get={`/envs/${environment.id}/variables/new`}
-        hx-target="#modal"
-      >
-        New variable
-      </button>
+      <Button opens={`/envs/${environment.id}/variables/new`}>New variable</Button>
     </PageHead>
     <div class="section-head">
       <p class="muted">Changes take effect at the next deployment.</p>

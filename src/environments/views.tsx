@@ -1,10 +1,8 @@
 import type { environments, projects } from '../db/schema.ts'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { ProjectFrame } from '../projects/project-frame.tsx'
-import { Modal } from '../web/dialog.tsx'
-import type { Draft } from '../web/input.ts'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
-import { EnvironmentForm } from './environment-form.tsx'
+import { Button, ButtonLink } from '../web/form.tsx'
 
 type Project = typeof projects.$inferSelect
 type Environment = typeof environments.$inferSelect
@@ -24,15 +22,9 @@ export const EnvironmentsPage = ({
     <ProjectFrame project={project} tab="environments" environments={live}>
       <div class="section-head">
         <p class="muted">Changes take effect at the next deployment.</p>
-        <button
-          type="button"
-          class="btn"
-          data-variant="outline"
-          hx-get={`/projects/${project.id}/envs/new`}
-          hx-target="#modal"
-        >
+        <Button variant="outline" opens={`/projects/${project.id}/envs/new`}>
           New environment
-        </button>
+        </Button>
       </div>
       <ul class="rows">
         {environments.map((row) => (
@@ -79,24 +71,22 @@ const EnvironmentRow = ({
       </p>
     </div>
     <div class="row-actions">
-      <a
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
+      <ButtonLink
+        variant="outline"
+        small
         href={`${environmentPath(environment)}/output`}
         aria-label={`Logs of ${environment.name}`}
       >
         Logs
-      </a>
-      <a
-        class="btn"
-        data-variant="outline"
-        data-size="sm"
+      </ButtonLink>
+      <ButtonLink
+        variant="outline"
+        small
         href={`/envs/${environment.id}/variables`}
         aria-label={`Variables of ${environment.name}: ${variables}`}
       >
         Variables <span class="count">{variables}</span>
-      </a>
+      </ButtonLink>
       {!environment.deletingAt && (
         <>
           <DialogButton path={environmentPath(environment)} label={`Edit ${environment.name}`}>
@@ -119,21 +109,6 @@ const EnvironmentRow = ({
       )}
     </div>
   </li>
-)
-
-/** For a new environment, or to change one. */
-export const EnvironmentModal = ({
-  project,
-  environment,
-  draft,
-}: {
-  project: Project
-  environment: Environment | null
-  draft: Draft
-}) => (
-  <Modal title={environment ? `Edit ${environment.name}` : 'New environment'} wide>
-    <EnvironmentForm project={project} environment={environment} draft={draft} />
-  </Modal>
 )
 
 const deploysWhen = (auto: boolean) => (auto ? 'deploys when pushed' : 'deploys by hand')

@@ -1,70 +1,51 @@
-import { Modal, ModalActions } from '../web/dialog.tsx'
-import { FormError, SelectField, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
-import type { Draft } from '../web/input.ts'
+import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
+import { SelectField, TextField } from '../web/fields-view.tsx'
+import type { Draft } from '../web/draft.ts'
 import type { TokenOwner } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import type { Source } from './store.ts'
 
 export const NewSourceModal = ({ draft }: { draft: Draft }) => (
-  <Modal title="New git source">
-    <PostForm
-      class="form"
-      action="/settings/git"
-      live
-      hx-target="#modal"
-      hx-disable="find button[type=submit]"
-    >
-      <FormError draft={draft} />
-      <SelectField
-        name="provider"
-        label="Provider"
-        draft={draft}
-        value="github"
-        options={[
-          { value: 'github', label: 'GitHub' },
-          { value: 'gitlab', label: 'GitLab' },
-          { value: 'gitea', label: 'Gitea or Forgejo' },
-        ]}
-      />
-      <TextField
-        name="name"
-        label="Name"
-        draft={draft}
-        placeholder="work"
-        maxlength={60}
-        autocomplete="off"
-        required
-        autofocus
-      />
-      <TextField
-        name="base_url"
-        label="Address"
-        draft={draft}
-        type="url"
-        placeholder="https://git.example.com"
-        hint="Empty for github.com and gitlab.com."
-        maxlength={500}
-        code
-      />
-      <TextField
-        name="access_token"
-        label="Access token"
-        draft={withoutToken(draft)}
-        type="password"
-        autocomplete="off"
-        hint={<NeededRights />}
-        maxlength={1000}
-        required
-        code
-      />
-      <ModalActions>
-        <button type="submit" class="btn">
-          Check and add
-        </button>
-      </ModalActions>
-    </PostForm>
-  </Modal>
+  <ModalForm title="New git source" action="/settings/git" submit="Check and add" draft={draft}>
+    <SelectField
+      name="provider"
+      label="Provider"
+      value="github"
+      options={[
+        { value: 'github', label: 'GitHub' },
+        { value: 'gitlab', label: 'GitLab' },
+        { value: 'gitea', label: 'Gitea or Forgejo' },
+      ]}
+    />
+    <TextField
+      name="name"
+      label="Name"
+      placeholder="work"
+      maxlength={60}
+      autocomplete="off"
+      required
+      autofocus
+    />
+    <TextField
+      name="base_url"
+      label="Address"
+      type="url"
+      placeholder="https://git.example.com"
+      hint="Empty for github.com and gitlab.com."
+      maxlength={500}
+      code
+    />
+    <TextField
+      name="access_token"
+      label="Access token"
+      type="password"
+      autocomplete="off"
+      hint={<NeededRights />}
+      maxlength={1000}
+      required
+      code
+    />
+  </ModalForm>
 )
 
 const NeededRights = () => (
@@ -103,11 +84,7 @@ export const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwn
           'It can list and clone. Whether it may also change webhooks shows when it is asked to.'
         )}
       </p>
-      <div class="form-actions">
-        <button type="button" class="btn" data-close>
-          Done
-        </button>
-      </div>
+      <ModalDone />
     </div>
   </Modal>
 )
@@ -120,38 +97,25 @@ export const RemoveSourceModal = ({
   source: Source
   projects: { id: string; name: string }[]
 }) => (
-  <Modal title="Projects use this source">
-    <PostForm
-      class="form"
-      action={`/settings/git/${source.id}?confirm=1`}
-      method="DELETE"
-      live
-      hx-target="#modal"
-    >
-      <p>
-        Without <bdi>{source.name}</bdi> these keep their repository’s address, but can no longer
-        read it where it is private:
-      </p>
-      <ul>
-        {projects.map(({ id, name }) => (
-          <li>
-            <a href={`/projects/${id}`}>
-              <bdi>{name}</bdi>
-            </a>
-          </li>
-        ))}
-      </ul>
-      <ModalActions>
-        <button type="submit" class="btn" data-variant="destructive">
-          Remove it all the same
-        </button>
-      </ModalActions>
-    </PostForm>
-  </Modal>
+  <ModalForm
+    title="Projects use this source"
+    action={`/settings/git/${source.id}?confirm=1`}
+    method="DELETE"
+    submit="Remove it all the same"
+    destructive
+  >
+    <p>
+      Without <bdi>{source.name}</bdi> these keep their repository’s address, but can no longer read
+      it where it is private:
+    </p>
+    <ul>
+      {projects.map(({ id, name }) => (
+        <li>
+          <a href={`/projects/${id}`}>
+            <bdi>{name}</bdi>
+          </a>
+        </li>
+      ))}
+    </ul>
+  </ModalForm>
 )
-
-/** What was typed comes back into the form, but a token does not. */
-function withoutToken({ values, ...draft }: Draft): Draft {
-  const { access_token: _, ...rest } = values
-  return { ...draft, values: rest }
-}

@@ -5,6 +5,7 @@ import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import { providers } from './providers/registry.ts'
 import type { Source } from './store.ts'
+import { Button } from '../web/form.tsx'
 
 type Sources = { items: Source[]; nextCursor: string | null }
 
@@ -21,9 +22,7 @@ export const SourceList = ({ items, nextCursor, oob = false }: Sources & { oob?:
       <p class="muted">
         With a source you pick repositories and branches from lists, private ones too.
       </p>
-      <button type="button" class="btn" hx-get="/settings/git/new" hx-target="#modal">
-        New source
-      </button>
+      <Button opens="/settings/git/new">New source</Button>
     </div>
     {items.length === 0 ? (
       <EmptyState title="No git sources">

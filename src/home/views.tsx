@@ -7,6 +7,7 @@ import { EmptyState, PageHead } from '../web/components.tsx'
 import { WarningIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
+import { ButtonLink } from '../web/form.tsx'
 
 type Project = typeof projects.$inferSelect
 
@@ -82,11 +83,7 @@ export const DashboardPage = ({
   </>
 )
 
-const NewProjectLink = () => (
-  <a class="btn" href="/projects/new">
-    New project
-  </a>
-)
+const NewProjectLink = () => <ButtonLink href="/projects/new">New project</ButtonLink>
 
 const ProjectCard = ({
   project,

@@ -1,6 +1,6 @@
 import type { environments, projects } from '../db/schema.ts'
 import { SelectField, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 
 type Project = Pick<typeof projects.$inferSelect, 'id' | 'branch'>
 type Environment = Pick<typeof environments.$inferSelect, 'id' | 'name'>
@@ -15,26 +15,23 @@ export const DeployButton = ({
 }) =>
   environments.length > 1 ? (
     <>
-      <button type="button" class="btn" popovertarget="deploy-panel">
+      <Button type="button" popovertarget="deploy-panel">
         Deploy…
-      </button>
+      </Button>
       <DeployPanel project={project} environments={environments} />
     </>
   ) : (
     <div class="split-button">
       <PostForm action={deployPath(project)}>
-        <button type="submit" class="btn">
-          Deploy
-        </button>
+        <Button>Deploy</Button>
       </PostForm>
-      <button
+      <Button
         type="button"
-        class="btn"
         popovertarget="deploy-panel"
         aria-label="Deploy another branch or commit"
       >
         <span aria-hidden="true">▾</span>
-      </button>
+      </Button>
       <DeployPanel project={project} environments={environments} />
     </div>
   )
@@ -51,15 +48,9 @@ export const DeployEnvironmentButton = ({
 }) => (
   <PostForm action={deployPath(project)}>
     <input type="hidden" name="environment_id" value={environment.id} />
-    <button
-      type="submit"
-      class="btn"
-      data-variant="outline"
-      data-size="sm"
-      aria-label={`${label} ${environment.name}`}
-    >
+    <Button variant="outline" small aria-label={`${label} ${environment.name}`}>
       {label}
-    </button>
+    </Button>
   </PostForm>
 )
 
@@ -97,9 +88,7 @@ const DeployPanel = ({
         hint="The full hash of 40 or 64 digits."
         code
       />
-      <button type="submit" class="btn">
-        Deploy
-      </button>
+      <Button>Deploy</Button>
     </PostForm>
   </div>
 )

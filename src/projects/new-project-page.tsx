@@ -1,8 +1,8 @@
 import type { Source } from '../git/store.ts'
 import { PageHead } from '../web/components.tsx'
 import { FormError, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
-import type { Draft } from '../web/input.ts'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import type { Draft } from '../web/draft.ts'
 import { FromLinks, NoSource, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
 
@@ -21,13 +21,12 @@ export const NewProjectPage = (props: Props) => (
 )
 
 const NewProjectForm = ({ from, draft, sources }: Props) => (
-  <PostForm action="/projects" class="form">
-    <FormError draft={draft} />
+  <PostForm action="/projects" class="form" draft={draft}>
+    <FormError />
     <RepositoryFields from={from} draft={draft} sources={sources} />
     <TextField
       name="name"
       label="Name"
-      draft={draft}
       hint="What you call it here. It can be changed."
       required
       maxlength={60}
@@ -47,15 +46,13 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
       </ol>
     </section>
     <div class="form-actions">
-      <a class="btn" data-variant="ghost" href="/projects">
+      <ButtonLink variant="ghost" href="/projects">
         Cancel
-      </a>
-      <button type="submit" class="btn" data-variant="outline">
-        Create
-      </button>
-      <button type="submit" class="btn" name="deploy" value="1">
+      </ButtonLink>
+      <Button variant="outline">Create</Button>
+      <Button name="deploy" value="1">
         Create and deploy
-      </button>
+      </Button>
     </div>
   </PostForm>
 )

@@ -1,4 +1,5 @@
 import { Modal } from '../web/dialog.tsx'
+import { ButtonLink } from '../web/form.tsx'
 
 /** What went with a project or service, or that its removal is still going on. */
 export const RemovalReport = ({
@@ -38,9 +39,9 @@ export const RemovalReport = ({
         </p>
       )}
       <div class="form-actions">
-        <a class="btn" href={`/${of}s`} autofocus>
+        <ButtonLink href={`/${of}s`} autofocus>
           To the {of}s
-        </a>
+        </ButtonLink>
       </div>
     </div>
   </Modal>

@@ -1,7 +1,8 @@
 import type { Source } from '../git/store.ts'
 import { SelectField, TextField } from '../web/fields-view.tsx'
-import type { Draft } from '../web/input.ts'
+import type { Draft } from '../web/draft.ts'
 import type { Project } from './store.ts'
+import { Button } from '../web/form.tsx'
 
 /** Where the code comes from: a list of a provider's repositories, or an address. */
 export type From = 'source' | 'address'
@@ -51,12 +52,11 @@ export const NoSource = () => (
   </p>
 )
 
-const AddressFields = ({ draft, project }: Props) => (
+const AddressFields = ({ project }: Props) => (
   <>
     <TextField
       name="repository_url"
       label="Repository"
-      draft={draft}
       value={project?.repositoryUrl}
       placeholder="https://example.com/team/app.git"
       hint="https://, http://, ssh:// or git@ – without a password in it."
@@ -68,7 +68,6 @@ const AddressFields = ({ draft, project }: Props) => (
     <TextField
       name="branch"
       label="Branch"
-      draft={draft}
       value={project?.branch}
       placeholder="the repository’s default"
       hint={project && branchHint}
@@ -86,7 +85,6 @@ const SourceFields = ({ draft, sources, project }: Props) => {
       <SelectField
         name="source_id"
         label="Git source"
-        draft={draft}
         value={project?.sourceId}
         options={sources.map(({ id, name, login }) => ({
           value: id,
@@ -97,7 +95,6 @@ const SourceFields = ({ draft, sources, project }: Props) => {
       <SelectField
         name="branch"
         label="Branch"
-        draft={draft}
         value={project?.branch}
         hint={project && branchHint}
         options={[
@@ -162,17 +159,16 @@ const Chosen = ({ repository }: { repository: string }) => (
         <input type="radio" name="repository" value={repository} checked required />
         <bdi>{repository}</bdi>
       </label>
-      <button
+      <Button
         type="button"
-        class="btn"
-        data-variant="ghost"
-        data-size="sm"
+        variant="ghost"
+        small
         hx-get="/api/git/repos"
         hx-include="#field-source_id"
         hx-target="#repositories"
       >
         Choose another
-      </button>
+      </Button>
     </li>
   </ul>
 )

@@ -1,8 +1,9 @@
 import type { projects } from '../db/schema.ts'
+import { SettingsForm, SettingsSection } from '../web/settings-frame.tsx'
 import type { Source } from '../git/store.ts'
-import { Checkbox, FormError, TextArea, TextField } from '../web/fields-view.tsx'
-import { PostForm, SaveRow } from '../web/form.tsx'
-import type { Draft } from '../web/input.ts'
+import { Checkbox, TextArea, TextField } from '../web/fields-view.tsx'
+import { Button } from '../web/form.tsx'
+import type { Draft } from '../web/draft.ts'
 import { usesDeployKey } from './repository-choice.ts'
 import { FromLinks, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
@@ -15,153 +16,115 @@ export const ProjectSettings = (props: ProjectFormProps) => (
   <div class="settings">
     <ProjectForm {...props} />
     <BuildForm project={props.project} draft={props.draft} />
-    <section class="settings-section danger" aria-labelledby="danger-heading">
-      <div>
-        <h2 id="danger-heading">Delete the project</h2>
-        <p class="muted">
-          Its containers, images, network and history are deleted. You are asked first, also about
-          its volumes.
-        </p>
-      </div>
+    <SettingsSection
+      id="danger"
+      title="Delete the project"
+      about="Its containers, images, network and history are deleted. You are asked first, also about its volumes."
+      danger
+    >
       <p>
-        <button
-          type="button"
-          class="btn"
-          data-variant="destructive"
-          hx-get={`/projects/${props.project.id}/delete`}
-          hx-target="#modal"
-        >
+        <Button variant="destructive" opens={`/projects/${props.project.id}/delete`}>
           Delete…
-        </button>
+        </Button>
       </p>
-    </section>
+    </SettingsSection>
   </div>
 )
 
 /** Replaces itself with the server's answer, complaints or a note that it is saved. */
 export const ProjectForm = ({ project, draft, from, sources, saved = false }: ProjectFormProps) => (
-  <PostForm
-    id="project-form"
-    class="settings-section"
-    aria-labelledby="source-heading"
+  <SettingsForm
+    id="project"
+    title="Source"
+    about="Where the code comes from."
     action={`/projects/${project.id}`}
-    method="PUT"
-    live
-    hx-swap="outerHTML"
-    hx-disable="find button"
+    draft={draft}
+    saved={saved && 'Saved'}
   >
-    <div>
-      <h2 id="source-heading">Source</h2>
-      <p class="muted">Where the code comes from.</p>
-    </div>
-    <div class="form">
-      <FormError draft={draft} />
-      <TextField
-        name="name"
-        label="Name"
-        draft={draft}
-        value={project.name}
-        required
-        maxlength={60}
-        autocomplete="off"
-      />
-      <FromLinks path={`/projects/${project.id}/settings`} from={from} />
-      <RepositoryFields {...{ from, draft, sources, project }} />
-      {usesDeployKey(project) && project.deployKeyPublic && (
-        <DeployKey publicKey={project.deployKeyPublic} />
-      )}
-      <SaveRow saved={saved && 'Saved'} />
-    </div>
-  </PostForm>
+    <TextField
+      name="name"
+      label="Name"
+      value={project.name}
+      required
+      maxlength={60}
+      autocomplete="off"
+    />
+    <FromLinks path={`/projects/${project.id}/settings`} from={from} />
+    <RepositoryFields {...{ from, draft, sources, project }} />
+    {usesDeployKey(project) && project.deployKeyPublic && (
+      <DeployKey publicKey={project.deployKeyPublic} />
+    )}
+  </SettingsForm>
 )
 
 /** Like ProjectForm, for how the code is built. */
 export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
-  <PostForm
-    id="build-form"
-    class="settings-section"
-    aria-labelledby="build-heading"
+  <SettingsForm
+    id="build"
+    title="Build"
+    about="How its image is built. Paths start at the root of the repository."
     action={`/projects/${project.id}/settings`}
-    method="PUT"
-    live
-    hx-swap="outerHTML"
-    hx-disable="find button"
+    draft={draft}
+    saved={saved && 'Saved'}
   >
-    <div>
-      <h2 id="build-heading">Build</h2>
-      <p class="muted">How its image is built. Paths start at the root of the repository.</p>
-    </div>
-    <div class="form">
-      <FormError draft={draft} />
-      <div class="field-row">
-        <TextField
-          name="context_dir"
-          label="Context directory"
-          draft={draft}
-          value={project.contextDir === '.' ? null : project.contextDir}
-          placeholder="."
-          maxlength={500}
-          code
-        />
-        <TextField
-          name="dockerfile_path"
-          label="Dockerfile"
-          draft={draft}
-          value={project.dockerfilePath}
-          placeholder={
-            project.contextDir === '.' ? 'Dockerfile' : `${project.contextDir}/Dockerfile`
-          }
-          maxlength={500}
-          code
-        />
-      </div>
-      <TextArea
-        name="build_args"
-        label="Build arguments"
-        draft={draft}
-        value={Object.entries(project.buildArgs)
-          .map(([key, value]) => `${key}=${value}`)
-          .join('\n')}
-        placeholder="NODE_ENV=production"
-        hint="One KEY=value a line. They can be read in the image’s history: no secrets here."
+    <div class="field-row">
+      <TextField
+        name="context_dir"
+        label="Context directory"
+        value={project.contextDir === '.' ? null : project.contextDir}
+        placeholder="."
+        maxlength={500}
         code
-      />
-      <Checkbox
-        name="build_network"
-        label="Network while building"
-        draft={draft}
-        value={project.buildNetwork}
-        hint="Without it, commands of the Dockerfile can’t download anything: for builds that bring all they need."
       />
       <TextField
-        name="keep_images"
-        label="Images to keep"
-        draft={draft}
-        value={project.keepImages}
-        type="number"
-        min={1}
-        max={100}
-        hint="Per environment. As far back as these go, you can roll back."
-      />
-      <Checkbox
-        name="auto_deploy"
-        label="Deploy when the branch is pushed"
-        draft={draft}
-        value={project.autoDeploy}
-        hint="Environments follow this unless they say otherwise."
-      />
-      <TextArea
-        name="watch_paths"
-        label="Watched paths"
-        draft={draft}
-        value={project.watchPaths.join('\n')}
-        placeholder="src/**"
-        hint="One path or pattern a line. A push that touches none of them deploys nothing; without any, every push deploys."
+        name="dockerfile_path"
+        label="Dockerfile"
+        value={project.dockerfilePath}
+        placeholder={project.contextDir === '.' ? 'Dockerfile' : `${project.contextDir}/Dockerfile`}
+        maxlength={500}
         code
       />
-      <SaveRow saved={saved && 'Saved'} />
     </div>
-  </PostForm>
+    <TextArea
+      name="build_args"
+      label="Build arguments"
+      value={Object.entries(project.buildArgs)
+        .map(([key, value]) => `${key}=${value}`)
+        .join('\n')}
+      placeholder="NODE_ENV=production"
+      hint="One KEY=value a line. They can be read in the image’s history: no secrets here."
+      code
+    />
+    <Checkbox
+      name="build_network"
+      label="Network while building"
+      value={project.buildNetwork}
+      hint="Without it, commands of the Dockerfile can’t download anything: for builds that bring all they need."
+    />
+    <TextField
+      name="keep_images"
+      label="Images to keep"
+      value={project.keepImages}
+      type="number"
+      min={1}
+      max={100}
+      hint="Per environment. As far back as these go, you can roll back."
+    />
+    <Checkbox
+      name="auto_deploy"
+      label="Deploy when the branch is pushed"
+      value={project.autoDeploy}
+      hint="Environments follow this unless they say otherwise."
+    />
+    <TextArea
+      name="watch_paths"
+      label="Watched paths"
+      value={project.watchPaths.join('\n')}
+      placeholder="src/**"
+      hint="One path or pattern a line. A push that touches none of them deploys nothing; without any, every push deploys."
+      code
+    />
+  </SettingsForm>
 )
 
 /** The public half of a project's own key, and where it goes. */

@@ -2,6 +2,7 @@ import type { projects } from '../db/schema.ts'
 import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import { RepositoryLink } from './project-frame.tsx'
+import { ButtonLink } from '../web/form.tsx'
 
 type Project = typeof projects.$inferSelect
 
@@ -50,8 +51,4 @@ export const ProjectsPage = ({
   </>
 )
 
-const NewProjectLink = () => (
-  <a class="btn" href="/projects/new">
-    New project
-  </a>
-)
+const NewProjectLink = () => <ButtonLink href="/projects/new">New project</ButtonLink>

@@ -1,5 +1,5 @@
 import { providers } from '../git/providers/registry.ts'
-import { PostForm } from '../web/form.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import { CheckIcon } from '../web/icons.tsx'
 import type { Project } from './store.ts'
 import type { Webhook } from './webhook.ts'
@@ -75,9 +75,9 @@ const Register = ({ project, webhook }: { project: Project; webhook: Webhook }) 
     hx-swap="outerHTML"
     hx-disable="find button"
   >
-    <button type="submit" class="btn" data-variant={webhook.own ? 'outline' : undefined}>
+    <Button variant={webhook.own ? 'outline' : undefined}>
       {webhook.registered ? 'Register again' : 'Register the webhook'}
-    </button>
+    </Button>
   </PostForm>
 )
 
@@ -93,8 +93,8 @@ const Remove = ({ project }: { project: Project }) => (
       answer: 'Remove webhook',
     }}
   >
-    <button type="submit" class="btn quiet-danger" data-variant="ghost">
+    <Button quiet variant="ghost">
       Remove
-    </button>
+    </Button>
   </PostForm>
 )

@@ -1,4 +1,4 @@
-import { and, desc, eq, getTableColumns, lt, ne } from 'drizzle-orm'
+import { and, desc, eq, getTableColumns, lt } from 'drizzle-orm'
 import { countRows } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import { registries } from '../db/schema.ts'
@@ -45,10 +45,6 @@ export const insertRegistry = (db: Db, values: typeof registries.$inferInsert): 
 
 export const deleteRegistry = (db: Db, id: string) =>
   db.delete(registries).where(eq(registries.id, id)).run()
-
-/** Whether another user could have brought an image from there that is not for everyone. */
-export const hasLoginsOfOthers = (db: Db, { ownerId, host }: { ownerId: string; host: string }) =>
-  countRows(db, registries, and(ne(registries.ownerId, ownerId), eq(registries.host, host))) > 0
 
 /** With its password, still sealed. */
 export const getRegistryOf = (db: Db, { ownerId, host }: { ownerId: string; host: string }) =>

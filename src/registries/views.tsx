@@ -1,9 +1,9 @@
 import { EmptyState, MoreLink } from '../web/components.tsx'
-import { Modal, ModalActions } from '../web/dialog.tsx'
+import { ModalForm } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
-import { FormError, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
-import type { Draft } from '../web/input.ts'
+import { TextField } from '../web/fields-view.tsx'
+import { Button } from '../web/form.tsx'
+import type { Draft } from '../web/draft.ts'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsFrame } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
@@ -21,9 +21,7 @@ export const RegistryList = ({ items, nextCursor }: Registries) => (
   <section id="registries" aria-label="Registries">
     <div class="section-head">
       <p class="muted">Private images are pulled with these, for services and for builds.</p>
-      <button type="button" class="btn" hx-get="/settings/registries/new" hx-target="#modal">
-        New registry
-      </button>
+      <Button opens="/settings/registries/new">New registry</Button>
     </div>
     {items.length === 0 ? (
       <EmptyState title="No registries">
@@ -71,57 +69,33 @@ const RegistryItem = ({ registry: { id, host, username, createdAt } }: { registr
 )
 
 export const NewRegistryModal = ({ draft }: { draft: Draft }) => (
-  <Modal title="New registry">
-    <PostForm
-      class="form"
-      action="/settings/registries"
-      live
-      hx-target="#modal"
-      hx-disable="find button[type=submit]"
-    >
-      <FormError draft={draft} />
-      <TextField
-        name="host"
-        label="Host"
-        draft={draft}
-        placeholder="registry.example.com"
-        hint="As in the names of its images. Docker Hub is docker.io."
-        maxlength={255}
-        autocomplete="off"
-        required
-        autofocus
-        code
-      />
-      <TextField
-        name="username"
-        label="User"
-        draft={draft}
-        maxlength={255}
-        autocomplete="off"
-        required
-      />
-      <TextField
-        name="password"
-        label="Password or token"
-        draft={withoutPassword(draft)}
-        type="password"
-        hint="One that may only pull is enough."
-        maxlength={4000}
-        autocomplete="off"
-        required
-        code
-      />
-      <ModalActions>
-        <button type="submit" class="btn">
-          Check and add
-        </button>
-      </ModalActions>
-    </PostForm>
-  </Modal>
+  <ModalForm
+    title="New registry"
+    action="/settings/registries"
+    submit="Check and add"
+    draft={draft}
+  >
+    <TextField
+      name="host"
+      label="Host"
+      placeholder="registry.example.com"
+      hint="As in the names of its images. Docker Hub is docker.io."
+      maxlength={255}
+      autocomplete="off"
+      required
+      autofocus
+      code
+    />
+    <TextField name="username" label="User" maxlength={255} autocomplete="off" required />
+    <TextField
+      name="password"
+      label="Password or token"
+      type="password"
+      hint="One that may only pull is enough."
+      maxlength={4000}
+      autocomplete="off"
+      required
+      code
+    />
+  </ModalForm>
 )
-
-/** What was typed comes back into the form, but a password does not. */
-function withoutPassword({ values, ...draft }: Draft): Draft {
-  const { password: _, ...rest } = values
-  return { ...draft, values: rest }
-}

@@ -1,8 +1,9 @@
 import { PageHead } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
 import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
-import type { Draft } from '../web/input.ts'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import { DraftContext } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
 import { askedFor } from './compose/values.ts'
 import type { Template } from './compose/template.ts'
 import { PlaceFields, ticked, WhatIsMade } from './configure-page.tsx'
@@ -23,20 +24,12 @@ export const ComposePage = ({ opened, draft, user }: Props) => (
       A Compose file, with or without <code>x-davit</code>. A template of Coolify, and the import
       text of Dokploy, are read too.
     </p>
-    <PostForm action="/services/compose" class="form service-form" upload>
-      <FormError draft={draft} />
-      <TextField
-        name="name"
-        label="Name"
-        draft={draft}
-        required
-        maxlength={60}
-        autocomplete="off"
-      />
+    <PostForm action="/services/compose" class="form service-form" upload draft={draft}>
+      <FormError />
+      <TextField name="name" label="Name" required maxlength={60} autocomplete="off" />
       <TextArea
         name="compose"
         label="Compose file"
-        draft={draft}
         rows={14}
         placeholder={'services:\n  web:\n    image: nginx:1.29\n    ports: ["80"]'}
         code
@@ -57,17 +50,14 @@ export const ComposePage = ({ opened, draft, user }: Props) => (
       <TextArea
         name="env"
         label=".env beside it"
-        draft={draft}
         rows={4}
         placeholder="KEY=value"
         hint="Its values go where the file mentions them, and are kept sealed."
         code
       />
       <div class="form-actions start">
-        <button
-          type="submit"
-          class="btn"
-          data-variant="outline"
+        <Button
+          variant="outline"
           formaction="/services/compose/configure"
           formnovalidate
           hx-post="/services/compose/configure"
@@ -75,18 +65,16 @@ export const ComposePage = ({ opened, draft, user }: Props) => (
           hx-target="#compose-details"
         >
           Read the file
-        </button>
+        </Button>
       </div>
       <div id="compose-details" class="form">
         <ComposeDetails opened={opened} draft={draft} user={user} />
       </div>
       <div class="form-actions">
-        <a class="btn" data-variant="ghost" href="/services">
+        <ButtonLink variant="ghost" href="/services">
           Cancel
-        </a>
-        <button type="submit" class="btn">
-          Create and start
-        </button>
+        </ButtonLink>
+        <Button>Create and start</Button>
       </div>
     </PostForm>
   </div>
@@ -98,7 +86,7 @@ export const ComposeDetails = ({ opened, draft, user }: Props) => {
   const { template, outline } = opened
   const variables = askedFor(template.variables)
   return (
-    <>
+    <DraftContext.Provider value={draft}>
       {variables.length > 0 && <VariableFields variables={variables} draft={draft} />}
       <PlaceFields
         draft={draft}
@@ -111,6 +99,6 @@ export const ComposeDetails = ({ opened, draft, user }: Props) => {
         isAdmin={user.role === 'admin'}
       />
       <WhatIsMade outline={outline} />
-    </>
+    </DraftContext.Provider>
   )
 }

@@ -1,8 +1,8 @@
 import { PageHead } from '../web/components.tsx'
 import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
 import type { User } from '../web/factory.ts'
-import { PostForm } from '../web/form.tsx'
-import type { Draft } from '../web/input.ts'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import type { Draft } from '../web/draft.ts'
 import { askedFor } from './compose/values.ts'
 import type { Template } from './compose/template.ts'
 import { DangerFields } from './danger-fields.tsx'
@@ -27,12 +27,11 @@ export const ConfigurePage = ({ name, template, outline, suggestion, draft, user
       <PageHead title={`New ${about.name}`} crumbs={[{ href: '/services', name: 'Services' }]} />
       <p class="subtitle">{about.description}</p>
       <TemplateLinks about={about} />
-      <PostForm action={`/services/${name}`} class="form service-form">
-        <FormError draft={draft} />
+      <PostForm action={`/services/${name}`} class="form service-form" draft={draft}>
+        <FormError />
         <TextField
           name="name"
           label="Name"
-          draft={draft}
           value={suggestion}
           hint="What you call it here. It can be changed."
           required
@@ -48,12 +47,10 @@ export const ConfigurePage = ({ name, template, outline, suggestion, draft, user
         />
         <WhatIsMade outline={outline} />
         <div class="form-actions">
-          <a class="btn" data-variant="ghost" href="/services">
+          <ButtonLink variant="ghost" href="/services">
             Cancel
-          </a>
-          <button type="submit" class="btn">
-            Create and start
-          </button>
+          </ButtonLink>
+          <Button>Create and start</Button>
         </div>
       </PostForm>
     </div>
@@ -84,7 +81,6 @@ export const PlaceFields = ({
             <TextField
               name="version"
               label="Version"
-              draft={draft}
               value={values.version ?? version}
               hint="A tag of its image."
               maxlength={128}
@@ -96,7 +92,6 @@ export const PlaceFields = ({
             <TextField
               name="host_port"
               label="Port of this host"
-              draft={draft}
               value={values.hostPort}
               placeholder="any free one"
               type="number"
@@ -109,7 +104,6 @@ export const PlaceFields = ({
           <TextArea
             name="domains"
             label="Domains"
-            draft={draft}
             value={values.domains.join('\n')}
             placeholder="app.example.com"
             hint="One a line. Kept for the proxy in front of services, which is not there yet."

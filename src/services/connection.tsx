@@ -1,6 +1,7 @@
 import { LockIcon } from '../web/icons.tsx'
 import { servicePath } from './own-service.ts'
 import type { Service } from './store.ts'
+import { ButtonLink } from '../web/form.tsx'
 
 /** A line of how clients reach an instance; `value` null: secret, and not shown yet. */
 export type Detail = { label: string; value: string | null }
@@ -19,17 +20,16 @@ export const ConnectionDetails = ({
       <div class="section-head">
         <h2 id="connection-heading">Connection</h2>
         {hasHidden && (
-          <a
-            class="btn"
-            data-variant="outline"
-            data-size="sm"
+          <ButtonLink
+            variant="outline"
+            small
             href={`${servicePath(service)}/secrets`}
             hx-get={`${servicePath(service)}/secrets`}
             hx-target="#connection"
             hx-swap="outerHTML"
           >
             Show secrets
-          </a>
+          </ButtonLink>
         )}
       </div>
       <dl class="facts connection">

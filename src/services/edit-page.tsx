@@ -2,8 +2,8 @@ import { PageHead } from '../web/components.tsx'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
-import { HiddenFields, PostForm } from '../web/form.tsx'
-import type { Draft } from '../web/input.ts'
+import { Button, ButtonLink, HiddenFields, PostForm } from '../web/form.tsx'
+import type { Draft } from '../web/draft.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
@@ -46,6 +46,7 @@ export const EditForm = ({ service, definition, template, draft, user }: Props) 
     <PostForm
       id="edit-form"
       class="form service-form"
+      draft={draft}
       action={servicePath(service)}
       method="PUT"
       live
@@ -53,17 +54,16 @@ export const EditForm = ({ service, definition, template, draft, user }: Props) 
       hx-swap="outerHTML"
       hx-disable="find button"
     >
-      <FormError draft={draft} />
+      <FormError />
       <TextField
         name="name"
         label="Name"
-        draft={draft}
         value={definition.name}
         required
         maxlength={60}
         autocomplete="off"
       />
-      {definition.template === ownFile && <OwnFileFields definition={definition} draft={draft} />}
+      {definition.template === ownFile && <OwnFileFields definition={definition} />}
       <VariableFields
         variables={askedFor(template.variables)}
         draft={draft}
@@ -85,23 +85,22 @@ export const EditForm = ({ service, definition, template, draft, user }: Props) 
         isAdmin={user.role === 'admin'}
       />
       <div class="form-actions">
-        <a class="btn" data-variant="ghost" href={servicePath(service)}>
+        <ButtonLink variant="ghost" href={servicePath(service)}>
           Back
-        </a>
-        <button type="submit" class="btn" name="preview" value="1">
+        </ButtonLink>
+        <Button name="preview" value="1">
           Show what changes
-        </button>
+        </Button>
       </div>
     </PostForm>
   )
 }
 
-const OwnFileFields = ({ definition, draft }: Pick<Props, 'definition' | 'draft'>) => (
+const OwnFileFields = ({ definition }: Pick<Props, 'definition'>) => (
   <>
     <TextArea
       name="compose"
       label="Compose file"
-      draft={draft}
       value={definition.compose}
       rows={14}
       required
@@ -110,7 +109,6 @@ const OwnFileFields = ({ definition, draft }: Pick<Props, 'definition' | 'draft'
     <TextArea
       name="env"
       label=".env beside it"
-      draft={draft}
       rows={4}
       placeholder={definition.values.has(dotenv) ? 'as it is' : 'KEY=value'}
       hint={definition.values.has(dotenv) ? 'Left empty, it stays as it is.' : undefined}
@@ -129,9 +127,9 @@ export const DifferenceModal = (props: DifferenceProps) => (
         <Differences {...props} />
         <ModalActions>
           {props.edit.changes.length > 0 && (
-            <button type="submit" form="edit-form" class="btn" data-close autofocus>
+            <Button form="edit-form" data-close autofocus>
               {applyLabel(props)}
-            </button>
+            </Button>
           )}
         </ModalActions>
       </div>
@@ -151,14 +149,10 @@ export const DifferencePage = ({
     <HiddenFields fields={sent} />
     <Differences {...props} />
     <div class="form-actions start">
-      {props.edit.changes.length > 0 && (
-        <button type="submit" class="btn">
-          {applyLabel(props)}
-        </button>
-      )}
-      <a class="btn" data-variant="outline" href={`${servicePath(props.service)}/edit`}>
+      {props.edit.changes.length > 0 && <Button>{applyLabel(props)}</Button>}
+      <ButtonLink variant="outline" href={`${servicePath(props.service)}/edit`}>
         Back
-      </a>
+      </ButtonLink>
     </div>
   </PostForm>
 )

@@ -8,6 +8,7 @@ import type { Shown } from './json.ts'
 import { servicePath } from './own-service.ts'
 import { ServiceBadge } from './service-badge.tsx'
 import { TemplateCard } from './template-card.tsx'
+import { Button, ButtonLink } from '../web/form.tsx'
 
 type Instances = {
   items: Shown[]
@@ -38,9 +39,9 @@ export const ServicesPage = ({
 }) => (
   <>
     <PageHead title="Services">
-      <a class="btn" data-variant="outline" href="/services/compose/configure">
+      <ButtonLink variant="outline" href="/services/compose/configure">
         Bring your own
-      </a>
+      </ButtonLink>
     </PageHead>
     <InstanceList {...instances} />
     <section aria-labelledby="catalogue-heading">
@@ -137,9 +138,7 @@ const SearchForm = ({ all, q, category }: Search) => (
       ))}
     </select>
     <noscript>
-      <button type="submit" class="btn" data-variant="outline">
-        Search
-      </button>
+      <Button variant="outline">Search</Button>
     </noscript>
   </form>
 )
@@ -158,9 +157,7 @@ export const CatalogueList = ({ entries, q }: Search) => (
           )}{' '}
           Any Compose file runs too.
         </p>
-        <a class="btn" href="/services/compose/configure">
-          Bring your own
-        </a>
+        <ButtonLink href="/services/compose/configure">Bring your own</ButtonLink>
       </EmptyState>
     ) : (
       <ul class="cards catalogue">

@@ -1,5 +1,5 @@
 import { SelectField, TextField } from '../web/fields-view.tsx'
-import type { Draft } from '../web/input.ts'
+import type { Draft } from '../web/draft.ts'
 import type { Values } from './compose/values.ts'
 import type { Variable } from './compose/variables.ts'
 
@@ -18,7 +18,7 @@ export const VariableFields = ({ variables, draft, kept }: Props) => {
   return (
     <>
       {asked.map((variable) => (
-        <VariableField variable={variable} draft={draft} kept={kept} />
+        <VariableField variable={variable} kept={kept} />
       ))}
       {made.length > 0 && (
         <details open={isWrong || undefined}>
@@ -27,7 +27,7 @@ export const VariableFields = ({ variables, draft, kept }: Props) => {
           </summary>
           <div class="form">
             {made.map((variable) => (
-              <VariableField variable={variable} draft={draft} kept={kept} />
+              <VariableField variable={variable} kept={kept} />
             ))}
           </div>
         </details>
@@ -36,23 +36,16 @@ export const VariableFields = ({ variables, draft, kept }: Props) => {
   )
 }
 
-const VariableField = ({
-  variable,
-  draft,
-  kept,
-}: {
-  variable: Variable
-  draft: Draft
-  kept: Values | undefined
-}) => {
+const VariableField = ({ variable, kept }: { variable: Variable; kept: Values | undefined }) => {
   const { name, label, options, secret, generate, required } = variable
   const before = kept?.get(name)
   const value = secret ? null : (before ?? (kept ? null : variable.default))
-  const shared = { name, label, draft: secret ? withoutValue(draft, name) : draft, value }
+  const shared = { name, label, value }
   if (options.length > 0)
     return (
       <SelectField
         {...shared}
+        secret={secret}
         hint={variable.description ?? undefined}
         options={[
           ...(required || variable.default !== null ? [] : [{ value: '', label: '—' }]),
@@ -82,10 +75,4 @@ function hintOf({ description, generate, secret }: Variable, isKept: boolean) {
       ? `Left empty, Davit makes one${secret ? ' and keeps it sealed' : ''}.`
       : null
   return [description, empty].filter(Boolean).join(' ') || undefined
-}
-
-/** What was typed comes back into the form, but a secret does not. */
-function withoutValue({ values, ...draft }: Draft, name: string): Draft {
-  const { [name]: _, ...rest } = values
-  return { ...draft, values: rest }
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { clientOf, pageBefore } from './client.ts'
 import { factory } from './factory.ts'
-import { HiddenFields } from './form.tsx'
+import { Button, ButtonLink, HiddenFields } from './form.tsx'
 import type { Question } from './form.tsx'
 import { fieldsOf, textsBut } from './form-fields.ts'
 import { show } from './respond.tsx'
@@ -49,12 +49,10 @@ const QuestionPage = ({
       {consequences.length > 0 && <p>{consequences.join(' ')}</p>}
       <HiddenFields fields={sent} />
       <div class="form-actions start">
-        <button type="submit" class="btn" data-variant="destructive">
-          {answer}
-        </button>
-        <a class="btn" data-variant="outline" href={back}>
+        <Button variant="destructive">{answer}</Button>
+        <ButtonLink variant="outline" href={back}>
           Cancel
-        </a>
+        </ButtonLink>
       </div>
     </form>
   )

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { ButtonLink } from './form.tsx'
 
 export type Crumb = { href: string; name: string }
 
@@ -43,13 +44,9 @@ export const EmptyState = ({ title, children }: { title: string; children?: Chil
 export const MoreLink = ({ href, nextCursor }: { href: string; nextCursor: string | null }) =>
   nextCursor && (
     <p class="more">
-      <a
-        class="btn"
-        data-variant="outline"
-        href={`${href}?cursor=${encodeURIComponent(nextCursor)}`}
-      >
+      <ButtonLink variant="outline" href={`${href}?cursor=${encodeURIComponent(nextCursor)}`}>
         Show older
-      </a>
+      </ButtonLink>
     </p>
   )
 

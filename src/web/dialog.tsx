@@ -1,4 +1,8 @@
 import type { Child } from 'hono/jsx'
+import type { Draft } from './draft.ts'
+import type { FormMethod } from './factory.ts'
+import { FormError } from './fields-view.tsx'
+import { Button, PostForm } from './form.tsx'
 
 /**
  * A dialog for the layout's `#modal`; app.js opens it when it arrives and gives the focus back when
@@ -26,9 +30,57 @@ export const Modal = ({
 /** The last row of a form in a dialog. */
 export const ModalActions = ({ children }: { children: Child }) => (
   <footer class="form-actions">
-    <button type="button" class="btn" data-variant="outline" data-close>
+    <Button type="button" variant="outline" data-close>
       Cancel
-    </button>
+    </Button>
     {children}
   </footer>
+)
+
+/** The one button of a dialog that only says something. */
+export const ModalDone = () => (
+  <div class="form-actions">
+    <Button type="button" data-close>
+      Done
+    </Button>
+  </div>
+)
+
+/** A dialog that is a form; refused, it takes its own place. */
+export const ModalForm = ({
+  title,
+  action,
+  method,
+  draft,
+  submit,
+  destructive = false,
+  wide = false,
+  children,
+}: {
+  title: Child
+  action: string
+  method?: FormMethod
+  draft?: Draft
+  /** What its button says. */
+  submit: string
+  destructive?: boolean
+  wide?: boolean
+  children: Child
+}) => (
+  <Modal title={title} wide={wide}>
+    <PostForm
+      class="form"
+      {...{ action, draft }}
+      {...(method && { method })}
+      live
+      hx-target="#modal"
+      hx-disable="find button[type=submit]"
+    >
+      <FormError />
+      {children}
+      <ModalActions>
+        <Button variant={destructive ? 'destructive' : undefined}>{submit}</Button>
+      </ModalActions>
+    </PostForm>
+  </Modal>
 )

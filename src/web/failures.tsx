@@ -5,6 +5,7 @@ import type { Env } from './factory.ts'
 import { answerJson, problem, problemOf, sayWhen } from './problem.ts'
 import type { Problem } from './problem.ts'
 import { show } from './respond.tsx'
+import { ButtonLink } from './form.tsx'
 
 /** The one place where an error becomes an answer: a page, a fragment, or problem+json (RFC 9457). */
 export function answerError(error: Error, c: Context<Env>) {
@@ -61,9 +62,9 @@ export const ErrorPage = ({
       Request <code>{requestId}</code>
     </p>
     <p>
-      <a class="btn" data-variant="outline" href="/">
+      <ButtonLink variant="outline" href="/">
         Back to the start
-      </a>
+      </ButtonLink>
     </p>
   </div>
 )

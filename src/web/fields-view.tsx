@@ -1,10 +1,10 @@
+import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
-import type { Draft } from './input.ts'
+import { DraftContext } from './draft.ts'
 
 type Field = {
   name: string
   label: string
-  draft?: Draft | undefined
   hint?: Child
   /** Of the control; tells apart fields of the same name on one page. */
   id?: string
@@ -14,6 +14,7 @@ type Value = string | number | null | undefined
 
 type TextFieldProps = Field & {
   value?: Value
+  /** What was typed as a password is not shown again. */
   type?: 'text' | 'email' | 'password' | 'number' | 'url' | 'search'
   required?: boolean
   placeholder?: string
@@ -34,7 +35,6 @@ type TextFieldProps = Field & {
 export const TextField = ({
   name,
   label,
-  draft,
   hint,
   id = fieldId(name),
   value,
@@ -42,13 +42,13 @@ export const TextField = ({
   code = false,
   ...rest
 }: TextFieldProps) => (
-  <FieldFrame {...{ name, label, draft, hint, id }} optional={!rest.required && !rest.readonly}>
+  <FieldFrame {...{ name, label, hint, id }} optional={!rest.required && !rest.readonly}>
     <input
-      {...controlProps({ id, name, draft, hint })}
+      {...controlProps({ id, name, hint })}
       {...(code && codeProps)}
       {...rest}
       type={type}
-      value={typed(draft, name, value)}
+      value={type === 'password' ? '' : typed(name, value)}
     />
   </FieldFrame>
 )
@@ -65,7 +65,6 @@ type TextAreaProps = Field & {
 export const TextArea = ({
   name,
   label,
-  draft,
   hint,
   id = fieldId(name),
   value,
@@ -73,15 +72,10 @@ export const TextArea = ({
   rows = 3,
   ...rest
 }: TextAreaProps) => (
-  <FieldFrame {...{ name, label, draft, hint, id }} optional={!rest.required}>
-    <textarea
-      {...controlProps({ id, name, draft, hint })}
-      {...(code && codeProps)}
-      {...rest}
-      rows={rows}
-    >
+  <FieldFrame {...{ name, label, hint, id }} optional={!rest.required}>
+    <textarea {...controlProps({ id, name, hint })} {...(code && codeProps)} {...rest} rows={rows}>
       {/* a first line break is dropped by the parser, so one is given away */}
-      {`\n${typed(draft, name, value)}`}
+      {`\n${typed(name, value)}`}
     </textarea>
   </FieldFrame>
 )
@@ -90,66 +84,74 @@ type SelectFieldProps = Field & {
   value?: Value
   options: { value: string; label: string }[]
   required?: boolean
+  /** What was chosen is not shown again. */
+  secret?: boolean
 }
 
 export const SelectField = ({
   name,
   label,
-  draft,
   hint,
   id = fieldId(name),
   value,
   options,
+  secret = false,
   ...rest
-}: SelectFieldProps) => (
-  <FieldFrame {...{ name, label, draft, hint, id }}>
-    <select {...controlProps({ id, name, draft, hint })} {...rest}>
-      {options.map((option) => (
-        <option value={option.value} selected={option.value === typed(draft, name, value)}>
-          {option.label}
-        </option>
-      ))}
-    </select>
-  </FieldFrame>
-)
+}: SelectFieldProps) => {
+  const chosen = secret ? '' : typed(name, value)
+  return (
+    <FieldFrame {...{ name, label, hint, id }}>
+      <select {...controlProps({ id, name, hint })} {...rest}>
+        {options.map((option) => (
+          <option value={option.value} selected={option.value === chosen}>
+            {option.label}
+          </option>
+        ))}
+      </select>
+    </FieldFrame>
+  )
+}
 
 /** The hidden field before it says "off" for a box that is not ticked; `lone` leaves it out. */
 export const Checkbox = ({
   name,
   label,
-  draft,
   hint,
   id = fieldId(name),
   value = false,
   lone = false,
 }: Field & { value?: boolean; lone?: boolean }) => (
-  <div class="field check" data-invalid={isInvalid(draft, name) || undefined}>
+  <div class="field check" data-invalid={complaintAbout(name) !== undefined || undefined}>
     {!lone && <input type="hidden" name={name} value="0" />}
     <input
-      {...controlProps({ id, name, draft, hint })}
+      {...controlProps({ id, name, hint })}
       type="checkbox"
       value="1"
-      checked={typed(draft, name, value ? '1' : '0') === '1'}
+      checked={typed(name, value ? '1' : '0') === '1'}
     />
     <label for={id}>{label}</label>
-    <FieldNotes {...{ id, name, label, draft, hint }} />
+    <FieldNotes {...{ id, name, label, hint }} />
   </div>
 )
 
 /** What is wrong with the form as a whole. */
-export const FormError = ({ draft }: { draft?: Draft | undefined }) =>
-  draft?.message ? (
-    <div class="alert" data-variant="destructive" role="alert">
-      <strong>{draft.message}</strong>
-    </div>
-  ) : null
+export const FormError = () => {
+  const { message } = useContext(DraftContext)
+  return (
+    message && (
+      <div class="alert" data-variant="destructive" role="alert">
+        <strong>{message}</strong>
+      </div>
+    )
+  )
+}
 
 const FieldFrame = ({
   children,
   optional = false,
   ...field
 }: Field & { id: string; children: Child; optional?: boolean }) => (
-  <div class="field" data-invalid={isInvalid(field.draft, field.name) || undefined}>
+  <div class="field" data-invalid={complaintAbout(field.name) !== undefined || undefined}>
     <label for={field.id}>
       {field.label}
       {optional && <span class="optional">optional</span>}
@@ -159,47 +161,50 @@ const FieldFrame = ({
   </div>
 )
 
-const FieldNotes = ({ id, name, label, draft, hint }: Field & { id: string }) => (
-  <>
-    {isInvalid(draft, name) && (
-      <p id={`${id}-error`} class="field-error">
-        {sentence(label, draft!.errors[name]!)}
-      </p>
-    )}
-    {hint && (
-      <p id={`${id}-hint`} class="hint">
-        {hint}
-      </p>
-    )}
-  </>
-)
+const FieldNotes = ({ id, name, label, hint }: Field & { id: string }) => {
+  const complaint = complaintAbout(name)
+  return (
+    <>
+      {complaint && (
+        <p id={`${id}-error`} class="field-error">
+          {sentence(label, complaint)}
+        </p>
+      )}
+      {hint && (
+        <p id={`${id}-hint`} class="hint">
+          {hint}
+        </p>
+      )}
+    </>
+  )
+}
 
 /** No help from the keyboard with what is not prose. */
 const codeProps = { class: 'code', autocapitalize: 'off', spellcheck: false } as const
 
-const controlProps = ({
-  id,
-  name,
-  draft,
-  hint,
-}: Pick<Field, 'name' | 'draft' | 'hint'> & { id: string }) => {
-  const notes = [isInvalid(draft, name) && `${id}-error`, hint && `${id}-hint`].filter(Boolean)
+const controlProps = ({ id, name, hint }: Pick<Field, 'name' | 'hint'> & { id: string }) => {
+  const isInvalid = complaintAbout(name) !== undefined
+  const notes = [isInvalid && `${id}-error`, hint && `${id}-hint`].filter(Boolean)
   return {
     id,
     name,
-    'aria-invalid': isInvalid(draft, name) ? ('true' as const) : undefined,
+    'aria-invalid': isInvalid ? ('true' as const) : undefined,
     'aria-describedby': notes.join(' ') || undefined,
   }
 }
 
 const fieldId = (name: string) => `field-${name}`
 
-const isInvalid = (draft: Draft | undefined, name: string) =>
-  draft !== undefined && Object.hasOwn(draft.errors, name)
+/** What is wrong with a field of the form that is being drawn. */
+const complaintAbout = (name: string) => own(useContext(DraftContext).errors, name)
+
+/** What was typed into it, or its value. */
+const typed = (name: string, value: Value) =>
+  own(useContext(DraftContext).values, name) ?? String(value ?? '')
 
 /** A template may call its variables what it likes, `constructor` too. */
-const typed = (draft: Draft | undefined, name: string, value: Value) =>
-  draft && Object.hasOwn(draft.values, name) ? draft.values[name]! : String(value ?? '')
+const own = (texts: Record<string, string>, name: string) =>
+  Object.hasOwn(texts, name) ? texts[name] : undefined
 
 /** Complaints such as "is longer than 60 characters." start with the field's name. */
 const sentence = (label: string, message: string) =>

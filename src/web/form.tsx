@@ -1,5 +1,8 @@
 import { createContext, useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
+import type { JSX } from 'hono/jsx/jsx-runtime'
+import { DraftContext } from './draft.ts'
+import type { Draft } from './draft.ts'
 import type { FormMethod } from './factory.ts'
 import { CheckIcon } from './icons.tsx'
 
@@ -31,6 +34,8 @@ type Props = {
   children: Child
   /** That of the route, where it is none that a form has. */
   method?: FormMethod
+  /** What was typed into it, where it was refused: its fields show that. */
+  draft?: Draft | undefined
   /** htmx sends it once it is there, and its attributes say what becomes of the answer. */
   live?: boolean
   question?: Question | undefined
@@ -50,6 +55,7 @@ export const PostForm = ({
   action,
   children,
   method,
+  draft,
   live = false,
   question,
   upload = false,
@@ -71,8 +77,53 @@ export const PostForm = ({
         <input type="hidden" name="_answer" value={question.answer} />
       </>
     )}
-    {children}
+    {draft ? <DraftContext.Provider value={draft}>{children}</DraftContext.Provider> : children}
   </form>
+)
+
+type Look = { variant?: 'outline' | 'ghost' | 'destructive' | undefined; small?: boolean }
+
+type ButtonProps = JSX.IntrinsicElements['button'] &
+  Look & {
+    /** Destroys something, which a dialog asks about first. */
+    quiet?: boolean
+    /** The address of the dialog that it opens. */
+    opens?: string
+  }
+
+/** Sends its form, or opens a dialog. */
+export const Button = ({
+  variant,
+  small = false,
+  quiet = false,
+  opens,
+  type = opens ? 'button' : 'submit',
+  children,
+  ...rest
+}: ButtonProps) => (
+  <button
+    type={type}
+    class={quiet ? 'btn quiet-danger' : 'btn'}
+    data-variant={variant}
+    data-size={small ? 'sm' : undefined}
+    hx-get={opens}
+    hx-target={opens && '#modal'}
+    {...rest}
+  >
+    {children}
+  </button>
+)
+
+/** A link that looks like a button. */
+export const ButtonLink = ({
+  variant,
+  small = false,
+  children,
+  ...rest
+}: JSX.IntrinsicElements['a'] & Look) => (
+  <a class="btn" data-variant={variant} data-size={small ? 'sm' : undefined} {...rest}>
+    {children}
+  </a>
 )
 
 /** The end of a form that stays on its page: the button, and that it was saved. */
@@ -85,9 +136,7 @@ export const SaveRow = ({
   saved: string | false
 }) => (
   <div class="form-actions start">
-    <button type="submit" class="btn">
-      {label}
-    </button>
+    <Button>{label}</Button>
     {saved && (
       <p class="saved" role="status" data-announce={saved}>
         <CheckIcon />

@@ -20,86 +20,44 @@ export const Mark = () => (
   </svg>
 )
 
-const Icon = ({ children, class: className = 'icon' }: { children: Child; class?: string }) => (
-  <svg
-    class={className}
-    viewBox="0 0 24 24"
-    fill="none"
-    stroke="currentColor"
-    stroke-width="2"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-    aria-hidden="true"
-  >
-    {children}
-  </svg>
-)
+const icon =
+  (drawing: Child, className = 'icon') =>
+  () => (
+    <svg
+      class={className}
+      viewBox="0 0 24 24"
+      fill="none"
+      stroke="currentColor"
+      stroke-width="2"
+      stroke-linecap="round"
+      stroke-linejoin="round"
+      aria-hidden="true"
+    >
+      {drawing}
+    </svg>
+  )
 
-export const CheckIcon = () => (
-  <Icon>
-    <path d="m5 12.5 4.5 4.500L19 7.5" />
-  </Icon>
-)
-
-export const CrossIcon = () => (
-  <Icon>
-    <path d="M6 6l12 12M18 6 6 18" />
-  </Icon>
-)
-
-export const ClockIcon = () => (
-  <Icon>
+export const CheckIcon = icon(<path d="m5 12.5 4.5 4.500L19 7.5" />)
+export const CrossIcon = icon(<path d="M6 6l12 12M18 6 6 18" />)
+export const ClockIcon = icon(
+  <>
     <circle cx="12" cy="12" r="8.5" />
     <path d="M12 7.500V12l3 2" />
-  </Icon>
+  </>,
 )
-
 /** Three quarters of a ring; it turns where motion is welcome. */
-export const SpinnerIcon = () => (
-  <Icon class="icon spinner">
-    <path d="M20.5 12A8.5 8.5 0 1 1 12 3.5" />
-  </Icon>
+export const SpinnerIcon = icon(<path d="M20.5 12A8.5 8.5 0 1 1 12 3.5" />, 'icon spinner')
+export const DashIcon = icon(<path d="M6 12h12" />)
+export const SquareIcon = icon(<rect x="7" y="7" width="10" height="10" rx="1.5" />)
+export const UpIcon = icon(<path d="M12 19V6M6 12l6-6 6 6" />)
+export const DotIcon = icon(<circle cx="12" cy="12" r="5" fill="currentColor" stroke="none" />)
+export const WarningIcon = icon(<path d="M12 4 2.5 20h19L12 4ZM12 10v4.500M12 17.300v.2" />)
+export const ExternalIcon = icon(
+  <path d="M14 4h6v6M20 4l-9 9M18 14v5a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V7a1 1 0 0 1 1-1h5" />,
 )
-
-export const DashIcon = () => (
-  <Icon>
-    <path d="M6 12h12" />
-  </Icon>
-)
-
-export const SquareIcon = () => (
-  <Icon>
-    <rect x="7" y="7" width="10" height="10" rx="1.5" />
-  </Icon>
-)
-
-export const UpIcon = () => (
-  <Icon>
-    <path d="M12 19V6M6 12l6-6 6 6" />
-  </Icon>
-)
-
-export const DotIcon = () => (
-  <Icon>
-    <circle cx="12" cy="12" r="5" fill="currentColor" stroke="none" />
-  </Icon>
-)
-
-export const WarningIcon = () => (
-  <Icon>
-    <path d="M12 4 2.5 20h19L12 4ZM12 10v4.500M12 17.300v.2" />
-  </Icon>
-)
-
-export const ExternalIcon = () => (
-  <Icon>
-    <path d="M14 4h6v6M20 4l-9 9M18 14v5a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1V7a1 1 0 0 1 1-1h5" />
-  </Icon>
-)
-
-export const LockIcon = () => (
-  <Icon>
+export const LockIcon = icon(
+  <>
     <rect x="5" y="11" width="14" height="9" rx="2" />
     <path d="M8 11V8a4 4 0 0 1 8 0v3" />
-  </Icon>
+  </>,
 )

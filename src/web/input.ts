@@ -6,21 +6,10 @@ import type { ErrorCode, FieldError } from '../platform/errors.ts'
 import { readBody, snakeCase } from './body.ts'
 import type { Body } from './body.ts'
 import { clientOf } from './client.ts'
+import type { Draft } from './draft.ts'
 import type { Env } from './factory.ts'
 import { show } from './respond.tsx'
 import type { View } from './respond.tsx'
-
-/** What was typed and what is wrong with it: enough to draw the form again with nothing lost. */
-export type Draft = {
-  /** Submitted texts by form name, passwords left out. */
-  values: Record<string, string>
-  /** Messages by form name. */
-  errors: Record<string, string>
-  /** What is wrong with the whole rather than with one field. */
-  message: string | null
-}
-
-export const emptyDraft: Draft = { values: {}, errors: {}, message: null }
 
 type Input<Schema extends ZodType> = Env & { Variables: { input: z.output<Schema> } }
 

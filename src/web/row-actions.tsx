@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { PostForm } from './form.tsx'
+import { Button, PostForm } from './form.tsx'
 import type { Question } from './form.tsx'
 
 type Props = {
@@ -11,17 +11,9 @@ type Props = {
 
 /** Opens the dialog about what a row of a list shows. */
 export const DialogButton = ({ path, label, children }: Props) => (
-  <button
-    type="button"
-    class="btn"
-    data-variant="outline"
-    data-size="sm"
-    hx-get={path}
-    hx-target="#modal"
-    aria-label={label}
-  >
+  <Button variant="outline" small opens={path} aria-label={label}>
     {children}
-  </button>
+  </Button>
 )
 
 /** Deletes what a row of a list shows, once the question, if there is one, is answered with yes. */
@@ -46,14 +38,8 @@ export const DeleteButton = ({
     hx-swap={swap}
     question={question}
   >
-    <button
-      type="submit"
-      class="btn quiet-danger"
-      data-variant="ghost"
-      data-size="sm"
-      aria-label={label}
-    >
+    <Button quiet variant="ghost" small aria-label={label}>
       {children}
-    </button>
+    </Button>
   </PostForm>
 )

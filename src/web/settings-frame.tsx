@@ -1,6 +1,9 @@
 import type { Child } from 'hono/jsx'
 import { PageHead } from './components.tsx'
+import type { Draft } from './draft.ts'
 import type { User } from './factory.ts'
+import { FormError } from './fields-view.tsx'
+import { PostForm, SaveRow } from './form.tsx'
 
 /** What all pages of settings stand in: the heading and the tabs. */
 export const SettingsFrame = ({
@@ -25,6 +28,66 @@ export const SettingsFrame = ({
     </nav>
     {children}
   </>
+)
+
+type About = { id: string; title: string; about: Child }
+
+/** A part of a settings page: what it is about beside what there is. */
+export const SettingsSection = ({
+  danger = false,
+  children,
+  ...about
+}: About & { danger?: boolean; children: Child }) => (
+  <section
+    class={danger ? 'settings-section danger' : 'settings-section'}
+    aria-labelledby={`${about.id}-heading`}
+  >
+    <SectionHead {...about} />
+    {children}
+  </section>
+)
+
+/** The same as a form, which replaces itself with complaints or a note that it is saved. */
+export const SettingsForm = ({
+  action,
+  draft,
+  saved,
+  label = 'Save',
+  children,
+  ...about
+}: About & {
+  action: string
+  draft: Draft
+  /** What to say once it is done. */
+  saved: string | false
+  label?: string
+  children: Child
+}) => (
+  <PostForm
+    id={`${about.id}-form`}
+    class="settings-section"
+    aria-labelledby={`${about.id}-heading`}
+    action={action}
+    method="PUT"
+    draft={draft}
+    live
+    hx-swap="outerHTML"
+    hx-disable="find button"
+  >
+    <SectionHead {...about} />
+    <div class="form">
+      <FormError />
+      {children}
+      <SaveRow label={label} saved={saved} />
+    </div>
+  </PostForm>
+)
+
+const SectionHead = ({ id, title, about }: About) => (
+  <div>
+    <h2 id={`${id}-heading`}>{title}</h2>
+    <p class="muted">{about}</p>
+  </div>
 )
 
 const tabs = [

@@ -5,7 +5,7 @@ import { WebhookPanelLoader } from '../projects/webhook-panel.tsx'
 import { Badge } from '../web/status-badge.tsx'
 import type { Look } from '../web/status-badge.tsx'
 import { CommitRef, EmptyState, MoreLink } from '../web/components.tsx'
-import { PostForm } from '../web/form.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import { CheckIcon, CrossIcon, DashIcon } from '../web/icons.tsx'
 import { Ago } from '../web/times.tsx'
 import { branchOf } from './push.ts'
@@ -89,9 +89,9 @@ const Row = ({
     <div class="row-actions">
       {isReplayable && (
         <PostForm action={`/projects/${delivery.projectId}/deliveries/${delivery.id}/replay`}>
-          <button type="submit" class="btn" data-variant="outline" data-size="sm">
+          <Button variant="outline" small>
             Replay
-          </button>
+          </Button>
         </PostForm>
       )}
     </div>

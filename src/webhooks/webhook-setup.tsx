@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx'
 import type { projects } from '../db/schema.ts'
 import { TextField } from '../web/fields-view.tsx'
-import { PostForm } from '../web/form.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import type { Question } from '../web/form.tsx'
 import type { ProviderName } from './provider.ts'
 
@@ -56,9 +56,7 @@ export const WebhookSetup = ({
       <div class="form-actions start">
         {!secret && !project.webhookSecretShown && (
           <SecretForm path={`/projects/${project.id}/webhook-secret/show`}>
-            <button type="submit" class="btn">
-              Show the secret
-            </button>
+            <Button>Show the secret</Button>
           </SecretForm>
         )}
         <SecretForm
@@ -70,9 +68,7 @@ export const WebhookSetup = ({
             answer: 'Create secret',
           }}
         >
-          <button type="submit" class="btn" data-variant="outline">
-            Create a new secret
-          </button>
+          <Button variant="outline">Create a new secret</Button>
         </SecretForm>
       </div>
     </div>

@@ -6,38 +6,50 @@ import {
   TextArea,
   TextField,
 } from '../../src/web/fields-view.tsx'
-import type { Draft } from '../../src/web/input.ts'
+import type { JSX } from 'hono/jsx/jsx-runtime'
+import { DraftContext } from '../../src/web/draft.ts'
 
-const draft = (values: Record<string, string>, errors: Record<string, string> = {}): Draft => ({
-  values,
-  errors,
-  message: null,
-})
+/** A field as it is drawn in a form that comes back. */
+const drawn = (
+  field: JSX.Element,
+  draft: {
+    values?: Record<string, string>
+    errors?: Record<string, string>
+    message?: string
+  } = {},
+) =>
+  (
+    <DraftContext.Provider value={{ values: {}, errors: {}, message: null, ...draft }}>
+      {field}
+    </DraftContext.Provider>
+  ).toString()
 
 test('what was typed wins over what is stored, and is only text', () => {
-  const html = (
-    <TextField name="name" label="Name" value="old" draft={draft({ name: '"><script>' })} />
-  ).toString()
+  const field = <TextField name="name" label="Name" value="old" />
+  const html = drawn(field, { values: { name: '"><script>' } })
   expect(html).toContain('value="&quot;&gt;&lt;script&gt;"')
   expect(html).not.toContain('old')
 })
 
+test('what was typed as a password is not shown again', () => {
+  const html = drawn(<TextField name="token" label="Token" type="password" />, {
+    values: { token: 'hunter2' },
+  })
+  expect(html).not.toContain('hunter2')
+})
+
 test('a complaint names its field and is tied to the control, before the hint', () => {
-  const html = (
-    <TextField
-      name="port"
-      label="Port"
-      hint="Of this host."
-      draft={draft({ port: 'x' }, { port: 'wants a port.' })}
-    />
-  ).toString()
+  const html = drawn(<TextField name="port" label="Port" hint="Of this host." />, {
+    values: { port: 'x' },
+    errors: { port: 'wants a port.' },
+  })
   expect(html).toContain('aria-invalid="true"')
   expect(html).toContain('aria-describedby="field-port-error field-port-hint"')
   expect(html).toContain('id="field-port-error" class="field-error">Port wants a port.</p>')
 })
 
 test('a field without complaints is not marked as invalid', () => {
-  const html = (<TextField name="port" label="Port" draft={draft({})} />).toString()
+  const html = drawn(<TextField name="port" label="Port" />)
   expect(html).not.toContain('invalid')
   expect(html).not.toContain('aria-describedby')
 })
@@ -48,10 +60,9 @@ test('a text area keeps a first line that is empty', () => {
 })
 
 test('a box that was unticked stays so when the form comes back', () => {
-  const box = (draft?: Draft) =>
-    (<Checkbox name="secret" label="Secret" value draft={draft} />).toString()
+  const box = (values = {}) => drawn(<Checkbox name="secret" label="Secret" value />, { values })
   expect(box()).toContain('checked')
-  expect(box(draft({ secret: '0' }))).not.toContain('checked')
+  expect(box({ secret: '0' })).not.toContain('checked')
   expect(box()).toContain('<input type="hidden" name="secret" value="0"/>')
 })
 
@@ -60,14 +71,12 @@ test('a choice keeps what was chosen', () => {
     { value: '', label: 'As the project' },
     { value: '1', label: 'Deploy' },
   ]
-  const html = (
-    <SelectField name="auto" label="Auto" options={options} value="" draft={draft({ auto: '1' })} />
-  ).toString()
+  const field = <SelectField name="auto" label="Auto" options={options} value="" />
+  const html = drawn(field, { values: { auto: '1' } })
   expect(html).toContain('<option value="1" selected="">')
 })
 
 test('what is wrong with the whole form is said on top', () => {
-  const html = (<FormError draft={{ ...draft({}), message: 'Taken.' }} />).toString()
-  expect(html).toContain('role="alert"')
-  expect((<FormError draft={draft({})} />)?.toString() ?? '').not.toContain('alert')
+  expect(drawn(<FormError />, { message: 'Taken.' })).toContain('role="alert"')
+  expect(drawn(<FormError />)).not.toContain('alert')
 })

@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx'
 import type { User } from '../../web/factory.ts'
 import { FormError } from '../../web/fields-view.tsx'
-import { PostForm } from '../../web/form.tsx'
-import type { Draft } from '../../web/input.ts'
-import { SettingsFrame } from '../../web/settings-frame.tsx'
+import { Button, PostForm } from '../../web/form.tsx'
+import type { Draft } from '../../web/draft.ts'
+import { SettingsFrame, SettingsSection } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
 import type { CleanUp } from './clean-ups.ts'
 import type { BuildLimits } from './build-limits.ts'
@@ -38,40 +38,26 @@ export const PruneFrame = ({ user, children }: { user: User; children: Child }) 
 /** What takes the disk, what can be done about it now, and every day. */
 export const PruneOverviewSections = (overview: PruneOverview) => (
   <div id="clean-up">
-    <section class="settings-section">
-      <div>
-        <h2>Disk</h2>
-        <p class="muted">What the engine and Davit have on it.</p>
-      </div>
+    <SettingsSection id="disk" title="Disk" about="What the engine and Davit have on it.">
       <DiskChart {...overview} />
-    </section>
-    <section class="settings-section">
-      <div>
-        <h2>Clean up now</h2>
-        <p class="muted">
-          You see each thing and its size first, and choose. What apps, services and rollbacks need
-          stays.
-        </p>
-      </div>
+    </SettingsSection>
+    <SettingsSection
+      id="now"
+      title="Clean up now"
+      about="You see each thing and its size first, and choose. What apps, services and rollbacks need stays."
+    >
       <NowForm {...overview} />
-    </section>
-    <section class="settings-section">
-      <div>
-        <h2>Every day</h2>
-        <p class="muted">
-          Takes what Davit made and needs no longer, and build cache that nothing has used for a
-          day. Never volumes, and nothing of others.
-        </p>
-      </div>
+    </SettingsSection>
+    <SettingsSection
+      id="schedule"
+      title="Every day"
+      about="Takes what Davit made and needs no longer, and build cache that nothing has used for a day. Never volumes, and nothing of others."
+    >
       <CleanUpForm schedule={overview.schedule} />
-    </section>
-    <section class="settings-section">
-      <div>
-        <h2>Builds</h2>
-        <p class="muted">What they leave to the apps.</p>
-      </div>
+    </SettingsSection>
+    <SettingsSection id="builds" title="Builds" about="What they leave to the apps.">
       <BuildLimitsView {...overview.builds} />
-    </section>
+    </SettingsSection>
   </div>
 )
 
@@ -79,12 +65,13 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
   <PostForm
     action={prunePath}
     class="form"
+    draft={draft}
     live
     hx-target="#clean-up"
     hx-swap="outerHTML show:window:top"
     hx-disable="find button[type=submit]"
   >
-    <FormError draft={draft} />
+    <FormError />
     <input type="hidden" name="dry_run" value="1" />
     <KindChoice
       label="Look for"
@@ -93,9 +80,7 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
       error={draft.errors['what']}
     />
     <div class="form-actions start">
-      <button type="submit" class="btn">
-        Show what can go
-      </button>
+      <Button>Show what can go</Button>
       {latest && (
         <p class="muted">
           <a href={`${prunePath}/result`}>

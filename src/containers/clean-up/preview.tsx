@@ -1,5 +1,5 @@
 import { EmptyState } from '../../web/components.tsx'
-import { PostForm } from '../../web/form.tsx'
+import { Button, ButtonLink, PostForm } from '../../web/form.tsx'
 import { bytes } from '../../web/units.ts'
 import { kindLabels } from './kind-choice.tsx'
 import { itemOf, pruneKinds } from './kinds.ts'
@@ -15,9 +15,7 @@ export const PrunePreview = ({ plan, what }: { plan: Plan; what: readonly PruneK
     {plan.candidates.length === 0 ? (
       <EmptyState title="Nothing can go">
         <p>All that is there is in use, or needed by an app, a service or a rollback.</p>
-        <a class="btn" href={prunePath}>
-          Back
-        </a>
+        <ButtonLink href={prunePath}>Back</ButtonLink>
       </EmptyState>
     ) : (
       <Choice candidates={plan.candidates} what={what} />
@@ -58,12 +56,10 @@ const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly Pru
       </fieldset>
     ))}
     <div class="form-actions start">
-      <button type="submit" class="btn" data-variant="destructive">
-        Remove what is ticked
-      </button>
-      <a class="btn" data-variant="outline" href={prunePath}>
+      <Button variant="destructive">Remove what is ticked</Button>
+      <ButtonLink variant="outline" href={prunePath}>
         Cancel
-      </a>
+      </ButtonLink>
     </div>
   </PostForm>
 )

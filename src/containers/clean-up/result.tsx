@@ -6,6 +6,7 @@ import { countByKind, thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import { prunePath } from './page.tsx'
 import { bytesOf } from './prune.ts'
+import { ButtonLink } from '../../web/form.tsx'
 
 /** What went and what did not; asks again every two seconds while it is at work. */
 export const PruneResult = ({ run }: { run: CleanUp | null }) =>
@@ -29,9 +30,9 @@ export const PruneResult = ({ run }: { run: CleanUp | null }) =>
         </EmptyState>
       )}
       <p class="more">
-        <a class="btn" data-variant="outline" href={prunePath}>
+        <ButtonLink variant="outline" href={prunePath}>
           To the clean-up
-        </a>
+        </ButtonLink>
       </p>
     </div>
   )

@@ -1,6 +1,6 @@
 import { Checkbox, FormError, SelectField, TextField } from '../../web/fields-view.tsx'
 import { PostForm, SaveRow } from '../../web/form.tsx'
-import type { Draft } from '../../web/input.ts'
+import type { Draft } from '../../web/draft.ts'
 import { Ago } from '../../web/times.tsx'
 import { scheduledKinds } from './forms.ts'
 import { KindChoice } from './kind-choice.tsx'
@@ -13,6 +13,7 @@ export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
   <PostForm
     id="clean-up-schedule"
     class="form"
+    draft={draft}
     action="/settings/prune/schedule"
     method="PUT"
     live
@@ -20,8 +21,8 @@ export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
     hx-swap="outerHTML"
     hx-disable="find button[type=submit]"
   >
-    <FormError draft={draft} />
-    <Checkbox name="enabled" label="Clean up every day" draft={draft} value={schedule.enabled} />
+    <FormError />
+    <Checkbox name="enabled" label="Clean up every day" value={schedule.enabled} />
     <KindChoice
       label="Takes"
       kinds={scheduledKinds}
@@ -32,7 +33,6 @@ export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
       <SelectField
         name="hour"
         label="At"
-        draft={draft}
         value={schedule.hour}
         options={hours}
         hint="In the server’s time. If Davit is down then, it runs later that day."
@@ -40,7 +40,6 @@ export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
       <TextField
         name="threshold"
         label="From how full a disk on (%)"
-        draft={draft}
         value={schedule.threshold}
         type="number"
         min={0}
