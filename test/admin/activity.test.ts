@@ -1,4 +1,4 @@
-import { describe, expect, spyOn, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { auditEvents } from '../../src/db/schema.ts'
 import { triggerDeployment } from '../../src/deployments/trigger.ts'
 import { findProject } from '../../src/projects/store.ts'
@@ -124,10 +124,8 @@ describe('an admin', () => {
   test('ends the clean-up of another, and it ends with who began it', async () => {
     const t = testApp()
     const [root, other] = [t.logInAsAdmin(), t.logInAsAdmin('other@example.com')]
-    using _ = spyOn(t.deps.docker, 'diskUse').mockImplementation(
-      ({ signal } = {}) =>
-        new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason))),
-    )
+    t.faults.diskUse = ({ signal } = {}) =>
+      new Promise((_, reject) => signal!.addEventListener('abort', () => reject(signal!.reason)))
     const ends = [
       () => root.post('/settings/activity/clean-up/cancel'),
       () => root.put(`/settings/users/${other.user.id}`, { disabled: true }),

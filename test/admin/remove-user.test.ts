@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, onTestFinished, spyOn, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { insertUser } from '../../src/accounts/store.ts'
 import { getUser } from '../../src/accounts/user-store.ts'
 import { recoverRemovals } from '../../src/admin/remove-user.ts'
@@ -186,7 +186,7 @@ describe('deleted with the user', () => {
     const { root, bob } = people(t)
     addProject(t, bob, 'site')
     const away = new Failure('engine_unreachable', 'The engine is away.', 'Start it.')
-    using _ = spyOn(t.deps.docker, 'info').mockRejectedValue(away)
+    t.faults.info = () => Promise.reject(away)
     expect((await root.delete(pathOf(bob), { belongings: 'delete' })).status).toBe(503)
     expect((await bob.get('/projects')).json.items).toHaveLength(1)
   })
@@ -196,8 +196,7 @@ describe('deleted with the user', () => {
     const { root, bob } = people(t)
     addProject(t, bob, 'site')
     const service = await made(t, bob, site)
-    const broken = spyOn(t.deps.docker, 'removeNetwork').mockRejectedValue(new Error('a crash'))
-    onTestFinished(() => broken.mockRestore())
+    t.faults.removeNetwork = () => Promise.reject(new Error('a crash'))
     await root.delete(pathOf(bob), { belongings: 'delete' })
     expect(getUser(t.db, bob.user.id)).toMatchObject({ deletingAt: expect.any(Date) })
     expect((await root.get('/settings/users')).json.items).toContainEqual(
@@ -205,7 +204,7 @@ describe('deleted with the user', () => {
     )
     expect((await root.put(pathOf(bob), { disabled: false })).status).toBe(409)
     expect((await root.delete(pathOf(bob), { belongings: 'give' })).status).toBe(409)
-    broken.mockRestore()
+    delete t.faults.removeNetwork
     const { signal } = new AbortController()
     await recover(t.deps, { signal })
     await recoverServices(t.deps, { signal })

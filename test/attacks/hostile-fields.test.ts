@@ -122,8 +122,8 @@ test('the attack below knows every call that takes a body', () => {
 })
 
 test('no field of any form runs what it is given: it is refused, or kept as it is', async () => {
-  const t = testApp({ DAVIT_REGISTRATION: 'open', DAVIT_ALLOW_LOCAL_REPOS: '0' })
-  t.jobs.wake = () => {}
+  const env = { DAVIT_REGISTRATION: 'open', DAVIT_ALLOW_LOCAL_REPOS: '0' }
+  const t = testApp(env, { jobsWait: true })
   t.faults.checkRegistry = () => Promise.resolve()
   const ada = t.logInAsAdmin('ada@example.com')
   const ids = await everything(t, ada)

@@ -58,8 +58,8 @@ const differential = [
 const addresses = [...hosts.map((host) => `http://${host}:${port}/x.git`), ...differential]
 
 test('no route that takes an address connects to one of this machine or its network', async () => {
-  const t = testApp({ DAVIT_ALLOW_HOSTS: '', DAVIT_ALLOW_LOCAL_REPOS: '0' })
-  t.jobs.wake = () => {}
+  const env = { DAVIT_ALLOW_HOSTS: '', DAVIT_ALLOW_LOCAL_REPOS: '0' }
+  const t = testApp(env, { jobsWait: true })
   const ada = t.logIn('ada@example.com')
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })

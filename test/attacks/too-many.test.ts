@@ -36,8 +36,7 @@ function refusedAt(limit: number, answer: Answer, status = 409) {
 }
 
 async function setUp() {
-  const t = testApp()
-  t.jobs.wake = () => {} // nothing is to be deployed: it waits
+  const t = testApp({}, { jobsWait: true })
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
   const project = (await ada.post('/projects', { name: 'site', repositoryUrl })).json
   const environment = (await ada.get(`/projects/${project.id}/envs`)).json.items[0]

@@ -13,7 +13,6 @@ import { pathOf } from './events.ts'
 
 /** A project whose deployments are written as a process that died has left them; nothing is begun. */
 async function aProject(t: TestApp, ada: TestClient, origin: Record<string, string>) {
-  t.deps.jobs.wake = () => {}
   const { json: project } = await ada.post('/projects', { name: 'site', ...origin })
   const { id: production } = (await ada.get(`/projects/${project.id}/envs`)).json.items[0]
   const left = (
@@ -46,7 +45,7 @@ const startAgain = (t: TestApp, signal = new AbortController().signal) =>
   recover(t.deps, { signal })
 
 test('what was in work goes back into the queue once, and its log says why', async () => {
-  const t = testApp()
+  const t = testApp({}, { jobsWait: true })
   const ada = t.logIn('ada@example.com')
   const origin = { repositoryUrl: 'file:///srv/x.git' }
   const { left, environment, look } = await aProject(t, ada, origin)
@@ -75,7 +74,7 @@ test('what was in work goes back into the queue once, and its log says why', asy
 })
 
 test('a provider that was told of a beginning is told of the end by the next process', async () => {
-  const t = testApp()
+  const t = testApp({}, { jobsWait: true })
   const ada = t.logIn('ada@example.com')
   const server = startProviderServer('github')
   onTestFinished(server.stop)

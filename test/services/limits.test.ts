@@ -1,4 +1,4 @@
-import { expect, spyOn, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { EngineError } from '../../src/docker/index.ts'
 import { testApp } from '../support/app.ts'
 import { idle, leftOf, made } from './instances.ts'
@@ -6,7 +6,7 @@ import { idle, leftOf, made } from './instances.ts'
 test('a limit above that of the engine itself is reported, and nothing is left', async () => {
   const t = testApp()
   const refusal = 'runc create failed: error setting rlimit type 7: operation not permitted'
-  using _ = spyOn(t.deps.docker, 'startContainer').mockRejectedValue(new EngineError(400, refusal))
+  t.faults.startContainer = () => Promise.reject(new EngineError(400, refusal))
   const compose = `services: {a: {${idle}, ulimits: {nofile: 65536}}}`
   const service = await made(t, t.logIn('ada@example.com'), compose)
   expect(service).toMatchObject({

@@ -20,6 +20,12 @@ import { removeFromEngine } from './remove-from-engine.ts'
 
 export type TestApp = ReturnType<typeof testApp>
 
+type TestOverrides = Overrides & {
+  config?: Partial<Config>
+  /** No job begins. */
+  jobsWait?: boolean
+}
+
 /**
  * The whole product on databases in memory, with the real engine and the real git, driven without a
  * socket. What a test leaves on the engine is removed when it ends. A call of the engine that is set on
@@ -27,7 +33,7 @@ export type TestApp = ReturnType<typeof testApp>
  */
 export function testApp(
   env: Record<string, string> = {},
-  { config: settings, ...overrides }: Overrides & { config?: Partial<Config> } = {},
+  { config: settings, jobsWait = false, ...overrides }: TestOverrides = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'davit-test-'))
   const parsed = parseConfig({
@@ -61,6 +67,7 @@ export function testApp(
     ...overrides,
     docker: interposed,
   })
+  if (jobsWait) deps.jobs.wake = () => {}
   const app = createApp(deps)
   onTestFinished(async () => {
     await deps.jobs.stop()

@@ -15,8 +15,7 @@ export const unreachable = 'https://git.example.com/gordon/hello-world.git'
 
 /** The receivers before their app, with a clock that the test sets, and an owner of projects. */
 export function aReceiver(env: Record<string, string> = {}) {
-  const t = testApp(env)
-  t.jobs.wake = () => {} // what is deployed waits: these tests are about what is decided
+  const t = testApp(env, { jobsWait: true }) // these tests are about what is decided
   const clock = { now: Date.now() }
   const app = factory.createApp().use(requestId(), clientAddress([]))
   app.onError(answerError)
