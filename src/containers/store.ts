@@ -1,6 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { deployments, environments, projects, services, users } from '../db/schema.ts'
+import { deployments, environments, instances, projects, services, users } from '../db/schema.ts'
+import { deployedContainer } from '../runtime/store.ts'
 
 /** Deployments with where they went, by id; those that are not there are left out. */
 export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
@@ -8,7 +9,7 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
     .select({
       id: deployments.id,
       status: deployments.status,
-      containerId: deployments.containerId,
+      containerId: deployedContainer,
       errorCode: deployments.errorCode,
       message: deployments.errorMessage,
       hint: deployments.errorHint,
@@ -42,6 +43,12 @@ export function getServicePlaces(db: Db, serviceIds: string[]) {
 
 const crashLoop = 'crash_loop'
 
+const releaseIn = (db: Db, containerId: string) =>
+  db
+    .select({ id: instances.releaseId })
+    .from(instances)
+    .where(eq(instances.containerId, containerId))
+
 /** Why Davit stopped the app in that container. */
 export const setStopReason = (db: Db, containerId: string, { message, hint }: StopReason) =>
   db
@@ -52,14 +59,19 @@ export const setStopReason = (db: Db, containerId: string, { message, hint }: St
       errorMessage: message,
       errorHint: hint,
     })
-    .where(eq(deployments.containerId, containerId))
+    .where(inArray(deployments.id, releaseIn(db, containerId)))
     .run()
 
 export const clearStopReason = (db: Db, containerId: string) =>
   db
     .update(deployments)
     .set({ errorStep: null, errorCode: null, errorMessage: null, errorHint: null })
-    .where(and(eq(deployments.containerId, containerId), eq(deployments.errorCode, crashLoop)))
+    .where(
+      and(
+        inArray(deployments.id, releaseIn(db, containerId)),
+        eq(deployments.errorCode, crashLoop),
+      ),
+    )
     .run()
 
 /** Why Davit itself stopped an app; null where it did not. */

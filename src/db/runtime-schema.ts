@@ -12,6 +12,8 @@ export const workloads = sqliteTable('workloads', {
   serviceId: text().references(() => services.id, { onDelete: 'cascade' }),
   /** The release that serves, or did until it was stopped. */
   liveReleaseId: text(),
+  /** The release that is being rolled out; one that its process did not end is undone by the next. */
+  nextReleaseId: text(),
 })
 
 const workload = () =>

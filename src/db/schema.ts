@@ -195,7 +195,6 @@ export const deployments = sqliteTable(
     commitMessage: text(),
     /** Image reference; null before the build and once the image was removed. */
     image: text(),
-    containerId: text(),
     url: text(),
     steps: text({ mode: 'json' }).$type<Step[]>().notNull().default([]),
     /** What its commit's provider was told last; null: nothing, or it would not hear it. */

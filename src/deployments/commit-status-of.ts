@@ -2,7 +2,7 @@ import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
 import type { CommitStatus } from '../git/providers/provider.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import type { Deployment, Job } from './store.ts'
+import type { Job } from './store.ts'
 
 /** Of a description; GitHub takes no more. */
 const maxLength = 140
@@ -27,7 +27,7 @@ export function commitStatusOf(
   }
 }
 
-function resultOf({ status, errorStep, errorMessage, url, containerId }: Deployment) {
+function resultOf({ status, errorStep, errorMessage, url, containerId }: Job['deployment']) {
   switch (status) {
     case 'cloning':
     case 'building':

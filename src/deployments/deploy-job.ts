@@ -33,7 +33,7 @@ function giveUp(
 ) {
   const { id, environmentId, status: from } = deployment
   const { line, ...outcome } = outcomeOf(job, { status: from, end })
-  const made = { containerId: null, ...(from !== 'pending' && { image: null }) }
+  const made = from === 'pending' ? {} : { image: null }
   const moved = { id, from: ['pending', ...activeStatuses] as const, ...made, ...outcome }
   if (!moveDeployment(deps.db, { ...moved, finishedAt: new Date() })) return
   tell(deps, { id, environmentId, status: outcome.status, line })

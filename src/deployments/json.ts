@@ -1,7 +1,7 @@
 import type { Deployment } from './store.ts'
 
-/** A deployment as programs see it. */
-export const deploymentJson = (deployment: Deployment) => ({
+/** A deployment as programs see it; one that has just been made has no container yet. */
+export const deploymentJson = (deployment: Deployment & { containerId?: string | null }) => ({
   id: deployment.id,
   projectId: deployment.projectId,
   environmentId: deployment.environmentId,
@@ -17,7 +17,7 @@ export const deploymentJson = (deployment: Deployment) => ({
     message: deployment.commitMessage,
   },
   image: deployment.image,
-  containerId: deployment.containerId,
+  containerId: deployment.containerId ?? null,
   url: deployment.url,
   steps: deployment.steps,
   error: deployment.errorCode

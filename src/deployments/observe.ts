@@ -1,25 +1,25 @@
-import type { Deps } from '../deps.ts'
-import type { Container } from '../docker/index.ts'
-import { getCurrent, isSwitching, moveDeployment } from './store.ts'
+import type { Logs } from '../logs/logs.ts'
+import { reconcile } from '../runtime/reconcile.ts'
+import type { RuntimeDeps } from '../runtime/workload.ts'
+import { getCurrent, moveDeployment } from './store.ts'
+
+export type ObserveDeps = RuntimeDeps & { logs: Logs }
 
 /**
  * Makes the state of an environment's current deployment say what its container does: `running` or
  * `stopped`. While the containers are switched it is left to the deployment that does it.
  */
 export async function observe(
-  { db, docker, logs }: Pick<Deps, 'db' | 'docker' | 'logs'>,
+  deps: ObserveDeps,
   environmentId: string,
+  options: { orphans: boolean; signal: AbortSignal },
 ) {
-  const current = getCurrent(db, environmentId)
-  if (!current?.containerId || isSwitching(db, environmentId)) return
-  const container = await docker.inspectContainer(current.containerId)
-  if (isSwitching(db, environmentId)) return
-  const status = finishedStatusOf(container)
+  const seen = await reconcile(deps, { id: environmentId, kind: 'app' }, options)
+  const current = getCurrent(deps.db, environmentId)
+  if (!seen || !current) return
+  const isUp = seen.some(({ instance }) => instance.state === 'live')
+  const status = isUp ? 'running' : 'stopped'
   if (status === current.status) return
-  if (moveDeployment(db, { id: current.id, from: [current.status], status }))
-    logs.publish(current.id, { status })
+  if (moveDeployment(deps.db, { id: current.id, from: [current.status], status }))
+    deps.logs.publish(current.id, { status })
 }
-
-/** What a finished deployment is whose container is in this state, or gone. */
-export const finishedStatusOf = (container: Pick<Container, 'state'> | null | undefined) =>
-  container && ['running', 'restarting', 'paused'].includes(container.state) ? 'running' : 'stopped'

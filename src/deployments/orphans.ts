@@ -1,33 +1,10 @@
 import type { Deps } from '../deps.ts'
 import { unlessUsed } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
-import { stopAndRemove } from '../runtime/stop-and-remove.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
-import { getCurrent, getJob, isEnded, isImageKept } from './store.ts'
+import { getJob, isEnded, isImageKept } from './store.ts'
 
-type OrphanDeps = Pick<Deps, 'db' | 'docker' | 'collector' | 'jobs' | 'instanceId'>
-
-/** Removes containers of deployments that serve nothing, unless one is at work there by now. */
-export async function removeOrphanContainers(
-  deps: OrphanDeps,
-  { signal }: { signal: AbortSignal },
-) {
-  const { db, docker, jobs, instanceId } = deps
-  const labels = labelFilter(instanceId, { kind: 'app' })
-  const listing = { signal, failed: 'the containers left over could not be listed' }
-  const found = await retryWhileEngineDown(docker, listing, () =>
-    docker.listContainers({ labels, all: true }),
-  )
-  for (const { id, labels } of found ?? []) {
-    const removal = { signal, failed: 'a container left over stays', fields: { container: id } }
-    await retryWhileEngineDown(docker, removal, async () => {
-      const job = getJob(db, readLabels(labels).deploymentId)
-      if (!job || jobs.isRunning(job.environment.id)) return
-      if (getCurrent(db, job.environment.id)?.containerId === id) return
-      await stopAndRemove(deps, id, { timeoutSeconds: 0 })
-    })
-  }
-}
+type OrphanDeps = Pick<Deps, 'db' | 'docker' | 'jobs' | 'instanceId'>
 
 /** Removes images that were built for deployments which have come to their end without them. */
 export async function removeOrphanImages(

@@ -4,6 +4,7 @@ import type { Db } from '../db/index.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
+import { shownDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 
 export type EnvironmentOverview = {
@@ -90,7 +91,7 @@ export function listRecent(db: Db, { ownerId, limit }: { ownerId: string; limit:
     .toSorted()
     .slice(-limit)
   return db
-    .select({ deployment: deployments, environment: environments, project: projects })
+    .select({ deployment: shownDeployment, environment: environments, project: projects })
     .from(deployments)
     .innerJoin(projects, eq(projects.id, deployments.projectId))
     .innerJoin(environments, eq(environments.id, deployments.environmentId))

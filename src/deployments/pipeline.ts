@@ -9,7 +9,7 @@ import { nothingHidden } from '../logs/masks.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../projects/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
-import { cleanUp } from './clean-up.ts'
+import { removeOldImages } from './old-images.ts'
 import { withinDeadline } from './deadline.ts'
 import type { WantedImage } from './dockerfile/inspect.ts'
 import { explainStep } from './explain.ts'
@@ -21,9 +21,7 @@ import type { Run } from './run.ts'
 import { build } from './steps/build.ts'
 import { clone } from './steps/clone.ts'
 import { deploy, imageMissing } from './steps/deploy.ts'
-import type { Outcome } from './steps/deploy.ts'
-import { discard } from './steps/discard.ts'
-import { getCurrent, getJob } from './store.ts'
+import { getJob } from './store.ts'
 import type { Job } from './store.ts'
 import { commitStatuses } from './report-commit-status.ts'
 
@@ -51,16 +49,23 @@ export async function runPipeline(
   if (!job) return
   const progress = new Progress(deps, job.deployment)
   const reportCommitStatus = commitStatuses(deps, { job, log: progress.log })
-  const work = { ...options, attempt, job, progress, reportCommitStatus }
+  const work: Work = { ...options, attempt, job, progress, reportCommitStatus, problems: [] }
+  const tidyUp = (tidying: Promise<void>) =>
+    tidying.catch((error) => {
+      if (!options.shutdown.aborted)
+        report('tidying up after a deployment failed', error, { deployment: id })
+    })
+  const settle = () =>
+    tidyUp(observe(deps, job.environment.id, { orphans: true, signal: options.shutdown }))
   try {
     await takeSteps(deps, work)
+    await settle()
+    await tidyUp(removeOldImages(deps, job))
   } catch (error) {
+    await settle()
     await end(deps, { ...work, error })
   }
   reportCommitStatus()
-  await tidy(deps, job).catch((error) =>
-    report('tidying up after a deployment failed', error, { deployment: id }),
-  )
 }
 
 type Work = Pick<JobWork, 'signal' | 'shutdown' | 'releaseSlot'> & {
@@ -68,6 +73,8 @@ type Work = Pick<JobWork, 'signal' | 'shutdown' | 'releaseSlot'> & {
   job: Job
   progress: Progress
   reportCommitStatus: () => void
+  /** What the undo of the switch did not achieve. */
+  problems: string[]
 }
 
 async function takeSteps(deps: PipelineDeps, work: Work) {
@@ -113,17 +120,22 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
     throw imageMissing('The image of this rollback was cleaned up.')
   const image = deployment.image ?? (await withinDeadline(run, buildFromSource))
   releaseSlot()
-  const previous = getCurrent(deps.db, environment.id)
   await stage('deploying', () => {
     if (deployment.image) reportCommitStatus()
-    return deploy(run, { image, previous, commit })
+    return deploy(run, {
+      image,
+      commit: (tx, outcome) => progress.succeed(tx, outcome),
+      committed({ url }) {
+        progress.log(url ? `Running at ${url}` : 'Running')
+        progress.tellSuccess()
+        reportCommitStatus()
+      },
+      undone({ downtimeMs, problems }) {
+        work.problems = problems
+        if (downtimeMs !== null) save({ downtimeMs })
+      },
+    })
   })
-
-  /** From here on the new version serves, and nothing is undone. */
-  function commit(outcome: Outcome) {
-    progress.log(outcome.url ? `Running at ${outcome.url}` : 'Running')
-    return retryOnDiskFull(() => progress.succeed(outcome), { signal })
-  }
 
   async function buildFromSource(run: Run) {
     const snapshot = await stage('cloning', () => clone(run))
@@ -149,36 +161,36 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
 
 async function end(
   deps: PipelineDeps,
-  { job, progress, signal, shutdown, error }: Work & { error: unknown },
+  { job, progress, signal, shutdown, error, problems }: Work & { error: unknown },
 ) {
   const { id } = job.deployment
   const patience = { signal: shutdown }
-  const stops = signal.reason === stopping
-  const left = await discard(deps, { job, stops }).catch((failed) =>
-    report('discarding a deployment failed', failed, { deployment: id }),
-  )
-  if (stops) {
-    if (!left) return progress.log('Davit is stopping.') // the next process finds it where it was
+  if (signal.reason === stopping) {
     progress.log('Davit is stopping. This deployment resumes when it starts again.')
-    return progress.putBack(left)
+    return progress.putBack()
   }
+  const left = await discardImage(deps, job)
   if (signal.aborted) {
     progress.log('Cancelled.')
-    return retryOnDiskFull(() => progress.cancel(left ?? {}), patience)
+    return retryOnDiskFull(() => progress.cancel(left), patience)
   }
   const failure = explainStep(error, progress.step)
   if (failure.code === 'internal')
     journal.error('deployment failed', error, { deployment: id, step: progress.step })
   // what was marked secret meanwhile, the mask of this run does not know
   const { mask } = await deps.masks.of(job.environment.id).catch(() => nothingHidden)
-  failure.message = mask(shownImage(failure.message))
+  failure.message = mask(shownImage([failure.message, ...problems].join(' ')))
   progress.log(`Failed: ${failure.message} ${failure.hint}`)
-  await retryOnDiskFull(() => progress.fail(failure, left ?? {}), patience)
+  await retryOnDiskFull(() => progress.fail(failure, left), patience)
 }
 
-/** What a change of containers leaves behind, and whether the state still says what the container does. */
-async function tidy(deps: PipelineDeps, { deployment, project, environment }: Job) {
-  const { status } = getJob(deps.db, deployment.id)?.deployment ?? {}
-  if (status === 'running') await cleanUp(deps, { project, environment })
-  await observe(deps, environment.id)
+/** By its own name: what a rollback runs is the image of another deployment. */
+async function discardImage(deps: PipelineDeps, { deployment }: Job) {
+  try {
+    await deps.docker.removeImage(imageNameOf(deps, deployment))
+    return { image: null }
+  } catch (error) {
+    report('the image of a deployment stays', error, { deployment: deployment.id })
+    return {}
+  }
 }

@@ -5,6 +5,7 @@ import type { NewLine } from '../logs/log-line.tsx'
 import { LogWriter } from '../logs/log-writer.ts'
 import type { SourceMask } from '../logs/masks.ts'
 import { logOf, moveDeployment, setRunning, updateDeployment } from './store.ts'
+import type { Tx } from '../runtime/store.ts'
 import type { Deployment, Status } from './store.ts'
 
 export type StepName = 'cloning' | 'building' | 'deploying'
@@ -52,12 +53,16 @@ export class Progress {
     return this.#move(step, { steps: this.#steps })
   }
 
-  /** The pipeline reached its goal: the environment is served by this deployment from now on. */
-  succeed(changes: Partial<Deployment>) {
-    this.#log.end()
+  /** Stores that the environment is served by this deployment from now on. */
+  succeed(tx: Tx, changes: Partial<Deployment>) {
     const now = new Date()
     const steps = this.#finished(now.toISOString())
-    setRunning(this.#deps.db, this.#deployment, { ...changes, steps, finishedAt: now })
+    setRunning(tx, this.#deployment, { ...changes, steps, finishedAt: now })
+  }
+
+  /** It is stored. */
+  tellSuccess() {
+    this.#log.end()
     this.#publish('running')
   }
 
@@ -76,12 +81,12 @@ export class Progress {
   }
 
   /** Davit stops: the deployment waits again and is taken up at the next start. */
-  putBack(changes: Partial<Deployment>) {
+  putBack() {
     this.#log.flush()
     const { db } = this.#deps
     db.transaction(() => {
       putBackJob(db, this.#deployment.id, { slot: this.#isBuilt ? null : 'build' })
-      this.#move('pending', changes)
+      this.#move('pending', {})
     })
   }
 

@@ -5,6 +5,7 @@ import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
 import { readLabels } from '../docker/labels.ts'
 import { placesOf } from '../projects/places.ts'
+import { adoptRelease } from '../runtime/store.ts'
 import { forgetImagesBut } from './reconcile-store.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
 import type { Seen } from './look-for-deployments.ts'
@@ -64,10 +65,15 @@ function adopt(
     repositoryUrl: deployment.repositoryUrl,
     branch: deployment.branch,
     image: container.image,
-    containerId: container.id,
     url: deployment.url && urlOf(environment, placesOf({ config, db }, project.ownerId)),
     createdAt: container.createdAt,
     finishedAt: container.createdAt,
+  })
+  adoptRelease(db, {
+    workload: { id: environment.id, kind: 'app' },
+    id: running.id,
+    names: ['web'],
+    containerId: container.id,
   })
   setRunning(db, running, {})
   return {

@@ -5,14 +5,14 @@ import { removeEnvironment } from '../environments/remove.ts'
 import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
 import { losePublicNames } from '../runtime/images/bring.ts'
 import { removeProject } from '../projects/remove.ts'
+import { listDifferent } from '../runtime/reconcile.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
 import { reconcileAfterRestore } from './reconcile-after-restore.ts'
 import { renameOldImages } from './image-name.ts'
-import { removeOrphanContainers, removeOrphanImages } from './orphans.ts'
+import { removeOrphanImages } from './orphans.ts'
 import { observe } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
-import { getCurrent, getStatus, listInStatus, listUnreported } from './store.ts'
-import type { Deployment } from './store.ts'
+import { getStatus, listInStatus, listUnreported } from './store.ts'
 import { supersedeOlder, tellSuperseded } from './waiting.ts'
 import { reportEnds } from './report-commit-status.ts'
 
@@ -26,16 +26,12 @@ type UntilStopped = { signal: AbortSignal }
  */
 export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   const untold = listUnreported(deps.db)
-  const switching = listInStatus(deps.db, ['deploying'])
   await deps.jobs.recover(['deploy'], ({ id }) => getStatus(deps.db, id) !== 'deploying')
 
   await reconcileAfterRestore(deps, { signal })
-  await removeOrphanContainers(deps, { signal })
-  for (const deployment of switching) await startPrevious(deps, deployment, { signal })
+  await reconcileApps(deps, { signal })
   if (signal.aborted) return // the next process takes up what is left
   await deps.jobs.recover(['deploy'])
-  for (const deployment of switching) await observeAgain(deps, deployment, { signal })
-  if (signal.aborted) return
   await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true })
   await hideImages(deps, { signal })
   if (signal.aborted) return
@@ -56,30 +52,17 @@ const hideImages = (deps: RecoverDeps, { signal }: UntilStopped) =>
     await losePublicNames(deps)
   })
 
-/** It may have been stopped to make room. */
-async function startPrevious(
-  { db, docker }: RecoverDeps,
-  { id, environmentId }: Deployment,
-  { signal }: UntilStopped,
-) {
-  const failed = 'the previous container did not start'
-  await retryWhileEngineDown(docker, { signal, failed, fields: { deployment: id } }, async () => {
-    const previous = getCurrent(db, environmentId)
-    if (previous?.status === 'running' && previous.containerId)
-      await docker.startContainer(previous.containerId)
-  })
-}
-
-const observeAgain = (
-  deps: RecoverDeps,
-  { id, environmentId }: Deployment,
-  { signal }: UntilStopped,
-) =>
-  retryWhileEngineDown(
-    deps.docker,
-    { signal, failed: 'the state of an app is not known', fields: { deployment: id } },
-    () => observe(deps, environmentId),
+/** Interrupted switches are undone, and containers that serve nothing are removed. */
+async function reconcileApps(deps: RecoverDeps, { signal }: UntilStopped) {
+  const options = { signal, failed: 'the state of an app is not known' }
+  const different = await retryWhileEngineDown(deps.docker, options, () =>
+    listDifferent(deps, 'app', { signal }),
   )
+  for (const id of different ?? [])
+    await retryWhileEngineDown(deps.docker, { ...options, fields: { environment: id } }, () =>
+      observe(deps, id, { orphans: true, signal }),
+    )
+}
 
 async function goOnDeleting(deps: RecoverDeps, { signal }: UntilStopped) {
   for (const environment of listEnvironmentsBeingDeleted(deps.db)) {

@@ -9,7 +9,7 @@ import type { Deployment, Job } from './store.ts'
 
 /** What a step may use. It sees neither the database nor HTTP. */
 export type Run = Job &
-  Pick<Deps, 'docker' | 'collector' | 'git' | 'config' | 'instanceId'> & {
+  Pick<Deps, 'db' | 'secrets' | 'docker' | 'collector' | 'git' | 'config' | 'instanceId'> & {
     /** Where the ports of the project's owner are published. */
     places: Places
 

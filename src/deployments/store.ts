@@ -1,9 +1,11 @@
-import { and, asc, desc, eq, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { notFound } from '../platform/errors.ts'
+import { deployedContainer } from '../runtime/store.ts'
+import type { Tx } from '../runtime/store.ts'
 import type { Page } from '../web/paging.ts'
 
 export { deploymentStatuses } from '../db/schema.ts'
@@ -11,6 +13,9 @@ export { deploymentStatuses } from '../db/schema.ts'
 export type Deployment = typeof deployments.$inferSelect
 export type Status = Deployment['status']
 type Changes = Partial<typeof deployments.$inferInsert>
+
+/** With its container, also once that was removed; null where it never came to one that served. */
+export const shownDeployment = { ...getTableColumns(deployments), containerId: deployedContainer }
 
 /** States in which the pipeline works on a deployment. */
 export const activeStatuses = ['cloning', 'building', 'deploying'] as const satisfies Status[]
@@ -30,7 +35,7 @@ export const insertDeployment = (db: Db, values: typeof deployments.$inferInsert
 
 export function findDeployment(db: Db, { id, projectId }: { id: string; projectId: string }) {
   const deployment = db
-    .select()
+    .select(shownDeployment)
     .from(deployments)
     .where(and(eq(deployments.id, id), eq(deployments.projectId, projectId)))
     .get()
@@ -41,7 +46,7 @@ export function findDeployment(db: Db, { id, projectId }: { id: string; projectI
 /** A deployment with where it goes; undefined once its project was deleted. */
 export const getJob = (db: Db, id: string) =>
   db
-    .select({ deployment: deployments, project: projects, environment: environments })
+    .select({ deployment: shownDeployment, project: projects, environment: environments })
     .from(deployments)
     .innerJoin(projects, eq(projects.id, deployments.projectId))
     .innerJoin(environments, eq(environments.id, deployments.environmentId))
@@ -76,20 +81,23 @@ export const moveDeployment = (
     return moved !== undefined
   })
 
-/** The deployment runs; whatever ran in its environment before is superseded in the same moment. */
-export const setRunning = (db: Db, { id, environmentId }: Deployment, changes: Changes) =>
-  db.transaction(() => {
-    const replaced = and(
-      eq(deployments.environmentId, environmentId),
-      inArray(deployments.status, ['running', 'stopped']),
-    )
-    db.update(deployments).set({ status: 'superseded' }).where(replaced).run()
-    db.update(deployments)
-      .set({ ...changes, status: 'running' })
-      .where(eq(deployments.id, id))
-      .run()
-    endJob(db, id)
-  })
+/** In a transaction: the deployment runs, its job has ended, and what ran there before is superseded. */
+export function setRunning(
+  tx: Tx,
+  { id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>,
+  changes: Changes,
+) {
+  const replaced = and(
+    eq(deployments.environmentId, environmentId),
+    inArray(deployments.status, ['running', 'stopped']),
+  )
+  tx.update(deployments).set({ status: 'superseded' }).where(replaced).run()
+  tx.update(deployments)
+    .set({ ...changes, status: 'running' })
+    .where(eq(deployments.id, id))
+    .run()
+  endJob(tx, id)
+}
 
 /** Whether the containers of an environment are being switched. */
 export const isSwitching = (db: Db, environmentId: string) =>
@@ -157,7 +165,7 @@ export const listDeployments = (
   { projectId, cursor, limit }: { projectId: string } & Page,
 ) =>
   db
-    .select({ deployment: deployments, environment: environments })
+    .select({ deployment: shownDeployment, environment: environments })
     .from(deployments)
     .innerJoin(environments, eq(environments.id, deployments.environmentId))
     .where(

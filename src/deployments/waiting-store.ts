@@ -1,6 +1,6 @@
-import { and, count, desc, eq, inArray, isNull, lt, ne } from 'drizzle-orm'
+import { and, count, desc, eq, inArray, lt, ne, notExists } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { deployments, projects } from '../db/schema.ts'
+import { deployments, projects, releases } from '../db/schema.ts'
 import { endJobs, insertJob } from '../jobs/store.ts'
 import { insertDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
@@ -68,7 +68,7 @@ export function forgetNeverBegun(db: Db, environmentId: string) {
     eq(deployments.environmentId, environmentId),
     inArray(deployments.status, ['superseded', 'cancelled']),
     eq(deployments.steps, []),
-    isNull(deployments.containerId),
+    notExists(db.select({ id: releases.id }).from(releases).where(eq(releases.id, deployments.id))),
   )
   const [oldestKept] = db
     .select({ id: deployments.id })

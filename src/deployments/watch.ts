@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Deps } from '../deps.ts'
 import { resync } from '../docker/index.ts'
+import type { EngineFeed } from '../docker/index.ts'
+import { readLabels } from '../docker/labels.ts'
 import { report } from '../platform/journal.ts'
-import { labelFilter, readLabels } from '../docker/labels.ts'
-import { observe, finishedStatusOf } from './observe.ts'
-import { listInStatus } from './store.ts'
-
-type WatchDeps = Pick<Deps, 'db' | 'docker' | 'feed' | 'instanceId' | 'logs'>
+import { listDifferent } from '../runtime/reconcile.ts'
+import { observe } from './observe.ts'
+import type { ObserveDeps } from './observe.ts'
 
 /** Milliseconds before another look at what could not be seen. */
 const retryDelay = 1000
@@ -18,10 +17,17 @@ const telling = ['start', 'die', 'stop', 'destroy']
  * Keeps the states of finished deployments true: `running` becomes `stopped` when its container was
  * stopped, exited for good or was removed, by whomever, and `running` again when it was started.
  */
-export async function watchContainers(deps: WatchDeps, { signal }: { signal: AbortSignal }) {
+export async function watchContainers(
+  deps: ObserveDeps & { feed: EngineFeed },
+  { signal }: { signal: AbortSignal },
+) {
+  const look = (id: string) =>
+    untilSeen(() => observe(deps, id, { orphans: false, signal }), { environment: id })
+
   for await (const event of deps.feed.listen(signal)) {
     if (event === resync) {
-      for (const { environmentId } of await listDoubtful(deps)) await look(environmentId)
+      const different = await untilSeen(() => listDifferent(deps, 'app', { signal }))
+      for (const id of different ?? []) await look(id)
       continue
     }
     const { instanceId, environmentId } = readLabels(event.attributes)
@@ -30,25 +36,14 @@ export async function watchContainers(deps: WatchDeps, { signal }: { signal: Abo
   }
 
   /** What could not be seen is looked at until it can: a state must not stay untrue. */
-  async function look(environmentId: string) {
+  async function untilSeen<Result>(work: () => Promise<Result>, fields = {}) {
     for (let quiet = false; !signal.aborted; quiet = true)
       try {
-        return await observe(deps, environmentId)
+        return await work()
       } catch (error) {
-        if (!quiet) report('an app was not looked at', error, { environment: environmentId })
+        if (!quiet && !signal.aborted) report('apps were not looked at', error, fields)
         await sleep(retryDelay, undefined, { signal }).catch(() => {})
       }
+    return null
   }
-}
-
-/** Those that one look at all containers does not confirm; all of them while the engine can't be asked. */
-async function listDoubtful({ db, docker, instanceId }: WatchDeps) {
-  const labels = labelFilter(instanceId)
-  const containers = await docker.listContainers({ labels, all: true }).catch(() => null)
-  const finished = listInStatus(db, ['running', 'stopped'])
-  if (!containers) return finished
-  const byId = new Map(containers.map((container) => [container.id, container]))
-  return finished.filter(
-    ({ containerId, status }) => finishedStatusOf(byId.get(containerId ?? '')) !== status,
-  )
 }

@@ -11,6 +11,9 @@ const keys = {
   serviceId: 'davit.service',
 }
 
+/** Which component of its workload's release a container is. */
+export const partLabel = 'davit.part'
+
 type Field = keyof typeof keys
 type Labels = Record<string, string>
 

@@ -23,6 +23,7 @@ export async function retryWhileEngineDown<Result>(
     try {
       return await work()
     } catch (error) {
+      if (signal.aborted) return null
       if (!isEngineAway(error)) {
         report(failed, error, fields)
         return null

@@ -57,6 +57,11 @@ export class Semaphore {
 export class KeyedLock {
   readonly #locks = new Map<string, Semaphore>()
 
+  /** Whether some work has the key or waits for it. */
+  isLocked(key: string) {
+    return this.#locks.has(key)
+  }
+
   /** Waits for its turn, then works; an abort ends the wait with the signal's reason. */
   async run<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>) {
     const lock = this.#locks.get(key) ?? new Semaphore(1)

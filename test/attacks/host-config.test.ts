@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
-import { containerOptions } from '../../src/deployments/steps/container.ts'
+import { componentOf } from '../../src/deployments/steps/container.ts'
 import type { Run } from '../../src/deployments/run.ts'
 import { containerConfig } from '../../src/docker/container-config.ts'
 import type { ContainerOptions } from '../../src/docker/index.ts'
 import { AppError } from '../../src/platform/errors.ts'
 import { environmentForm } from '../../src/environments/forms.ts'
 import { harmlessCapabilities } from '../../src/services/compose/dangers.ts'
+import { optionsOf as created } from '../../src/runtime/steps/create.ts'
 import { planContainers } from '../../src/services/compose/containers.ts'
 import { stackFrom } from '../services/compose/stack.ts'
 import { aFile, id, random, someSettings } from './random-compose.ts'
@@ -112,7 +113,8 @@ test('no settings of an environment get an app more than the profile: 10,000 of 
       instanceId: id,
     } as unknown as Run
     const port = checked.data.port ?? 3000
-    const options = containerOptions(run, { image: 'busybox', port, network })
+    const component = componentOf(run, { image: 'busybox', port })
+    const options = created(component, { instanceId: id, labels: { 'davit.owner': id }, network })
     const harm = harmOf(options)
     if (!/^[a-z0-9][a-z0-9-]+$/.test(options.name)) harm.push(options.name)
     if (harm.length > 0) expect(harm, JSON.stringify(sent)).toEqual([])

@@ -79,15 +79,28 @@ function fill(sqlite: Database, { projects, deployments, ownerId }: Size & { own
     // in turn for each project; the last ones are stopped, as Davit finds no container of theirs
     sqlite.run(
       `INSERT INTO deployments (id, project_id, environment_id, status, "trigger", triggered_by,
-         repository_url, branch, commit_hash, commit_author, commit_message, image, container_id, url,
+         repository_url, branch, commit_hash, commit_author, commit_message, image, url,
          steps, created_at, finished_at)
        ${numbers(deployments)}
        SELECT ${id(3, 'n')}, ${id(1, `n % ${projects}`)}, ${id(2, `n % ${projects}`)},
          iif(n >= ${deployments - projects}, 'stopped', 'superseded'), 'webhook', 'push to main',
          'https://git.example.com/team/app-' || n % ${projects} || '.git', 'main',
-         printf('%040x', n), 'Ada', 'Change number ' || n, 'davit/image:' || n, printf('%064x', n),
+         printf('%040x', n), 'Ada', 'Change number ' || n, 'davit/image:' || n,
          'http://127.0.0.1:' || (20000 + n % ${projects}), ?, ?, ? FROM numbers`,
       [steps, now - 3_600_000, now - 3_560_000],
+    )
+    sqlite.run(
+      `INSERT INTO workloads (id, environment_id, live_release_id)
+       SELECT environment_id, environment_id, id FROM deployments WHERE status = 'stopped'`,
+    )
+    sqlite.run(
+      `INSERT INTO releases (id, workload_id, created_at)
+       SELECT id, environment_id, created_at FROM deployments`,
+    )
+    sqlite.run(
+      `INSERT INTO instances (id, release_id, workload_id, component, container_id, state, created_at)
+       SELECT id, id, environment_id, 'web', id, iif(status = 'stopped', status, 'removed'), created_at
+       FROM deployments`,
     )
   })()
 }

@@ -4,6 +4,7 @@ import { watchContainers } from '../../src/deployments/watch.ts'
 import type { ContainerOptions } from '../../src/docker/index.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
+import { withContainer } from '../deployments/apps.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 
@@ -39,7 +40,7 @@ export async function anOwn(t: TestApp, client: TestClient, script: string, opti
     deploymentId: deployment.id,
   })
   const id = await t.docker.createContainer(smallOptions(script, { labels, ...options }))
-  t.db.$client.run('UPDATE deployments SET container_id = ? WHERE id = ?', [id, deployment.id])
+  withContainer(t.db, deployment, id)
   return { id, labels, project, environment, deployment }
 }
 

@@ -165,6 +165,59 @@ test('work that an earlier version has left waits or runs as jobs', () => {
   db.$client.close()
 })
 
+test('an upgrade knows the containers that run, and which deployment was being switched to', () => {
+  const path = join(aDirectory(), 'davit.db')
+  const old = openDatabase(path, until('0014_jobs')).$client
+  old.run(
+    "INSERT INTO users (id, email, password_hash, role, created_at) VALUES ('u', 'a', '', 'member', 0)",
+  )
+  old.run(
+    "INSERT INTO projects (id, owner_id, name, repository_url, webhook_secret, created_at) VALUES ('p', 'u', 'p', '', '', 0)",
+  )
+  for (const [at, id] of ['running', 'stopped', 'switching', 'idle'].entries())
+    old.run(
+      'INSERT INTO environments (id, project_id, name, host_port, created_at) VALUES (?, ?, ?, ?, 0)',
+      [id, 'p', id, at],
+    )
+  const insert = (environment: string, status: string, container: string | null) =>
+    old.run(
+      `INSERT INTO deployments (id, project_id, environment_id, status, "trigger", triggered_by, repository_url, container_id, created_at)
+       VALUES (?, 'p', ?, ?, 'manual', 'a', '', ?, 0)`,
+      [`${environment} ${status}`, environment, status, container],
+    )
+  insert('running', 'superseded', 'c1')
+  insert('running', 'running', 'c2')
+  insert('running', 'pending', null)
+  insert('stopped', 'stopped', 'c3')
+  insert('switching', 'running', 'c4')
+  insert('switching', 'deploying', 'c5')
+  insert('idle', 'failed', null)
+  old.run(
+    "INSERT INTO services (id, owner_id, name, template, version, compose, \"values\", created_at) VALUES ('s', 'u', 's', 't', '1', '', '', 0)",
+  )
+  old.run('PRAGMA wal_checkpoint(TRUNCATE)')
+  old.close()
+
+  const { $client } = openDatabase(path)
+  const rows = (query: string) => $client.query(query).values()
+  expect(rows('SELECT id, live_release_id, next_release_id FROM workloads ORDER BY id')).toEqual([
+    ['running', 'running running', null],
+    ['s', 's', null],
+    ['stopped', 'stopped stopped', null],
+    ['switching', 'switching running', 'switching deploying'],
+  ])
+  expect(
+    rows('SELECT container_id, release_id, component, state FROM instances ORDER BY 1'),
+  ).toEqual([
+    ['c1', 'running superseded', 'web', 'removed'],
+    ['c2', 'running running', 'web', 'live'],
+    ['c3', 'stopped stopped', 'web', 'stopped'],
+    ['c4', 'switching running', 'web', 'live'],
+    ['c5', 'switching deploying', 'web', 'starting'],
+  ])
+  $client.close()
+})
+
 test('a database of a newer version is not opened', () => {
   const path = join(aDirectory(), 'davit.db')
   fill(path)

@@ -4,6 +4,9 @@ import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { commitFiles, makeRepository } from '../support/git-server.ts'
 import type { Files } from '../support/git-server.ts'
+import type { Deployment } from '../../src/deployments/store.ts'
+import { adoptRelease } from '../../src/runtime/store.ts'
+import { until } from '../support/until.ts'
 import { pathOf } from './events.ts'
 import type { Key } from './events.ts'
 
@@ -75,6 +78,13 @@ type Settings = {
   volumes?: string[]
 }
 
+/** As the database has a deployment that came to a container, which the engine need not have. */
+export function withContainer(db: TestApp['db'], deployment: Deployment, containerId: string) {
+  const workload = { id: deployment.environmentId, kind: 'app' } as const
+  adoptRelease(db, { workload, id: deployment.id, names: ['web'], containerId })
+  return deployment
+}
+
 export async function triggered(
   client: TestClient,
   projectId: string,
@@ -122,3 +132,11 @@ export const leftJob = (
     .insert(jobs)
     .values({ id, kind: 'deploy', subjectId, status: 'running', ...left })
     .run()
+/** Resolves when that has the text: a container that was started again takes a moment. */
+export const untilAnswers = (deployment: { url: string }, text: string) =>
+  until(() =>
+    answerOf(deployment).then(
+      (answer) => answer.includes(text),
+      () => false,
+    ),
+  )

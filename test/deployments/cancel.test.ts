@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
-import { aBuild, aCommand, anApp, answerOf, aProject, cancel, logOf } from './apps.ts'
+import { aBuild, aCommand, anApp, aProject, cancel, logOf, untilAnswers } from './apps.ts'
 import { logs, pathOf } from './events.ts'
 
 const madeBy = async ({ docker, instanceId }: TestApp) => {
@@ -45,7 +45,7 @@ test('cancel while the old container is being stopped lets it serve again', asyn
   expect(json.downtimeMs).toBeGreaterThan(0)
   const after = await t.docker.inspectContainer(first.containerId)
   expect(after!.startedAt!.getTime()).toBeGreaterThan(before!.startedAt!.getTime())
-  expect(await answerOf({ url: `${first.url}/passwd` })).toContain('root')
+  await untilAnswers({ url: `${first.url}/passwd` }, 'root')
   expect((await ada.get(pathOf(first))).json.status).toBe('running')
   expect(await madeBy(t)).toEqual({ containers: [first.containerId], images: [first.image] })
 })

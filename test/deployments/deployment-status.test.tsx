@@ -144,7 +144,6 @@ const deployment = (values: Partial<Deployment>): Deployment => ({
   commitAuthor: 'Grace',
   commitMessage: 'Say hello',
   image: 'davit/shop:d',
-  containerId: null,
   url: 'http://127.0.0.1:20001',
   steps: [],
   commitStatus: null,

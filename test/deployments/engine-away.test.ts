@@ -4,9 +4,20 @@ import { insertDeployment, updateDeployment } from '../../src/deployments/store.
 import { connectDocker } from '../../src/docker/index.ts'
 import type { Docker } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
+import { insertRelease, updateInstance } from '../../src/runtime/store.ts'
 import { updateProject } from '../../src/projects/store.ts'
 import { testApp } from '../support/app.ts'
-import { aBuild, aCommand, anApp, answerOf, aProject, finished, leftJob, logOf } from './apps.ts'
+import {
+  aBuild,
+  aCommand,
+  anApp,
+  aProject,
+  finished,
+  leftJob,
+  logOf,
+  untilAnswers,
+  withContainer,
+} from './apps.ts'
 import { aWayToTheEngine } from './engine.ts'
 import { logs, pathOf } from './events.ts'
 
@@ -54,7 +65,7 @@ test('an engine that goes away at the gate and comes back has the old container 
 
   expect(error).toMatchObject({ step: 'deploying', code: 'engine_unreachable' })
   expect(await logOf(ada, second)).toContain('The previous container serves again.')
-  expect(await answerOf(first)).toBe('first')
+  await untilAnswers(first, 'first')
   const labels = [`davit.instance=${t.instanceId}`]
   const containers = await t.docker.listContainers({ labels, all: true })
   expect(containers.map(({ id }) => id)).toEqual([first.containerId])
@@ -91,13 +102,15 @@ test('recovery goes on when the engine fails a call, and begins again when it go
   updateProject(t.db, going.id, { deletingAt: new Date() })
   const known = { projectId, environmentId, repositoryUrl: 'file:///srv/x.git' }
   const asked = { trigger: 'manual', triggeredBy: 'ada@example.com' } as const
-  const ran = { status: 'running', containerId: 'current' } as const
-  insertDeployment(t.db, { ...known, ...asked, ...ran })
-  const orphan = insertDeployment(t.db, { ...known, ...asked, status: 'failed' })
-  const cut = { status: 'deploying' } as const
-  const interrupted = insertDeployment(t.db, { ...known, ...asked, ...cut })
+  const ran = insertDeployment(t.db, { ...known, ...asked, status: 'running' })
+  withContainer(t.db, ran, 'current')
+  const interrupted = insertDeployment(t.db, { ...known, ...asked, status: 'deploying' })
   leftJob(t, interrupted, { attempt: 2 })
-  const left = { id: 'left', labels: { 'davit.deployment': orphan.id } }
+  const workload = { id: environmentId, kind: 'app' } as const
+  const release = { workload, id: interrupted.id, components: null, names: ['web'] }
+  const [half] = insertRelease(t.db, release)
+  updateInstance(t.db, half!.id, { containerId: 'half', state: 'starting' })
+  const left = { id: 'left', labels: {} }
   const refused = (call: string) => () => {
     called.push(call)
     return Promise.reject(new Failure('engine_timeout', 'It is silent.', 'Wait.'))
@@ -117,7 +130,7 @@ test('recovery goes on when the engine fails a call, and begins again when it go
   })
   await recover(t.deps, { signal: new AbortController().signal })
   // the last is the deletion that was broken off
-  expect(called).toEqual(['remove', 'start', 'inspect', 'remove'])
+  expect(called).toEqual(['remove', 'inspect', 'remove', 'remove'])
   expect((await ada.get(pathOf({ projectId, id: interrupted.id }))).json).toMatchObject({
     status: 'failed',
     error: { code: 'interrupted' },

@@ -8,7 +8,7 @@ import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { startProviderServer } from '../support/provider-server.ts'
-import { leftJob, logOf } from './apps.ts'
+import { leftJob, logOf, withContainer } from './apps.ts'
 import { pathOf } from './events.ts'
 
 /** A project whose deployments are written as a process that died has left them; nothing is begun. */
@@ -82,7 +82,7 @@ test('a provider that was told of a beginning is told of the end by the next pro
   const origin = { sourceId: await addSource(ada, server), repository: 'team/app' }
   const { left } = await aProject(t, ada, origin)
   const commitStatus = 'pending'
-  const first = left({ status: 'superseded', containerId: 'c', commitStatus })
+  const first = withContainer(t.db, left({ status: 'superseded', commitStatus }), 'none')
   left({ status: 'superseded', commitStatus })
   left({ status: 'failed', errorStep: 'building', errorMessage: 'No.', commitStatus })
   left({ status: 'running', commitStatus: 'success' })

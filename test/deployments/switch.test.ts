@@ -4,8 +4,17 @@ import { Failure } from '../../src/platform/errors.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
-import { until } from '../support/until.ts'
-import { aCommand, anApp, answerOf, aProject, cancel, deployed, finished, logOf } from './apps.ts'
+import {
+  aCommand,
+  anApp,
+  answerOf,
+  aProject,
+  cancel,
+  deployed,
+  finished,
+  logOf,
+  untilAnswers,
+} from './apps.ts'
 import { logs, pathOf } from './events.ts'
 import type { Key } from './events.ts'
 
@@ -47,7 +56,7 @@ test('where the new one does not pass the gate the old one starts again, and the
   expect(second.status).toBe('failed')
   expect(second.downtimeMs).toBeGreaterThan(1000)
   expect(await logOf(ada, second)).toContain('The previous container serves again.')
-  expect(await answerOf(first)).toBe('first')
+  await untilAnswers(first, 'first')
   expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'running' })
 })
 
@@ -77,7 +86,7 @@ test('a worker starts beside the old one, which goes only when it stays up', asy
 })
 
 test('two environments of a project run beside each other on one network, apart from other projects', async () => {
-  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2' })
+  const t = testApp({ DAVIT_BUILD_CONCURRENCY: '2', DAVIT_SETTLE_TIME: '2' })
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('production'))
   const other = await aProject(t, ada, anApp('other'), { name: 'other' })
@@ -130,20 +139,13 @@ describe('whatever goes wrong before the new version is stored as running', () =
     return { project, first }
   }
 
-  /** A container that was started again takes a moment. */
-  const answers = (deployment: { url: string }, text: string) =>
-    answerOf(deployment).then(
-      (answer) => answer === text,
-      () => false,
-    )
-
   /** The first version serves, as if nothing had been tried. */
   async function servesAlone(
     t: TestApp,
     ada: TestClient,
     first: Key & { containerId: string; url: string },
   ) {
-    await until(() => answers(first, 'first'))
+    await untilAnswers(first, 'first')
     const current = (await ada.get(pathOf(first))).json
     expect(current).toMatchObject({ status: 'running', containerId: first.containerId })
     const labels = [`davit.instance=${t.instanceId}`]
@@ -177,7 +179,7 @@ describe('whatever goes wrong before the new version is stored as running', () =
     await logs(ada, second, 'The previous container serves again.')
     const ended = finished(ada, second)
     await logs(ada, second, 'Failed: ')
-    await until(() => answers(first, 'first'))
+    await untilAnswers(first, 'first')
     for (const status of ['running', 'failed', 'cancelled'])
       t.db.$client.run(`DROP TRIGGER refuse_${status}`)
     expect((await ended).status).toBe('failed')

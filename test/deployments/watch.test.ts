@@ -5,7 +5,7 @@ import { Failure } from '../../src/platform/errors.ts'
 import { resync } from '../../src/live/hub.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
-import { aBuild, aCommand, anApp, aProject, finished, logOf } from './apps.ts'
+import { aBuild, aCommand, anApp, aProject, finished, logOf, withContainer } from './apps.ts'
 import { logs, pathOf } from './events.ts'
 
 function watch(t: TestApp) {
@@ -101,8 +101,8 @@ test('what could not be looked at is looked at again', async () => {
     trigger: 'manual',
     triggeredBy: 'ada@example.com',
     repositoryUrl: 'file:///srv/x.git',
-    containerId: 'none',
   })
+  withContainer(t.db, deployment, 'none')
   let looks = 0
   t.faults.inspectContainer = async () => {
     if (++looks === 1) throw new Failure('engine_timeout', 'No answer.', 'Wait.')

@@ -14,7 +14,9 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
     davit.docker.listImages({ labels }),
     davit.docker.listNetworks({ labels }),
   ])
-  const deployments = davit.rows<Row>('SELECT * FROM deployments')
+  const deployments = davit.rows<Row>(
+    `SELECT d.*, (SELECT container_id FROM instances WHERE release_id = d.id) AS container_id FROM deployments d`,
+  )
   const logs = davit.rows<{ id: string }>(
     `SELECT DISTINCT deployment_id id FROM deployment_logs
      UNION SELECT iif(log_id = '', source_id, log_id) FROM output_blocks UNION SELECT source_id FROM output_cursors`,

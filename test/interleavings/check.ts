@@ -55,7 +55,7 @@ function checkApps(order: Order, say: Say, { isStrict }: Strictness) {
     order,
     'SELECT e.id, e.name FROM environments e JOIN projects p ON p.id = e.project_id WHERE e.deleting_at IS NULL AND p.deleting_at IS NULL',
   )) {
-    const sql = `SELECT * FROM deployments WHERE environment_id = '${id}'`
+    const sql = `SELECT d.*, (SELECT container_id FROM instances WHERE release_id = d.id) AS container_id FROM deployments d WHERE environment_id = '${id}'`
     const deployments = rowsOf<Deployment>(order, sql)
     const current = deployments.filter(({ status }) => status === 'running' || status === 'stopped')
     if (current.length > 1) say(`${name} has ${current.length} current deployments`)

@@ -1,6 +1,7 @@
 import { desc, eq, inArray, isNotNull } from 'drizzle-orm'
 import type { Db, LogDb } from '../../db/index.ts'
 import { deployments, environments, projects, services } from '../../db/schema.ts'
+import { deployedContainer } from '../../runtime/store.ts'
 
 /** What apps and services need of the engine at this moment. */
 export type Needs = {
@@ -96,7 +97,7 @@ const listAlive = (db: Db) =>
       environmentId: deployments.environmentId,
       status: deployments.status,
       image: deployments.image,
-      containerId: deployments.containerId,
+      containerId: deployedContainer,
     })
     .from(deployments)
     .where(inArray(deployments.status, [...inWork, ...serving]))
@@ -110,7 +111,7 @@ const isIn = <Status extends string>(statuses: readonly Status[], status: string
 export const listDeployed = (db: Db, ids: string[]) =>
   new Map<string, string | null>(
     db
-      .select({ id: deployments.id, containerId: deployments.containerId })
+      .select({ id: deployments.id, containerId: deployedContainer })
       .from(deployments)
       .where(inArray(deployments.id, ids))
       .all()

@@ -78,7 +78,7 @@ test('a form shows each thing with a box, ticked where it is Davit’s, and take
   const t = testApp()
   const root = t.logInAsAdmin()
   const own = await anOwn(t, root, 'exit 0')
-  t.db.$client.run('UPDATE deployments SET container_id = NULL')
+  t.db.$client.run('UPDATE instances SET container_id = NULL')
   const stranger = await aStranger(t, 'exit 0')
   const box = (text: string, id: string) =>
     new RegExp(`<input[^>]*value="container:${id}"[^>]*>`).exec(text)![0]

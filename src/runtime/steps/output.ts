@@ -1,6 +1,6 @@
-import type { Run } from '../run.ts'
+import type { GateRun } from '../run.ts'
 
-/** Lines of a starting container that go to the deployment's log as they come. */
+/** Lines of a starting container that go to the log as they come. */
 const maxLive = 300
 
 /** Lines from the end that a container which failed leaves there in any case. */
@@ -13,11 +13,16 @@ export type Output = {
   tellLast: () => Promise<void>
 }
 
-/** Copies what a starting container writes to the log; a talkative one is cut after a while. */
+/**
+ * Copies what a starting container writes to the log, until the run's signal; a talkative one is cut
+ * after a while.
+ */
 export function followOutput(
-  { docker, log, signal: outer }: Run,
-  { id, signal }: { id: string; signal: AbortSignal },
+  { docker, hooks, signal }: GateRun,
+  id: string,
+  { last }: { last: AbortSignal },
 ): Output {
+  const log = hooks.log ?? (() => {})
   let seen = 0
   const ended = (async () => {
     for await (const lines of docker.containerLogs(id, { follow: true, signal })) {
@@ -33,7 +38,7 @@ export function followOutput(
     async tellLast() {
       if (seen <= maxLive) return
       log(`Its last ${lastLines} lines:`)
-      for await (const lines of docker.containerLogs(id, { tail: lastLines, signal: outer }))
+      for await (const lines of docker.containerLogs(id, { tail: lastLines, signal: last }))
         for (const { text, stream } of lines) log(text, stream)
     },
   }

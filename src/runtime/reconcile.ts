@@ -1,0 +1,152 @@
+import { listRestored } from '../db/restored.ts'
+import type { Container, ContainerSummary } from '../docker/index.ts'
+import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
+import { KeyedLock } from '../platform/semaphore.ts'
+import { revertInterrupted } from './revert.ts'
+import { stopAndRemove } from './stop-and-remove.ts'
+import {
+  getLiveRelease,
+  insertInstance,
+  isKnown,
+  listInstances,
+  listInstancesOf,
+  listRollingOut,
+  updateInstance,
+} from './store.ts'
+import type { Instance } from './store.ts'
+import { filterOf, isUp, stopTimeout } from './workload.ts'
+import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+
+/** A container of the live release; null where it was removed. */
+export type Seen = { instance: Instance; container: Container | null }
+
+/** One at a time works on the containers of a workload. */
+const locks = new KeyedLock()
+const rollingOut = new Set<string>()
+
+/** Does work meanwhile `reconcile` leaves the workload alone. */
+export function whileRollingOut<Result>(
+  { id }: WorkloadKey,
+  signal: AbortSignal,
+  work: () => Promise<Result>,
+) {
+  rollingOut.add(id)
+  return locks.run(id, signal, work).finally(() => rollingOut.delete(id))
+}
+
+type Options = {
+  /** Whether to look for containers that the database doesn't know, too. */
+  orphans: boolean
+  signal: AbortSignal
+}
+
+/**
+ * Compares what the database has of a workload with what the engine has, and acts on the difference:
+ * an interrupted roll-out is undone, replaced containers and orphans are removed, and an instance
+ * of the live release is `live` or `stopped` as its container is. Null while a roll-out is at work.
+ */
+export async function reconcile(
+  deps: RuntimeDeps,
+  workload: WorkloadKey,
+  { orphans, signal }: Options,
+): Promise<Seen[] | null> {
+  if (rollingOut.has(workload.id)) return null
+  return locks.run(workload.id, signal, async () => {
+    await revertInterrupted(deps, { workload, shutdown: signal })
+    await removeReplaced(deps, { workload })
+    if (orphans) await settleStrays(deps, workload)
+    return observe(deps, workload)
+  })
+}
+
+/** Apps or services for which `reconcile` has something to do, by one look at all containers. */
+export async function listDifferent(
+  { db, docker, instanceId }: RuntimeDeps,
+  kind: WorkloadKey['kind'],
+  { signal }: { signal: AbortSignal },
+): Promise<Set<string>> {
+  const labels = labelFilter(instanceId, { kind })
+  const containers = await docker.listContainers({ labels, all: true, signal })
+  const states = new Map(containers.map((container) => [container.id, stateOf(container)]))
+  const held = listInstancesOf(db, kind)
+  const known = new Set(held.map(({ containerId }) => containerId))
+  return new Set([
+    ...listRollingOut(db, kind),
+    ...held.flatMap(({ workloadId, containerId, state }) =>
+      state === (states.get(containerId ?? '') ?? 'stopped') ? [] : workloadId,
+    ),
+    ...containers.flatMap(({ id, labels }) => {
+      const { environmentId, serviceId } = readLabels(labels)
+      return known.has(id) ? [] : environmentId || serviceId || []
+    }),
+  ])
+}
+
+/** Stops and removes the containers of releases that were replaced. */
+export async function removeReplaced(deps: RuntimeDeps, { workload }: { workload: WorkloadKey }) {
+  for (const { id, containerId, state } of listInstances(deps.db, workload.id)) {
+    if (state !== 'draining') continue
+    if (containerId) await stopAndRemove(deps, containerId, stopTimeout(workload))
+    updateInstance(deps.db, id, { state: 'removed' })
+  }
+}
+
+/**
+ * Containers that the database does not have. What a roll-out left is removed; a service's container
+ * that an earlier version made, or one that came after the backup of this database, is adopted.
+ */
+async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
+  const { db, docker, instanceId } = deps
+  const labels = filterOf(instanceId, workload)
+  const containers = await docker.listContainers({ labels, all: true })
+  const there = new Set(containers.map(({ id }) => id))
+  for (const container of containers) {
+    const rows = listInstances(db, workload.id)
+    if (rows.some(({ containerId }) => containerId === container.id)) continue
+    if (workload.kind === 'service' && adopt(deps, workload, { container, there, rows })) continue
+    if (isKnown(db, readLabels(container.labels)) && !isRestoring(deps))
+      await stopAndRemove(deps, container.id, stopTimeout(workload))
+  }
+}
+
+/** What a backup brought back is looked for first. */
+const isRestoring = ({ db }: RuntimeDeps) =>
+  [...listRestored(db, 'deployment'), ...listRestored(db, 'service')].length > 0
+
+function adopt(
+  { db }: RuntimeDeps,
+  { id: workloadId }: WorkloadKey,
+  {
+    container: { id: containerId, labels },
+    there,
+    rows,
+  }: { container: ContainerSummary; there: Set<string>; rows: Instance[] },
+) {
+  const component = labels[partLabel] ?? ''
+  const release = getLiveRelease(db, workloadId)
+  if (!release) return false
+  const row = rows.find((one) => one.component === component && one.releaseId === release.id)
+  if (row && there.has(row.containerId ?? '')) return false
+  if (row) updateInstance(db, row.id, { containerId })
+  else if (release.components !== null) return false
+  else
+    insertInstance(db, { releaseId: release.id, workloadId, component, containerId, state: 'live' })
+  return true
+}
+
+/** One by one: when a container has just ended, the engine's list still says that it runs. */
+async function observe({ db, docker }: RuntimeDeps, { id }: WorkloadKey) {
+  const seen: Seen[] = []
+  for (const instance of listInstances(db, id)) {
+    if (instance.state !== 'live' && instance.state !== 'stopped') continue
+    const { containerId } = instance
+    const container = containerId ? await docker.inspectContainer(containerId) : null
+    const state = stateOf(container)
+    if (state !== instance.state) updateInstance(db, instance.id, { state })
+    seen.push({ instance: { ...instance, state }, container })
+  }
+  return seen
+}
+
+const stateOf = (container: Pick<Container, 'state'> | null) =>
+  container && isUp(container) ? 'live' : 'stopped'

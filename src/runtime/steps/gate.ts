@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { waitUntilAnswers } from '../../docker/index.ts'
+import type { Container } from '../../docker/index.ts'
+import { mayEnd } from '../component.ts'
+import type { Component, Gate } from '../component.ts'
+import { exitFailure, healthFailure, silenceFailure } from '../gate-failures.ts'
+import type { Gated } from '../gate-failures.ts'
+import { within } from '../../web/within.ts'
+import type { GateRun } from '../run.ts'
+import { followOutput } from './output.ts'
+
+/** When it responded first, or was well (`performance.now()`). */
+export type Passed = { answeredAt: number }
+
+/** A container, and what it was made from. */
+type Made = { id: string; component: Component }
+
+type Probe = Extract<Gate, { kind: 'probe' }>
+
+/** Milliseconds between two looks at a container whose health the engine checks. */
+const interval = 200
+
+/** Milliseconds after which a container that is neither healthy nor unhealthy is given up. */
+const patience = 15 * 60_000
+
+/**
+ * Lets a container through that does what its gate asks for and stays up, or ends with success where
+ * it may. Its output goes to the log meanwhile, where there is one.
+ */
+export async function pass(outer: GateRun, made: Made): Promise<Passed> {
+  const over = new AbortController()
+  const run = { ...outer, signal: AbortSignal.any([outer.signal, over.signal]) }
+  const output = run.hooks.log ? followOutput(run, made.id, { last: outer.signal }) : null
+  const exit = run.docker.waitForExit(made.id, run).then(async ({ exitCode }) => {
+    if (exitCode !== 0 || !mayEnd(made.component)) throw await failedBy(run, made, output?.ended)
+    return { answeredAt: performance.now() }
+  })
+  exit.catch(() => {}) // it rejects when the gate is over, and nobody waits for it then
+  try {
+    return await (made.component.oneShot ? exit : Promise.race([staysWell(run, made), exit]))
+  } catch (error) {
+    if (!outer.signal.aborted) await output?.tellLast().catch(() => {}) // the error in hand says more
+    throw error
+  } finally {
+    over.abort()
+    await output?.ended
+  }
+}
+
+/** For a container that has ended this never resolves: its exit is waited for. */
+async function staysWell(run: GateRun, made: Made): Promise<Passed> {
+  const { gate } = made.component
+  const answeredAt = await (gate.kind === 'probe' ? answer(run, made, gate) : healthy(run, made))
+  const container = await run.docker.inspectContainer(made.id, run)
+  // of one that has ended a busy engine may be late to tell
+  if (!container || container.state === 'exited') return never()
+  return { answeredAt }
+}
+
+/** As its failures name it. */
+const gated = ({ workload }: GateRun, { id, component }: Made): Gated => ({
+  id,
+  subject: workload.kind === 'app' ? 'environment' : 'service',
+  name: workload.kind === 'app' ? 'the app' : component.name,
+  memoryMb: Math.round(component.options.memoryBytes / 1024 / 1024),
+})
+
+/** Milliseconds in which the last output of a container that ended reaches us. */
+const lastWords = 2000
+
+/** Why it ended; its output is in the log by then. */
+async function failedBy(run: GateRun, made: Made, output = Promise.resolve()) {
+  await within(lastWords, output)
+  return exitFailure(run.docker, gated(run, made))
+}
+
+const never = () => new Promise<never>(() => {})
+
+/** Resolves when the probe and the health check have passed, and some time after. */
+async function answer(run: GateRun, made: Made, gate: Probe) {
+  const { docker, signal, config, network } = run
+  const container = await docker.inspectContainer(made.id, { signal })
+  if (container?.state !== 'running' && container?.state !== 'paused') return never()
+  const { addresses, healthTest } = container
+  const address = docker.remote || gate.port === 0 ? null : addresses[network]
+  if (docker.remote && gate.port > 0 && !healthTest)
+    run.hooks.log?.(
+      'The engine is remote and the image has no HEALTHCHECK: it only has to stay up.',
+    )
+  const checks = await Promise.allSettled([
+    address ? probe(run, made, { gate, address }) : null,
+    healthTest ? passHealthCheck(run, made, { gate, test: healthTest }) : null,
+  ])
+  // what isn't reachable often fails its own check too: the first reason says more
+  for (const check of checks) if (check.status === 'rejected') throw check.reason
+  const [answeredAt, healthyAt] = checks.map((check) => (check as { value: number | null }).value)
+  const at = answeredAt ?? healthyAt ?? performance.now()
+  await sleep(config.settleTime, undefined, { signal })
+  return at
+}
+
+async function probe(
+  run: GateRun,
+  made: Made,
+  { gate: { port, path, timeout }, address }: { gate: Probe; address: string },
+) {
+  const { hooks, signal } = run
+  hooks.log?.(`Waiting for a response on port ${port}${path ? `, path ${path}` : ''}`)
+  const result = await waitUntilAnswers({ address, port, path, timeout, signal })
+  if (!result.answered)
+    throw silenceFailure({
+      name: gated(run, made).name,
+      port,
+      path,
+      timeout: timeout / 1000,
+      lastSeen: result.lastSeen,
+    })
+  hooks.log?.(`It responded after ${(result.milliseconds / 1000).toFixed(1)} s: ${result.lastSeen}`)
+  return performance.now()
+}
+
+/** The engine's own health check may begin after 30 s: its test is run beside it. */
+async function passHealthCheck(
+  run: GateRun,
+  made: Made,
+  { gate: { timeout }, test }: { gate: Probe; test: NonNullable<Container['healthTest']> },
+) {
+  const { docker, hooks, signal } = run
+  hooks.log?.("Waiting for the image's HEALTHCHECK to pass")
+  const begun = performance.now()
+  const verdict = await docker.untilHealthTestPasses(made.id, { test, timeout, signal })
+  if (!verdict.passed) {
+    const lines = verdict.output.split('\n').filter((line) => line.trim() !== '')
+    if (lines.length > 0) hooks.log?.('The last output of its HEALTHCHECK:')
+    for (const line of lines) hooks.log?.(line, 'stderr')
+    throw await healthFailure(docker, gated(run, made), { ...verdict, timeout: timeout / 1000 })
+  }
+  hooks.log?.(`Its HEALTHCHECK passed after ${((performance.now() - begun) / 1000).toFixed(1)} s`)
+  return performance.now()
+}
+
+/**
+ * Resolves when the engine finds it healthy; without a health check, when it has stayed up for a while.
+ * The check keeps the schedule of its file: run earlier it may do harm, as RabbitMQ's, which makes the
+ * server's key as another user.
+ */
+async function healthy(run: GateRun, made: Made) {
+  const { docker, signal, config } = run
+  const deadline = performance.now() + patience
+  for (;;) {
+    const container = await docker.inspectContainer(made.id, { signal })
+    if (container?.state !== 'running') return never()
+    if (container.health === 'unhealthy' || performance.now() > deadline)
+      throw await healthFailure(docker, gated(run, made), {
+        exitCode: null,
+        output: container.healthOutput ?? '',
+      })
+    if (container.health === null ? hasSettled(container, config) : container.health === 'healthy')
+      return performance.now()
+    await sleep(interval, undefined, { signal })
+  }
+}
+
+const hasSettled = ({ startedAt }: Container, { settleTime }: GateRun['config']) =>
+  startedAt !== null && Date.now() - startedAt.getTime() >= settleTime

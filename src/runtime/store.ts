@@ -1,0 +1,156 @@
+import { and, asc, eq, isNotNull, ne, sql } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { deployments, instances, releases, services, workloads } from '../db/schema.ts'
+import type { readLabels } from '../docker/labels.ts'
+import type { WorkloadKey } from './workload.ts'
+
+export type Instance = typeof instances.$inferSelect
+export type InstanceState = Instance['state']
+
+/** The database, or a transaction of it. */
+export type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
+
+/** In a selection of deployments: the id of the container of each, also once that was removed. */
+export const deployedContainer = sql<string | null>`(
+  select container_id from instances
+  where release_id = deployments.id and container_id is not null order by instances.id desc limit 1
+)`.as('container_id')
+
+/** Stores what is to run, and that its containers are about to be created. */
+export const insertRelease = (
+  db: Db,
+  {
+    workload: { id: workloadId, kind },
+    id,
+    components,
+    names,
+  }: { workload: WorkloadKey; id: string; components: string | null; names: string[] },
+): Instance[] =>
+  db.transaction((tx) => {
+    const of = kind === 'app' ? { environmentId: workloadId } : { serviceId: workloadId }
+    tx.insert(workloads)
+      .values({ id: workloadId, ...of, nextReleaseId: id })
+      .onConflictDoUpdate({ target: workloads.id, set: { nextReleaseId: id } })
+      .run()
+    // an earlier try may have left it, with a container that could not be removed
+    tx.insert(releases)
+      .values({ id, workloadId, components })
+      .onConflictDoUpdate({ target: releases.id, set: { components } })
+      .run()
+    return names.map((component) =>
+      tx.insert(instances).values({ releaseId: id, workloadId, component }).returning().get(),
+    )
+  })
+
+/** In a transaction: takes a running container for the live release of its workload. */
+export function adoptRelease(
+  tx: Db,
+  {
+    containerId,
+    ...release
+  }: { workload: WorkloadKey; id: string; names: [string]; containerId: string },
+) {
+  const [instance] = insertRelease(tx, { ...release, components: null })
+  updateInstance(tx, instance!.id, { containerId })
+  const states = new Map([[instance!.id, 'live' as const]])
+  makeLive(tx, { workloadId: release.workload.id, releaseId: release.id, states })
+}
+
+export const insertInstance = (db: Tx, values: typeof instances.$inferInsert) =>
+  db.insert(instances).values(values).returning().get()
+
+export const updateInstance = (db: Tx, id: string, changes: Partial<Instance>) =>
+  db.update(instances).set(changes).where(eq(instances.id, id)).run()
+
+export const deleteInstance = (db: Tx, id: string) =>
+  db.delete(instances).where(eq(instances.id, id)).run()
+
+/** All whose containers may be there, oldest first. */
+export const listInstances = (db: Tx, workloadId: string) =>
+  db
+    .select()
+    .from(instances)
+    .where(and(eq(instances.workloadId, workloadId), ne(instances.state, 'removed')))
+    .orderBy(asc(instances.id))
+    .all()
+
+/** Those of all apps or all services. */
+export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>
+  db
+    .select({ instance: instances })
+    .from(instances)
+    .innerJoin(workloads, eq(workloads.id, instances.workloadId))
+    .where(and(isNotNull(columnOf(kind)), ne(instances.state, 'removed')))
+    .all()
+    .map(({ instance }) => instance)
+
+/** Whether what the labels name is known: a database from a backup does not know what came after it. */
+export function isKnown(db: Tx, { deploymentId, serviceId }: ReturnType<typeof readLabels>) {
+  const table = serviceId ? services : deployments
+  return (
+    db
+      .select({ id: table.id })
+      .from(table)
+      .where(eq(table.id, serviceId || deploymentId))
+      .get() !== undefined
+  )
+}
+
+const columnOf = (kind: WorkloadKey['kind']) =>
+  kind === 'app' ? workloads.environmentId : workloads.serviceId
+
+/** The release that is being rolled out, or was when its process ended. */
+export const getNextReleaseId = (db: Tx, workloadId: string) =>
+  db
+    .select({ id: workloads.nextReleaseId })
+    .from(workloads)
+    .where(eq(workloads.id, workloadId))
+    .get()?.id ?? null
+
+/** Workloads whose roll-out has not ended. */
+export const listRollingOut = (db: Tx, kind: WorkloadKey['kind']) =>
+  db
+    .select({ id: workloads.id })
+    .from(workloads)
+    .where(and(isNotNull(columnOf(kind)), isNotNull(workloads.nextReleaseId)))
+    .all()
+    .map(({ id }) => id)
+
+/** The release that serves, or did until it was stopped. */
+export const getLiveRelease = (db: Tx, workloadId: string) =>
+  db
+    .select({ id: releases.id, components: releases.components })
+    .from(workloads)
+    .innerJoin(releases, eq(releases.id, workloads.liveReleaseId))
+    .where(eq(workloads.id, workloadId))
+    .get()
+
+/** The release serves from now on, with these states; the containers of all others are to be removed. */
+export function makeLive(
+  db: Tx,
+  {
+    workloadId,
+    releaseId,
+    states,
+  }: { workloadId: string; releaseId: string; states: ReadonlyMap<string, InstanceState> },
+) {
+  const replaced = and(
+    eq(instances.workloadId, workloadId),
+    ne(instances.releaseId, releaseId),
+    ne(instances.state, 'removed'),
+  )
+  db.update(workloads)
+    .set({ liveReleaseId: releaseId, nextReleaseId: null })
+    .where(eq(workloads.id, workloadId))
+    .run()
+  db.update(instances).set({ state: 'draining' }).where(replaced).run()
+  for (const [id, state] of states) updateInstance(db, id, { state })
+}
+
+/** Its containers could not be created or removed: the live release is what there is. */
+export const forgetRelease = (db: Db, { id, workloadId }: { id: string; workloadId: string }) =>
+  db.transaction((tx) => {
+    tx.update(workloads).set({ nextReleaseId: null }).where(eq(workloads.id, workloadId)).run()
+    if (listInstances(tx, workloadId).some(({ releaseId }) => releaseId === id)) return
+    tx.delete(releases).where(eq(releases.id, id)).run()
+  })

@@ -1,0 +1,68 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { atItsPace } from '../docker/index.ts'
+import type { Container, Docker } from '../docker/index.ts'
+import { labelFilter, labelsFor } from '../docker/labels.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { ensureNetwork } from './network.ts'
+
+export type RuntimeDeps = {
+  db: Db
+  docker: Docker
+  secrets: Secrets
+  config: Pick<Config, 'networkPool' | 'settleTime'>
+  collector: {
+    /** Resolves when what a container wrote is stored. */
+    finish: (containerId: string) => Promise<void>
+  }
+  instanceId: string
+}
+
+/** What runs: an environment or a service, by its id. */
+export type WorkloadKey = { id: string; kind: 'app' | 'service' }
+
+export type Workload = WorkloadKey & {
+  ownerId: string
+  /** Of an environment. */
+  projectId?: string
+}
+
+/** The filter for its containers. */
+export const filterOf = (instanceId: string, { id, kind }: WorkloadKey) =>
+  labelFilter(instanceId, { kind, ...(kind === 'app' ? { environmentId: id } : { serviceId: id }) })
+
+/** The labels of what is made for it. */
+export function labelsOf(instanceId: string, workload: Workload, releaseId = '') {
+  const { id, kind, ownerId, projectId = '' } = workload
+  const of = { instanceId, kind, ownerId, projectId }
+  return kind === 'app'
+    ? labelsFor({ ...of, environmentId: id, deploymentId: releaseId })
+    : labelsFor({ ...of, serviceId: id })
+}
+
+export const networkNameOf = ({ id, projectId }: Pick<Workload, 'id' | 'projectId'>) =>
+  `davit-${projectId ?? id}`
+
+/** What its containers have to end in good order; those of a service what each was made with. */
+export const stopTimeout = ({ kind }: Pick<Workload, 'kind'>) =>
+  kind === 'app' ? { timeoutSeconds: 10 } : atItsPace
+
+/** Whether it runs, or will at once by its restart policy. */
+export const isUp = ({ state }: Pick<Container, 'state'>) =>
+  ['running', 'restarting', 'paused'].includes(state)
+
+/** Its network, made when it is first needed: the project's, or a service's own. Returns its name. */
+export function ensureNetworkOf(
+  deps: Pick<RuntimeDeps, 'docker' | 'config' | 'instanceId'>,
+  workload: Workload,
+  signal: AbortSignal,
+) {
+  const { id, kind, ownerId, projectId } = workload
+  const of = kind === 'app' ? { projectId: projectId! } : { serviceId: id }
+  return ensureNetwork(deps, {
+    name: networkNameOf(workload),
+    filter: labelFilter(deps.instanceId, of),
+    labels: labelsFor({ instanceId: deps.instanceId, kind, ownerId, ...of }),
+    signal,
+  })
+}
