@@ -8,7 +8,7 @@ import { Failure } from '../platform/errors.ts'
 import { randomToken, readKeyFile } from '../platform/secrets.ts'
 import { newSeal, sealChunks } from '../platform/sealed-stream.ts'
 import { version } from '../platform/root.ts'
-import { writeWholeFile } from '../platform/atomic-write.ts'
+import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { contentOf, firstLine } from './format.ts'
 import type { FileName, Manifest } from './format.ts'
 import { prove } from './prove.ts'
@@ -60,7 +60,7 @@ function copyAll(
 ): Manifest {
   const { dataDir, secretKey } = config
   if (!secretKey)
-    writeWholeFile(join(work, 'secret.key'), `${readKeyFile(join(dataDir, 'secret.key'))}\n`)
+    writeFileAtomically(join(work, 'secret.key'), `${readKeyFile(join(dataDir, 'secret.key'))}\n`)
   const databases: FileName[] = withLogs ? ['davit.db', 'logs.db'] : ['davit.db']
   for (const name of databases) copyDatabase(join(dataDir, name), join(work, name))
   const names: FileName[] = secretKey ? databases : ['secret.key', ...databases]

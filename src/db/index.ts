@@ -6,7 +6,7 @@ import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../platform/errors.ts'
 import { root } from '../platform/root.ts'
-import { writeWholeFile } from '../platform/atomic-write.ts'
+import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { continueAfterAll } from './new-id.ts'
 import { ReservedDatabase } from './reserved-database.ts'
 import { keepTail } from './wal-guard.ts'
@@ -70,7 +70,7 @@ function openWhole<Opened extends Migrator & { $client: Database }>(
   function make() {
     if (existsSync(`${path}-wal`))
       throw damaged(path, 'it is missing, but for what was written last')
-    writeWholeFile(path, open(':memory:').$client.serialize())
+    writeFileAtomically(path, open(':memory:').$client.serialize())
   }
 }
 

@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, renameSync, writeSync } from 'node:fs'
 
 /** Writes a file for its owner only: whole or not at all, also when the disk is full or the power fails. */
-export function writeWholeFile(path: string, content: string | Uint8Array) {
+export function writeFileAtomically(path: string, content: string | Uint8Array) {
   const draft = `${path}.new`
   const file = openSync(draft, 'w', 0o600)
   try {

@@ -6,7 +6,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from './errors.ts'
-import { writeWholeFile } from './atomic-write.ts'
+import { writeFileAtomically } from './atomic-write.ts'
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 
@@ -81,7 +81,7 @@ export function openSecrets({ dataDir, secretKey }: { dataDir: string; secretKey
   const path = join(dataDir, 'secret.key')
   if (!existsSync(path)) {
     refuseNewKey(dataDir, path)
-    writeWholeFile(path, `${randomToken()}\n`)
+    writeFileAtomically(path, `${randomToken()}\n`)
   }
   const key = readKeyFile(path)
   if (key.length < 32)
