@@ -14,7 +14,7 @@ import { watchConditions } from './containers/crash-loop.ts'
 import { sampleUsage } from './containers/usage/sampler.ts'
 import { DiskReserve } from './db/disk-reserve.ts'
 import { lockDataDir } from './db/instance-lock.ts'
-import { closeInOrder, keepTail, markInUse, refuseLostTail } from './db/wal-guard.ts'
+import { closeCleanly, persistWal, markInUse, refuseLostWal } from './db/wal-guard.ts'
 import type { Deps } from './deps.ts'
 import { keepLogs } from './logs/retention.ts'
 import { recover } from './deployments/recover.ts'
@@ -57,10 +57,10 @@ export async function serve(config: Config) {
   const hold = lockDataDir(config.dataDir)
   const reserve = new DiskReserve(config.dataDir)
   await reserve.makeRoomToStart()
-  for (const name of databases) refuseLostTail(join(config.dataDir, name))
+  for (const name of databases) refuseLostWal(join(config.dataDir, name))
   const deps = assemble(config)
   for (const { $client } of [deps.db, deps.logDb]) {
-    keepTail($client)
+    persistWal($client)
     markInUse($client.filename)
   }
   endTheFuture(deps.db)
@@ -89,7 +89,7 @@ export async function serve(config: Config) {
   stop.abort()
   deps.streams.endAll()
   await Promise.all([server.stop(), deps.jobs.stop(), ...background])
-  for (const { $client } of [deps.db, deps.logDb]) closeInOrder($client)
+  for (const { $client } of [deps.db, deps.logDb]) closeCleanly($client)
   hold.close()
   journal.info('stopped')
 }

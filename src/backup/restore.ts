@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { noteWhatRan } from '../db/restored.ts'
 import { openDatabase, openLogDatabase } from '../db/index.ts'
-import { closeInOrder } from '../db/wal-guard.ts'
+import { closeCleanly } from '../db/wal-guard.ts'
 import { Failure } from '../platform/errors.ts'
 import type { Manifest } from './format.ts'
 import { prove } from './prove.ts'
@@ -53,7 +53,7 @@ function upgrade(directory: string, { files }: Manifest) {
 
 /** Only the file moves, for all is in it: SQLite may leave empty ones beside it. */
 function close({ $client }: ReturnType<typeof openDatabase | typeof openLogDatabase>) {
-  closeInOrder($client)
+  closeCleanly($client)
   for (const end of ['-wal', '-shm']) rmSync($client.filename + end, { force: true })
 }
 

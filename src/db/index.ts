@@ -9,7 +9,7 @@ import { root } from '../platform/root.ts'
 import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { continueAfterAll } from './new-id.ts'
 import { ReservedDatabase } from './reserved-database.ts'
-import { keepTail } from './wal-guard.ts'
+import { persistWal } from './wal-guard.ts'
 import { refuseUnsound, damaged, explained } from './failures.ts'
 import * as logSchema from './log-schema.ts'
 import * as schema from './schema.ts'
@@ -48,7 +48,7 @@ export const openExisting = (path: string): Db =>
         'Start this version once, so that it is upgraded, then try again.',
       )
     sqlite.run('PRAGMA foreign_keys = ON')
-    keepTail(sqlite) // what this closes is another's to tidy up
+    persistWal(sqlite) // what this closes is another's to tidy up
     return drizzle(sqlite, { schema, casing: 'snake_case' })
   })
 

@@ -8,7 +8,7 @@ import { Failure } from '../platform/errors.ts'
  * What was written last is in a file beside the database until Davit ends in good order. Gone without
  * that, the database still opens, as it was hours ago or as new: that must not pass for the truth.
  */
-export function refuseLostTail(path: string) {
+export function refuseLostWal(path: string) {
   if (!existsSync(path) || existsSync(`${path}-wal`)) return
   const mark = markOf(path)
   if (!existsSync(mark) || readFileSync(mark, 'utf8') !== identityOf(path)) return
@@ -26,16 +26,16 @@ export function markInUse(path: string) {
 }
 
 /** Call it when all is in the one file again, before that is closed. */
-export const markWhole = (path: string) => rmSync(markOf(path), { force: true })
+export const clearInUse = (path: string) => rmSync(markOf(path), { force: true })
 
 /** A process that ends at once closes it too: SQLite is not to take the `-wal` away then. */
-export const keepTail = (sqlite: Database) =>
+export const persistWal = (sqlite: Database) =>
   void sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
 
 /** All is in the one file then, so that a copy of that alone is whole. */
-export function closeInOrder(sqlite: Database) {
+export function closeCleanly(sqlite: Database) {
   sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
-  markWhole(sqlite.filename)
+  clearInUse(sqlite.filename)
   sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0)
   sqlite.close()
 }

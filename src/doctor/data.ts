@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { checkDatabase, installationIn } from '../db/copy.ts'
 import { openExisting } from '../db/index.ts'
 import { checkKey } from '../db/installation.ts'
-import { refuseLostTail } from '../db/wal-guard.ts'
+import { refuseLostWal } from '../db/wal-guard.ts'
 import { Failure } from '../platform/errors.ts'
 import { openSecrets } from '../platform/secrets.ts'
 import { look, ok, wrong } from './finding.ts'
@@ -39,7 +39,7 @@ function lookAtRights(dataDir: string) {
 }
 
 function lookAtDatabase(what: string, path: string) {
-  refuseLostTail(path)
+  refuseLostWal(path)
   checkDatabase(path)
   return [ok(what, `${path} is sound`)]
 }

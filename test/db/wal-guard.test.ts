@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/db/index.ts'
-import { markInUse, markWhole, refuseLostTail } from '../../src/db/wal-guard.ts'
+import { markInUse, clearInUse, refuseLostWal } from '../../src/db/wal-guard.ts'
 
 function aDatabase() {
   const directory = mkdtempSync(join(tmpdir(), 'davit-unclean-'))
@@ -21,25 +21,25 @@ test('a database whose newest part was deleted is refused, until that is said to
   const path = aDatabase()
   markInUse(path)
   writeFileSync(`${path}-wal`, '')
-  refuseLostTail(path) // it crashed, and all is there
+  refuseLostWal(path) // it crashed, and all is there
 
   rmSync(`${path}-wal`)
-  expect(() => refuseLostTail(path)).toThrow('davit.db-wal, which holds what was written last')
+  expect(() => refuseLostWal(path)).toThrow('davit.db-wal, which holds what was written last')
   rmSync(`${path}-in-use`)
-  refuseLostTail(path)
+  refuseLostWal(path)
 })
 
 test('after an end in good order, and with another file in its place, nothing is missed', () => {
   const path = aDatabase()
   markInUse(path)
-  markWhole(path)
-  refuseLostTail(path)
+  clearInUse(path)
+  refuseLostWal(path)
 
   markInUse(path)
   copyFileSync(path, `${path}.copy`)
   rmSync(path)
   copyFileSync(`${path}.copy`, path)
-  refuseLostTail(path)
+  refuseLostWal(path)
 })
 
 test('a database that lost its tables is not taken for a new one', () => {
