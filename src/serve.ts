@@ -1,7 +1,7 @@
 import type { Server } from 'bun'
 import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { hasUsers, endTheFuture } from './accounts/store.ts'
+import { hasUsers, resetFutureTimes } from './accounts/store.ts'
 import { recoverRemovals } from './admin/remove-user.ts'
 import { createApp } from './app.tsx'
 import { assemble } from './assemble.ts'
@@ -63,7 +63,7 @@ export async function serve(config: Config) {
     persistWal($client)
     markInUse($client.filename)
   }
-  endTheFuture(deps.db)
+  resetFutureTimes(deps.db)
   await fillSecretValues(deps)
   for (const { $client } of [deps.db, deps.logDb]) $client.reserve = reserve
   const stop = new AbortController()

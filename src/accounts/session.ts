@@ -13,7 +13,7 @@ import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { isLoginAlive } from './login-alive.ts'
 import {
-  endTheFuture,
+  resetFutureTimes,
   tolerance,
   deleteExpiredSessions,
   deleteSession,
@@ -74,7 +74,7 @@ export function startSession(c: Context, deps: AccountDeps, user: UserRow) {
     throw new AppError('forbidden', 'This account is disabled. Ask an admin to enable it.')
   const { session: replaced, address } = (c as Context<Env>).var
   deleteExpiredSessions(deps.db)
-  endTheFuture(deps.db)
+  resetFutureTimes(deps.db)
   if (replaced) deleteSession(deps.db, replaced.id)
   deleteStaleSessions(deps.db, { userId: user.id, keep: limits.sessions - 1 })
   const token = randomToken()

@@ -199,7 +199,7 @@ export const tolerance = 24 * 3_600_000
  * What was made at a time to come counts as made now: a clock that ran ahead for a while leaves
  * nothing behind that is good for years.
  */
-export function endTheFuture(db: Store) {
+export function resetFutureTimes(db: Store) {
   const now = new Date()
   const from = new Date(now.getTime() + tolerance)
   for (const table of [sessions, apiTokens, invites])

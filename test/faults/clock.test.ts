@@ -2,7 +2,7 @@ import { afterEach, expect, onTestFinished, setSystemTime, test } from 'bun:test
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { endTheFuture, insertUser } from '../../src/accounts/store.ts'
+import { resetFutureTimes, insertUser } from '../../src/accounts/store.ts'
 import { countTry } from '../../src/accounts/throttle.ts'
 import { dropOldEvents } from '../../src/audit/retention.ts'
 import { recordEvent } from '../../src/audit/record.ts'
@@ -47,7 +47,7 @@ test('a login made while the clock ran years ahead ends in time', async () => {
     })
   setSystemTime()
   expect((await client.get('/projects')).status).toBe(200)
-  endTheFuture(t.db)
+  resetFutureTimes(t.db)
   expect((await use('/projects')).status).toBe(200)
   ahead(31 * day)
   expect((await use('/projects')).status).toBe(401)
