@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
-import { copyDatabase, installationIn, proveDatabase } from '../db/copy.ts'
+import { copyDatabase, installationIn, verifyDatabase } from '../db/copy.ts'
 import { refuseMissing } from '../db/failures.ts'
 import { Failure } from '../platform/errors.ts'
 import { randomToken, readKeyFile } from '../platform/secrets.ts'
@@ -11,7 +11,7 @@ import { version } from '../platform/root.ts'
 import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { contentOf, firstLine } from './format.ts'
 import type { FileName, Manifest } from './format.ts'
-import { prove } from './prove.ts'
+import { verify } from './verify.ts'
 import { extract } from './read.ts'
 import { refuseFullDisk, refuseTaken, removeLeftOvers, workPrefix } from './room.ts'
 
@@ -43,7 +43,7 @@ export async function makeBackup({ config, file, force, ...options }: BackupOpti
     const manifest = copyAll(work, { ...options, config })
     await write(draft, { work, manifest, passphrase: options.passphrase })
     for (const { name } of manifest.files) rmSync(join(work, name))
-    prove(work, await extract(draft, { ...options, directory: work }), { secretKey })
+    verify(work, await extract(draft, { ...options, directory: work }), { secretKey })
     if (!force) refuseTaken(target)
     renameSync(draft, target)
     return { manifest, size: statSync(target).size }
@@ -73,7 +73,7 @@ function copyAll(
     files: names.map((name) => ({
       name,
       size: statSync(join(work, name)).size,
-      rows: name === 'secret.key' ? null : proveDatabase(join(work, name)),
+      rows: name === 'secret.key' ? null : verifyDatabase(join(work, name)),
     })),
   }
 }

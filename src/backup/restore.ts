@@ -6,7 +6,7 @@ import { openDatabase, openLogDatabase } from '../db/index.ts'
 import { closeCleanly } from '../db/wal-guard.ts'
 import { Failure } from '../platform/errors.ts'
 import type { Manifest } from './format.ts'
-import { prove } from './prove.ts'
+import { verify } from './verify.ts'
 import { extract } from './read.ts'
 import { fillDataDir } from './target.ts'
 
@@ -30,7 +30,7 @@ export const restoreBackup = ({
     const manifest = await extract(file, { passphrase, directory })
     if (secretKey && manifest.key === 'file') throw keyBesides()
     const key = secretKey ?? manifest.settings.DAVIT_SECRET_KEY ?? null
-    prove(directory, manifest, { secretKey: key })
+    verify(directory, manifest, { secretKey: key })
     upgrade(directory, manifest)
     if (Object.keys(manifest.settings).length > 0) writeSettings(directory, manifest)
     return manifest

@@ -16,7 +16,7 @@ export const copyDatabase = (from: string, to: string) =>
   })
 
 /** Reads all of a database that nobody has open, and counts its rows; throws when it is not sound. */
-export const proveDatabase = (path: string): Counts =>
+export const verifyDatabase = (path: string): Counts =>
   explained(path, () => {
     using sqlite = new Database(path, { readonly: true })
     refuseUnsound(sqlite, 'integrity_check')

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { makeBackup } from '../../src/backup/make.ts'
 import { extract } from '../../src/backup/read.ts'
-import { proveDatabase } from '../../src/db/copy.ts'
+import { verifyDatabase } from '../../src/db/copy.ts'
 import { openExisting } from '../../src/db/index.ts'
 import { openVariables } from '../../src/environments/variable-store.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
@@ -128,7 +128,7 @@ async function open({
   mkdirSync(taken)
   try {
     await extract(file, { passphrase, directory: taken })
-    const rows = proveDatabase(join(taken, 'davit.db'))
+    const rows = verifyDatabase(join(taken, 'davit.db'))
     const secrets = openSecrets({ dataDir: taken, secretKey: null })
     const db = openExisting(join(taken, 'davit.db'))
     const [variable] = openVariables(db, secrets, environmentId)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { installationIn, proveDatabase } from '../db/copy.ts'
+import { installationIn, verifyDatabase } from '../db/copy.ts'
 import { checkKey } from '../db/installation.ts'
 import { Failure } from '../platform/errors.ts'
 import { Secrets, readKeyFile } from '../platform/secrets.ts'
@@ -9,13 +9,13 @@ import type { Manifest } from './format.ts'
  * Whether files that were taken out of a backup are what it says: each database is read whole, its rows
  * are counted again, and the key opens what is sealed. Throws otherwise.
  */
-export function prove(
+export function verify(
   directory: string,
   { files, key, instanceId }: Manifest,
   { secretKey }: { secretKey: string | null },
 ) {
   for (const { name, rows } of files)
-    if (rows && !Bun.deepEquals(proveDatabase(join(directory, name)), rows))
+    if (rows && !Bun.deepEquals(verifyDatabase(join(directory, name)), rows))
       throw untrue(`${name} has other rows than the backup says`)
   const installation = installationIn(join(directory, 'davit.db'))
   if (installation?.id !== instanceId) throw untrue('it is of another installation than it says')
