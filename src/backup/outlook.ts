@@ -9,7 +9,10 @@ import { Failure } from '../platform/errors.ts'
 import { lookForServices } from '../services/reconcile-after-restore.ts'
 
 /** What the next server will find of what ran, and what it will start again, in lines. */
-export async function tellOutlook({ dataDir, dockerHost }: Pick<Config, 'dataDir' | 'dockerHost'>) {
+export async function describeOutlook({
+  dataDir,
+  dockerHost,
+}: Pick<Config, 'dataDir' | 'dockerHost'>) {
   const path = join(dataDir, 'davit.db')
   const db = openExisting(path)
   const docker = connectDocker({ host: dockerHost })

@@ -1,5 +1,5 @@
 import { makeBackup } from '../backup/make.ts'
-import { tellContents } from '../backup/tell.ts'
+import { describeContents } from '../backup/describe.ts'
 import { parseConfig, settingsIn } from '../config.ts'
 import { bytes } from '../web/units.ts'
 import { print, readArguments, warn } from './command.ts'
@@ -26,7 +26,7 @@ export const backup: Command = async (args, env) => {
   })
   print(
     `${asked.file}: ${bytes(size)}, ${passphrase === null ? 'not sealed' : 'sealed'}, read again and whole`,
-    ...tellContents(manifest),
+    ...describeContents(manifest),
   )
   if (passphrase === null && manifest.key === 'file')
     warn('The key is in this file: whoever has it can read every secret. Keep it as one.')

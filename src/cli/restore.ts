@@ -1,8 +1,8 @@
 import { join } from 'node:path'
-import { tellOutlook } from '../backup/outlook.ts'
+import { describeOutlook } from '../backup/outlook.ts'
 import { isSealed } from '../backup/read.ts'
 import { restoreBackup, settingsFile } from '../backup/restore.ts'
-import { tellContents } from '../backup/tell.ts'
+import { describeContents } from '../backup/describe.ts'
 import { parseConfig } from '../config.ts'
 import { print, readArguments, warn } from './command.ts'
 import type { Command } from './command.ts'
@@ -17,8 +17,8 @@ export const restore: Command = async (args, env) => {
   const manifest = await restoreBackup({ config, file: asked.file, passphrase })
   print(
     `Restored into ${config.dataDir}`,
-    ...tellContents(manifest),
-    ...(await tellOutlook(config)),
+    ...describeContents(manifest),
+    ...(await describeOutlook(config)),
     '  not here  what volumes held, which is the engine’s; git mirrors, which are fetched again',
   )
   if (Object.keys(manifest.settings).length > 0)

@@ -4,7 +4,7 @@ import type { Manifest } from './format.ts'
 const shown = ['user', 'project', 'environment', 'variable', 'service', 'deployment']
 
 /** What is in a backup, in lines; no value of it. */
-export function tellContents({ davit, createdAt, key, settings, files }: Manifest) {
+export function describeContents({ davit, createdAt, key, settings, files }: Manifest) {
   const rows = files.find(({ name }) => name === 'davit.db')?.rows ?? {}
   const names = Object.keys(settings)
   return [
