@@ -19,7 +19,7 @@ import { endsWithin } from '../web/within.ts'
 import { changeUser } from './change-user.ts'
 import { DeleteUserModal } from './delete-user.tsx'
 import { userRemovalForm, userUpdateForm } from './forms.ts'
-import { giveAway, renewWebhooks } from './give-away.ts'
+import { transferAll, renewWebhooks } from './transfer.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { beginRemoval, removeUser } from './remove-user.ts'
 import type { RemovalDeps } from './remove-user.ts'
@@ -70,7 +70,7 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
   /** To someone who goes on with them. */
   async function handOn(c: Context, { heirId }: { heirId: string }) {
     const by = userOf(c)
-    const given = giveAway(deps, { id: c.req.param('id')!, by, heirId })
+    const given = transferAll(deps, { id: c.req.param('id')!, by, heirId })
     const { user, heir, projects, services, work } = given
     const names = { projects: projects.map(nameOf), services: services.map(nameOf) }
     audit(c, 'user.deleted', {

@@ -19,7 +19,7 @@ type Wanted = { id: string; by: User; heirId: string }
  * Deletes another user; what they own is the heir's from the same moment on, and keeps running. The
  * webhook secrets are replaced: who was deleted may know them.
  */
-export const giveAway = ({ db, secrets }: { db: Db; secrets: Secrets }, wanted: Wanted) =>
+export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wanted: Wanted) =>
   db.transaction(
     (tx) => {
       const { id, by, heirId } = wanted
