@@ -24,7 +24,7 @@ import { journal } from './platform/journal.ts'
 import { recoverServices } from './services/recover.ts'
 import { fillSecretValues } from './services/values.ts'
 import { watchServices } from './services/watch.ts'
-import { firstSignal, outliveReaders } from './platform/signals.ts'
+import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
 import { version } from './platform/root.ts'
 import { startWatchdog } from './platform/watchdog.ts'
 
@@ -51,7 +51,7 @@ function openDataDir({ dataDir }: Config) {
 export async function serve(config: Config) {
   process.umask(0o077) // databases, mirrors and keys are nobody else's to read
   const signalled = firstSignal() // heard from the start: one that comes early must not kill
-  outliveReaders()
+  surviveBrokenPipes()
   openDataDir(config)
   refuseHalfRestored(config.dataDir)
   const hold = lockDataDir(config.dataDir)

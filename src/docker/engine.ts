@@ -8,7 +8,7 @@ import { Failure } from '../platform/errors.ts'
 import { parseAddress } from './address.ts'
 import { readCertificates } from './certificates.ts'
 import { startDeadline } from './deadline.ts'
-import { EngineError, hangUp, refusal, unanswered, unreachable } from './failures.ts'
+import { EngineError, hangupSignal, refusal, unanswered, unreachable } from './failures.ts'
 import { socketStream } from './socket-stream.ts'
 import { sshLogin } from './ssh.ts'
 
@@ -121,7 +121,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       })
     },
 
-    hungUp: () => unreachable(address, hangUp),
+    hungUp: () => unreachable(address, hangupSignal),
   }
 
   async function negotiate(signal: AbortSignal | undefined) {

@@ -68,6 +68,8 @@ export const unanswered = (address: EngineAddress, call: string, milliseconds: n
   )
 
 /** Stands for a connection that the engine closed in good order, but too early. */
-export const hangUp = Object.assign(new Error('The connection ended.'), { code: 'ECONNRESET' })
+export const hangupSignal = Object.assign(new Error('The connection ended.'), {
+  code: 'ECONNRESET',
+})
 
 const isHangUp = (code: string | undefined) => code === 'ECONNRESET' || code === 'EPIPE'

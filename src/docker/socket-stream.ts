@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Dechunker } from './dechunk.ts'
-import { hangUp, refusal } from './failures.ts'
+import { hangupSignal, refusal } from './failures.ts'
 
 /** Bytes that come at once where more will follow at once. */
 const busy = 4096
@@ -84,7 +84,7 @@ async function readHead(connection: Connection) {
   let head = Buffer.alloc(0)
   for (;;) {
     const bytes = await connection.read()
-    if (!bytes) throw hangUp
+    if (!bytes) throw hangupSignal
     head = Buffer.concat([head, bytes])
     const end = head.indexOf('\r\n\r\n')
     if (end < 0) continue
@@ -107,7 +107,7 @@ async function* readBody(
     if (chunks?.done || left <= 0) return
     if (bytes.length >= busy) await sleep(rest)
   }
-  if (chunks || left !== Infinity) throw hangUp
+  if (chunks || left !== Infinity) throw hangupSignal
 }
 
 async function readText(body: AsyncIterable<Uint8Array>) {
