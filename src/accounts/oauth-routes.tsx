@@ -11,7 +11,7 @@ import { takeRememberedPage } from './next-page.ts'
 import { exchangeCode, findOAuthSettings, takeOAuthAttempt } from './oauth.ts'
 import { linkProfile, logInWithProfile } from './oauth-log-in.ts'
 import { fetchProfile, providerTrouble } from './oauth-provider.ts'
-import { leaveForProvider, takeState } from './oauth-state.ts'
+import { authorizationUrl, takeState } from './oauth-state.ts'
 import { startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
 import { findUser } from './user-store.ts'
@@ -27,7 +27,7 @@ export const oauthRoutes = (deps: OAuthDeps) => {
     .get('/auth/oauth', (c) => {
       findOAuthSettings(deps)
       if (c.var.user) return c.redirect('/dashboard', 303)
-      return c.redirect(leaveForProvider(c, deps, null), 303)
+      return c.redirect(authorizationUrl(c, deps, null), 303)
     })
     .get('/auth/oauth/callback', async (c) => {
       findOAuthSettings(deps)

@@ -10,7 +10,7 @@ import type { AccountDeps } from './session.ts'
 const cookie = { name: 'svc_oauth', path: '/auth' }
 
 /** Where to send this browser, for a login or to link an account to that user; only it can come back from there. */
-export function leaveForProvider(c: Context, deps: AccountDeps, userId: string | null) {
+export function authorizationUrl(c: Context, deps: AccountDeps, userId: string | null) {
   deleteAttemptsBefore(deps.db, new Date(Date.now() - attemptLifetime))
   const { state, url } = beginOAuth(deps, { userId })
   setBoundCookie(c, deps, { ...cookie, value: state, maxAge: attemptLifetime / 1000 })

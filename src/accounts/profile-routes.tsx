@@ -14,7 +14,7 @@ import { listIdentities } from './identity-store.ts'
 import { userJson } from './json.ts'
 import { LinkForm } from './linked-logins.tsx'
 import { findOAuthSettings } from './oauth.ts'
-import { leaveForProvider } from './oauth-state.ts'
+import { authorizationUrl } from './oauth-state.ts'
 import { PasswordForm, ProfileForm, ProfilePage } from './profile-page.tsx'
 import type { Drafts } from './profile-page.tsx'
 import { startSession } from './session.ts'
@@ -51,7 +51,7 @@ export const profileRoutes = (deps: AccountDeps) => {
       const { userId, address } = from(c)
       const { currentPassword: password = null } = c.var.input
       await confirmPassword(db, { userId, password, address })
-      const url = leaveForProvider(c, deps, userId)
+      const url = authorizationUrl(c, deps, userId)
       return moveOn(c, { to: url, json: () => ({ url }) })
     })
 
