@@ -11,7 +11,7 @@ import { report } from '../../platform/journal.ts'
 import { bytes } from '../../web/units.ts'
 import type { PruneDeps } from './facts.ts'
 import { countByKind } from './kinds.ts'
-import { goesByDefault } from './plan.ts'
+import { isTickedByDefault } from './plan.ts'
 import type { Judged } from './plan.ts'
 import { bytesOf, emptyOutcome, prune } from './prune.ts'
 import type { Asked, Outcome } from './prune.ts'
@@ -97,7 +97,7 @@ export class CleanUps {
     const run = this.#remember(job)
     const input = inputOf(job)
     try {
-      const choose = input.dueAt === undefined ? goesByDefault : isOldEnough
+      const choose = input.dueAt === undefined ? isTickedByDefault : isOldEnough
       await prune(this.#deps, { ...input, choose, signal }, run.outcome)
     } catch (error) {
       run.error = signal.aborted ? brokenOffBy(signal) : error
@@ -160,7 +160,7 @@ const given = {
 }
 
 /** A build cache of today makes the next build fast; it is worth more than its room. */
-const isOldEnough = (thing: Judged) => goesByDefault(thing) && thing.idle !== false
+const isOldEnough = (thing: Judged) => isTickedByDefault(thing) && thing.idle !== false
 
 /** What the schedule says of its last run; while the engine is away it has yet to run that day. */
 function scheduled({ outcome: { removed, skipped }, error }: CleanUp, lastRunAt: Date) {

@@ -3,7 +3,7 @@ import type { DiskShares } from './disk-shares.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 import { itemOf, thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
-import { goesByDefault } from './plan.ts'
+import { isTickedByDefault } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
 import { bytesOf } from './prune.ts'
 import type { Skipped } from './prune.ts'
@@ -22,7 +22,7 @@ const skippedJson = (thing: Skipped) => ({ ...thingJson(thing), reason: thing.re
 
 /** A dry run: `removed` is what would go by default, `candidates` what can be asked for. */
 export function previewJson({ candidates, kept }: Plan) {
-  const going = candidates.filter(goesByDefault)
+  const going = candidates.filter(isTickedByDefault)
   return {
     dryRun: true,
     removed: going.map(thingJson),
@@ -30,7 +30,7 @@ export function previewJson({ candidates, kept }: Plan) {
     bytes: bytesOf(going),
     candidates: candidates.map((thing) => ({
       ...judgedJson(thing),
-      byDefault: goesByDefault(thing),
+      byDefault: isTickedByDefault(thing),
     })),
     kept: kept.map(judgedJson),
   }

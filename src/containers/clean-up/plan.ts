@@ -31,7 +31,7 @@ export function planPrune(facts: Facts, what: readonly PruneKind[], now = new Da
 }
 
 /** What goes unless somebody chose otherwise: nobody else's, and no data. */
-export const goesByDefault = ({ kind, owner }: Pick<Judged, 'kind' | 'owner'>) =>
+export const isTickedByDefault = ({ kind, owner }: Pick<Judged, 'kind' | 'owner'>) =>
   kind !== 'volumes' && owner !== 'other'
 
 const judges: Record<PruneKind, (facts: Facts, now: Date) => (Thing & Verdict)[]> = {

@@ -5,7 +5,7 @@ import { kindLabels } from './kind-choice.tsx'
 import { itemOf, pruneKinds } from './kinds.ts'
 import type { PruneKind } from './kinds.ts'
 import { prunePath } from './page.tsx'
-import { goesByDefault } from './plan.ts'
+import { isTickedByDefault } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
 import { bytesOf } from './prune.ts'
 
@@ -67,7 +67,12 @@ const Choice = ({ candidates, what }: { candidates: Judged[]; what: readonly Pru
 const Thing = ({ thing }: { thing: Judged }) => (
   <li>
     <label class="prune-thing">
-      <input type="checkbox" name="items" value={itemOf(thing)} checked={goesByDefault(thing)} />
+      <input
+        type="checkbox"
+        name="items"
+        value={itemOf(thing)}
+        checked={isTickedByDefault(thing)}
+      />
       <Naming thing={thing} />
     </label>
   </li>
@@ -119,7 +124,7 @@ const byOwnerAndSize = (a: Judged, b: Judged) =>
   Number(a.owner === 'other') - Number(b.owner === 'other') || (b.bytes ?? 0) - (a.bytes ?? 0)
 
 function summary(candidates: Judged[]) {
-  const going = candidates.filter(goesByDefault)
+  const going = candidates.filter(isTickedByDefault)
   if (going.length === 0) return 'Nothing is ticked: all that can go is others’, or data.'
   const things = going.length === 1 ? '1 thing is ticked' : `${going.length} things are ticked`
   const back = bytesOf(going)

@@ -3,9 +3,9 @@ import { gatherFacts } from './facts.ts'
 import type { Facts, PruneDeps } from './facts.ts'
 import { itemOf, parseItem } from './kinds.ts'
 import type { PruneKind, Thing } from './kinds.ts'
-import { goesByDefault, planPrune } from './plan.ts'
+import { isTickedByDefault, planPrune } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
-import { takeAway } from './remove.ts'
+import { removeThing } from './remove.ts'
 
 export type Skipped = Thing & { reason: string }
 
@@ -56,7 +56,7 @@ export async function prune(
 
 function choose(
   plan: Plan,
-  { items, choose: isChosen = goesByDefault }: Asked & { choose?: (thing: Judged) => boolean },
+  { items, choose: isChosen = isTickedByDefault }: Asked & { choose?: (thing: Judged) => boolean },
 ): { go: Judged[]; skipped: Skipped[] } {
   if (!items) return { go: plan.candidates.filter(isChosen), skipped: unnamedVolumes(plan) }
   const named = new Set(items)
@@ -81,7 +81,7 @@ async function take(
   deps: PruneDeps,
   { thing, facts, outcome }: { thing: Judged; facts: Facts; outcome: Outcome },
 ) {
-  const taken = await takeAway(deps, thing, facts)
+  const taken = await removeThing(deps, thing, facts)
   if ('reason' in taken) outcome.skipped.push({ ...bare(thing), reason: taken.reason })
   else outcome.removed.push({ ...bare(thing), bytes: taken.bytes })
 }

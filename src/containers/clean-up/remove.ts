@@ -15,7 +15,7 @@ const gone: Taken = { reason: 'it was gone already' }
  * Removes one thing, if it still may go: what apps need is asked anew in the same moment, and nothing
  * is forced, so that the engine refuses what has come into use.
  */
-export async function takeAway(deps: PruneDeps, thing: Judged, facts: Facts): Promise<Taken> {
+export async function removeThing(deps: PruneDeps, thing: Judged, facts: Facts): Promise<Taken> {
   const isContainer = thing.kind === 'containers' && thing.owner === 'davit'
   if (isContainer) await deps.collector.finish(thing.id) // its last lines outlive it
   const { candidates, kept } = planPrune(withNeedsOf(deps, facts), [thing.kind])

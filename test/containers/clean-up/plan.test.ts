@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { Facts } from '../../../src/containers/clean-up/facts.ts'
 import type { PruneKind } from '../../../src/containers/clean-up/kinds.ts'
-import { goesByDefault, planPrune } from '../../../src/containers/clean-up/plan.ts'
+import { isTickedByDefault, planPrune } from '../../../src/containers/clean-up/plan.ts'
 import type { CacheEntry, UsedContainer, UsedImage } from '../../../src/docker/index.ts'
 
 const now = new Date('2026-05-04T12:00:00Z')
@@ -58,7 +58,7 @@ const app = { 'davit.instance': 'me', 'davit.kind': 'app', 'davit.environment': 
 function verdict(kind: PruneKind, of: Facts) {
   const { candidates, kept } = planPrune(of, [kind], now)
   const [thing] = [...candidates, ...kept]
-  const fate = kept.length > 0 ? 'stays' : goesByDefault(thing!) ? 'goes' : 'may go'
+  const fate = kept.length > 0 ? 'stays' : isTickedByDefault(thing!) ? 'goes' : 'may go'
   return `${fate}: ${thing!.reason}`
 }
 
@@ -246,7 +246,7 @@ describe('the build cache', () => {
     expect(candidates).toMatchObject([
       { name: 'make', bytes: 5, owner: 'builder', reason: 'last used 3 h ago', idle: false },
     ])
-    expect(goesByDefault(candidates[0]!)).toBe(true)
+    expect(isTickedByDefault(candidates[0]!)).toBe(true)
   })
 
   test('is idle after a day', () => {
