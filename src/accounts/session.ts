@@ -8,7 +8,7 @@ import { limits } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { cookieOptions, cookieValues, hostCookie } from '../web/cookies.ts'
-import { giveCsrfToken } from '../web/csrf.ts'
+import { setCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { isLoginAlive } from './login-alive.ts'
@@ -89,8 +89,8 @@ export function startSession(c: Context, deps: AccountDeps, user: UserRow) {
   })
   c.set('session', session)
   c.set('user', { id: user.id, email: user.email, name: user.name, role: user.role })
-  giveSessionCookie(c, deps, token)
-  giveCsrfToken(c, deps)
+  setSessionCookie(c, deps, token)
+  setCsrfToken(c, deps)
 }
 
 /** Logs this browser out. */
@@ -100,7 +100,7 @@ export function endSession(c: Context, deps: AccountDeps) {
   c.set('session', null)
   c.set('user', null)
   deleteCookie(c, cookieName(deps), sessionCookie(deps))
-  giveCsrfToken(c, deps)
+  setCsrfToken(c, deps)
 }
 
 function keepAlive(
@@ -116,11 +116,11 @@ function keepAlive(
   const expiresAt = isRenewed ? new Date(now + lifetime) : session.expiresAt
   unlessFull(() => {
     setSessionSeen(deps.db, { id: session.id, lastSeenAt: new Date(now), expiresAt })
-    if (isRenewed) giveSessionCookie(c, deps, token)
+    if (isRenewed) setSessionCookie(c, deps, token)
   })
 }
 
-const giveSessionCookie = (c: Context, deps: AccountDeps, token: string) =>
+const setSessionCookie = (c: Context, deps: AccountDeps, token: string) =>
   setCookie(c, cookieName(deps), token, { ...sessionCookie(deps), maxAge: lifetime / 1000 })
 
 const sessionCookie = ({ config }: AccountDeps) => ({ ...cookieOptions(config), httpOnly: true })

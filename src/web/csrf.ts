@@ -19,7 +19,7 @@ const unsafe = ['POST', 'PUT', 'PATCH', 'DELETE']
  * Makes a token of the request's session, or of the browser where nobody is logged in, and sets its
  * cookie. Call it again when the session changes.
  */
-export function giveCsrfToken(c: Context, deps: VisitorDeps) {
+export function setCsrfToken(c: Context, deps: VisitorDeps) {
   const random = randomToken()
   const token = `${random}.${mac(deps.secrets, holdersOf(c, deps)[0]!, random)}`
   c.set('csrfToken', token)
@@ -35,7 +35,7 @@ export const csrfToken = (deps: VisitorDeps) =>
       holders.some((by) => isGenuine(deps.secrets, by, held)),
     )
     if (token) c.set('csrfToken', token)
-    else giveCsrfToken(c, deps)
+    else setCsrfToken(c, deps)
     await next()
   })
 
