@@ -14,7 +14,7 @@ import { newestTime } from './store.ts'
 type Place = Pick<Config, 'dataDir' | 'secretKey'>
 
 /** The data directory: who may read it, whether the databases are sound and the key is theirs. */
-export async function lookAtData(place: Place): Promise<Finding[]> {
+export async function checkData(place: Place): Promise<Finding[]> {
   const { dataDir } = place
   const path = join(dataDir, 'davit.db')
   if (!existsSync(path)) return [ok('data', `nothing in ${dataDir} yet: the first start makes it`)]

@@ -9,7 +9,7 @@ const oldestApi = 1.41
 const mostDrift = 5000
 
 /** Whether the engine answers, and what it has of that which containers are kept in with. */
-export async function lookAtEngine(docker: Docker): Promise<Finding[]> {
+export async function checkEngine(docker: Docker): Promise<Finding[]> {
   const info = await docker.info({ signal: AbortSignal.timeout(15_000) })
   const running = await docker.listContainers({ signal: AbortSignal.timeout(15_000) })
   return [version(info), builds(info), bridge(running), confinement(info), clock(info)]

@@ -1,13 +1,13 @@
 import { unknownSettings } from '../config.ts'
 import type { Config } from '../config.ts'
 import { connectDocker } from '../docker/index.ts'
-import { lookAtData } from './data.ts'
-import { lookAtEngine } from './engine.ts'
+import { checkData } from './data.ts'
+import { checkEngine } from './engine.ts'
 import { look, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
-import { lookAtDisk, lookAtMemory, lookAtTools, lookAtVersions } from './machine.ts'
-import { lookAtPort } from './port.ts'
-import { lookAtPublishing } from './publishing.ts'
+import { checkDisk, checkMemory, checkTools, checkVersions } from './machine.ts'
+import { checkPort } from './port.ts'
+import { checkPublishing } from './publishing.ts'
 
 /** Looks at all that Davit needs, and changes none of it. */
 export async function examine(
@@ -16,16 +16,16 @@ export async function examine(
 ): Promise<Finding[]> {
   const docker = connectDocker({ host: config.dockerHost })
   const findings = await Promise.all([
-    look('davit', lookAtVersions),
+    look('davit', checkVersions),
     look('settings', () => lookAtSettings(env)),
-    look('engine', () => lookAtEngine(docker)),
-    look('git', lookAtTools),
-    look('memory', lookAtMemory),
-    look('disk', () => lookAtDisk('Davit', config.dataDir)),
+    look('engine', () => checkEngine(docker)),
+    look('git', checkTools),
+    look('memory', checkMemory),
+    look('disk', () => checkDisk('Davit', config.dataDir)),
     look('disk', async () => (docker.remote ? [] : engineDisk(docker))),
-    look('data', () => lookAtData(config)),
-    look('port', () => lookAtPort(config)),
-    look('apps', () => lookAtPublishing(config, docker)),
+    look('data', () => checkData(config)),
+    look('port', () => checkPort(config)),
+    look('apps', () => checkPublishing(config, docker)),
   ])
   return findings.flat()
 }
@@ -43,5 +43,5 @@ function lookAtSettings(env: Record<string, string | undefined>) {
 const engineDisk = async (docker: ReturnType<typeof connectDocker>) => {
   const signal = AbortSignal.timeout(15_000)
   const machine = await docker.machine({ signal }).catch(() => null)
-  return machine ? lookAtDisk('the engine', machine.folder) : []
+  return machine ? checkDisk('the engine', machine.folder) : []
 }

@@ -10,11 +10,11 @@ import type { Finding } from './finding.ts'
 /** Bytes of memory below which builds fail for no other reason. */
 const leastMemory = 256 * 2 ** 20
 
-export const lookAtVersions = () => [
+export const checkVersions = () => [
   ok('davit', `${version}, Bun ${Bun.version}, ${process.platform} ${release()} ${process.arch}`),
 ]
 
-export async function lookAtTools(): Promise<Finding[]> {
+export async function checkTools(): Promise<Finding[]> {
   const git = await gitVersion({ signal: AbortSignal.timeout(15_000) })
   const ssh = Bun.which('ssh')
   return [
@@ -30,7 +30,7 @@ export async function lookAtTools(): Promise<Finding[]> {
 /** A vendor's number may have more or fewer parts than three. */
 const padded = (number: string) => [...number.split('.'), '0', '0'].slice(0, 3).join('.')
 
-export function lookAtMemory(): Finding[] {
+export function checkMemory(): Finding[] {
   const free = availableMemory()
   const is = `${bytes(free)} of ${bytes(totalmem())} free, ${availableParallelism()} processors`
   return [
@@ -51,7 +51,7 @@ function availableMemory() {
 }
 
 /** The disk that a folder is on; nothing is said of a folder that is not there for us. */
-export async function lookAtDisk(whose: string, folder: string): Promise<Finding[]> {
+export async function checkDisk(whose: string, folder: string): Promise<Finding[]> {
   const space = await spaceOf(folder)
   if (!space) return []
   const is = `${bytes(space.free)} free for ${whose} in ${folder}`

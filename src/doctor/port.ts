@@ -7,7 +7,7 @@ import type { Finding } from './finding.ts'
 type Place = Pick<Config, 'dataDir' | 'host' | 'port'>
 
 /** Whether a Davit that runs answers, or one that starts could listen. */
-export async function lookAtPort(config: Place): Promise<Finding[]> {
+export async function checkPort(config: Place): Promise<Finding[]> {
   const { dataDir, port } = config
   if (port === 0) return [ok('port', 'any free one')]
   return [isLocked(dataDir) ? await lookAtServer(config) : tryToListen(config)]

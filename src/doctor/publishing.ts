@@ -13,7 +13,7 @@ import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 /** Whether apps stand on a host of their own, where no browser sends them the panel's cookies. */
-export async function lookAtPublishing(config: Config, docker: Docker): Promise<Finding[]> {
+export async function checkPublishing(config: Config, docker: Docker): Promise<Finding[]> {
   const setting = lookAtSetting(config)
   const opened = openCurrent(join(config.dataDir, 'davit.db'))
   if (!opened) return [setting]

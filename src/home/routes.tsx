@@ -39,7 +39,7 @@ export const dashboardRoutes = ({
   config: Config
 }) =>
   factory.createApp().get('/dashboard', async (c) => {
-    const engine = await lookAtEngine(docker)
+    const engine = await stateOfEngine(docker)
     const ownerId = userOf(c).id
     const places = placesOf({ db, config }, ownerId)
     const projects = listOverview(db, { ownerId, limit: shownProjects }).map(
@@ -60,7 +60,7 @@ export const dashboardRoutes = ({
     })
   })
 
-async function lookAtEngine(docker: Pick<Docker, 'info'>) {
+async function stateOfEngine(docker: Pick<Docker, 'info'>) {
   try {
     const info = await within(patience, docker.info())
     if (info) return { ok: true, detail: `Docker Engine ${info.version}` }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
-import { lookAtData } from '../../src/doctor/data.ts'
+import { checkData } from '../../src/doctor/data.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
 
 function aDataDir() {
@@ -20,7 +20,7 @@ function aDataDir() {
 
 /** What is well, and what is to be done. */
 async function found(place: ReturnType<typeof aDataDir>) {
-  const findings = await lookAtData(place)
+  const findings = await checkData(place)
   return Object.fromEntries(findings.map(({ what, todo }) => [what, todo ?? 'ok']))
 }
 

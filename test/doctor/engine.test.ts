@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { lookAtEngine } from '../../src/doctor/engine.ts'
+import { checkEngine } from '../../src/doctor/engine.ts'
 import { sandbox } from '../docker/sandbox.ts'
 
 const { docker, run, options } = sandbox()
@@ -7,7 +7,7 @@ const { docker, run, options } = sandbox()
 test('the doctor reports what builds reach on the default bridge', async () => {
   const { name } = options()
   await run('sleep 999', { name })
-  const found = (await lookAtEngine(docker)).find(({ what }) => what === 'bridge')!
+  const found = (await checkEngine(docker)).find(({ what }) => what === 'bridge')!
   expect(found.is).toMatch(/^builds can reach \d+ containers? on the default bridge: /)
   expect(found.is).toContain(name)
   expect(found.todo).toContain('networks of their own')

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { eq } from 'drizzle-orm'
 import { ConfigError, parseConfig } from '../../src/config.ts'
 import { users } from '../../src/db/schema.ts'
-import { lookAtPublishing } from '../../src/doctor/publishing.ts'
+import { checkPublishing } from '../../src/doctor/publishing.ts'
 import { placesOf } from '../../src/projects/places.ts'
 import { aProject, answerOf, anApp, logOf } from '../deployments/apps.ts'
 import { testApp } from '../support/app.ts'
@@ -81,7 +81,7 @@ test('the doctor names containers that are where they no longer would be', async
   const find = async (env: Record<string, string>) => {
     const DAVIT_DATA_DIR = mkdtempSync(`${t.dataDir}/copy-`)
     await Bun.write(`${DAVIT_DATA_DIR}/davit.db`, t.db.$client.serialize())
-    return lookAtPublishing(parseConfig({ DAVIT_DATA_DIR, ...env }), t.docker)
+    return checkPublishing(parseConfig({ DAVIT_DATA_DIR, ...env }), t.docker)
   }
 
   expect(await find({})).toEqual([
