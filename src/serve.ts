@@ -71,7 +71,7 @@ export async function serve(config: Config) {
   const server = listen(config, (request, server) => app.fetch(request, { server }))
 
   const background = [
-    ...takeUp(deps, { signal: stop.signal }),
+    ...resume(deps, { signal: stop.signal }),
     watchConditions(deps, { signal: stop.signal }),
     keepSchedule(deps, { signal: stop.signal }),
     sampleUsage(deps, { signal: stop.signal }),
@@ -95,7 +95,7 @@ export async function serve(config: Config) {
 }
 
 /** Goes on with what the last process left, and keeps what the database says true until the signal. */
-export function takeUp(deps: Deps, { signal }: { signal: AbortSignal }): Promise<void>[] {
+export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise<void>[] {
   const recovery = [recover, recoverServices].map((work) => work(deps, { signal }))
   return [
     ...recovery,

@@ -8,7 +8,7 @@ import * as schema from '../../src/db/schema.ts'
 import type { Deps } from '../../src/deps.ts'
 import type { Git } from '../../src/git/git.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
-import { takeUp } from '../../src/serve.ts'
+import { resume } from '../../src/serve.ts'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { insertUser } from '../../src/accounts/store.ts'
 import { TestClient } from '../support/client.ts'
@@ -100,7 +100,7 @@ export class Installation {
     })
     this.deps = deps
     this.#client = undefined
-    this.#background = takeUp(deps, { signal }).map((work) =>
+    this.#background = resume(deps, { signal }).map((work) =>
       work.catch((error) => world.journal.push(`background work failed: ${Bun.inspect(error)}`)),
     )
   }
