@@ -3,7 +3,6 @@ import { setupCodeFor } from './accounts/admission.ts'
 import type { Config } from './config.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
 import { Conditions } from './runtime/conditions.ts'
-import { LiveLogs } from './containers/live-logs.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
@@ -46,8 +45,7 @@ export function assemble(config: Config, overrides: Overrides = {}): Deps {
   const feed = new EngineFeed()
   const conditions = new Conditions()
   const usage = new UsagePoller({ docker, feed, logDb }, { interval: usageInterval })
-  const liveLogs = new LiveLogs({ docker, feed })
-  const watching = { feed, conditions, usage, liveLogs }
+  const watching = { feed, conditions, usage }
 
   const masks = new Masks({ db, secrets })
   const logs = new Logs({ config, logDb })

@@ -2,7 +2,6 @@ import type { Config } from './config.ts'
 import type { Conditions } from './runtime/conditions.ts'
 import type { CleanUps } from './containers/clean-up/clean-ups.ts'
 import type { UsagePoller } from './containers/usage/poller.ts'
-import type { LiveLogs } from './containers/live-logs.ts'
 import type { Db, LogDb } from './db/index.ts'
 import type { Docker, EngineFeed } from './docker/index.ts'
 import type { Git } from './git/git.ts'
@@ -31,8 +30,6 @@ export type Deps = {
   cleanUps: CleanUps
   /** What containers use, asked once for all who watch. */
   usage: UsagePoller
-  /** The logs of containers that someone watches. */
-  liveLogs: LiveLogs
   git: Git
   /** Stores the lines of logs, and tells of them and of changes of state, by the id of a deployment, environment or service. */
   logs: Logs

@@ -109,10 +109,10 @@ export const outputLine = logLine.extend({
   container: z.string(),
 })
 
-/** A line of a container as the engine keeps it; its id is the engine's timestamp, to the nanosecond. */
+/** A line of a container; its id is its number where it is kept, else the engine's timestamp, to the nanosecond. */
 export const containerLine = z.object({
   time: z.string(),
-  stream: z.enum(['stdout', 'stderr']),
+  stream: z.enum(['system', 'stdout', 'stderr']),
   text: z.string(),
   id: z.string(),
 })

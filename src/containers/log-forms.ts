@@ -30,7 +30,7 @@ export const containerLogQuery = z.object({
   /** The id of the last line that was seen. */
   after: z
     .string()
-    .regex(lineId, 'wants the id of a line, such as 2026-11-20T03:00:00.123456789Z.')
+    .regex(lineId, 'wants the id of a line, such as 1234 or 2026-11-20T03:00:00.123456789Z.')
     .optional(),
   stream: z.enum(['stdout', 'stderr'], 'wants stdout or stderr.').optional(),
   /** Only lines with this text, in whatever case. */

@@ -1,8 +1,8 @@
 import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { sseEvent } from '../web/sse.ts'
-import type { LineFormat } from './log-batch.ts'
-import { systemLineHtml } from './log-line.ts'
+import { lineHtml } from './log-line.ts'
+import type { LineFormat } from './log-line.ts'
 
 /** The container's, or `away` while the engine can't be asked; why the stream is over. */
 type LogState = Container['state'] | 'away'
@@ -10,7 +10,6 @@ type LogEnd = 'removed' | 'unreadable' | 'until'
 
 /** Something that happened to the log, in between its lines. */
 export class LogNote {
-  readonly size = 200
   readonly #time = new Date().toISOString()
 
   constructor(readonly about: { text?: string | null; state?: LogState; done?: LogEnd }) {}
@@ -25,7 +24,8 @@ export class LogNote {
   }
 
   #line(text: string, format: LineFormat) {
-    if (format !== 'json') return systemLineHtml(this.#time, text)
+    const line = { timestamp: this.#time, stream: 'system', text } as const
+    if (format !== 'json') return lineHtml(line)
     return JSON.stringify({ time: this.#time, stream: 'system', text, id: null })
   }
 }

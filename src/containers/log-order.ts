@@ -5,8 +5,8 @@ import type { Line } from './log-line.ts'
  * of one stream never go back in time.
  */
 export class LogOrder {
-  readonly #last = { stdout: '', stderr: '' }
-  readonly #isBack = { stdout: false, stderr: false }
+  readonly #last = { stdout: '', stderr: '', system: '' }
+  readonly #isBack = { stdout: false, stderr: false, system: false }
 
   isNew({ stream, timestamp }: Line) {
     const last = this.#last[stream]

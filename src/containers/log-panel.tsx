@@ -1,18 +1,16 @@
 import { raw } from 'hono/html'
-import type { Docker } from '../docker/index.ts'
-import type { Masks } from '../logs/masks.ts'
 import { Failure } from '../platform/errors.ts'
 import { assetPath } from '../web/static.ts'
 import type { Found, Place } from './find.ts'
 import { lineHtml } from './log-line.ts'
 import type { Line } from './log-line.ts'
 import { sourceOf } from './log-source.ts'
-import { readTail } from './log-tail.ts'
+import type { LogDeps } from './log-source.ts'
 import { LogTools } from './log-tools.tsx'
 import { containerPath } from './row.ts'
 
 /** What the page itself carries; the viewer goes on from it. */
-const page = { tail: 200, maxSize: 64 * 1024 }
+const page = { tail: 200, maxLength: 64 * 1024 }
 
 /** The end of a container's log, as its page shows it. */
 export type ContainerLog = {
@@ -25,14 +23,14 @@ export type ContainerLog = {
 }
 
 export async function logOf(
-  deps: { docker: Docker; masks: Masks },
+  deps: LogDeps,
   found: Found,
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<ContainerLog> {
   const { id } = found.container
   const kept = keptPath(found.place)
   try {
-    const lines = await readTail(deps, sourceOf(deps, found), { ...page, signal })
+    const lines = await sourceOf(deps, found).last({ ...page, signal })
     return { id, lines, problem: null, kept }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
@@ -76,14 +74,16 @@ export const ContainerLogPanel = ({ log }: { log: ContainerLog }) => (
 const viewerOf = (log: ContainerLog) =>
   log.problem ? {} : { 'data-container-log': logPath(log), 'data-last': log.lines.at(-1)?.id ?? '' }
 
-/** Live is not complete: the engine's own log skips lines when its files rotate under a burst. */
+/** The engine's own log is not complete: it skips lines when its files rotate under a burst. */
 const Reach = ({ kept }: { kept: string | null }) => (
   <p class="muted log-reach">
-    This follows the engine’s own log, which ends with the container and can skip lines in a burst.{' '}
-    {kept && (
+    {kept ? (
       <>
-        Complete, and over all deployments: <a href={kept}>the logs of the environment</a>.
+        What it writes is here after a second at most, and stays when it is gone:{' '}
+        <a href={kept}>all logs</a>.
       </>
+    ) : (
+      'This follows the engine’s own log, which ends with the container and can skip lines in a burst.'
     )}
   </p>
 )

@@ -1,31 +1,30 @@
 import type { Context } from 'hono'
-import type { Masks } from '../logs/masks.ts'
+import type { Env } from '../web/factory.ts'
+import { linesAsHtml, linesAsJson } from '../logs/lines-answer.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
-import { linesAsHtml, linesAsJson } from '../logs/lines-answer.ts'
 import { query } from '../web/query.ts'
 import { sse } from '../web/sse.ts'
 import type { Streams } from '../web/streams.ts'
+import { textFile } from '../web/text-file.ts'
 import { userOf } from '../web/user-of.ts'
 import { findContainer } from './find.ts'
 import type { FindDeps } from './find.ts'
-import type { LiveLogs } from './live-logs.ts'
-import { LogBatch } from './log-batch.ts'
-import type { LineFormat } from './log-batch.ts'
-import { downloadLog } from './log-download.ts'
-import { logFilter } from './log-filter.ts'
-import { followContainerLog, readUntil } from './log-follow.ts'
 import { containerLogQuery } from './log-forms.ts'
 import type { ContainerLogQuery } from './log-forms.ts'
-import { lineHtml, lineId, lineJson } from './log-line.ts'
-import type { LogSource } from './log-read.ts'
+import { isUnreadable } from './engine-log.ts'
+import { itemOf, lineHtml, lineId, lineJson } from './log-line.ts'
+import type { Line, LineFormat } from './log-line.ts'
+import { endNote } from './log-note.ts'
 import { sourceOf } from './log-source.ts'
-import { readTail } from './log-tail.ts'
+import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
 
 /** Lines to begin with, unless the request says otherwise. */
 const defaultTail = 500
+const maxTail = 10_000
 
-type RouteDeps = FindDeps & { masks: Masks; liveLogs: LiveLogs; streams: Streams }
+type RouteDeps = FindDeps & LogDeps & { streams: Streams }
+type Asked = { source: LogSource; wanted: ContainerLogQuery }
 
 /** The log of a container: a stream by default, else its last lines, or a text file. */
 export const containerLogRoutes = (deps: RouteDeps) =>
@@ -34,21 +33,14 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     const id = c.req.param('id')
     const source = sourceOf(deps, await findContainer(deps, { id, user: userOf(c), signal }))
     const wanted = c.req.valid('query')
-    if (wanted.download !== undefined) return downloadLog(c, deps, { source, wanted })
+    if (wanted.download !== undefined) return download(c, { source, wanted })
     if (wantsStream(c, wanted)) return stream(c, deps, { source, wanted })
     const tail = wanted.tail ?? (wanted.since ? maxTail : defaultTail)
-    const lines = await readTail(deps, source, {
-      ...wanted,
-      tail,
-      passes: logFilter(wanted),
-      signal,
-    })
+    const lines = await source.last({ ...wanted, tail, signal })
     c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
     if (clientOf(c) === 'program') return linesAsJson(c, { lines, json: lineJson })
     return linesAsHtml(c, { lines, html: (line) => lineHtml(line, wanted) })
   })
-
-const maxTail = 10_000
 
 /** Lines are asked for as JSON or as a fragment; everything else follows the log. */
 function wantsStream(c: Context, { format }: ContainerLogQuery) {
@@ -56,29 +48,56 @@ function wantsStream(c: Context, { format }: ContainerLogQuery) {
   return clientOf(c) === 'browser'
 }
 
-function stream(
-  c: Context,
-  deps: RouteDeps,
-  { source, wanted }: { source: LogSource; wanted: ContainerLogQuery },
-) {
+/** All there is as plain text with times. */
+async function download(c: Context, { source, wanted }: Asked) {
+  const stopped = new AbortController()
+  const signal = AbortSignal.any([c.req.raw.signal, stopped.signal])
+  const pieces = source.each({ ...wanted, after: undefined, signal })
+  const first = await pieces.next() // while an answer can still say what is wrong
+  return textFile(c, {
+    name: `container-${c.req.param('id')!.slice(0, 12)}.log`,
+    pieces: texts(),
+    stop: () => stopped.abort(),
+  })
+
+  async function* texts() {
+    if (!first.done) yield textOf(first.value)
+    for await (const lines of pieces) yield textOf(lines)
+  }
+}
+
+const textOf = (lines: Line[]) =>
+  lines.map(({ timestamp, text }) => `${timestamp} ${text}\n`).join('')
+
+function stream(c: Context<Env>, deps: RouteDeps, { source, wanted }: Asked) {
   const { tail, since, until, timestamps } = wanted
   const after = lastLineId(c) ?? wanted.after
   const begin = tail ?? (since || after ? undefined : defaultTail)
   const format: LineFormat = wanted.format === 'json' ? 'json' : timestamps ? 'html' : 'bare'
-  const passes = logFilter(wanted)
   return sse(c, {
     streams: deps.streams,
-    events: async function* (signal) {
-      const asked = { tail: begin, since, after, signal }
-      const events = until
-        ? readUntil(deps, source, { ...asked, until })
-        : followContainerLog(deps, source, asked)
-      for await (const event of events) {
-        const shown = passes && event instanceof LogBatch ? event.only(passes) : event
-        if (shown) yield shown.events(format)
-      }
+    events: (signal) => {
+      const asked = { ...wanted, tail: begin, after, signal }
+      return until ? readUntil(source, asked) : source.follow(asked)
     },
+    render: (item) => item.events(format),
   })
+}
+
+/** What there is up to a time, and nothing that comes. */
+async function* readUntil(
+  source: LogSource,
+  { tail, after, ...wanted }: LogWanted & { after: string | undefined },
+): AsyncGenerator<LogItem> {
+  try {
+    if (tail !== undefined && after === undefined)
+      yield itemOf(await source.last({ ...wanted, tail }))
+    else for await (const lines of source.each({ ...wanted, after })) yield itemOf(lines)
+    yield endNote('until')
+  } catch (error) {
+    if (!isUnreadable(error)) throw error
+    yield endNote('unreadable')
+  }
 }
 
 /** A strange id is taken as none, so that a client that keeps sending it does not fail for ever. */

@@ -1,10 +1,60 @@
+import type { LogDb } from '../db/index.ts'
+import type { Docker, EngineFeed } from '../docker/index.ts'
+import { outputOf } from '../logs/answer-log.tsx'
+import type { Logs } from '../logs/logs.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
+import { engineLog } from './engine-log.ts'
 import type { Found } from './find.ts'
-import type { LogSource } from './log-read.ts'
+import { keptLog } from './kept-log.ts'
+import type { Line, LineFormat } from './log-line.ts'
 
-/** The log of a container; the secrets of its app or service are hidden in it, whoever reads. */
-export const sourceOf = ({ masks }: { masks: Masks }, { container, place }: Found): LogSource => ({
-  id: container.id,
-  mask: async () => (place.kind === 'own' ? masks.ofContainer(container) : nothingHidden),
-})
+export type LogDeps = {
+  docker: Docker
+  feed: EngineFeed
+  logDb: LogDb
+  logs: Logs
+  masks: Masks
+}
+
+/** Which lines are asked for; what is left out doesn't matter. */
+export type LogWanted = {
+  /** The last ones to begin with. */
+  tail?: number | undefined
+  since?: Date | undefined
+  until?: Date | undefined
+  stream?: 'stdout' | 'stderr' | undefined
+  /** A text, whatever the case of its letters. */
+  search?: string | undefined
+  signal: AbortSignal
+}
+
+/** Lines, or what happened between them, as SSE events. */
+export type LogItem = { events: (format: LineFormat) => string | Uint8Array }
+
+/** Where the log of a container is read. */
+export type LogSource = {
+  /** The last lines, oldest first; fewer when they are very long. */
+  last: (wanted: LogWanted & { tail: number; maxLength?: number }) => Promise<Line[]>
+  /** All lines, oldest first, some at a time. */
+  each: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<Line[]>
+  /**
+   * The lines that are asked for, or those after one, then those that come, without a gap or a repeat as
+   * far as they are still there, and what happens to the container between them.
+   */
+  follow: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<LogItem>
+}
+
+/**
+ * What the containers of environments and services write is kept, and read there; others are read from
+ * the engine. The secrets of an app or service are hidden, whoever reads.
+ */
+export function sourceOf(deps: LogDeps, { container, place }: Found): LogSource {
+  const source = place.kind === 'own' ? (place.environment ?? place.service) : null
+  if (source) return keptLog(deps, container, outputOf(source))
+  return engineLog(deps, container.id, () => maskOf(deps, { container, place }))
+}
+
+/** What hides the secrets of a container's app or service at this moment. */
+export const maskOf = async ({ masks }: { masks: Masks }, { container, place }: Found) =>
+  place.kind === 'own' ? masks.ofContainer(container) : nothingHidden

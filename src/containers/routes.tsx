@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
-import type { LogDb } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -20,10 +19,11 @@ import { containerDetailsJson } from './json.ts'
 import { containerListRoutes } from './list-routes.tsx'
 import type { ListDeps } from './list-routes.tsx'
 import { logOf } from './log-panel.tsx'
+import type { LogDeps } from './log-source.ts'
 import { containerPath } from './row.ts'
 import { statsOf } from './usage/panel.tsx'
 
-type RouteDeps = ListDeps & ViewDeps & { config: Config; logDb: LogDb }
+type RouteDeps = ListDeps & ViewDeps & LogDeps & { config: Config }
 
 /** Containers: look at one, stop it, start it again. */
 export const containerRoutes = (deps: RouteDeps) => {

@@ -5,7 +5,7 @@ import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Masks } from '../logs/masks.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Place } from './find.ts'
-import { sourceOf } from './log-source.ts'
+import { maskOf } from './log-source.ts'
 
 export type ShownVariable = {
   key: string
@@ -29,7 +29,7 @@ export async function shownEnvironment(
   const isApp = place.kind === 'own' && place.environment !== null
   const variables = isApp ? openVariables(deps.db, deps.secrets, place.environment!.id) : []
   const stored = new Map(variables.map((variable) => [variable.key, variable]))
-  const { mask } = await sourceOf(deps, { container, place }).mask()
+  const { mask } = await maskOf(deps, { container, place })
 
   const show = (entry: string): ShownVariable => {
     const at = entry.indexOf('=')

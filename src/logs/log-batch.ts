@@ -4,8 +4,7 @@ import type { Line } from './log-line.tsx'
 
 /** Lines of a log that are stored already, in order, rendered once for all who watch. */
 export class LogBatch {
-  #html: Uint8Array | undefined
-  #json: Uint8Array | undefined
+  readonly #encoded = new Map<(line: Line) => string, Uint8Array>()
 
   constructor(
     readonly lines: Line[],
@@ -30,18 +29,32 @@ export class LogBatch {
     )
   }
 
+  /** The lines that pass; itself when all do, null when none does. */
+  only(passes: (line: Line) => boolean) {
+    const lines = this.lines.filter(passes)
+    if (lines.length === this.lines.length) return this
+    return lines.length > 0 ? new LogBatch(lines, this.state) : null
+  }
+
   /** As SSE events whose data is a line's HTML. */
   get html() {
-    return (this.#html ??= this.#encode(lineHtml))
+    return this.encoded(lineHtml)
   }
 
   /** As SSE events whose data is a line's JSON. */
   get json() {
-    return (this.#json ??= this.#encode((line) => JSON.stringify(lineJson(line))))
+    return this.encoded(jsonOf)
   }
 
-  #encode(render: (line: Line) => string) {
+  /** As SSE events, once for each way to render a line. */
+  encoded(render: (line: Line) => string) {
+    const known = this.#encoded.get(render)
+    if (known) return known
     const events = this.lines.map((line) => sseEvent({ id: line.sequence, data: render(line) }))
-    return new TextEncoder().encode(events.join(''))
+    const made = new TextEncoder().encode(events.join(''))
+    this.#encoded.set(render, made)
+    return made
   }
 }
+
+const jsonOf = (line: Line) => JSON.stringify(lineJson(line))

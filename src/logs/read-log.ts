@@ -31,6 +31,8 @@ export type LogFilter = {
   /** Milliseconds since 1970, both inclusive. */
   since?: number | undefined
   until?: number | undefined
+  /** The name of a container. */
+  container?: string | undefined
 }
 
 /** The lines after that sequence as they were stored, oldest first. */
@@ -152,12 +154,20 @@ const mayContain = ({ data }: Block, search = '') =>
   search.includes('*') ||
   unpack(data).toLowerCase().includes(packed(search).toLowerCase())
 
-function passing({ search = '', stream, since = -Infinity, until = Infinity }: LogFilter) {
+/** Whether a line, as it may be shown, is wanted. */
+export function passing({
+  search = '',
+  stream,
+  container,
+  since = -Infinity,
+  until = Infinity,
+}: LogFilter) {
   const wanted = search.toLowerCase()
   return ({ time, text, ...line }: Line) =>
     time >= since &&
     time <= until &&
     (stream === undefined || line.stream === stream) &&
+    (container === undefined || line.container === container) &&
     (wanted === '' || text.toLowerCase().includes(wanted))
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Line } from '../../src/containers/log-line.ts'
-import { nothingHidden } from '../../src/logs/masks.ts'
+import { noMask } from '../../src/logs/mask.ts'
 import { Numbering } from '../../src/containers/log-line.ts'
 import { LogOrder } from '../../src/containers/log-order.ts'
 import { LogPlace } from '../../src/containers/log-place.ts'
@@ -8,7 +8,7 @@ import { LogPlace } from '../../src/containers/log-place.ts'
 const second = '2026-11-20T03:00:00'
 
 /** A line at that nanosecond of the second, as the engine tells it. */
-const told = (nanoseconds: number, stream: Line['stream'] = 'stdout') => ({
+const told = (nanoseconds: number, stream: 'stdout' | 'stderr' = 'stdout') => ({
   stream,
   timestamp: `${second}.${String(nanoseconds).padStart(9, '0')}Z`,
   text: String(nanoseconds),
@@ -16,7 +16,7 @@ const told = (nanoseconds: number, stream: Line['stream'] = 'stdout') => ({
 
 function lines(...sent: ReturnType<typeof told>[]) {
   const numbering = new Numbering()
-  return sent.map((line) => numbering.number(line, nothingHidden))
+  return sent.map((line) => numbering.number(line, noMask))
 }
 
 const ids = (lines: Line[]) => lines.map(({ id }) => id.slice(second.length))

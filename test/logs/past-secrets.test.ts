@@ -13,7 +13,7 @@ import { Failure } from '../../src/platform/errors.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { aRunning } from '../containers/engine.ts'
 import { LogBatch } from '../../src/logs/log-batch.ts'
-import { anEnvironment, collect, linesUntil } from './collecting.ts'
+import { anEnvironment, collect, linesUntil, written } from './collecting.ts'
 import type { Line } from './collecting.ts'
 
 const value = 'hunter2-of-production'
@@ -251,7 +251,7 @@ test('a container that still has a deleted secret shows it neither live nor in w
   const stored = readBlock(getNewestBlock(t.logDb, outputOf(environment))!)
   expect(JSON.stringify(stored)).not.toContain('hunter2')
   const live = await ada.get(`/containers/${id}/logs`)
-  expect(live.json.items.map(({ text }: Line) => text)).toEqual(['first ***', 'then ***'])
+  expect(written(live.json.items)).toEqual(['first ***', 'then ***'])
   const { text } = await ada.page(`/containers/${id}`)
   expect(text).toContain('then ***')
   expect(text).not.toContain('hunter2')

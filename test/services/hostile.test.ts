@@ -3,6 +3,8 @@ import { labelsFor } from '../../src/docker/labels.ts'
 import { ownFile } from '../../src/services/own-file.ts'
 import { updateService } from '../../src/services/store.ts'
 import { sealValues } from '../../src/services/values.ts'
+import { collect, linesUntil, written } from '../logs/collecting.ts'
+import type { Line } from '../logs/collecting.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { tarContext } from '../support/images.ts'
@@ -83,8 +85,11 @@ test('I1: a secret that was changed stays hidden in the log of the container tha
   const { id, containers } = await made(t, ada, compose, { THE_TOKEN: 'hunter2-before' })
   const values = new Map([['THE_TOKEN', 'hunter2-after']])
   updateService(t.db, id, sealValues(t, { id, template: ownFile, compose, values }))
+  collect(t)
+  const isWritten = ({ stream }: Line) => stream === 'stdout'
+  await linesUntil(ada, `/services/${id}/output`, isWritten)
   const { json } = await ada.get(`/containers/${containers[0].id}/logs?tail=10`)
-  expect(json.items.map(({ text }: { text: string }) => text)).toEqual(['it is ***'])
+  expect(written(json.items)).toEqual(['it is ***'])
 })
 
 async function build(

@@ -1,0 +1,221 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resync } from '../live/hub.ts'
+import type { Container, ContainerLogsOptions, Docker, EngineFeed } from '../docker/index.ts'
+import { EngineError } from '../docker/index.ts'
+import type { SourceMask } from '../logs/masks.ts'
+import { Failure } from '../platform/errors.ts'
+import { noContainer } from './find.ts'
+import { itemOf, Numbering, timestampOf } from './log-line.ts'
+import type { Line } from './log-line.ts'
+import { awayNote, changeNote, endNote, gapNote } from './log-note.ts'
+import { LogOrder } from './log-order.ts'
+import { LogPlace } from './log-place.ts'
+import type { LogItem, LogSource, LogWanted } from './log-source.ts'
+
+/** Characters of lines that are answered at once. */
+const usualLength = 4 * 1024 * 1024
+
+/** Milliseconds before the engine is asked again after its stream ended: first, and at most. */
+const pauses = { first: 250, longest: 10_000 }
+
+type EngineDeps = { docker: Docker; feed: EngineFeed }
+
+/** The log of a container as the engine has it; `mask` says what hides its secrets at this moment. */
+export function engineLog(
+  { docker, feed }: EngineDeps,
+  id: string,
+  mask: () => Promise<SourceMask>,
+): LogSource {
+  return { last, each, follow }
+
+  /** As it comes in; with a place, only what is behind it. */
+  async function* read({
+    place,
+    ...wanted
+  }: Pick<LogWanted, 'tail' | 'since' | 'until' | 'signal'> & {
+    place?: LogPlace | undefined
+    follow?: boolean
+  }): AsyncGenerator<Line[]> {
+    const numbering = new Numbering()
+    const options = given({ ...wanted, ...(place && { since: place.since }), timestamps: true })
+    for await (const batch of docker.containerLogs(id, options)) {
+      const dated = batch.filter(({ timestamp }) => timestamp !== null)
+      const hidden = await mask()
+      const lines = dated.map((line) => numbering.number(line, hidden.mask))
+      const news = place ? place.take(lines) : lines
+      if (news.length > 0) yield news
+    }
+    const rest = place?.end() ?? []
+    if (rest.length > 0) yield rest
+  }
+
+  async function last({
+    maxLength = usualLength,
+    stream,
+    search,
+    ...wanted
+  }: LogWanted & { tail: number; maxLength?: number }): Promise<Line[]> {
+    const passes = filterOf({ stream, search })
+    const kept: Line[] = []
+    let length = 0
+    let from = 0
+    try {
+      for await (const lines of read(wanted))
+        for (const line of lines.filter(passes)) {
+          kept.push(line)
+          length += line.text.length
+          while (kept.length - from > wanted.tail || length > maxLength)
+            length -= kept[from++]!.text.length
+          if (from > 1000) from -= kept.splice(0, from).length
+        }
+    } catch (error) {
+      throw isGone(error) ? noContainer() : error
+    }
+    return kept.slice(from)
+  }
+
+  async function* each({
+    stream,
+    search,
+    after,
+    ...wanted
+  }: LogWanted & { after?: string | undefined }): AsyncGenerator<Line[]> {
+    const passes = filterOf({ stream, search })
+    const place = after === undefined || isNumber(after) ? undefined : new LogPlace(after)
+    try {
+      for await (const lines of read({ ...wanted, place })) {
+        const news = lines.filter(passes)
+        if (news.length > 0) yield news
+      }
+    } catch (error) {
+      throw isGone(error) ? noContainer() : error
+    }
+  }
+
+  async function* follow({
+    after,
+    tail,
+    since,
+    stream,
+    search,
+    signal,
+  }: LogWanted & { after?: string | undefined }): AsyncGenerator<LogItem> {
+    const passes = filterOf({ stream, search })
+    const waker = new Waker(feed, id, signal)
+    let seen: Container | 'away' | null = null
+    let behind: string | null = null
+    let hasBegun = false
+    for (let pause = pauses.first; !signal.aborted;) {
+      waker.rearm()
+      try {
+        const container = await docker.inspectContainer(id, { signal })
+        if (!container) return yield endNote('removed')
+        const note = changeNote(seen, container)
+        seen = container
+        if (note) yield note
+        if (!hasBegun && after !== undefined && !isNumber(after))
+          behind = await known(after, signal)
+        const before: string | null = behind
+        const place: LogPlace | undefined = before === null ? undefined : new LogPlace(before)
+        const from: Partial<LogWanted> & { place?: LogPlace } = place
+          ? { place }
+          : hasBegun
+            ? {}
+            : { tail, since }
+        const order = new LogOrder()
+        let brought = false
+        const span = isOver(container) ? { until: endOf(container) } : { follow: true }
+        for await (const lines of read({ ...from, ...span, signal })) {
+          if (place?.missed && !brought) yield gapNote(before!)
+          brought = hasBegun = true
+          pause = pauses.first
+          const news: Line[] = lines.filter((line) => order.isNew(line))
+          behind = news.at(-1)?.id ?? behind
+          const shown = news.filter(passes)
+          if (shown.length > 0) yield itemOf(shown)
+        }
+        hasBegun = true
+        behind ??= await lastId(signal)
+        if (isOver(container)) await waker.wait(container.state === 'restarting' ? 1000 : null)
+        else if (!brought) await waker.wait((pause = Math.min(pause * 2, pauses.longest)))
+      } catch (error) {
+        if (signal.aborted) return
+        if (isUnreadable(error)) return yield endNote('unreadable')
+        if (!isGone(error) && !(error instanceof Failure)) throw error
+        if (error instanceof Failure && seen !== 'away') {
+          seen = 'away'
+          yield awayNote()
+        }
+        await waker.wait((pause = Math.min(pause * 2, pauses.longest)))
+      }
+    }
+  }
+
+  /** A line from after all that there are hides nothing that comes. */
+  async function known(after: string, signal: AbortSignal) {
+    const newest = await lastId(signal)
+    return newest === null || timestampOf(newest) < timestampOf(after) ? newest : after
+  }
+
+  async function lastId(signal: AbortSignal) {
+    let found: string | null = null
+    for await (const lines of read({ tail: 1, signal })) found = lines.at(-1)!.id
+    return found
+  }
+}
+
+/** Ends a wait when something happens to a container, or may have. */
+class Waker {
+  readonly #signal: AbortSignal
+  #woken = Promise.withResolvers<void>()
+
+  constructor(feed: EngineFeed, id: string, signal: AbortSignal) {
+    this.#signal = signal
+    void this.#listen(feed, id)
+  }
+
+  rearm() {
+    this.#woken = Promise.withResolvers()
+  }
+
+  /** For so many milliseconds at most. */
+  async wait(milliseconds: number | null) {
+    const over = new AbortController()
+    const signal = AbortSignal.any([this.#signal, over.signal])
+    void this.#woken.promise.then(() => over.abort())
+    await sleep(milliseconds ?? 2 ** 31 - 1, undefined, { signal }).catch(() => {})
+  }
+
+  async #listen(feed: EngineFeed, id: string) {
+    for await (const event of feed.listen(this.#signal))
+      if (event === resync || event.id === id) this.#woken.resolve()
+  }
+}
+
+function filterOf({ stream, search }: Pick<LogWanted, 'stream' | 'search'>) {
+  const text = search?.toLowerCase()
+  return (line: Line) =>
+    (!stream || line.stream === stream) && (!text || line.text.toLowerCase().includes(text))
+}
+
+/** The id of a kept line, which the engine does not know. */
+const isNumber = (id: string) => /^\d+$/.test(id)
+
+/** Nothing more is written until something happens to it. */
+const isOver = ({ state }: Container) =>
+  state === 'exited' || state === 'created' || state === 'dead' || state === 'restarting'
+
+/** By then its last lines are written; what comes later is of its next start. */
+const endOf = ({ finishedAt }: Container) =>
+  finishedAt === null ? undefined : new Date(finishedAt.getTime() + 1)
+
+/** The container's log driver does not support reading. */
+export const isUnreadable = (error: unknown) =>
+  error instanceof Failure && error.code === 'logs_unavailable'
+
+/** The container is gone, or going at this moment. */
+const isGone = (error: unknown) =>
+  error instanceof EngineError && (error.status === 404 || error.status === 409)
+
+const given = (options: Record<string, unknown>): ContainerLogsOptions =>
+  Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))

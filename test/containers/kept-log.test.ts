@@ -1,0 +1,85 @@
+import { expect, test } from 'bun:test'
+import { anEnvironment, collect, hasEnded, linesUntil } from '../logs/collecting.ts'
+import { writeOutput } from '../logs/writing.ts'
+import { testApp } from '../support/app.ts'
+import { aRunning } from './engine.ts'
+import type { Event } from './log-stream.ts'
+import { followLog, isEvent, isLine, notesOf, textsOf } from './log-stream.ts'
+
+test('it has the lines of that container alone, and marks of its starts and ends', async () => {
+  const t = testApp()
+  collect(t)
+  const ada = t.logIn('ada@example.com')
+  const { id, environment, project } = await aRunning(
+    t,
+    ada,
+    'echo mine; sleep 0.2; echo bad >&2; exit 3',
+  )
+  const output = `/projects/${project.id}/envs/${environment.id}/output`
+  await linesUntil(ada, output, hasEnded)
+  const other = { sourceId: environment.id, deploymentId: '', name: 'another' }
+  writeOutput(t, other, [{ time: Date.now(), stream: 'stdout', text: 'not mine' }])
+
+  const { items } = (await ada.get(`/containers/${id}/logs`)).json
+  const texts = items.map(({ text }: { text: string }) => text)
+  expect(texts).toEqual([
+    expect.stringMatching(/^Container .* started\.$/),
+    'mine',
+    'bad',
+    expect.stringMatching(/ended: exit code 3\.$/),
+  ])
+  const { json } = await ada.get(`/containers/${id}/logs?search=BA&stream=stderr`)
+  expect(json.items).toMatchObject([{ stream: 'stderr', text: 'bad' }])
+  expect((await ada.get(`/containers/${id}/logs?tail=2`)).json.items).toEqual(items.slice(-2))
+  expect((await ada.get(`/containers/${id}/logs?since=1h&until=30m`)).json.items).toEqual([])
+  const { text } = await ada.get(`/containers/${id}/logs?download=1`)
+  expect(text.trim().split('\n')).toHaveLength(4)
+})
+
+test('an id that an earlier version gave out, a time of the engine, resumes there', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id, deployment, environment } = await aRunning(t, ada, 'sleep 99')
+  const container = (await t.docker.inspectContainer(id))!
+  const at = (n: number) => container.createdAt.getTime() + n * 1000
+  const of = { sourceId: environment.id, deploymentId: deployment.id, name: container.name }
+  for (const n of [1, 2, 3])
+    writeOutput(t, of, [{ time: at(n), stream: 'stdout', text: String(n) }])
+  const lastEventId = new Date(at(2)).toISOString().replace('Z', '000001Z')
+  const stream = await followLog(ada, id, { lastEventId })
+  expect(textsOf(await stream.until(isLine('3')))).toEqual(['2', '3'])
+  const again = await followLog(ada, id, { lastEventId: '2' })
+  expect(textsOf(await again.until(isLine('3')))).toEqual(['3'])
+})
+
+test('who follows hears that it stops, starts again and goes, when the last lines are there', async () => {
+  const t = testApp()
+  collect(t)
+  const ada = t.logIn('ada@example.com')
+  const { id } = await aRunning(t, ada, 'echo hello; trap "echo bye; exit 3" TERM; sleep 99 & wait')
+  const stream = await followLog(ada, id)
+  await stream.until(isLine('hello'))
+  await t.docker.stopContainer(id)
+  const awaited = [isEvent('state', 'exited'), ({ data }: Event) => data.includes('exit code 3')]
+  const stopped = await stream.until((event) => {
+    for (const [at, is] of awaited.entries()) if (is(event)) awaited.splice(at, 1)
+    return awaited.length === 0
+  })
+  expect(textsOf(stopped)).toContain('bye')
+  await t.docker.startContainer(id)
+  const again = await stream.until(isLine('hello'))
+  expect(notesOf(again).join()).toContain('started again')
+  await t.docker.removeContainer(id, { force: true })
+  expect((await stream.rest()).at(-1)).toMatchObject({ event: 'done', data: 'removed' })
+})
+
+test('a container that has written nothing yet is followed from its first line on', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  expect((await ada.get(`${environment.output}`)).json.items).toEqual([])
+  const { id } = await aRunning(t, ada, 'sleep 1; echo first; sleep 99')
+  const stream = await followLog(ada, id)
+  collect(t)
+  expect(textsOf(await stream.until(isLine('first')))).toEqual(['first'])
+})
