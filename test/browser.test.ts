@@ -112,7 +112,7 @@ test.each(['nothing', 'log-view', 'htmx', 'logs?after'])(
       (address) => address.href.includes(late),
       async (route) => {
         if (page.url().includes('/deployments/')) await until(hasEnded)
-        await route.continue()
+        await route.fallback()
       },
     )
     const { url } = aRepository(directory, { 'no-dockerfile': 'x' })

@@ -44,6 +44,7 @@ export async function openPage(url: string) {
   })
   const page = await browser.newPage({ baseURL: url })
   page.setDefaultTimeout(15_000)
+  await outliveNetworkChanges(page)
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
   page.on('console', (message) => {
@@ -53,6 +54,32 @@ export async function openPage(url: string) {
   })
   onTestFinished(() => browser.close())
   return { page, complaints }
+}
+
+/**
+ * Chromium breaks its requests off whenever an interface comes or goes, as those of containers do all
+ * the time: files are brought to it by us, and a page that was broken off is opened again.
+ */
+async function outliveNetworkChanges(page: Page) {
+  await page.route('**/static/**', async (route) => {
+    const plain = { 'Accept-Encoding': 'identity' }
+    const answer = await fetch(route.request().url(), { headers: plain })
+    const headers = Object.fromEntries(answer.headers)
+    await route.fulfill({
+      status: answer.status,
+      headers,
+      body: Buffer.from(await answer.arrayBuffer()),
+    })
+  })
+  const open = page.goto.bind(page)
+  page.goto = async (...asked) => {
+    for (;;)
+      try {
+        return await open(...asked)
+      } catch (error) {
+        if (!String(error).includes('ERR_NETWORK_CHANGED')) throw error
+      }
+  }
 }
 
 /** Makes the first account, as a visitor does. */
