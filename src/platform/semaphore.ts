@@ -1,11 +1,16 @@
-/** Lets at most `count` callers hold it at a time; the others wait in the order in which they came. */
+type Waiting = { weight: number; start: () => void }
+
+/**
+ * Lets callers hold at most so much of it at a time, each one unless it says more; the others wait in
+ * the order in which they came.
+ */
 export class Semaphore {
-  readonly #waiting = new Set<() => void>()
-  readonly #count: number
-  #held = 0
+  readonly #waiting = new Set<Waiting>()
+  #free: number
+  #holders = 0
 
   constructor(count: number) {
-    this.#count = count
+    this.#free = count
   }
 
   /** How many wait. */
@@ -14,42 +19,46 @@ export class Semaphore {
   }
 
   get isIdle() {
-    return this.#held === 0
+    return this.#holders === 0
   }
 
   /**
    * Resolves when it is the caller's turn, which lasts until the result is disposed of. An abort ends
    * the wait, and only that: whoever holds it or waits behind notices nothing. Throws its reason.
    */
-  async acquire(signal?: AbortSignal): Promise<Disposable> {
+  async acquire(signal?: AbortSignal, weight = 1): Promise<Disposable> {
     signal?.throwIfAborted()
-    if (this.#held < this.#count) this.#held++
-    else await this.#wait(signal)
-    let isLocked = true
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const waiting = { weight, start: resolve }
+    const leave = () => {
+      if (this.#waiting.delete(waiting)) reject(signal!.reason)
+      this.#admit()
+    }
+    this.#waiting.add(waiting)
+    signal?.addEventListener('abort', leave, { once: true })
+    this.#admit()
+    await promise.finally(() => signal?.removeEventListener('abort', leave))
+    let isHeld = true
     return {
       [Symbol.dispose]: () => {
-        if (isLocked) this.#release()
-        isLocked = false
+        if (!isHeld) return
+        isHeld = false
+        this.#free += weight
+        this.#holders--
+        this.#admit()
       },
     }
   }
 
-  async #wait(signal?: AbortSignal) {
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const leave = () => {
-      if (this.#waiting.delete(resolve)) reject(signal!.reason)
+  /** Nobody passes one who came before, however little they need. */
+  #admit() {
+    for (const waiting of this.#waiting) {
+      if (waiting.weight > this.#free) return
+      this.#waiting.delete(waiting)
+      this.#free -= waiting.weight
+      this.#holders++
+      waiting.start()
     }
-    this.#waiting.add(resolve)
-    signal?.addEventListener('abort', leave, { once: true })
-    await promise.finally(() => signal?.removeEventListener('abort', leave))
-  }
-
-  /** Hands the turn to whoever has waited longest. */
-  #release() {
-    const [next] = this.#waiting
-    if (!next) return void this.#held--
-    this.#waiting.delete(next)
-    next()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { AppError } from '../platform/errors.ts'
-import { KeyedLock } from '../platform/semaphore.ts'
+import { KeyedLock, Semaphore } from '../platform/semaphore.ts'
 import { networkOf } from '../web/client-address.ts'
 import type { Env } from '../web/factory.ts'
 
@@ -23,7 +23,7 @@ type BodyStream = { read(): Promise<{ done: boolean; value?: Uint8Array }> }
 
 /** Reads bodies as the bytes they are, within bounds for each and for all that come at the same time. */
 export class BodyReader {
-  readonly #large = new ByteBudget(maxLargeHeld)
+  readonly #large = new Semaphore(maxLargeHeld)
   readonly #senders = new KeyedLock()
   #smallHeld = 0
 
@@ -77,7 +77,7 @@ export class BodyReader {
     let hasPlace = false
     return this.#senders
       .run(network, signal, async () => {
-        using _ = await this.#large.take(expected, signal)
+        using _ = await this.#large.acquire(signal, expected)
         hasPlace = true
         using body = new Place(expected)
         for (const bytes of first.splice(0)) body.add(bytes)
@@ -156,43 +156,3 @@ const tooBusy = () =>
   new AppError('unavailable', 'Too much is being received at once. Send this again.', {
     retryAfter: 10,
   })
-
-/** Bytes that several may take at once; who needs more than is left waits, in the order they came. */
-export class ByteBudget {
-  #left: number
-  readonly #waiting = new Set<{ bytes: number; start: () => void }>()
-
-  constructor(bytes: number) {
-    this.#left = bytes
-  }
-
-  /** Resolves when there are so many, which are given back when the result is disposed of. */
-  async take(bytes: number, signal: AbortSignal): Promise<Disposable> {
-    signal.throwIfAborted()
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const waiting = { bytes, start: resolve }
-    const leave = () => {
-      if (this.#waiting.delete(waiting)) reject(signal.reason)
-      this.#startNext()
-    }
-    this.#waiting.add(waiting)
-    signal.addEventListener('abort', leave, { once: true })
-    this.#startNext()
-    await promise.finally(() => signal.removeEventListener('abort', leave))
-    return {
-      [Symbol.dispose]: () => {
-        this.#left += bytes
-        this.#startNext()
-      },
-    }
-  }
-
-  #startNext() {
-    for (const waiting of this.#waiting) {
-      if (waiting.bytes > this.#left) return
-      this.#waiting.delete(waiting)
-      this.#left -= waiting.bytes
-      waiting.start()
-    }
-  }
-}

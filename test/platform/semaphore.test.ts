@@ -105,3 +105,29 @@ describe('a lock by key', () => {
     expect(await behind).toBe('fine')
   })
 })
+
+test('who needs more than is left waits, and nobody passes them', async () => {
+  const semaphore = new Semaphore(10)
+  const first = await semaphore.acquire(undefined, 8)
+  const order: string[] = []
+  const large = semaphore.acquire(undefined, 9).then((held) => (order.push('large'), held))
+  const small = semaphore.acquire(undefined, 1).then((held) => (order.push('small'), held))
+  await Bun.sleep(0)
+  expect(order).toEqual([])
+  first[Symbol.dispose]()
+  ;(await large)[Symbol.dispose]()
+  ;(await small)[Symbol.dispose]()
+  expect(order).toEqual(['large', 'small'])
+  expect(semaphore.isIdle).toBe(true)
+})
+
+test('when the one in front gives up, those behind who fit have their turn', async () => {
+  const semaphore = new Semaphore(10)
+  using _ = await semaphore.acquire(undefined, 8)
+  const leaving = new AbortController()
+  const large = semaphore.acquire(leaving.signal, 9).catch(() => 'gone')
+  const small = semaphore.acquire(undefined, 1)
+  leaving.abort()
+  expect(await large).toBe('gone')
+  ;(await small)[Symbol.dispose]()
+})
