@@ -33,9 +33,6 @@ const lines = [
 const placeOf = (path: string) => path.split('/')[0]!
 const lineOf = (place: string) => lines.findIndex((line) => line.includes(place))
 
-/** Files that still name what is assembled above them. */
-const stillNamesDeps = /^deployments\//
-
 /** The modules that a text names where it imports, re-exports, or asks for the type of one. */
 const namedIn = (text: string) =>
   Array.from(
@@ -74,7 +71,6 @@ describe('a file of src', () => {
         .filter((specifier) => specifier.startsWith('.'))
         .map((specifier) => normalize(join(dirname(path), specifier)))
         .filter((target) => !target.startsWith('..'))
-        .filter((target) => target !== 'deps.ts' || !stillNamesDeps.test(path))
         .filter((target) => !mayImport(placeOf(path), placeOf(target)))
         .map((target) => `${path} -> ${target}`),
     )

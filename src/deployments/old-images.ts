@@ -1,5 +1,6 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { unlessUsed } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import { removeImage } from '../runtime/images/remove.ts'
 import { getCurrent, listImages } from './store.ts'
@@ -10,7 +11,7 @@ import type { Job } from './store.ts'
  * Nothing without this installation's labels is touched.
  */
 export async function removeOldImages(
-  { db, docker, instanceId }: Pick<Deps, 'db' | 'docker' | 'instanceId'>,
+  { db, docker, instanceId }: { db: Db; docker: Docker; instanceId: string },
   { project, environment }: Pick<Job, 'project' | 'environment'>,
 ) {
   const known = listImages(db, environment.id)

@@ -1,10 +1,12 @@
-import type { Deps } from '../deps.ts'
+import type { Db } from '../db/index.ts'
 import { unlessUsed } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
+import type { Jobs } from '../jobs/jobs.ts'
 import { getJob, isEnded, isImageKept } from './store.ts'
 
-type OrphanDeps = Pick<Deps, 'db' | 'docker' | 'jobs' | 'instanceId'>
+type OrphanDeps = { db: Db; docker: Docker; jobs: Jobs; instanceId: string }
 
 /** Removes images that were built for deployments which have come to their end without them. */
 export async function removeOrphanImages(

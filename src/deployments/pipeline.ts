@@ -1,11 +1,18 @@
+import type { Config } from '../config.ts'
 import { retryOnDiskFull } from '../db/full.ts'
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
+import type { Git } from '../git/git.ts'
+import type { Collector } from '../logs/collector.ts'
+import type { Logs } from '../logs/logs.ts'
 import { journal, report } from '../platform/journal.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { bringImage, buildApart } from '../runtime/images/bring.ts'
 import { stopping } from '../jobs/jobs.ts'
 import type { Work as JobWork } from '../jobs/jobs.ts'
 import { nothingHidden } from '../logs/masks.ts'
+import type { Masks } from '../logs/masks.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../projects/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
@@ -26,19 +33,18 @@ import type { Job } from './store.ts'
 import { commitStatuses } from './report-commit-status.ts'
 
 /** What a deployment needs from its clone to its end. */
-export type PipelineDeps = Pick<
-  Deps,
-  | 'config'
-  | 'db'
-  | 'logDb'
-  | 'secrets'
-  | 'docker'
-  | 'git'
-  | 'logs'
-  | 'collector'
-  | 'masks'
-  | 'instanceId'
->
+export type PipelineDeps = {
+  config: Config
+  db: Db
+  logDb: LogDb
+  secrets: Secrets
+  docker: Docker
+  git: Git
+  logs: Logs
+  collector: Collector
+  masks: Masks
+  instanceId: string
+}
 
 /** Runs one deployment to its end: its outcome is its state and its log. */
 export async function runPipeline(

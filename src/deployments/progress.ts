@@ -1,5 +1,6 @@
-import type { Deps } from '../deps.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { putBackJob } from '../jobs/store.ts'
+import type { Logs } from '../logs/logs.ts'
 import type { Failure } from '../platform/errors.ts'
 import type { NewLine } from '../logs/log-line.tsx'
 import { LogWriter } from '../logs/log-writer.ts'
@@ -12,14 +13,14 @@ export type StepName = 'cloning' | 'building' | 'deploying'
 
 /** Keeps the story of one run: its state, its steps and its log, each stored before it is published. */
 export class Progress {
-  readonly #deps: Pick<Deps, 'db' | 'logDb' | 'logs'>
+  readonly #deps: { db: Db; logDb: LogDb; logs: Logs }
   readonly #deployment: Deployment
   readonly #log: LogWriter
   #status: Status
   #steps: Deployment['steps']
   #isBuilt: boolean
 
-  constructor(deps: Pick<Deps, 'db' | 'logDb' | 'logs'>, deployment: Deployment) {
+  constructor(deps: { db: Db; logDb: LogDb; logs: Logs }, deployment: Deployment) {
     this.#deps = deps
     this.#deployment = deployment
     this.#status = deployment.status

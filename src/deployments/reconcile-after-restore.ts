@@ -1,9 +1,11 @@
+import type { Config } from '../config.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { forgetRestored, listRestored } from '../db/restored.ts'
-import type { Deps } from '../deps.ts'
-import type { ContainerSummary } from '../docker/index.ts'
+import type { ContainerSummary, Docker } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
 import { readLabels } from '../docker/labels.ts'
+import type { Logs } from '../logs/logs.ts'
 import { placesOf } from '../projects/places.ts'
 import { adoptRelease } from '../runtime/store.ts'
 import { forgetImagesBut } from './reconcile-store.ts'
@@ -14,7 +16,14 @@ import { insertDeployment, logOf, moveDeployment, setRunning } from './store.ts'
 import type { Job } from './store.ts'
 import { insertWaiting } from './waiting-store.ts'
 
-type ReconcileDeps = Pick<Deps, 'config' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs'>
+type ReconcileDeps = {
+  config: Config
+  db: Db
+  docker: Docker
+  instanceId: string
+  logDb: LogDb
+  logs: Logs
+}
 
 /** Who caused a deployment that nobody asked for. */
 const triggeredBy = 'a restore from a backup'

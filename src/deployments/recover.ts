@@ -1,10 +1,11 @@
 import { rm } from 'node:fs/promises'
-import type { Deps } from '../deps.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { removeEnvironment } from '../environments/remove.ts'
 import { listEnvironmentsBeingDeleted } from '../environments/store.ts'
+import type { Logs } from '../logs/logs.ts'
 import { losePublicNames } from '../runtime/images/bring.ts'
 import { removeProject } from '../projects/remove.ts'
+import type { RemovalDeps } from '../projects/remove.ts'
 import { listDifferent } from '../runtime/reconcile.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
 import { reconcileAfterRestore } from './reconcile-after-restore.ts'
@@ -16,7 +17,7 @@ import { getStatus, listInStatus, listUnreported } from './store.ts'
 import { supersedeOlder, tellSuperseded } from './waiting.ts'
 import { reportEnds } from './report-commit-status.ts'
 
-type RecoverDeps = Omit<Deps, 'streams' | 'setupCode'>
+type RecoverDeps = RemovalDeps & { logs: Logs }
 type UntilStopped = { signal: AbortSignal }
 
 /**

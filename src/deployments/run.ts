@@ -1,15 +1,15 @@
-import type { Deps } from '../deps.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Keys } from '../git/keys.ts'
 import type { Brought } from '../runtime/images/bring.ts'
 import type { Places } from '../projects/places.ts'
 import type { WantedImage } from './dockerfile/inspect.ts'
 import type { NewLine } from '../logs/log-line.tsx'
+import type { PipelineDeps } from './pipeline.ts'
 import type { Deployment, Job } from './store.ts'
 
-/** What a step may use. It sees neither the database nor HTTP. */
+/** What a step may use. It sees nothing of HTTP. */
 export type Run = Job &
-  Pick<Deps, 'db' | 'secrets' | 'docker' | 'collector' | 'git' | 'config' | 'instanceId'> & {
+  Omit<PipelineDeps, 'logDb' | 'logs' | 'masks'> & {
     /** Where the ports of the project's owner are published. */
     places: Places
 
