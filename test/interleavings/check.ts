@@ -10,6 +10,8 @@ type Deployment = {
   image: string | null
 }
 
+type Instance = { id: string; container_id: string | null; workload_id: string; state: string }
+
 type Strictness = {
   /** After a start in calm weather nothing excuses anything. */
   isStrict: boolean
@@ -22,6 +24,7 @@ export function faultsOf(order: Order, strictness: Strictness): string[] {
   checkJobs(order, say)
   checkApps(order, say, strictness)
   checkServices(order, say, strictness)
+  checkRuntime(order, say, strictness)
   checkLeftovers(order, say, strictness)
   checkJournal(say)
   return faults
@@ -60,14 +63,16 @@ function checkApps(order: Order, say: Say, { isStrict }: Strictness) {
     const current = deployments.filter(({ status }) => status === 'running' || status === 'stopped')
     if (current.length > 1) say(`${name} has ${current.length} current deployments`)
     const [serving] = current
-    const container = serving?.container_id
-      ? engine.containers.get(serving.container_id)
-      : undefined
+    const [instance] = rowsOf<Instance>(
+      order,
+      `SELECT * FROM instances WHERE release_id = '${serving?.id}' AND state IN ('live', 'stopped')`,
+    )
+    const container = engine.containers.get(instance?.container_id ?? '')
     if (serving) {
       const runs = container ? ['running', 'restarting'].includes(container.state) : false
       if (runs !== (serving.status === 'running') && !isExcused)
         say(`${name} is ${serving.status}, but its container is ${container?.state ?? 'not there'}`)
-      if (serving.status === 'stopped' && !order.isTouched && !isExcused)
+      if (serving.status === 'stopped' && !order.isTouched && !order.hadErrors)
         say(`${name} is stopped, though nobody stopped it`)
       if (runs && container?.policy.name === 'no') say(`${name} runs without a restart policy`)
     }
@@ -80,6 +85,34 @@ function checkApps(order: Order, say: Say, { isStrict }: Strictness) {
         say(`${name} has the container ${one.name} (${one.state}) left over`)
     }
   }
+}
+
+/** No roll-out is under way, and the database knows each container, by what it does. */
+function checkRuntime(order: Order, say: Say, { isStrict }: Strictness) {
+  const { engine, deps } = order.installation
+  for (const { id, next_release_id } of rowsOf<{ id: string; next_release_id: string | null }>(
+    order,
+    'SELECT * FROM workloads',
+  ))
+    if (next_release_id && isStrict) say(`the roll-out of ${id} has no end`)
+  const instances = rowsOf<Instance>(order, "SELECT * FROM instances WHERE state <> 'removed'")
+  for (const { container_id, state } of instances) {
+    const container = engine.containers.get(container_id ?? '')
+    const runs = container && ['running', 'restarting'].includes(container.state)
+    if (!isStrict && order.schedule.faults.errors > 0) continue
+    if (state !== 'live' && state !== 'stopped') say(`an instance is ${state} for ever`)
+    if ((state === 'live') !== Boolean(runs))
+      say(`an instance is ${state}, its container is ${container?.state ?? 'not there'}`)
+  }
+  const known = new Set(instances.map(({ container_id }) => container_id))
+  for (const { id, name, options, state } of engine.containers.values())
+    if (
+      options.labels?.['davit.instance'] === deps.instanceId &&
+      !options.labels['davit.service'] &&
+      !known.has(id) &&
+      isStrict
+    )
+      say(`the container ${name} (${state}) is in no row`)
 }
 
 /** The state of a service says what its containers do. */

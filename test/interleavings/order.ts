@@ -87,6 +87,8 @@ export class Order {
   /** Whether someone touched containers behind Davit's back, so that an app may be down. */
   isTouched = false
   stuck: string[] | null = null
+  /** Whether a call failed for good before all was calm, so that an undo may have failed. */
+  hadErrors = false
   /** Where Davit is to be killed. */
   kill: Kill | null = null
   #steps = 0
@@ -112,6 +114,7 @@ export class Order {
   /** Lets everything come to rest, and says what does not hold then, and after a start in calm weather. */
   async end() {
     await this.finish()
+    this.hadErrors = this.schedule.faults.errors > 0
     const faults = this.stuck ?? faultsOf(this, { isStrict: false })
     if (faults.length > 0) return faults
     this.schedule.say('--- killed and started, in calm weather')
