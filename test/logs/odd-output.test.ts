@@ -24,10 +24,10 @@ test('a line of 1 MB is kept whole, in pieces, and what stands around it too', a
 
 test('a line without an end does not hold up what comes on the other stream', async () => {
   const script =
-    "head -c 20000 /dev/zero | tr '\\0' x; for n in 1 2 3 4 5 6; do echo $n >&2; sleep 1; done"
+    "head -c 20000 /dev/zero | tr '\\0' x; for n in 1 2 3; do echo $n >&2; sleep 1; done"
   const lines = await outputOf(script)
   const stderr = lines.filter(({ stream }) => stream === 'stderr').map(({ text }) => text)
-  expect(stderr).toEqual(['1', '2', '3', '4', '5', '6'])
+  expect(stderr).toEqual(['1', '2', '3'])
   const stdout = lines.filter(({ stream }) => stream === 'stdout').map(({ text }) => text)
   expect(stdout.join('')).toBe('x'.repeat(20_000))
 })

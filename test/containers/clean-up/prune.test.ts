@@ -2,7 +2,6 @@ import { expect, test } from 'bun:test'
 import { insertDeployment } from '../../../src/deployments/store.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
 import { labelsFor } from '../../../src/docker/labels.ts'
-import { anApp, answerOf, aProject, finished, logOf, triggered } from '../../deployments/apps.ts'
 import { testApp } from '../../support/app.ts'
 import type { TestApp } from '../../support/app.ts'
 import type { TestClient } from '../../support/client.ts'
@@ -125,38 +124,6 @@ test('what comes into use in the last moment is refused by the engine, and told'
   expect(json.removed).toEqual([])
   expect(json.skipped).toMatchObject([{ id, reason: expect.stringContaining('running container') }])
 })
-
-test('a deployment in work is not disturbed by clean-ups that go on all the time', async () => {
-  const t = testApp()
-  const root = t.logInAsAdmin()
-  const project = await aProject(t, root, anApp('first'))
-  await project.deploy()
-  await root.put(`/projects/${project.id}/settings`, { keepImages: 0 })
-  for (const text of ['second', 'third']) {
-    project.repository.commit(anApp(text))
-    const deployment = await triggered(root, project.id)
-    let over = false
-    const end = finished(root, deployment).finally(() => (over = true))
-    let cleanUps = 0
-    while (!over) {
-      const { status } = await root.post('/settings/prune', {
-        what: ['containers', 'images', 'networks'],
-      })
-      expect(status).toBe(200)
-      cleanUps++
-    }
-    const ended = await end
-    expect(await logOf(root, deployment)).not.toContain('not on the engine')
-    expect(ended.status).toBe('running')
-    expect(await answerOf(ended)).toBe(text)
-    expect(cleanUps).toBeGreaterThan(2)
-  }
-  await t.jobs.idle()
-  const current = (await root.get(`/projects/${project.id}/deployments`)).json.items[0]
-  expect(await t.docker.inspectImage(current.image)).not.toBeNull()
-  const own = await t.docker.listContainers({ labels: [`davit.project=${project.id}`], all: true })
-  expect(own.map(({ id }) => id)).toEqual([current.containerId])
-}, 60_000)
 
 test('an engine that goes away in the middle leaves what is left named, and the audit log tells', async () => {
   const t = testApp()

@@ -1,0 +1,107 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { anApp, aRepository } from './deployments/apps.ts'
+import { createAndDeploy, deleteProject, openBrowser, register } from './support/browser.ts'
+import { until } from './support/until.ts'
+
+test('no page breaks its content policy or is wider than the window', async () => {
+  const { page, directory, complaints } = await openBrowser()
+  await register(page)
+  const { url } = aRepository(directory, anApp('x'))
+  const project = await createAndDeploy(page, { name: 'a name of many words '.repeat(2), url })
+  const deployment = new URL(page.url()).pathname
+  await page.locator('.app-link').waitFor()
+  const tabs = ['', '/deployments', '/envs', '/deliveries', '/settings', '/delete']
+  const settings = ['profile', 'sessions', 'tokens', 'git', 'users', 'invites', 'audit']
+  const paths = [
+    '/dashboard',
+    '/projects',
+    '/projects/new',
+    '/containers',
+    '/api',
+    '/nowhere',
+    deployment,
+    ...tabs.map((tab) => project + tab),
+    ...settings.map((name) => `/settings/${name}`),
+  ]
+  for (const path of paths) {
+    await page.goto(path)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      const root = page.locator(colorScheme === 'dark' ? 'html.dark' : 'html:not(.dark)')
+      await root.waitFor()
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 900 })
+        const scroll = await root.evaluate((html) => html.scrollWidth)
+        expect(scroll, `${path} at ${width}`).toBeLessThanOrEqual(width)
+      }
+    }
+  }
+  await deleteProject(page, project, 'a name of many words '.repeat(2).trim())
+  expect(complaints).toEqual([])
+}, 150_000)
+
+test.each(['nothing', 'log-view', 'htmx', 'logs?after'])(
+  'a deployment that fails at once shows its whole log, also where %s comes after its end',
+  async (late) => {
+    const { page, directory, complaints } = await openBrowser()
+    await register(page)
+    const hasEnded = async () => {
+      const answer = await page.request.get(page.url(), { headers: { Accept: 'application/json' } })
+      return (await answer.json()).status === 'failed'
+    }
+    await page.route(
+      (address) => address.href.includes(late),
+      async (route) => {
+        if (page.url().includes('/deployments/')) await until(hasEnded)
+        await route.fallback()
+      },
+    )
+    const { url } = aRepository(directory, { 'no-dockerfile': 'x' })
+    await createAndDeploy(page, { name: 'site', url })
+
+    await page.locator('.status-line').getByText('Failed').waitFor()
+    await page
+      .locator('[data-log-state]')
+      .filter({ hasText: /^\d+ lines$/ })
+      .waitFor()
+    await page.locator('.line').filter({ hasText: 'Failed: ' }).waitFor()
+    expect(await page.locator('.line').count()).toBeGreaterThan(3)
+    expect(complaints).toEqual([])
+  },
+)
+
+test('a log of 100,000 lines is there at once, and every line of it can be reached', async () => {
+  const { page, directory, complaints } = await openBrowser()
+  await register(page)
+  const { url } = aRepository(directory, { 'no-dockerfile': 'x' })
+  await createAndDeploy(page, { name: 'site', url })
+  await page.locator('.status-line').getByText('Failed').waitFor()
+  const id = page.url().split('/').at(-1)!
+  fillLog(join(directory, 'data/logs.db'), id, 100_000)
+
+  const deployment = page.url()
+  await page.goto('/dashboard')
+  await page.goto(`${deployment}#L54321`)
+  await page.locator('[data-seq="54321"]').waitFor()
+  expect(await page.locator('.line').count()).toBeLessThan(500)
+  await page.fill('input[type=search]', 'needle')
+  await page.keyboard.press('Enter')
+  await page.locator('[data-seq="70000"]').waitFor()
+  await page.locator('.log-scroller').evaluate((log) => (log.scrollTop = log.scrollHeight))
+  await page.locator('[data-seq="100000"]').waitFor()
+  expect(complaints).toEqual([])
+})
+
+function fillLog(path: string, deploymentId: string, last: number) {
+  using logs = new Database(path)
+  const [[first]] = logs
+    .query('SELECT max(last) FROM output_blocks WHERE log_id = ?')
+    .values(deploymentId) as [[number]]
+  const insert = logs.query('INSERT INTO deployment_logs VALUES (?, ?, 0, ?, ?)')
+  logs.transaction(() => {
+    for (let sequence = first + 1; sequence <= last; sequence++)
+      insert.run(deploymentId, sequence, 'stdout', sequence === 70_000 ? 'a needle' : 'hay')
+  })()
+}
