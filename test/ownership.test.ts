@@ -69,6 +69,7 @@ const routes: Record<
   'GET /services/:id{[a-f0-9-]{36}}/events': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/secrets': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/output': { id: 'service' },
+  'GET /services/:id{[a-f0-9-]{36}}/logs': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/output/stream': { id: 'service' },
   'POST /services/:id{[a-f0-9-]{36}}/restart': { id: 'service' },
   'POST /services/:id{[a-f0-9-]{36}}/stop': { id: 'service' },

@@ -4,7 +4,7 @@ import { grantForm, userRemovalForm, userUpdateForm } from '../admin/forms.ts'
 import type { Config } from '../config.ts'
 import { containerLogQuery } from '../containers/log-forms.ts'
 import { usageQuery } from '../containers/usage/forms.ts'
-import { deploymentLogQuery, triggerForm } from '../deployments/forms.ts'
+import { triggerForm } from '../deployments/forms.ts'
 import {
   environmentForm,
   environmentUpdateForm,
@@ -12,7 +12,7 @@ import {
   variableUpdateForm,
 } from '../environments/forms.ts'
 import { branchesQuery, repositoriesQuery, sourceForm } from '../git/forms.ts'
-import { logQuery, logStreamQuery } from '../logs/forms.ts'
+import { jobLogQuery, logQuery, logStreamQuery } from '../logs/forms.ts'
 import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
 import { registryForm } from '../registries/forms.ts'
 import { pageQuery } from '../web/paging.ts'
@@ -137,7 +137,7 @@ function deployments(config: Config) {
     post(`${path}/rollback`, 'Deploy the image of this one again', { answer, created: true }),
     post(`${path}/cancel`, 'Cancel a deployment that has not ended', { answer }),
     get(`${path}/logs`, 'Read its log: a page, a search, a download, or with format a stream', {
-      query: deploymentLogQuery,
+      query: jobLogQuery,
       answer: resource.listOf(resource.logLine),
       streams: true,
     }),

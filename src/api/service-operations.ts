@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { logQuery, logStreamQuery } from '../logs/forms.ts'
+import { jobLogQuery, logQuery, logStreamQuery } from '../logs/forms.ts'
 import { removalForm } from '../projects/forms.ts'
 import {
   anyServiceForm,
@@ -11,7 +11,7 @@ import {
 } from '../services/forms.ts'
 import { streamQuery } from '../web/query.ts'
 import { operationsOf } from './operation.ts'
-import { listOf, outputExtent, outputLine, removal } from './resources.ts'
+import { listOf, logLine, outputExtent, outputLine, removal } from './resources.ts'
 import * as resource from './service-resources.ts'
 
 /** The catalogue, and what is made of it. */
@@ -62,6 +62,14 @@ export function services() {
       answer: outputLine,
       streams: true,
     }),
+    get(
+      '/services/:id/logs',
+      'Read or search what its last start, change or restart did; with format follow it',
+      {
+        query: jobLogQuery,
+        answer: listOf(logLine),
+      },
+    ),
     get('/services/:id/secrets', 'See how clients reach it, secrets too; wants write', {
       answer: resource.connection,
     }),

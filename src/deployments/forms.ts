@@ -2,9 +2,7 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { isCommit } from '../git/ref-names.ts'
 import { branchName, repositoryUrl } from '../projects/forms.ts'
-import { logQuery } from '../logs/forms.ts'
 import { line } from '../web/fields.ts'
-import { streamFormat } from '../web/query.ts'
 
 export const triggerForm = (config: Config) =>
   z.object({
@@ -16,11 +14,3 @@ export const triggerForm = (config: Config) =>
       .transform((hash) => hash.toLowerCase())
       .nullish(),
   })
-
-/** What of a log is asked for, and how. */
-export const deploymentLogQuery = logQuery.extend({
-  /** Of the stream's data; html when left out. */
-  format: streamFormat.optional(),
-})
-
-export type DeploymentLogQuery = z.output<typeof deploymentLogQuery>

@@ -10,14 +10,14 @@ import type { Streams } from '../web/streams.ts'
 import { datedText, textFile } from '../web/text-file.ts'
 import { followLog } from './follow-log.ts'
 import type { Statuses } from './follow-log.ts'
-import type { LogQuery, LogStreamQuery } from './forms.ts'
+import type { JobLogQuery, LogQuery, LogStreamQuery } from './forms.ts'
 import { linesAsHtml, linesAsJson } from './lines-answer.ts'
 import { LogBatch } from './log-batch.ts'
 import { lineHtml, lineJson } from './log-line.tsx'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
 import { OutputPage } from './output-page.tsx'
-import { eachLines, findLines, listLastLines } from './read-log.ts'
+import { countLines, eachLines, findLines, listLastLines } from './read-log.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
@@ -59,6 +59,29 @@ async function linesFor(
 
 async function* asText(pieces: ReturnType<typeof eachLines>) {
   for await (const lines of pieces) yield lines.map(datedText).join('')
+}
+
+/**
+ * The log of a deployment or job. Pages are asked for as JSON or, by the viewer, as a fragment, also the
+ * hits of a search, with their count, and a file; everything else follows it to its end.
+ */
+export function answerJobLog<Status extends string>(
+  c: Context<Env>,
+  deps: StreamDeps,
+  {
+    log,
+    name,
+    asked: { format, ...asked },
+    statuses,
+  }: { log: LogKey; name: string; asked: JobLogQuery; statuses: Statuses<Status> },
+) {
+  const { search, download } = asked
+  const isPage = search !== undefined || download !== undefined
+  const accepts = c.req.header('Accept')?.includes('text/event-stream')
+  if (!isPage && (format !== undefined || accepts || clientOf(c) === 'browser'))
+    return streamLog(c, deps, { log, asked: { after: asked.after, format }, statuses })
+  const more = async () => (search ? { found: await countLines(deps, log, search) } : {})
+  return answerLog(c, deps, { log, name, asked, more })
 }
 
 /** The lines after the one that is asked for, those that are stored from now on, and the statuses between. */

@@ -29,6 +29,14 @@ export const logQuery = z.object({
 
 export type LogQuery = z.output<typeof logQuery>
 
+/** The same of the log of a deployment or job, which can be followed too. */
+export const jobLogQuery = logQuery.extend({
+  /** Of the stream's data; html when left out. */
+  format: streamFormat.optional(),
+})
+
+export type JobLogQuery = z.output<typeof jobLogQuery>
+
 /** From where on new lines are sent, and how. */
 export const logStreamQuery = z.object({
   after: sequence.default(0),

@@ -165,6 +165,15 @@ export const listSources = (logDb: LogDb) =>
     .all()
     .map(({ id }) => id)
 
+/** The logs of an environment's deployments or a service's jobs, newest first. */
+export const listJobLogs = (logDb: LogDb, sourceId: string): LogKey[] =>
+  logDb
+    .selectDistinct({ sourceId: outputBlocks.sourceId, logId: outputBlocks.logId })
+    .from(outputBlocks)
+    .where(and(eq(outputBlocks.sourceId, sourceId), ne(outputBlocks.logId, '')))
+    .orderBy(desc(outputBlocks.logId))
+    .all()
+
 /** The log of a deployment or job whose id comes after that one; undefined at the end. */
 export const getNextLog = (logDb: LogDb, logId: string): LogKey | undefined =>
   logDb

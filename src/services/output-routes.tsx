@@ -1,14 +1,15 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
+import { answerJobLog, answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
-import { logQuery, logStreamQuery } from '../logs/forms.ts'
+import { jobLogQuery, logQuery, logStreamQuery } from '../logs/forms.ts'
 import { PageHead } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
+import { lastLogOf, statusesOf } from './job-log.ts'
 import { checkOwner, ownService, servicePath } from './own-service.ts'
 
-/** What the containers of an instance wrote, over all its changes. */
+/** What the containers of an instance wrote, over all its changes, and what its last job did. */
 export const serviceOutputRoutes = (deps: StreamDeps & { db: Db; config: Config }) =>
   factory
     .createApp()
@@ -37,3 +38,13 @@ export const serviceOutputRoutes = (deps: StreamDeps & { db: Db; config: Config 
       (c) =>
         streamLog(c, deps, { log: outputOf(ownService(deps, c)), asked: c.req.valid('query') }),
     )
+    .get('/services/:id{[a-f0-9-]{36}}/logs', checkOwner(deps), query(jobLogQuery), (c) => {
+      const service = ownService(deps, c)
+      const log = lastLogOf(deps.logDb, service)
+      return answerJobLog(c, deps, {
+        log,
+        name: `${service.name}-last-change.log`,
+        asked: c.req.valid('query'),
+        statuses: statusesOf(deps, log),
+      })
+    })

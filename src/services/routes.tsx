@@ -1,6 +1,9 @@
 import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
+import { tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
+import { listLastLines } from '../logs/read-log.ts'
+import { getExtent } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
 import { placesOf } from '../projects/places.ts'
 import { clientOf } from '../web/client.ts'
@@ -19,6 +22,7 @@ import { followHtml, followJson, statusPropsOf } from './follow.tsx'
 import type { FollowDeps } from './follow.tsx'
 import { catalogueQuery } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
+import { lastLogOf, statusesOf } from './job-log.ts'
 import { makeRoutes } from './make-routes.tsx'
 import { serviceOutputRoutes } from './output-routes.tsx'
 import { ownService, servicePattern } from './own-service.ts'
@@ -82,9 +86,10 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
       const shown = await shownService(deps, service)
       const status = statusPropsOf(deps, shown)
       const said = clientOf(c) === 'browser' ? await told(service) : null
+      const log = said && (await logShown(service))
       return show(c, {
         title: service.name,
-        page: () => <ServicePage {...status} {...said!} />,
+        page: () => <ServicePage {...status} {...said!} log={log!} />,
         partial: () => <ServiceStatus {...status} />,
         json: () => serviceJson(shown, status.places),
       })
@@ -118,6 +123,16 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
     })
     .route('/', changeRoutes(deps))
     .route('/', removalRoutes(deps))
+
+  async function logShown(service: Service) {
+    const log = lastLogOf(deps.logDb, service)
+    const { now, isEnd } = statusesOf(deps, log)
+    return {
+      lines: await listLastLines(deps, log, tail),
+      extent: getExtent(deps.logDb, log),
+      isOver: isEnd(now()),
+    }
+  }
 
   /** What its file says of it; a page without that can still be used to delete it. */
   async function told(service: Service) {

@@ -8,6 +8,8 @@ import { openDefinition } from './before.ts'
 import { busyStatuses, tell } from './bring-up.ts'
 import type { ServiceDeps } from './bring-up.ts'
 import { changeService } from './change.ts'
+import { withLog } from './job-log.ts'
+import type { JobLogDeps } from './job-log.ts'
 import { explainStart } from './explain.ts'
 import { PullProgress } from './progress.ts'
 import { restartService, stopService } from './restart.ts'
@@ -19,7 +21,7 @@ import type { Service } from './store.ts'
 export const serviceJobs = ['start', 'change', 'restart', 'stop'] as const
 
 type Kind = (typeof serviceJobs)[number]
-type JobDeps = ServiceDeps & { jobs: Jobs; pulls: Map<string, PullProgress> }
+type JobDeps = ServiceDeps & JobLogDeps & { jobs: Jobs }
 
 /** Stores a job on an instance; refuses while there is another one. A change has its definition, sealed. */
 export function insertServiceJob(
@@ -60,7 +62,8 @@ async function runJob(deps: JobDeps, { job, signal, undo }: Pick<Work, 'job' | '
   deps.pulls.set(id, progress)
   const options = { id, progress, signal, undo }
   try {
-    await verbs[kind as Kind](deps, options, job)
+    const work = () => verbs[kind as Kind](deps, options, job)
+    await (kind === 'stop' ? work() : withLog(deps, job, work))
   } finally {
     deps.pulls.delete(id)
   }

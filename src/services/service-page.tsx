@@ -1,5 +1,7 @@
 import { Fact } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
+import type { Line } from '../logs/log-line.tsx'
+import { LogViewer } from '../logs/viewer.tsx'
 import { addressOn } from './address.ts'
 import { meaningOf } from './compose/dangers.ts'
 import type { About } from './compose/template.ts'
@@ -18,10 +20,12 @@ type Props = StatusProps & {
   connection: Detail[]
   /** Whether who allowed it what it may do to this host is no longer an admin. */
   hasLapsed: boolean
+  /** Of its last job. */
+  log: { lines: Line[]; extent: { first: number; last: number }; isOver: boolean }
 }
 
 /** One instance: how it fares, how it is reached, and what to do with it now. */
-export const ServicePage = ({ about, after, connection, hasLapsed, ...status }: Props) => {
+export const ServicePage = ({ about, after, connection, hasLapsed, log, ...status }: Props) => {
   const { service, ports } = status.shown
   return (
     <>
@@ -73,6 +77,17 @@ export const ServicePage = ({ about, after, connection, hasLapsed, ...status }: 
         </dl>
         {about && <TemplateLinks about={about} />}
       </section>
+      {(log.extent.last > 0 || !log.isOver) && (
+        <LogViewer
+          path={`${servicePath(service)}/logs`}
+          heading="Its last start or change"
+          extent={log.extent}
+          lines={log.lines}
+          note={null}
+          stream={log.isOver ? null : `${servicePath(service)}/logs`}
+          endsWithDone
+        />
+      )}
     </>
   )
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { makeToken } from '../../src/accounts/make-token.ts'
+import { insertJob } from '../../src/jobs/store.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { testApp } from '../support/app.ts'
@@ -16,6 +17,7 @@ const streams = [
   'GET /projects/:id/deployments/:deploymentId/logs',
   'GET /projects/:id/envs/:envId/output/stream',
   'GET /services/:id{[a-f0-9-]{36}}/events',
+  'GET /services/:id{[a-f0-9-]{36}}/logs',
   'GET /services/:id{[a-f0-9-]{36}}/output/stream',
 ]
 
@@ -30,6 +32,10 @@ async function allStreams(t: TestApp, ada: TestClient) {
     triggeredBy: ada.user.email,
     repositoryUrl: 'https://git.example.com/team/site.git', // nobody wakes the queue: it waits
   })
+  const ownerId = ada.user.id
+  const job = insertJob(t.db, { kind: 'start', subjectId: ids.service, ownerId, slot: 'service' })
+  const line = { time: Date.now(), stream: 'system', text: 'It begins.' } as const
+  t.logs.write({ sourceId: ids.service, logId: job.id }, [line])
   const { token } = makeToken(t.db, {
     userId: ada.user.id,
     name: 'ci',

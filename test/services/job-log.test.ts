@@ -1,0 +1,43 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+import { made } from './instances.ts'
+
+const compose = (command: string) =>
+  `services: {a: {image: busybox, command: [sh, -c, '${command}'], init: true, stop_grace_period: 1s}}`
+
+const textsOf = async (client: TestClient, id: string): Promise<string[]> =>
+  (await client.get(`/services/${id}/logs`)).json.items.map(({ text }: { text: string }) => text)
+
+test('the page of a service shows what its last start did, and a restart takes its place', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await made(t, ada, compose('sleep 999'))
+  const started = await textsOf(ada, id)
+  expect(started[0]).toBe('The start begins.')
+  expect(started).toContain('Making the network, the volumes and the containers.')
+  expect(started.at(-1)).toBe('The service is running.')
+  expect((await ada.page(`/services/${id}`)).text).toContain('The start begins.')
+
+  const stream = await ada.send(`/services/${id}/logs?format=json`, {
+    headers: { Accept: 'text/event-stream' },
+  })
+  expect((await stream.text()).trim()).toEndWith('event: done\ndata: ended')
+
+  await ada.post(`/services/${id}/restart`)
+  await t.jobs.idle()
+  const restarted = await textsOf(ada, id)
+  expect(restarted[0]).toBe('The restart begins.')
+  expect(restarted).not.toContain('The start begins.')
+  const bob = t.logIn('bob@example.com')
+  expect((await bob.get(`/services/${id}/logs`)).status).toBe(404)
+})
+
+test('why a start failed is the end of its log', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await made(t, ada, compose('echo broken; exit 7'))
+  const texts = await textsOf(ada, id)
+  expect(texts.at(-1)).toBe('The service is failed.')
+  expect(texts.at(-2)).toContain('7')
+})
