@@ -56,12 +56,26 @@ function read(viewer: Viewer, text: string) {
     const number = all.indexOf('<span>', from)
     if (id >= 0 && id < end && number >= 0 && number < end) {
       const sequence = parseInt(all.slice(number + 6, number + 18))
+      if (Number.isNaN(sequence)) {
+        from = end + 2
+        continue // a mark of Davit's
+      }
       if (viewer.last > 0) viewer.missed += Math.abs(sequence - viewer.last - 1)
       viewer.last = sequence
       viewer.lines++
-      if (measuring) delays.push(now - Date.parse(all.slice(id + 4, id + 34)))
+      if (measuring) delays.push(now - timeOf(all, from, end))
     }
     from = end + 2
   }
   viewer.rest = all.slice(from)
+}
+
+/** As the line shows it, to the millisecond; the floor shows none, but has it as id. */
+function timeOf(all: string, from: number, end: number) {
+  const shown = all.indexOf('<time>', from)
+  if (shown < 0 || shown > end) {
+    const id = all.indexOf('id: ', from)
+    return Date.parse(all.slice(id + 4, id + 34))
+  }
+  return Date.parse(`${all.slice(shown + 6, shown + 29).replace(' ', 'T')}Z`)
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startDavit } from '../support/davit.ts'
 import { printer } from './printer.ts'
 import type { Row } from './ratio.ts'
-import { logInToBench } from './reader.ts'
+import { enterWithApp } from './reader.ts'
 
 const stalled = 100
 const runs = 3
@@ -35,10 +35,10 @@ async function growth(directory: string, executable: string[]) {
   mkdirSync(fresh)
   const env = { DAVIT_DATA_DIR: join(fresh, 'data'), DAVIT_STREAMS_PER_USER: '1000' }
   const davit = await startDavit({ directory: fresh, command: executable, env })
-  const container = await printer({ perSecond })
+  const { header, labels } = await enterWithApp(davit.url, env.DAVIT_DATA_DIR)
+  const container = await printer({ perSecond, labels })
   const sockets: Socket[] = []
   try {
-    const header = await logInToBench(davit.url)
     const url = new URL(`${davit.url}/containers/${container.id}/logs?tail=0`)
     sockets.push(open(url, header).resume())
     await Bun.sleep(duration)

@@ -4,7 +4,7 @@ import { startDavit } from '../support/davit.ts'
 import { printer } from './printer.ts'
 import { inPairs } from './ratio.ts'
 import type { Row } from './ratio.ts'
-import { logInToBench } from './reader.ts'
+import { enterWithApp } from './reader.ts'
 import { runSseClients, startSseFloor } from './sse-load.ts'
 
 const viewers = 1000
@@ -29,9 +29,9 @@ export async function benchViewers(directory: string, executable: string[]): Pro
       const data = { DAVIT_DATA_DIR: join(fresh, 'data') }
       const started = { directory: fresh, command: executable, env: { ...env, ...data } }
       const davit = await startDavit(started)
-      const container = await printer({ perSecond: rate })
+      const { header, labels } = await enterWithApp(davit.url, data.DAVIT_DATA_DIR)
+      const container = await printer({ perSecond: rate, labels })
       try {
-        const header = await logInToBench(davit.url)
         const path = `${davit.url}/containers/${container.id}`
         const measured = await watch(davit.pid, [`${path}/logs?tail=0`, `${path}/stats`, header])
         delays.davit.push(measured.p99)
