@@ -8,7 +8,6 @@ import type { Collector } from '../logs/collector.ts'
 import type { Logs } from '../logs/logs.ts'
 import { journal, report } from '../platform/journal.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { bringImage, buildApart } from '../runtime/images/bring.ts'
 import { stopping } from '../jobs/jobs.ts'
 import type { Work as JobWork } from '../jobs/jobs.ts'
 import { nothingHidden } from '../logs/masks.ts'
@@ -18,7 +17,6 @@ import { placesOf } from '../projects/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { removeOldImages } from './old-images.ts'
 import { withinDeadline } from './deadline.ts'
-import type { WantedImage } from './dockerfile/inspect.ts'
 import { explainStep } from './explain.ts'
 import { imageNameOf } from './image-name.ts'
 import { observe } from './observe.ts'
@@ -92,30 +90,13 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
   progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
   const { save } = progress
   const log: Run['log'] = (text, stream) => progress.log(shownImage(text), stream)
-  const { ownerId } = project
-  const access = {
-    bringImage: (wanted: WantedImage, signal: AbortSignal) =>
-      bringImage(deps, {
-        ...wanted,
-        ownerId,
-        isApart: wanted.platform !== '',
-        isFresh: true,
-        signal,
-        onPull: () => log(`Pulling ${wanted.image}`),
-      }),
-    buildApart: (build: () => Promise<void>, signal: AbortSignal) =>
-      buildApart(deps, { ownerId, signal }, build),
-    places: placesOf(deps, ownerId),
-    imageName: imageNameOf(deps, deployment),
-    cacheNamespace: deps.secrets.sign(`build cache of ${ownerId}`),
-  }
   const run: Run = {
     ...deps,
     ...job,
     attempt,
     variables,
     keys,
-    ...access,
+    places: placesOf(deps, project.ownerId),
     log,
     save,
     signal,

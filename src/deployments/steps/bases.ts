@@ -2,6 +2,7 @@ import type { Docker } from '../../docker/index.ts'
 import { EngineError } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
+import { bringImage } from '../../runtime/images/bring.ts'
 import type { Brought } from '../../runtime/images/bring.ts'
 import { privateRegistry } from '../../runtime/images/private-names.ts'
 import { KeyedLock } from '../../platform/semaphore.ts'
@@ -26,10 +27,19 @@ export class Bases implements AsyncDisposable {
     this.#docker = docker
   }
 
-  async bring({ bringImage, signal }: Run, wanted: WantedImage): Promise<Brought> {
+  async bring(run: Run, wanted: WantedImage): Promise<Brought> {
+    const { project, signal, log } = run
     const key = keyOf(wanted)
+    const asked = {
+      ...wanted,
+      ownerId: project.ownerId,
+      isApart: wanted.platform !== '',
+      isFresh: true,
+      signal,
+      onPull: () => log(`Pulling ${wanted.image}`),
+    }
     const brought = await locks.run(wanted.image, signal, async () => {
-      const brought = await bringImage(wanted, signal).catch((error) => {
+      const brought = await bringImage(run, asked).catch((error) => {
         throw asBase(error, wanted)
       })
       if (!isPrivate(brought)) this.#borrow(wanted.image, brought)

@@ -3,6 +3,8 @@ import { buildCaps, tarHead, tarPadding } from '../../docker/index.ts'
 import type { Snapshot } from '../../git/git.ts'
 import { steeringRefusal, withoutSteering } from '../../projects/forms.ts'
 import { labelsFor } from '../../docker/labels.ts'
+import { buildApart } from '../../runtime/images/bring.ts'
+import { imageNameOf } from '../image-name.ts'
 import type { Run } from '../run.ts'
 import { Bases } from './bases.ts'
 import { prepare } from './prepare.ts'
@@ -13,6 +15,7 @@ import { checkRoom } from './room.ts'
 /** Builds the commit's Dockerfile into an image of the deployment's own; returns its reference. */
 export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   const { project, deployment, docker, git, keys, config, log, signal } = run
+  const { ownerId } = project
   const { contextDir, dockerfilePath } = project
   const machine = await docker.machine({ signal })
   if (!docker.remote) await checkRoom(machine.folder, 'the engine')
@@ -28,21 +31,23 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   await using remoteFiles = new RemoteFiles(run)
   const given = { context, buildArgs: buildArguments(run), bases, remoteFiles }
   const prepared = await prepare(run, given)
-  await run.buildApart(async () => {
+  const tag = imageNameOf(run, deployment)
+  await buildApart(run, { ownerId, signal }, async () => {
     const output = docker.buildImage({
       context: withOwnFiles(() => git.archive(context, { signal }), { prepared, remoteFiles }),
       dockerfile: prepared.dockerfile,
-      tag: run.imageName,
+      tag,
       labels: labelsFor({
         instanceId: run.instanceId,
         kind: 'build',
-        ownerId: project.ownerId,
+        ownerId,
         projectId: project.id,
         environmentId: deployment.environmentId,
         deploymentId: deployment.id,
       }),
       buildArgs: prepared.buildArgs,
-      cacheNamespace: run.cacheNamespace,
+      // can't be guessed, so that the cache mounts of an owner's builds are no one else's
+      cacheNamespace: run.secrets.sign(`build cache of ${ownerId}`),
       network: project.buildNetwork,
       builder: config.builder,
       caps: buildCaps(config, machine),
@@ -53,8 +58,8 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
       if (part.kind === 'uncapped')
         log(`This build may use all memory and processors of the server, because ${part.why}.`)
     }
-  }, signal)
-  return run.imageName
+  })
+  return tag
 }
 
 /** The context with what Davit puts beside the files of the commit. */
