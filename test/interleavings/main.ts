@@ -1,6 +1,6 @@
 import './world.ts'
 
-const { runOrder, runStory } = await import('./order.ts')
+const { ends, runOrder, runStory } = await import('./order.ts')
 const { stories } = await import('./stories.ts')
 
 const options = Object.fromEntries(
@@ -28,17 +28,17 @@ async function runOrders(first: number, count: number) {
   }
 }
 
-/** Davit is killed at every call of every story; `--kills=title:call:done` tells one of them. */
+/** Davit ends at every call of every story; `--kills=title:call:how` tells one of them. */
 async function runStories() {
-  const [only, at, done] = options.kills?.split(':') ?? []
+  const [only, at, asked] = options.kills?.split(':') ?? []
   for (const [title, story] of Object.entries(stories)) {
     if (only && only !== title) continue
     const { calls } = await runStory(story, null)
     for (let call = 0; call <= calls; call++)
-      for (const isDone of [true, false]) {
-        if (at && (call !== Number(at) || isDone !== (done === 'true'))) continue
-        const outcome = await runStory(story, { call, isDone })
-        tell(`--kills='${title}:${call}:${isDone}'`, outcome, { more: '', isWhole: Boolean(at) })
+      for (const how of ends) {
+        if (at && (call !== Number(at) || how !== asked)) continue
+        const outcome = await runStory(story, { call, how })
+        tell(`--kills='${title}:${call}:${how}'`, outcome, { more: '', isWhole: Boolean(at) })
       }
   }
 }

@@ -60,16 +60,18 @@ export type Story = {
   app?: keyof typeof apps
 }
 
-/** A kill of Davit at a call of the engine, which is still done or not. */
-export type Kill = { call: number; isDone: boolean }
+/** An end of Davit at a call of the engine: a kill, after which that is still done or not, or a stop. */
+export type End = { call: number; how: (typeof ends)[number] }
 
-/** What users do, one thing after another, with one kill in between; how many calls it took. */
-export async function runStory(story: Story, kill: Kill | null) {
+export const ends = ['killed, call done', 'killed', 'stopped'] as const
+
+/** What users do, one thing after another, with one end of Davit in between; how many calls it took. */
+export async function runStory(story: Story, end: End | null) {
   const build = () => apps[story.app ?? 'well']
   const order = await Order.begin(story.beginning, { seed: 1, build })
   const { schedule } = order
   schedule.calls = 0
-  order.kill = kill
+  order.davitEnds = end
   for (const act of story.acts) {
     await order.begin(actions[act]!, new Random(2))
     await order.finish()
@@ -89,8 +91,8 @@ export class Order {
   stuck: string[] | null = null
   /** Whether a call failed for good before all was calm, so that an undo may have failed. */
   hadErrors = false
-  /** Where Davit is to be killed. */
-  kill: Kill | null = null
+  /** Where Davit is to end, and start again. */
+  davitEnds: End | null = null
   #steps = 0
 
   constructor(installation: Installation, schedule: Schedule) {
@@ -154,12 +156,11 @@ export class Order {
 
   async step(until = world.now + 2000) {
     if (++this.#steps > maxSteps) this.stuck = ['It never comes to rest.']
-    const { kill, schedule, installation } = this
-    if (kill && schedule.calls >= kill.call) {
-      this.kill = null
-      schedule.lastCallsAreDone = kill.isDone
-      await installation.kill()
-      schedule.say('Davit was killed and started')
+    const { davitEnds: end, schedule } = this
+    if (end && schedule.calls >= end.call) {
+      this.davitEnds = null
+      schedule.lastCallsAreDone = end.how === 'killed, call done'
+      await actions[end.how === 'stopped' ? 'restart' : 'kill']!.run(this, schedule.random)
     }
     return !this.stuck && (await this.schedule.step({ until }))
   }
