@@ -2,10 +2,10 @@ import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { restartContainer, stopContainer } from '../runtime/act.ts'
+import { isRollingOut } from '../runtime/store.ts'
 import { noContainer } from './find.ts'
 import type { Found } from './find.ts'
 import { isUp } from './row.ts'
-import { isSwitching } from './store.ts'
 
 type ActDeps = { db: Db; docker: Docker }
 
@@ -29,7 +29,7 @@ export async function restart(deps: ActDeps, found: Found) {
 
 /** What a deployment starts and stops meanwhile is its own, and would be undone by it or undo it. */
 function refuseWhileSwitching({ db }: ActDeps, { place }: Found) {
-  if (place.kind !== 'own' || !place.environment || !isSwitching(db, place.environment.id)) return
+  if (place.kind !== 'own' || !place.environment || !isRollingOut(db, place.environment.id)) return
   throw new AppError(
     'conflict',
     `A deployment is switching the containers of ${place.environment.name}. Wait for its end, or cancel it.`,

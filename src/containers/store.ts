@@ -81,11 +81,3 @@ type Errors = { errorCode: string | null; message: string | null; hint: string |
 
 const stopReasonOf = ({ errorCode, message, hint }: Errors): StopReason | null =>
   errorCode === crashLoop ? { message: message ?? '', hint: hint ?? '' } : null
-
-/** Whether a deployment is at work on the containers of an environment. */
-export const isSwitching = (db: Db, environmentId: string) =>
-  db
-    .select({ id: deployments.id })
-    .from(deployments)
-    .where(and(eq(deployments.environmentId, environmentId), eq(deployments.status, 'deploying')))
-    .get() !== undefined

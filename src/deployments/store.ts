@@ -99,14 +99,6 @@ export function setRunning(
   endJob(tx, id)
 }
 
-/** Whether the containers of an environment are being switched. */
-export const isSwitching = (db: Db, environmentId: string) =>
-  db
-    .select({ id: deployments.id })
-    .from(deployments)
-    .where(and(eq(deployments.environmentId, environmentId), eq(deployments.status, 'deploying')))
-    .get() !== undefined
-
 /** Oldest first. */
 export const listInStatus = (db: Db, statuses: readonly Status[]) =>
   db

@@ -107,6 +107,10 @@ export const getNextReleaseId = (db: Tx, workloadId: string) =>
     .where(eq(workloads.id, workloadId))
     .get()?.id ?? null
 
+/** Whether a roll-out is at work on its containers. */
+export const isRollingOut = (db: Tx, workloadId: string) =>
+  getNextReleaseId(db, workloadId) !== null
+
 /** Workloads whose roll-out has not ended. */
 export const listRollingOut = (db: Tx, kind: WorkloadKey['kind']) =>
   db

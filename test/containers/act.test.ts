@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import { insertDeployment } from '../../src/deployments/store.ts'
+import { newId } from '../../src/db/new-id.ts'
 import { connectDocker, freeAddress, freeSubnet } from '../../src/docker/index.ts'
+import { insertRelease } from '../../src/runtime/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -81,15 +82,9 @@ test('a start whose address another container has by now says so', async () => {
 test('while a deployment switches the containers of an environment they are left to it', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const { id, project, environment } = await aRunning(t, ada)
-  insertDeployment(t.db, {
-    projectId: project.id,
-    environmentId: environment.id,
-    status: 'deploying',
-    trigger: 'manual',
-    triggeredBy: 'ada@example.com',
-    repositoryUrl: 'https://git.example.com/team/site.git',
-  })
+  const { id, environment } = await aRunning(t, ada)
+  const workload = { id: environment.id, kind: 'app' } as const
+  insertRelease(t.db, { workload, id: newId(), components: null, names: ['web'] })
   for (const verb of ['stop', 'restart'])
     expect((await ada.post(`/containers/${id}/${verb}`)).status).toBe(409)
   expect(await t.docker.inspectContainer(id)).toMatchObject({ state: 'running' })

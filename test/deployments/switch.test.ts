@@ -60,6 +60,26 @@ test('where the new one does not pass the gate the old one starts again, and the
   expect(await t.docker.inspectContainer(first.containerId)).toMatchObject({ state: 'running' })
 })
 
+test('a stop of Davit in the middle of a switch lets the old one serve until the next start', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('first'))
+  const first = await project.deploy()
+  await t.jobs.idle()
+  project.repository.commit(aCommand('sleep 999'))
+  const second = await project.trigger()
+  await logs(ada, second, 'Waiting for a response')
+
+  await t.jobs.stop()
+
+  await untilAnswers(first, 'first')
+  expect((await ada.get(pathOf(second))).json.status).toBe('pending')
+  expect((await ada.get(pathOf(first))).json.status).toBe('running')
+  const labels = [`davit.instance=${t.instanceId}`]
+  const containers = await t.docker.listContainers({ labels, all: true })
+  expect(containers.map(({ id }) => id)).toEqual([first.containerId])
+})
+
 test('a worker starts beside the old one, which goes only when it stays up', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')

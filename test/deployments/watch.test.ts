@@ -83,9 +83,12 @@ test('an app that could not be started again is not said to run', async () => {
   await logs(ada, second, 'Waiting for a response')
   await t.docker.removeContainer(first.containerId, { force: true })
 
-  expect((await finished(ada, second)).status).toBe('failed')
+  const { status, error } = await finished(ada, second)
   await t.jobs.idle()
 
+  expect(status).toBe('failed')
+  expect(error).toMatchObject({ code: 'no_answer' })
+  expect(error.message).toContain('The previous container did not start again')
   expect((await ada.get(pathOf(first))).json.status).toBe('stopped')
   expect((await logOf(ada, second)).join('\n')).toContain('did not start again')
 })
