@@ -6,11 +6,11 @@ const { docker, run, options } = sandbox()
 
 const signal = new AbortController().signal
 
-/** Runs the test of a container that runs the line, with a second to pass. */
+/** Runs the test of a container that runs the line, with two seconds to pass. */
 const verdictOf = async (
   line: string,
   command: string[],
-  { testTimeout = 500, timeout = 1000 } = {},
+  { testTimeout = 1000, timeout = 2000 } = {},
 ) =>
   docker.untilHealthTestPasses(await run(line), {
     test: { command, timeout: testTimeout },
@@ -97,7 +97,7 @@ describe('the test of a health check', () => {
     const test = { command: ['sh', '-c', 'echo x >> /tries; exec sleep 50'], timeout: 50 }
     await docker.untilHealthTestPasses(id, { test, timeout: 6000, signal })
     const count = { command: ['sh', '-c', 'exit $(wc -l < /tries)'], timeout: 5000 }
-    const counted = await docker.untilHealthTestPasses(id, { test: count, timeout: 900, signal })
+    const counted = await docker.untilHealthTestPasses(id, { test: count, timeout: 2000, signal })
     expect(counted.exitCode).toBe(3)
   })
 
