@@ -43,14 +43,20 @@ export async function openPage(url: string) {
     ],
   })
   const page = await browser.newPage({ baseURL: url })
-  page.setDefaultTimeout(15_000)
+  page.setDefaultTimeout(30_000)
   await outliveNetworkChanges(page)
   const complaints: string[] = []
   page.on('pageerror', (error) => complaints.push(String(error)))
+  let isBrokenOff = false
+  page.on('requestfailed', (request) => {
+    if (request.failure()?.errorText.includes('NETWORK_CHANGED')) isBrokenOff = true
+  })
   page.on('console', (message) => {
     // a refusal on purpose is no complaint, nor is that containers elsewhere come and go
-    if (message.type() === 'error' && !/status of 4\d\d|NETWORK_CHANGED/.test(message.text()))
-      complaints.push(message.text())
+    const isNone = isBrokenOff
+      ? /status of 4\d\d|NETWORK_CHANGED|Failed to fetch/
+      : /status of 4\d\d|NETWORK_CHANGED/
+    if (message.type() === 'error' && !isNone.test(message.text())) complaints.push(message.text())
   })
   onTestFinished(() => browser.close())
   return { page, complaints }
@@ -61,15 +67,16 @@ export async function openPage(url: string) {
  * the time: files are brought to it by us, and a page that was broken off is opened again.
  */
 async function outliveNetworkChanges(page: Page) {
-  await page.route('**/static/**', async (route) => {
-    const plain = { 'Accept-Encoding': 'identity' }
-    const answer = await fetch(route.request().url(), { headers: plain })
+  const files = new Map<string, ReturnType<typeof read>>()
+  const read = async (url: string) => {
+    const answer = await fetch(url, { headers: { 'Accept-Encoding': 'identity' } })
     const headers = Object.fromEntries(answer.headers)
-    await route.fulfill({
-      status: answer.status,
-      headers,
-      body: Buffer.from(await answer.arrayBuffer()),
-    })
+    return { status: answer.status, headers, body: Buffer.from(await answer.arrayBuffer()) }
+  }
+  await page.route('**/static/**', async (route) => {
+    const url = route.request().url()
+    if (!files.has(url)) files.set(url, read(url))
+    await route.fulfill(await files.get(url)!)
   })
   const open = page.goto.bind(page)
   page.goto = async (...asked) => {
