@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
+import type { Docker } from '../docker/index.ts'
 import { findEnvironment, listEnvironments } from '../environments/store.ts'
 import type { Masks } from '../logs/masks.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
@@ -28,7 +29,7 @@ import { getExtent } from '../logs/store.ts'
 import { rollBack } from './rollback.ts'
 import { findDeployment, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
-import { triggerDeployment } from './trigger.ts'
+import { refuseWithoutRoom, triggerDeployment } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 import { DeploymentsTab } from './views.tsx'
 
@@ -36,7 +37,9 @@ import { DeploymentsTab } from './views.tsx'
 const toRepoint = { method: 'PUT', path: '/projects/:id' }
 
 /** Deployments of a project: start, look at, go back to, cancel. Their logs have routes of their own. */
-export const deploymentRoutes = (deps: TriggerDeps & { config: Config; masks: Masks }) => {
+export const deploymentRoutes = (
+  deps: TriggerDeps & { config: Config; docker: Docker; masks: Masks },
+) => {
   const { db, logDb, config } = deps
   const audit = auditor(db)
   const isOwn = ownProject(deps)
@@ -91,8 +94,9 @@ export const deploymentRoutes = (deps: TriggerDeps & { config: Config; masks: Ma
         json: () => deploymentJson(deployment),
       })
     })
-    .post('/projects/:id/deployments/:deploymentId/rollback', (c) => {
+    .post('/projects/:id/deployments/:deploymentId/rollback', async (c) => {
       const { project, deployment: target } = own(c)
+      await refuseWithoutRoom(deps, { project, environmentId: target.environmentId })
       const deployment = rollBack(deps, { project, target, triggeredBy: userOf(c).email })
       audit(c, 'deployment.rolled_back', about(deployment, project))
       return created(c, deployment)
@@ -112,12 +116,13 @@ export const deploymentRoutes = (deps: TriggerDeps & { config: Config; masks: Ma
       })
     })
 
-  function start(c: Context, asked: ReturnType<typeof triggerForm>['_output']) {
+  async function start(c: Context, asked: ReturnType<typeof triggerForm>['_output']) {
     const project = findProject(db, ownKey(c))
     const triggeredBy = userOf(c).email
     const { token } = (c as Context<Env>).var
     if (token && asked.repositoryUrl && asked.repositoryUrl !== project.repositoryUrl)
       refuseUngiven(token, toRepoint) // other code would run with the environment's secrets
+    await refuseWithoutRoom(deps, { project, environmentId: asked.environmentId })
     const trigger = token ? 'api' : 'manual'
     const deployment = triggerDeployment(deps, { ...asked, project, trigger, triggeredBy })
     audit(c, 'deployment.triggered', about(deployment, project))

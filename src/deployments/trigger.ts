@@ -1,5 +1,6 @@
 import { findUser } from '../accounts/user-store.ts'
 import type { Db, LogDb } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Logs } from '../logs/logs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
@@ -7,6 +8,7 @@ import { branchOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { limits, refuseMore } from '../platform/limits.ts'
 import type { Project } from '../projects/store.ts'
+import { refuseFullNetwork } from '../runtime/addresses.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder, tellSuperseded } from './waiting.ts'
 import type { Queued } from './waiting.ts'
@@ -66,6 +68,15 @@ export function enqueue(
     ...(rollbackTo && reused(rollbackTo)),
   })
   return supersedeOlder(db, deployment)
+}
+
+/** Refuses a deployment for which the project's network has no address; those of an environment are taken over. */
+export const refuseWithoutRoom = (
+  deps: { db: Db; docker: Docker },
+  { project, environmentId }: Pick<Trigger, 'project' | 'environmentId'>,
+) => {
+  const { id } = chooseEnvironment(listEnvironments(deps.db, project.id), environmentId)
+  return refuseFullNetwork(deps, { workload: { id, projectId: project.id }, wanted: 1 })
 }
 
 /** Whether one more deployment of an environment may wait; it takes the place of one that waits there. */

@@ -11,14 +11,14 @@ const heldOn = (network: string) =>
 export const countInstances = (db: Tx, network: string) =>
   db.select({ n: count() }).from(instances).where(heldOn(network)).get()!.n
 
-/** Those that hold an address there. */
+/** The addresses that they hold there. */
 export const listHeld = (db: Tx, network: string) =>
   db
-    .select({ id: instances.id, workloadId: instances.workloadId, address: instances.address })
+    .select({ address: instances.address })
     .from(instances)
     .where(and(heldOn(network), isNotNull(instances.address)))
     .all()
-    .map(({ address, ...of }) => ({ ...of, address: address! }))
+    .map(({ address }) => address!)
 
 /** The address that was given last, whether it is still held or not. */
 export const lastAddress = (db: Tx, network: string) =>

@@ -9,10 +9,12 @@ import {
   lastAddress,
   listHeld,
 } from './address-store.ts'
+import { listInstances } from './store.ts'
+import { networkNameOf } from './workload.ts'
 
 type AddressDeps = { db: Db; docker: Pick<Docker, 'networkUse'> }
 
-type Row = { id: string; address: string | null }
+type Row = { id: string; containerId: string | null; address: string | null }
 
 /**
  * Gives each instance an address of its own on the network, and stores it: the engine would give a
@@ -29,20 +31,20 @@ export async function reserveAddresses<Replaced extends Row>(
     signal,
   }: { network: string; instances: { id: string }[]; replaced: Replaced[]; signal: AbortSignal },
 ): Promise<{ addresses: ReadonlyMap<string, string>; takenOver: Replaced[] }> {
-  const subnet = instances.length > 0 ? await lookAt({ db, docker }, network, signal) : null
+  const use = instances.length > 0 ? await lookAt({ db, docker }, network, signal) : null
   const addresses = new Map<string, string>()
-  if (!subnet) return { addresses, takenOver: [] } // without IPv4 the engine chooses
+  if (!use) return { addresses, takenOver: [] } // without IPv4 the engine chooses
   return db.transaction(
     (tx) => {
-      const used = new Set([...subnet.used, ...listHeld(tx, network).map(({ address }) => address)])
-      const givers = replaced.filter(({ address }) => address !== null)
+      const used = new Set([...use.used, ...listHeld(tx, network)])
+      const givers = replaced.filter((row) => use.addressOf(row))
       const takenOver: Replaced[] = []
       let last = lastAddress(tx, network)
       for (const { id } of instances) {
-        const free = freeAddress({ subnet: subnet.cidr, used, last })
+        const free = freeAddress({ subnet: use.subnet, used, last })
         const giver = free === null ? givers.pop() : undefined
-        const address = free ?? giver?.address
-        if (!address) throw new Failure('network_full', sentence(subnet.cidr), hint)
+        const address = giver ? use.addressOf(giver) : free
+        if (!address) throw new Failure('network_full', sentence(use.subnet), hint)
         if (giver) {
           takenOver.push(giver)
           keepAddress(tx, { id: giver.id, network, address: null })
@@ -60,40 +62,45 @@ export async function reserveAddresses<Replaced extends Row>(
 
 /** What is known of a network's addresses; null when there is none, or it has no IPv4. */
 async function lookAt({ db, docker }: AddressDeps, network: string, signal: AbortSignal) {
-  const use = await docker.networkUse(network, { signal })
-  if (!use?.subnet) return null
-  const held = new Set(listHeld(db, network).map(({ address }) => address))
-  for (const { containerId, address, isFixed } of use.addresses)
+  const found = await docker.networkUse(network, { signal })
+  if (!found?.subnet) return null
+  const { subnet, gateway, addresses } = found
+  const held = new Set(listHeld(db, network))
+  for (const { containerId, address, isFixed } of addresses)
     if (isFixed && !held.has(address)) adoptAddress(db, { containerId, network, address })
-  const used = [
-    use.gateway ?? gatewayOf(use.subnet),
-    ...use.addresses.map(({ address }) => address),
-  ]
-  return { cidr: use.subnet, used: new Set(used) }
+  return {
+    subnet,
+    used: new Set([gateway ?? gatewayOf(subnet), ...addresses.map(({ address }) => address)]),
+    /** A container of an earlier version has one for as long as it runs. */
+    addressOf: ({ containerId, address }: Omit<Row, 'id'>) =>
+      address ?? addresses.find((one) => one.containerId === containerId)?.address ?? null,
+  }
 }
 
 /** Fewer containers than these find room on every network that Davit makes. */
 const fewContainers = 30
 
-/** Refuses what would find no address for so many containers; the engine is asked only where it could be so. */
+/** Milliseconds after which an engine that doesn't respond is left to the job. */
+const patience = 2000
+
+/**
+ * Refuses what would find no addresses for so many containers of a workload, which may take over those
+ * that it has. The engine is asked only where that could be; the job asks it in any case.
+ */
 export async function refuseFullNetwork(
   { db, docker }: AddressDeps,
-  {
-    network,
-    workloadId,
-    wanted,
-    signal,
-  }: { network: string; workloadId: string; wanted: number; signal: AbortSignal },
+  { workload, wanted }: { workload: { id: string; projectId?: string }; wanted: number },
 ) {
+  const network = networkNameOf(workload)
   if (countInstances(db, network) + wanted <= fewContainers) return
-  const subnet = await lookAt({ db, docker }, network, signal)
-  if (!subnet) return
-  const held = listHeld(db, network)
-  const used = subnet.used.union(new Set(held.map(({ address }) => address)))
-  const own = held.filter((instance) => instance.workloadId === workloadId).length
+  const signal = AbortSignal.timeout(patience)
+  const use = await lookAt({ db, docker }, network, signal).catch(() => null)
+  if (!use) return
+  const used = use.used.union(new Set(listHeld(db, network)))
+  const own = listInstances(db, workload.id).filter((instance) => use.addressOf(instance))
   // the gateway is among those used, and not among those there is room for
-  if (used.size - 1 - own + wanted <= roomOf(subnet.cidr)) return
-  throw new AppError('conflict', `${sentence(subnet.cidr)} ${hint}`)
+  if (used.size - 1 - own.length + wanted <= roomOf(use.subnet)) return
+  throw new AppError('conflict', `${sentence(use.subnet)} ${hint}`)
 }
 
 const sentence = (cidr: string) =>

@@ -9,6 +9,8 @@ import { testApp } from '../support/app.ts'
 const { docker, labels, name, options } = sandbox()
 const { signal } = new AbortController()
 
+type Row = { id: string; containerId: string | null; address: string | null }
+
 /** A network of that size, and a workload whose instances are to be on it. */
 async function aNetwork(prefix: number) {
   const t = testApp()
@@ -19,7 +21,7 @@ async function aNetwork(prefix: number) {
   t.db.insert(workloads).values({ id: workloadId, environmentId: workloadId }).run()
   const release = t.db.insert(releases).values({ workloadId }).returning().get()
 
-  const network = name()
+  const network = `davit-${name()}`
   const used = await docker.usedSubnets()
   const subnet = freeSubnet({ pool: '10.244.0.0/16', prefix, used })
   await docker.createNetwork({ name: network, subnet, labels })
@@ -33,7 +35,7 @@ async function aNetwork(prefix: number) {
       .returning()
       .get()
   const rowOf = (id: string) => t.db.select().from(instances).where(eq(instances.id, id)).get()!
-  const reserve = async (replaced: { id: string; address: string | null }[] = []) => {
+  const reserve = async (replaced: Row[] = []) => {
     const instance = anInstance()
     const of = { network, instances: [instance], replaced, signal }
     const { addresses, takenOver } = await reserveAddresses({ db: t.db, docker }, of)
@@ -41,8 +43,10 @@ async function aNetwork(prefix: number) {
     expect(rowOf(instance.id)).toMatchObject({ network, address })
     return { ...rowOf(instance.id), at: Number(address.split('.')[3]) - first, takenOver }
   }
-  const refuse = (wanted: number, workload = workloadId) =>
-    refuseFullNetwork({ db: t.db, docker }, { network, workloadId: workload, wanted, signal })
+  const refuse = (wanted: number, id = workloadId) => {
+    const workload = { id, projectId: network.slice('davit-'.length) }
+    return refuseFullNetwork({ db: t.db, docker }, { workload, wanted })
+  }
   const free = (id: string) =>
     t.db.update(instances).set({ state: 'removed' }).where(eq(instances.id, id)).run()
   return { db: t.db, network, base, first, reserve, refuse, free, anInstance }

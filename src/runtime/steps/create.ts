@@ -28,7 +28,9 @@ export async function prepare(run: RollOutRun) {
   const { addresses, takenOver } = await reserveAddresses(run, {
     network,
     instances: rows.filter((_, at) => !isApart[at]),
-    replaced: listInstances(db, workload.id).filter(({ state }) => state === 'live'),
+    replaced: listInstances(db, workload.id).filter(
+      ({ state }) => state === 'live' || state === 'stopped',
+    ),
     signal,
   })
   const labels = labelsOf(instanceId, workload)

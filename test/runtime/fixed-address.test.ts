@@ -1,0 +1,88 @@
+import { expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { instances } from '../../src/db/schema.ts'
+import { reserveAddresses } from '../../src/runtime/addresses.ts'
+import { aProject, anApp, answerOf } from '../deployments/apps.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+
+/** What a container was given, whether it runs or not. */
+async function addressOf({ db }: TestApp, containerId: string) {
+  const row = db.select().from(instances).where(eq(instances.containerId, containerId)).get()!
+  return { network: row.network!, address: row.address! }
+}
+
+/** A container that someone joins to a network by hand, to get what address there is. */
+async function aStranger({ docker, instanceId }: TestApp, network: string) {
+  const id = await docker.createContainer({
+    name: `stranger-${Bun.randomUUIDv7()}`,
+    image: 'busybox',
+    command: ['sleep', '999'],
+    labels: { 'davit.instance': instanceId }, // removed with what the test made
+    network,
+    memoryBytes: 16 * 2 ** 20,
+    cpus: 0.1,
+    pidsLimit: 8,
+  })
+  await docker.startContainer(id)
+  return (await docker.inspectContainer(id))!.addresses[network]
+}
+
+test('an app keeps its address while it is stopped, whatever joins its network meanwhile', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('first'))
+  const { containerId: id } = await project.deploy()
+  const { network, address } = await addressOf(t, id)
+  const addresses = async () => (await t.docker.inspectContainer(id))!.addresses
+  expect(await addresses()).toEqual({ [network]: address })
+
+  await ada.post(`/containers/${id}/stop`)
+  const staging = await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })
+  const other = await project.deploy({ environmentId: staging.json.id })
+  expect((await addressOf(t, other.containerId)).address).not.toBe(address)
+  expect(await aStranger(t, network)).not.toBe(address)
+  expect((await ada.post(`/containers/${id}/restart`)).status).toBe(200)
+  expect(await addresses()).toEqual({ [network]: address })
+  expect(await answerOf(other)).toBe('first')
+})
+
+test('a full network is refused at the request, but not to an app that is replaced', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('first'))
+  const first = await project.deploy()
+  const { network, address } = await addressOf(t, first.containerId)
+  const { json: crowd } = await ada.post(`/projects/${project.id}/envs`, { name: 'crowd' })
+  const inCrowd = await project.deploy({ environmentId: crowd.id })
+  const {
+    id: _,
+    containerId,
+    address: own,
+    ...row
+  } = t.db.select().from(instances).where(eq(instances.containerId, inCrowd.containerId)).get()!
+  for (let n = 0; n < 59; n++) {
+    const instance = t.db.insert(instances).values(row).returning().get()
+    const of = {
+      network,
+      instances: [instance],
+      replaced: [],
+      signal: new AbortController().signal,
+    }
+    await reserveAddresses(t, of)
+  }
+
+  const { json: late } = await ada.post(`/projects/${project.id}/envs`, { name: 'late' })
+  const deploy = () => ada.post(`/projects/${project.id}/deployments`, { environmentId: late.id })
+  const refused = await deploy()
+  expect(refused.status).toBe(409)
+  expect(refused.json.detail).toMatch(/^The network is full: all 61 addresses .* another project/)
+
+  const again = await project.deploy()
+  expect(again).toMatchObject({ status: 'running', error: null })
+  expect(await addressOf(t, again.containerId)).toEqual({ network, address })
+
+  expect((await ada.delete(`/projects/${project.id}/envs/${crowd.id}`)).status).toBe(200)
+  expect((await deploy()).status).toBe(201)
+  await t.jobs.idle()
+})
