@@ -43,12 +43,15 @@ test('a worker that is replaced ends in good order, and a failed one leaves its 
   const ada = t.logIn('ada@example.com')
   collect(t)
   const worker = (text: string) =>
-    aCommand(`echo ${text}; trap 'seq 1 50000; echo ${text} ends; exit 0' TERM; sleep 9999 & wait`)
+    aCommand(`trap 'seq 1 50000; echo ${text} ends; exit 0' TERM; echo ${text}; sleep 9999 & wait`)
   const project = await aProject(t, ada, worker('one'), { port: 0 })
   const output = `/projects/${project.id}/envs/${project.environmentId}/output`
   await project.deploy()
+  await linesUntil(ada, output, ({ text }) => text === 'one')
   project.repository.commit(aCommand('echo broken; exit 7'))
+  Object.assign(t.config, { settleTime: 60_000 }) // which one that ends never waits for
   expect((await project.deploy()).status).toBe('failed')
+  Object.assign(t.config, { settleTime: 0 })
   project.repository.commit(worker('two'))
   await project.deploy()
   await t.jobs.idle()

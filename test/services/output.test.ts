@@ -7,7 +7,7 @@ const talker = `
 services:
   app:
     image: busybox
-    command: [sh, -c, "echo $$MODE speaks, $$API_SECRET; trap 'echo $$MODE says goodbye; exit 0' TERM; sleep 9999 & wait"]
+    command: [sh, -c, "trap 'echo $$MODE says goodbye; exit 0' TERM; echo $$MODE speaks, $$API_SECRET; sleep 9999 & wait"]
     environment: { MODE: "\${MODE:-first}", API_SECRET: "\${API_SECRET}" }
     healthcheck: { disable: true }
 `
@@ -18,6 +18,7 @@ test('what a service wrote outlives its containers, without its secrets, and goe
   collect(t)
   const service = await made(t, ada, talker, { API_SECRET: 'never-to-be-seen' })
   const output = `/services/${service.id}/output`
+  await linesUntil(ada, output, ({ text }) => text.startsWith('first speaks'))
   await ada.put(`/services/${service.id}`, { MODE: 'second' })
   await settled(t, ada, service)
   await linesUntil(ada, output, ({ text }) => text.startsWith('second speaks'))
