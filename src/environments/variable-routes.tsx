@@ -7,7 +7,7 @@ import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
-import { Pace } from '../web/pace.ts'
+import { pause } from '../platform/pause.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { parseDotenv } from './dotenv.ts'
@@ -67,10 +67,9 @@ export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) =>
         const pairs = parseDotenv(dotenv)
         setVariables(db, secrets, { environmentId: environment.id, pairs, secret: secret ?? false })
         const items = listVariables(db, environment.id).filter(({ key }) => pairs.has(key))
-        const pace = new Pace()
         for (const variable of items) {
           audit(c, 'variable.created', about(variable, where))
-          await pace.step()
+          await pause()
         }
         return moveOn(c, { to, created: true, json: () => ({ items: items.map(variableJson) }) })
       }

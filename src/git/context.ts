@@ -1,5 +1,5 @@
 import { join } from 'node:path/posix'
-import { Pace } from '../web/pace.ts'
+import { isTurnOver, pause } from '../platform/pause.ts'
 import { parse } from '../platform/parse.ts'
 import { ignoredPaths, ignoringTooHard } from './dockerignore.ts'
 import { explainGit } from './failures.ts'
@@ -85,9 +85,8 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
 
   const ignored = ignoreFile && (await findIgnored(ignoreFile, { inside, prefix, signal }))
   const kept: Entry[] = []
-  const pace = new Pace()
   for (const [index, entry] of inside.entries()) {
-    if (pace.isOver) await pace.step()
+    if (isTurnOver()) await pause()
     const { path } = entry
     if (/(^|\/)\.git(\/|$)/i.test(path)) continue
     const isNeeded = path === dockerfile || path === `${prefix}.dockerignore`
@@ -113,11 +112,10 @@ async function findIgnored(
   { file, text }: { file: string; text: string },
   { inside, prefix, signal }: { inside: Entry[]; prefix: string; signal: AbortSignal },
 ): Promise<Uint8Array> {
-  const pace = new Pace()
   let paths = ''
   for (const { path } of inside) {
     paths += `${path.slice(prefix.length)}\0`
-    if (pace.isOver) await pace.step()
+    if (isTurnOver()) await pause()
   }
   const args: [string, string, { file: string }] = [text, paths, { file }]
   const options = { tooLong: ignoringTooHard, deadline: 20_000, owner: 'builds', signal }
@@ -126,10 +124,9 @@ async function findIgnored(
 
 async function openTree(objects: Objects, entries: Entry[]): Promise<Tree> {
   const byPath = new Map<string, Entry>()
-  const pace = new Pace()
   for (const entry of entries) {
     byPath.set(entry.path, entry)
-    if (pace.isOver) await pace.step()
+    if (isTurnOver()) await pause()
   }
   return { entries: byPath, read: ({ hash }, { most }) => readText(objects, hash, { most }) }
 }

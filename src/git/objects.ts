@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { GitTools } from './git.ts'
-import { Pace } from '../web/pace.ts'
+import { isTurnOver, pause } from '../platform/pause.ts'
 import { distrustMirrors, isDamage } from './mirror.ts'
 import { runGit } from './run.ts'
 import type { GitCommand } from './run.ts'
@@ -31,10 +31,9 @@ export async function listTree(objects: Objects, commit: string): Promise<Entry[
   const listing = { command: 'ls-tree', options, values: [commit], most: mostListing }
   const output = await run(objects, listing)
   const entries: Entry[] = []
-  const pace = new Pace()
   for (let at = 0, end; (end = output.indexOf(0, at)) !== -1; at = end + 1) {
     entries.push(entryOf(output.toString('latin1', at, end)))
-    if (pace.isOver) await pace.step()
+    if (isTurnOver()) await pause()
   }
   return entries
 }

@@ -1,6 +1,6 @@
 import type { LogDb } from '../db/index.ts'
 import { resync } from '../live/hub.ts'
-import { Pace } from '../web/pace.ts'
+import { pause } from '../platform/pause.ts'
 import { LogBatch } from './log-batch.ts'
 import { channelOf } from './logs.ts'
 import type { Logs } from './logs.ts'
@@ -34,10 +34,9 @@ export async function* followLog<Status extends string = never>(
     if (event === resync) {
       // read after subscribing, and before the lines: a status that is the last has all lines stored
       const now = statuses?.now()
-      const pace = new Pace()
       for (const batch of storedBatches()) {
         yield await shown(batch)
-        await pace.step() // a reader that is quick would leave no one else a turn
+        await pause() // a reader that is quick would leave no one else a turn
       }
       if (now !== undefined && now !== status) yield { status: (status = now) }
     } else if (event instanceof LogBatch) {

@@ -13,7 +13,7 @@ import { noMask, SecretSet } from './mask.ts'
 import type { Mask } from './mask.ts'
 import { secretsInEnv } from './secret-names.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { Pace } from '../web/pace.ts'
+import { isTurnOver, pause } from '../platform/pause.ts'
 
 /** What hides the secrets of an environment or service; with another `state` there are others to hide. */
 export type SourceMask = { mask: Mask; state: string }
@@ -99,9 +99,8 @@ export class Masks {
     const deps = this.#deps
     const { db } = deps
     const set = new SecretSet()
-    const pace = new Pace()
     const add = async (secret: string, until?: number) => {
-      for (const _ of set.adding(secret, until)) if (pace.isOver) await pace.step()
+      for (const _ of set.adding(secret, until)) if (isTurnOver()) await pause()
     }
     const { env = [], secrets: others = [] } = also
     const variables = listSecretVariables(db, sourceId)

@@ -1,5 +1,5 @@
 import type { LogDb } from '../db/index.ts'
-import { Pace } from '../web/pace.ts'
+import { isTurnOver, pause } from '../platform/pause.ts'
 import { packed, readBlock, unpack } from './block.ts'
 import type { Line } from './log-line.tsx'
 import type { Masks } from './masks.ts'
@@ -59,7 +59,6 @@ export async function listLastLines(
   { before = Infinity, limit, maxLength = usualLength }: Wanted & { before?: number },
 ): Promise<Line[]> {
   const mask = await masks.of(log.sourceId)
-  const pace = new Pace()
   const lines: Line[] = []
   for (let size = 0; lines.length < limit && size < maxLength;) {
     const block = getBlockBefore(logDb, { ...log, before: lines.at(-1)?.sequence ?? before })
@@ -69,12 +68,12 @@ export async function listLastLines(
       lines.push(line)
       size += line.text.length
     }
-    await pace.step()
+    await pause()
   }
   const shown = new ShownLines(mask)
   for (let at = lines.length - 1; at >= 0; at--) {
     lines[at] = shown.of(lines[at]!)
-    if (pace.isOver) await pace.step()
+    if (isTurnOver()) await pause()
   }
   return lines.reverse()
 }
@@ -95,7 +94,6 @@ export async function findLines(
   const passes = passing(filter)
   const shown = new ShownLines(await masks.of(log.sourceId))
   const end = performance.now() + patience
-  const pace = new Pace()
   const lines: Line[] = []
   let size = 0
   // from the line before on: where that is a piece of a long one, it tells what of the next one is hidden
@@ -110,11 +108,11 @@ export async function findLines(
         lines.push(line)
         size += line.text.length
       }
-      if (!pace.isOver) continue
+      if (!isTurnOver()) continue
       if (performance.now() > end) return { lines, next: line.sequence }
-      await pace.step()
+      await pause()
     }
-    await pace.step()
+    await pause()
     if (performance.now() > end) return { lines, next: Math.max(block.last, after) }
   }
   return { lines, next: null }

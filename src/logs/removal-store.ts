@@ -1,7 +1,7 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { LogDb } from '../db/index.ts'
 import { outputBlocks, outputCursors } from '../db/log-schema.ts'
-import { Pace } from '../web/pace.ts'
+import { pause } from '../platform/pause.ts'
 import { deleteSomeRows } from './old-rows-store.ts'
 import type { LogKey } from './store.ts'
 
@@ -30,6 +30,6 @@ export function deleteSome(logDb: LogDb, { sourceId, logId }: Partial<LogKey>) {
 
 /** Removes all logs of an environment or service, and how far its containers have been read. */
 export async function removeLogsOf(logDb: LogDb, sourceId: string) {
-  for (const pace = new Pace(); deleteSome(logDb, { sourceId });) await pace.step()
+  while (deleteSome(logDb, { sourceId })) await pause()
   logDb.delete(outputCursors).where(eq(outputCursors.sourceId, sourceId)).run()
 }

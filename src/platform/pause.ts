@@ -10,10 +10,13 @@ let begun: number | null = null
  * belongs on another thread (`parse`).
  */
 export async function pause() {
-  if (performance.now() - beginTurn() < slice) return
+  if (!isTurnOver()) return
   await new Promise<void>((resolve) => setImmediate(resolve))
   beginTurn()
 }
+
+/** For the innermost of loops, where even a promise for each step is dear: whether to call `pause`. */
+export const isTurnOver = () => performance.now() - beginTurn() >= slice
 
 function beginTurn() {
   if (begun !== null) return begun

@@ -4,7 +4,7 @@ import type { Git } from '../git/git.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Collector } from '../logs/collector.ts'
 import { journal } from '../platform/journal.ts'
-import { Pace } from '../web/pace.ts'
+import { pause } from '../platform/pause.ts'
 import { deleteSome, removeLogsOf } from '../logs/removal-store.ts'
 import { removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
@@ -68,9 +68,7 @@ export async function removeLogs(
   { db, logDb }: { db: Db; logDb: LogDb },
   of: { projectId: string; environmentId?: string },
 ) {
-  const pace = new Pace()
-  for (const id of listDeploymentIds(db, of))
-    while (deleteSome(logDb, { logId: id })) await pace.step()
+  for (const id of listDeploymentIds(db, of)) while (deleteSome(logDb, { logId: id })) await pause()
   const { projectId, environmentId } = of
   for (const id of environmentId ? [environmentId] : listEnvironmentIds(db, projectId))
     await removeLogsOf(logDb, id)

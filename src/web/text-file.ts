@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { Pace } from './pace.ts'
+import { pause } from '../platform/pause.ts'
 
 /** A line of a file; the time is in milliseconds since 1970. */
 export const datedText = ({ time, text }: { time: number; text: string }) =>
@@ -39,11 +39,10 @@ export function textInPieces(
   }: { pieces: Pieces; headers: Record<string, string>; stop?: () => void },
 ) {
   const encoder = new TextEncoder()
-  const pace = new Pace()
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        await pace.step() // a reader that is quick would leave no one else a turn
+        await pause() // a reader that is quick would leave no one else a turn
         const { done, value } = await pieces.next()
         if (done) controller.close()
         else controller.enqueue(encoder.encode(value))
