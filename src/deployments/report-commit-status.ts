@@ -17,9 +17,10 @@ const patience = 10_000
 type TellDeps = { db: Db; secrets: Secrets; config: Config }
 
 /**
- * Tells the provider of a project's source how its commit fares: call it whenever the deployment has
- * moved. The statuses go out one after the other in the background, and what becomes of them changes
- * nothing about the deployment; the first one that the provider refuses is said in its log.
+ * Tells the provider of a project's source how its commit fares: call it whenever the deployment may
+ * have moved, as what was told last is not repeated. The statuses go out one after the other in the
+ * background, and what becomes of them changes nothing about the deployment; the first one that the
+ * provider refuses is said in its log.
  */
 export function commitStatuses(
   deps: TellDeps,
@@ -27,13 +28,16 @@ export function commitStatuses(
 ): () => void {
   const { id } = job.deployment
   let before = Promise.resolve()
+  let told: CommitStatus | null = null
   let isSaid = false
   let isOver = false
   return function tell() {
     const now = getJob(deps.db, id)
     isOver = !now || isEnded(now.deployment.status)
     const status = now && commitStatusOf(now, deps.config)
-    if (status) before = before.then(() => tellOne(now, status)).catch(say)
+    if (!status || Bun.deepEquals(status, told)) return
+    told = status
+    before = before.then(() => tellOne(now, status)).catch(say)
   }
 
   async function tellOne(now: Job, status: CommitStatus) {
