@@ -203,7 +203,8 @@ export class Jobs {
       if (!begun) return
       const work = { job: begun, signal, undo: undo.signal, shutdown, releaseSlot }
       await this.#handlerOf(job).run(work)
-      if (signal.reason !== stopping) endJob(this.#db, job.id) // what it was for was deleted
+      // what it was for was deleted; what Davit's stop cut short is the next process's
+      if (!shutdown.aborted) endJob(this.#db, job.id)
     } catch (error) {
       const { id, kind, subjectId } = job
       journal.error('a job broke', error, { job: id, kind, subject: subjectId })
