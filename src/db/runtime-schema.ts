@@ -21,14 +21,14 @@ const workload = () =>
     .notNull()
     .references(() => workloads.id, { onDelete: 'cascade' })
 
-/** What a workload runs; never changed. */
+/** What a workload runs. */
 export const releases = sqliteTable(
   'releases',
   {
     /** Of an environment: that of the deployment. */
     id: id(),
     workloadId: workload(),
-    /** Sealed JSON; null for one made by an earlier version. */
+    /** Sealed JSON; null once it was replaced, and for one made by an earlier version. */
     components: text(),
     createdAt: createdAt(),
   },

@@ -148,6 +148,8 @@ export function makeLive(
     .where(eq(workloads.id, workloadId))
     .run()
   db.update(instances).set({ state: 'draining' }).where(replaced).run()
+  const isOver = and(eq(releases.workloadId, workloadId), ne(releases.id, releaseId))
+  db.update(releases).set({ components: null }).where(isOver).run() // nobody needs its secrets any more
   for (const [id, state] of states) updateInstance(db, id, { state })
 }
 

@@ -38,6 +38,8 @@ test('a new deployment takes the port and the volume of the old one, and tells t
   expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
   const volumes = await t.docker.listVolumes({ labels: [`davit.project=${project.id}`] })
   expect(volumes.map(({ labels }) => labels['davit.environment'])).toEqual([project.environmentId])
+  const sealed = t.db.$client.query('SELECT id FROM releases WHERE components IS NOT NULL')
+  expect(sealed.all()).toEqual([{ id: second.id }])
   const names = second.steps.map(({ name }: { name: string }) => name)
   expect(names).toEqual(['cloning', 'building', 'deploying'])
   for (const { startedAt, finishedAt } of second.steps)
