@@ -30,8 +30,6 @@ export const services = sqliteTable(
     values: text().notNull(),
     /** Sealed: those of them that no log may show, as JSON; null in a row of an earlier version, until a start fills it. */
     secretValues: text(),
-    /** Sealed: what it was made of before the change that is under way, as JSON, for the undo. */
-    before: text(),
     domains: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
     /** What an admin allowed this instance that templates may not have: host paths, privileges. */
     allowed: text({ mode: 'json' }).$type<string[]>().notNull().default([]),

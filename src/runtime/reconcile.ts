@@ -1,5 +1,5 @@
 import { listRestored } from '../db/restored.ts'
-import type { Container, ContainerSummary } from '../docker/index.ts'
+import type { Container, ContainerSummary, Docker } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { revertInterrupted } from './revert.ts'
@@ -20,16 +20,25 @@ import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 /** A container of the live release; null where it was removed. */
 export type Seen = { instance: Instance; container: Container | null }
 
-/** One at a time works on the containers of a workload. */
-const locks = new KeyedLock()
-const rollingOut = new Set<string>()
+type Work = { locks: KeyedLock; rollingOut: Set<string> }
+
+/** What is at work on an engine: one at a time on the containers of a workload. */
+const atWork = new WeakMap<Docker, Work>()
+
+function workOn({ docker }: Pick<RuntimeDeps, 'docker'>) {
+  const work = atWork.get(docker) ?? { locks: new KeyedLock(), rollingOut: new Set() }
+  atWork.set(docker, work)
+  return work
+}
 
 /** Does work meanwhile `reconcile` leaves the workload alone. */
 export function whileRollingOut<Result>(
+  deps: Pick<RuntimeDeps, 'docker'>,
   { id }: WorkloadKey,
   signal: AbortSignal,
   work: () => Promise<Result>,
 ) {
+  const { locks, rollingOut } = workOn(deps)
   rollingOut.add(id)
   return locks.run(id, signal, work).finally(() => rollingOut.delete(id))
 }
@@ -50,6 +59,7 @@ export async function reconcile(
   workload: WorkloadKey,
   { orphans, signal }: Options,
 ): Promise<Seen[] | null> {
+  const { locks, rollingOut } = workOn(deps)
   if (rollingOut.has(workload.id)) return null
   return locks.run(workload.id, signal, async () => {
     await revertInterrupted(deps, { workload, shutdown: signal })

@@ -21,7 +21,7 @@ import type { RuntimeDeps } from './workload.ts'
  * responses are waited for even when the signal aborts: a call broken off could still take effect, unseen.
  */
 export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
-  whileRollingOut(of.workload, of.signal, async () => {
+  whileRollingOut(deps, of.workload, of.signal, async () => {
     const run: RollOutRun = { ...deps, ...of, network: networkNameOf(of.workload) }
     await revertInterrupted(run, run)
     await removeReplaced(run, run)

@@ -1,5 +1,4 @@
-import { isEngineAway } from '../docker/retry-while-engine-down.ts'
-import { waitForEngine } from '../docker/retry-while-engine-down.ts'
+import { isEngineAway, waitForEngine } from '../docker/retry-while-engine-down.ts'
 import type { Docker } from '../docker/index.ts'
 
 type Step = {

@@ -1,84 +1,160 @@
-import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
-import type { Docker } from '../docker/index.ts'
-import type { Hub } from '../live/hub.ts'
-import type { Collector } from '../logs/collector.ts'
-import type { Secrets } from '../platform/secrets.ts'
+import { newId } from '../db/new-id.ts'
+import type { Work } from '../jobs/jobs.ts'
+import { endJob } from '../jobs/store.ts'
+import { sealServiceSecrets } from '../logs/mask-store.ts'
+import { rememberSecrets } from '../logs/past-secret-store.ts'
+import type { Component } from '../runtime/component.ts'
+import { bringImage } from '../runtime/images/bring.ts'
+import { restartLive, stopLive } from '../runtime/restart.ts'
+import { rollOut } from '../runtime/roll-out.ts'
+import { componentsOf, readAhead, refuseLapsed, secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
-import { plansOf, refuseLapsed } from './definition.ts'
-import type { ServiceEvent } from './events.ts'
 import type { PullProgress } from './progress.ts'
-import type { ServiceRun } from './run.ts'
-import { moveService } from './store.ts'
-import type { Changes, Service, ServiceStatus } from './store.ts'
-import { createContainers } from './steps/create.ts'
-import { pullImages } from './steps/pull.ts'
-import { keepUp, startContainers } from './steps/start.ts'
-import { takeDown } from './take-down.ts'
+import { openDefinition } from './sealed-definition.ts'
+import { noError, settle, tell, workloadOf } from './state.ts'
+import type { ServiceDeps } from './state.ts'
+import { moveService, listPorts, serviceStatuses, updateService } from './store.ts'
+import type { Service } from './store.ts'
+import { openValues, sealValues } from './values.ts'
 
-export type ServiceDeps = {
-  collector: Collector
-  config: Config
-  db: Db
-  docker: Docker
-  secrets: Secrets
-  instanceId: string
-  serviceEvents: Hub<ServiceEvent>
+/** A job on an instance. */
+export type Doing = { service: Service; work: Work; progress: PullProgress }
+
+/** What the row says, with its values opened. */
+export const definitionOf = (
+  deps: Pick<ServiceDeps, 'db' | 'secrets'>,
+  service: Service,
+): Definition => ({
+  ...service,
+  values: openValues(deps, service),
+  ports: listPorts(deps.db, service.id),
+})
+
+/** Starts an instance from what its row says, its containers created. */
+export async function startService(deps: ServiceDeps, doing: Doing) {
+  const definition = definitionOf(deps, doing.service)
+  await readAhead(definition)
+  await bringUp(deps, doing, { definition })
 }
-
-/** States that only a start, a change or a restart moves on. */
-export const busyStatuses = ['pulling', 'creating', 'starting'] as const satisfies ServiceStatus[]
 
 /**
- * An instance from its definition to containers that are well: pull, create, start. Containers of an
- * earlier start go once the images are here, so that they serve while those are pulled.
+ * Creates the containers of an instance from another definition, its volumes kept. The row has that one
+ * once they are well; until then the containers before are only stopped, and start again.
  */
-export async function bringUp(deps: ServiceDeps, run: ServiceRun) {
-  tell(deps, run.service, 'pulling')
-  const images = await pullImages(run)
-  run.signal.throwIfAborted()
-  tell(deps, run.service, 'creating')
-  await takeDown(run)
-  const made = await createContainers(run, images)
-  tell(deps, run.service, 'starting')
-  await startContainers(run, made)
-  await keepUp(run, made)
+export async function changeService(deps: ServiceDeps, doing: Doing) {
+  const { service, work } = doing
+  const before = definitionOf(deps, service)
+  const definition = openDefinition(deps, service, work.job.input!)
+  await readAhead(before)
+  await readAhead(definition)
+  // until it is known which of them stay, what is written hides both
+  const both = [...secretsOf(before), ...secretsOf(definition)]
+  const secretValues = sealServiceSecrets(deps.secrets, service.id, both)
+  updateService(deps.db, service.id, { secretValues })
+  await bringUp(deps, doing, { definition, store: () => keep(deps, definition, before) })
 }
 
-/** What the steps of one start are given. */
-export function runOf(
-  deps: ServiceDeps,
-  {
-    service,
-    definition,
-    progress,
-    signal,
-  }: { service: Service; definition: Definition; progress: PullProgress; signal: AbortSignal },
-): ServiceRun {
-  const { collector, config, db, docker, secrets, instanceId } = deps
+/** Puts back which secrets are hidden after a change that was undone. */
+export async function forgetChange(deps: ServiceDeps, service: Service, input: string) {
+  const before = definitionOf(deps, service)
+  const definition = openDefinition(deps, service, input)
+  await readAhead(before)
+  await readAhead(definition)
+  return () => keep(deps, before, definition)
+}
+
+/** What the instance is made of from now on; what was secret in the other stays hidden where it was written. */
+function keep(deps: ServiceDeps, kept: Definition, dropped: Definition) {
+  const { id, version, compose, allowed, allowedBy, ports } = kept
+  const now = new Set(secretsOf(kept))
+  const ended = secretsOf(dropped).filter((value) => !now.has(value))
+  if (ended.length > 0) rememberSecrets(deps, { serviceId: id }, ended)
+  const made = { version, compose, allowed, allowedBy, ...sealValues(deps, kept) }
+  updateService(deps.db, id, made, ports)
+}
+
+/**
+ * Stops the containers of an instance and starts them again in order. All are created again where one
+ * is missing, or is published elsewhere than it should be by now.
+ */
+export async function restartService(deps: ServiceDeps, doing: Doing) {
+  const { service, work } = doing
+  const definition = definitionOf(deps, service)
+  await readAhead(definition)
   refuseLapsed(deps, definition)
-  const plans = plansOf(deps, definition)
-  return {
-    collector,
-    config,
-    db,
-    docker,
-    secrets,
-    instanceId,
-    service,
-    plans,
-    progress,
-    signal,
-  }
+  const isDone = await restartLive(deps, {
+    workload: workloadOf(service),
+    components: componentsOf(deps, definition),
+    hooks: { enter: (state) => tell(deps, service, state) },
+    signal: work.signal,
+    stops: true,
+  })
+  if (isDone) settle(deps, work, 'running', noError)
+  else await bringUp(deps, doing, { definition })
 }
 
-/** Stores, then publishes, that an instance is in a state now. */
-export function tell(
-  { db, serviceEvents }: Pick<ServiceDeps, 'db' | 'serviceEvents'>,
-  { id }: Pick<Service, 'id'>,
-  status: ServiceStatus,
-  changes: Omit<Changes, 'id' | 'status'> = {},
+/** Stops the containers of an instance; they stay for a restart. */
+export async function stopService(deps: ServiceDeps, { service, work }: Doing) {
+  await stopLive(deps, { workload: workloadOf(service), signal: work.signal })
+  settle(deps, work, 'stopped', noError)
+}
+
+/** From a definition to containers that are well. Those of before serve while images are pulled. */
+async function bringUp(
+  deps: ServiceDeps,
+  { service, work: { job, signal, undo }, progress }: Doing,
+  { definition, store = () => {} }: { definition: Definition; store?: () => void },
 ) {
-  const from = [...busyStatuses, 'running', 'unhealthy', 'stopped', 'failed'] as const
-  if (moveService(db, { id, from, status, ...changes })) serviceEvents.publish(id, { status })
+  const { id, ownerId } = service
+  refuseLapsed(deps, definition)
+  const planned = componentsOf(deps, definition)
+  tell(deps, service, 'pulling')
+  const components = await pullImages(deps, planned, { ownerId, progress, signal })
+  signal.throwIfAborted()
+  await rollOut(deps, {
+    workload: workloadOf(service),
+    release: { id: newId(), components },
+    strategy: 'stop-first',
+    hooks: {
+      enter: (state) => tell(deps, service, state),
+      commit() {
+        store()
+        moveService(deps.db, { id, from: serviceStatuses, status: 'running', ...noError })
+        endJob(deps.db, job.id)
+      },
+      committed: () => deps.serviceEvents.publish(id, { status: 'running' }),
+    },
+    signal,
+    shutdown: undo,
+  })
+}
+
+/** Brings the images that are not here; one that the engine has already, and may give, is used as it is. */
+async function pullImages(
+  deps: ServiceDeps,
+  components: Component[],
+  { ownerId, progress, signal }: { ownerId: string; progress: PullProgress; signal: AbortSignal },
+): Promise<Component[]> {
+  const wanted = new Map(components.map(({ options }) => [options.image, options.platform]))
+  const names = new Map<string, string>()
+  for (const [image, platform] of wanted) {
+    let pulls = false
+    const brought = await bringImage(deps, {
+      ownerId,
+      image,
+      platform,
+      signal,
+      onPull() {
+        pulls = true
+        progress.begin(image)
+      },
+      onLayer: ({ layer, ...at }) => progress.layer(image, { id: layer, ...at }),
+    })
+    if (pulls) progress.end(image)
+    names.set(image, brought.name)
+  }
+  return components.map((component) => {
+    const image = names.get(component.options.image)!
+    return { ...component, options: { ...component.options, image } }
+  })
 }

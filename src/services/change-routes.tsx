@@ -13,8 +13,7 @@ import type { Draft } from '../web/draft.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
-import { busyStatuses } from './bring-up.ts'
-import { sealDefinition } from './before.ts'
+import { definitionOf } from './bring-up.ts'
 import { grantsOf, readAhead, templateOf } from './definition.ts'
 import { editOf, readForEdit } from './edit.ts'
 import { DifferenceModal, DifferencePage, EditForm, EditPage } from './edit-page.tsx'
@@ -24,8 +23,9 @@ import type { MakeDeps } from './make.ts'
 import { outlineOf } from './outline.ts'
 import { checkOwner, liveService, ownService, servicePath, servicePattern } from './own-service.ts'
 import { cancelServiceJobs, insertServiceJob } from './service-jobs.ts'
+import { sealDefinition } from './sealed-definition.ts'
 import { shownService } from './shown.ts'
-import { definitionOf } from './start.ts'
+import { isBusy } from './state.ts'
 import { getService, updateService } from './store.ts'
 import type { Service } from './store.ts'
 
@@ -105,7 +105,7 @@ export const changeRoutes = (deps: MakeDeps) => {
   }
 
   function refuseBusy({ id, name, status }: Service) {
-    if (deps.jobs.isBusy(id) || (busyStatuses as readonly string[]).includes(status))
+    if (deps.jobs.isBusy(id) || isBusy(status))
       throw new AppError(
         'conflict',
         `${name} is ${status} just now. Wait until that has ended, or cancel it.`,

@@ -1,10 +1,9 @@
 import { isAdmin } from '../accounts/user-store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
-import { labelsFor } from '../docker/labels.ts'
 import { placesOf } from '../projects/places.ts'
+import type { Component } from '../runtime/component.ts'
 import { planContainers } from './compose/containers.ts'
-import type { ContainerPlan } from './compose/containers.ts'
 import { refuseDangers } from './compose/dangers.ts'
 import type { Stack } from './compose/model.ts'
 import { dotenv, readTemplate, stackOf } from './compose/template.ts'
@@ -42,10 +41,10 @@ export async function readAhead({
 }
 
 /** The containers of an instance in the order of their start. */
-export function plansOf(
-  { instanceId, ...deps }: { config: Config; db: Db; instanceId: string },
+export function componentsOf(
+  deps: { config: Config; db: Db },
   definition: Definition,
-): ContainerPlan[] {
+): Component[] {
   const { id, ownerId, name, allowed, ports } = definition
   const publish = ports.map(({ target, containerPort, protocol, port }) => ({
     service: target,
@@ -56,8 +55,6 @@ export function plansOf(
   return planContainers(versionedStack(deps, definition), {
     id,
     name,
-    labels: labelsFor({ instanceId, kind: 'service', ownerId, serviceId: id }),
-    network: networkName(id),
     publishAddress: placesOf(deps, ownerId).publishAddress,
     publish,
     allowed,
@@ -75,8 +72,6 @@ export function refuseLapsed(deps: { db: Db; config: Config }, definition: Defin
   if (definition.allowed.length > 0)
     refuseDangers(versionedStack(deps, definition).dangers, grantsOf(deps, definition))
 }
-
-export const networkName = (serviceId: string) => `davit-${serviceId}`
 
 /** The stack with the values in place, and the version that was chosen in that of the template's. */
 export function versionedStack(

@@ -1,7 +1,7 @@
 import type { Docker } from '../docker/index.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'
-import type { ServiceDeps } from './bring-up.ts'
+import type { ServiceDeps } from './state.ts'
 import type { Stack } from './compose/model.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
@@ -13,7 +13,7 @@ import type { serviceUpdateForm } from './forms.ts'
 import { allowedBy, chosenVersion, define } from './make.ts'
 import { volumeNames } from './outline.ts'
 import { ownFile, pairsOf } from './own-file.ts'
-import { definitionOf } from './start.ts'
+import { definitionOf } from './bring-up.ts'
 import type { Service } from './store.ts'
 
 type Input = (typeof serviceUpdateForm)['_output']

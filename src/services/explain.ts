@@ -31,14 +31,6 @@ function maskOf(deps: { db: Db; secrets: Secrets }, id: string) {
   }
 }
 
-/** For the row of one that is well. */
-export const noError = {
-  errorStep: null,
-  errorCode: null,
-  errorMessage: null,
-  errorHint: null,
-} as const
-
 function explainService(error: unknown, signal: AbortSignal): Failure {
   if (signal.reason instanceof Failure) return signal.reason
   if (signal.reason === cancelled)

@@ -8,13 +8,13 @@ import { refusedHost } from '../platform/hosts.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { dockerHub, registryOf } from '../registries/image-registry.ts'
 import type { User } from '../web/factory.ts'
-import type { ServiceDeps } from './bring-up.ts'
+import type { ServiceDeps } from './state.ts'
 import type { Stack } from './compose/model.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { fillValues } from './compose/values.ts'
 import type { Values } from './compose/values.ts'
-import { plansOf, versionedStack } from './definition.ts'
+import { componentsOf, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { givenValues, refuseClashes } from './forms.ts'
 import { ownFile, pairsOf } from './own-file.ts'
@@ -103,7 +103,7 @@ export function define(
   const whole = versionedStack(deps, definition, template)
   refuseOtherPorts(ports, portsWanted(template, whole))
   refuseHosts(deps, whole, before.template)
-  plansOf(deps, definition) // refuses what can't be started
+  componentsOf(deps, definition) // refuses what can't be started
   return definition
 }
 

@@ -2,7 +2,7 @@ import { removeLogsOf } from '../logs/removal-store.ts'
 import type { LogDb } from '../db/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { removeFromEngine } from '../runtime/remove.ts'
-import type { ServiceDeps } from './bring-up.ts'
+import type { ServiceDeps } from './state.ts'
 import { deleteService } from './store.ts'
 import type { Service } from './store.ts'
 

@@ -32,7 +32,7 @@ import { ServicePage } from './service-page.tsx'
 import { ServiceStatus } from './service-status.tsx'
 import { CatalogueList, InstanceList, ServicesPage } from './services-page.tsx'
 import { shownService, shownServices } from './shown.ts'
-import { definitionOf } from './start.ts'
+import { definitionOf } from './bring-up.ts'
 import { listServices } from './store.ts'
 import type { Service } from './store.ts'
 

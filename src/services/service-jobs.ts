@@ -4,17 +4,27 @@ import type { GivenUp, Jobs, Work } from '../jobs/jobs.ts'
 import { hasJob, insertJob, listJobIds, putBackJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import { AppError, Failure } from '../platform/errors.ts'
-import { openDefinition } from './before.ts'
-import { busyStatuses, tell } from './bring-up.ts'
-import type { ServiceDeps } from './bring-up.ts'
-import { changeService } from './change.ts'
+import { report } from '../platform/journal.ts'
+import { reconcile } from '../runtime/reconcile.ts'
+import { removeFromEngine, removeUnused, volumesOf } from '../runtime/remove.ts'
+import { restartLive } from '../runtime/restart.ts'
+import {
+  changeService,
+  definitionOf,
+  forgetChange,
+  restartService,
+  startService,
+  stopService,
+} from './bring-up.ts'
+import type { Doing } from './bring-up.ts'
+import { componentsOf, readAhead } from './definition.ts'
 import { withLog } from './job-log.ts'
 import type { JobLogDeps } from './job-log.ts'
 import { explainStart } from './explain.ts'
+import { observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
-import { restartService, stopService } from './restart.ts'
-import { definitionOf, startService } from './start.ts'
-import type { StartOptions } from './start.ts'
+import { settle, workloadOf } from './state.ts'
+import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
 import type { Service } from './store.ts'
 
@@ -56,53 +66,117 @@ export function handleServiceJobs(deps: JobDeps) {
     })
 }
 
-async function runJob(deps: JobDeps, { job, signal, undo }: Pick<Work, 'job' | 'signal' | 'undo'>) {
-  const { id: jobId, kind, subjectId: id } = job
-  const progress = new PullProgress(() => deps.serviceEvents.publish(id, { pulled: true }))
-  deps.pulls.set(id, progress)
-  const options = { id, progress, signal, undo }
-  try {
-    const work = () => verbs[kind as Kind](deps, options, job)
-    await (kind === 'stop' ? work() : withLog(deps, job, work))
-  } finally {
-    deps.pulls.delete(id)
-  }
-  const { status } = getService(deps.db, id) ?? {}
-  if (signal.reason === stopping && busyStatuses.some((busy) => busy === status))
-    putBackJob(deps.db, jobId)
-}
-
-const verbs: Record<
-  Kind,
-  (deps: ServiceDeps, options: StartOptions & { undo: AbortSignal }, job: Job) => Promise<void>
-> = {
+const verbs: Record<Kind, (deps: ServiceDeps, doing: Doing) => Promise<void>> = {
   start: startService,
-  change: async (deps, options, { input }) => {
-    const service = getService(deps.db, options.id)
-    if (!service) return
-    // one of an earlier version has left its definition in the row
-    const definition = input ? openDefinition(deps, service, input) : definitionOf(deps, service)
-    await changeService(deps, { ...options, definition })
-  },
+  change: changeService,
   restart: restartService,
   stop: stopService,
 }
 
-/** A start is taken down and a change undone as if they had failed; containers that were there stay. */
+async function runJob(deps: JobDeps, work: Work) {
+  const { job } = work
+  const { kind, subjectId: id } = job
+  const service = getService(deps.db, id)
+  if (!service) return
+  const progress = new PullProgress(() => deps.serviceEvents.publish(id, { pulled: true }))
+  deps.pulls.set(id, progress)
+  const attempt = () => tryJob(deps, { service, work, progress })
+  try {
+    await (kind === 'stop' ? attempt() : withLog(deps, job, attempt))
+  } finally {
+    deps.pulls.delete(id)
+  }
+}
+
+async function tryJob(deps: JobDeps, doing: Doing) {
+  const { service, work } = doing
+  const { job, signal, undo } = work
+  const { id } = service
+  let volumes: string[] | undefined
+  try {
+    volumes = await volumesOf(deps, { serviceId: id })
+    await reconcile(deps, workloadOf(service), { orphans: true, signal })
+    await verbs[job.kind as Kind](deps, doing)
+    // nothing looked at it meanwhile; where that fails, the next event does it
+    await observe(deps, id, { orphans: false, signal: undo }).catch(() => {})
+  } catch (error) {
+    if (signal.reason === stopping) return void putBackJob(deps.db, job.id)
+    const why = await explainStart(deps, { id, error, signal })
+    if (why.errorCode === 'internal')
+      report(`a service did not ${job.kind}`, error, { service: id })
+    await fail(deps, { service, job, why, volumes, signal: undo })
+  }
+}
+
+type Failed = {
+  service: Service
+  job: Job
+  why: Awaited<ReturnType<typeof explainStart>>
+  /** Those that were there before. */
+  volumes?: string[] | undefined
+  signal: AbortSignal
+}
+
+/**
+ * The end of a job that failed. Of an instance that has no containers nothing is left but the volumes
+ * that were there before; otherwise the containers of before run as they did.
+ */
+async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: Failed) {
+  const { id } = service
+  const hasChanged = job.kind === 'change'
+  const store = hasChanged
+    ? await forgetChange(deps, service, job.input!).catch(() => undefined)
+    : undefined
+  const errorMessage = hasChanged ? `The change was undone. ${why.errorMessage}` : why.errorMessage
+  let status: Service['status'] = 'failed'
+  try {
+    const seen = await settleContainers(deps, { service, job, signal })
+    if (seen.some(({ container }) => container))
+      status = job.kind === 'restart' ? 'unhealthy' : stateOf(seen, 'running')
+    else await removeLeft(deps, id, volumes)
+  } catch (error) {
+    if (signal.aborted) return // it is being deleted, or the next process takes it up
+    report('a failed start left something behind', error, { service: id })
+    if (job.kind !== 'start') status = 'unhealthy' // until it can be looked at
+  }
+  settle(deps, { job, store }, status, { ...why, errorMessage })
+}
+
+/** What runs again after a change that was undone is waited for. */
+async function settleContainers(
+  deps: ServiceDeps,
+  { service, job, signal }: Pick<Failed, 'service' | 'job' | 'signal'>,
+) {
+  const workload = workloadOf(service)
+  const look = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
+  const seen = await look()
+  if (job.kind !== 'change' || !seen.some(({ instance }) => instance.state === 'live')) return seen
+  const definition = definitionOf(deps, service)
+  await readAhead(definition)
+  const components = componentsOf(deps, definition)
+  await restartLive(deps, { workload, components, signal, stops: false }).catch((error) =>
+    signal.aborted ? Promise.reject(error) : false,
+  )
+  return look()
+}
+
+async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[] | undefined) {
+  await removeFromEngine(deps, { kind: 'service', serviceId, volumes: false })
+  for (const id of before ? await volumesOf(deps, { serviceId }) : [])
+    if (!before!.includes(id)) await removeUnused(deps.docker, { kind: 'volumes', id })
+}
+
 async function giveUp(deps: JobDeps, job: Job, { why }: GivenUp) {
   const service = getService(deps.db, job.subjectId)
   if (!service) return
   const ended = new AbortController()
-  ended.abort(why === 'cancelled' ? cancelled : given(service)[why])
-  const { signal } = ended
-  if (job.kind === 'start' || (job.kind === 'change' && job.attempt > 0))
-    return runJob(deps, { job, signal, undo: new AbortController().signal })
-  const error = await explainStart(deps, { id: service.id, error: null, signal })
-  const isBusy = busyStatuses.some((busy) => busy === service.status)
-  tell(deps, service, isBusy ? 'unhealthy' : service.status, error)
+  ended.abort(why === 'cancelled' ? cancelled : reasons(service)[why])
+  const error = await explainStart(deps, { id: service.id, error: null, signal: ended.signal })
+  const { signal } = new AbortController()
+  await fail(deps, { service, job, why: error, signal })
 }
 
-const given = ({ status }: Service) => ({
+const reasons = ({ status }: Service) => ({
   interrupted: new Failure(
     'interrupted',
     `Davit ended twice while the service was ${status}.`,

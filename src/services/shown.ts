@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import type { ContainerSummary, Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
-import { labelFilter, readLabels } from '../docker/labels.ts'
+import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import type { Shown } from './json.ts'
 import { listPorts } from './store.ts'
 import type { Service } from './store.ts'
@@ -17,13 +17,22 @@ export async function shownServices(
   return services.map((service) => ({
     service,
     ports: listPorts(deps.db, service.id),
-    containers:
-      containers && containers.filter(({ labels }) => readLabels(labels).serviceId === service.id),
+    containers: containers && newestParts(containers, service),
   }))
 }
 
 export const shownService = async (deps: ShownDeps, service: Service): Promise<Shown> =>
   (await shownServices(deps, { services: [service] }))[0]!
+
+/** While one release takes the place of another, a part has two containers for a moment. */
+const newestParts = (containers: ContainerSummary[], { id }: Service) =>
+  [
+    ...new Map(
+      containers
+        .filter(({ labels }) => readLabels(labels).serviceId === id)
+        .map((container) => [container.labels[partLabel], container]),
+    ),
+  ].map(([, container]) => container)
 
 /** Null when the engine does not answer: the rest can be shown all the same. */
 async function containersOf(

@@ -9,12 +9,12 @@ import type { Page } from '../web/paging.ts'
 export { serviceStatuses } from '../db/schema.ts'
 
 /** An instance without the values of its variables: those are opened on their own. */
-export type Service = Omit<typeof services.$inferSelect, 'values' | 'secretValues' | 'before'>
+export type Service = Omit<typeof services.$inferSelect, 'values' | 'secretValues'>
 export type ServiceStatus = Service['status']
 export type Changes = Partial<typeof services.$inferInsert>
 export type ServicePort = Omit<typeof servicePorts.$inferSelect, 'serviceId' | 'position'>
 
-const { values: sealed, secretValues, before, ...shown } = getTableColumns(services)
+const { values: sealed, secretValues, ...shown } = getTableColumns(services)
 
 /** Someone else's instance and a missing one look the same from outside. */
 export function findService(db: Db, { id, ownerId }: { id: string; ownerId: string }): Service {
@@ -73,10 +73,6 @@ export const listBeingDeleted = (db: Db): Service[] =>
 
 export const getSealedValues = (db: Db, id: string) =>
   db.select({ sealed }).from(services).where(eq(services.id, id)).get()?.sealed
-
-/** What it was made of before the change that is under way; null while there is none. */
-export const getSealedBefore = (db: Db, id: string) =>
-  db.select({ before }).from(services).where(eq(services.id, id)).get()?.before ?? null
 
 /** The instance and its ports, or a refusal of what is taken. */
 export const insertService = (

@@ -24,8 +24,8 @@ const network = `davit-${id}`
 /** The containers, or null where the file is refused as anything is that a user may read. */
 function optionsOf(text: string): ContainerOptions | null {
   try {
-    const context = { id, name: 'n', labels: { 'davit.owner': id }, network, publishAddress: '::1' }
-    return planContainers(stackFrom(text), context)[0]!.options
+    const [component] = planContainers(stackFrom(text), { id, name: 'n', publishAddress: '::1' })
+    return created(component!, { instanceId: id, labels: { 'davit.owner': id }, network })
   } catch (error) {
     if (error instanceof AppError) return null
     throw error

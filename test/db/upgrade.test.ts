@@ -153,14 +153,14 @@ test('work that an earlier version has left waits or runs as jobs', () => {
 
   const db = openDatabase(path)
   const jobs = db.$client.query(
-    'SELECT id, kind, subject_id, owner_id, status, slot, attempt, cancel_requested FROM jobs ORDER BY id',
+    'SELECT id, kind, subject_id, owner_id, status, slot, attempt, cancel_requested, input FROM jobs ORDER BY id',
   )
   expect(jobs.values()).toEqual([
-    ['d0', 'deploy', 'e0', 'ada', 'waiting', 'build', 0, 0],
-    ['d1', 'deploy', 'e1', 'ada', 'running', 'build', 1, 1],
-    ['d2', 'deploy', 'e2', 'ada', 'running', null, 2, 0],
-    ['s0', 'start', 's0', 'ada', 'running', 'service', 1, 0],
-    ['s1', 'change', 's1', 'ada', 'running', 'service', 1, 0],
+    ['d0', 'deploy', 'e0', 'ada', 'waiting', 'build', 0, 0, null],
+    ['d1', 'deploy', 'e1', 'ada', 'running', 'build', 1, 1, null],
+    ['d2', 'deploy', 'e2', 'ada', 'running', null, 2, 0, null],
+    ['s0', 'start', 's0', 'ada', 'running', 'service', 1, 0, null],
+    ['s1', 'change', 's1', 'ada', 'running', 'service', 1, 0, 'sealed'],
   ])
   db.$client.close()
 })

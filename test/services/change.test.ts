@@ -72,6 +72,7 @@ test('a change that does not come up is undone, and says why', async () => {
     code: 'exited',
     message: expect.stringMatching(/^The change was undone\. Start failed: web exited/),
   })
+  expect(after.containers).toMatchObject([{ id: service.containers[0].id, state: 'running' }])
   expect(await answerOf(service)).toStartWith('first 2')
   const { values } = (await ada.get(`/services/${service.id}/edit`)).json
   expect(values.MODE).toBe('first')

@@ -19,7 +19,10 @@ const slow = `services: {a: {${idle}, volumes: ["data:/data"], healthcheck: {tes
 volumes: {data: {}}`
 
 /** Davit stands still for good when it asks the engine for this. */
-function standStillAt(t: TestApp, call: 'inspectImage' | 'createContainer' | 'startContainer') {
+function standStillAt(
+  t: TestApp,
+  call: 'inspectImage' | 'createContainer' | 'stopContainer' | 'startContainer',
+) {
   const reached = Promise.withResolvers<void>()
   Object.assign(t.faults, { [call]: () => (reached.resolve(), new Promise(() => {})) })
   return { reached: reached.promise, goOn: () => void delete t.faults[call] }
@@ -87,6 +90,29 @@ test('a start in which Davit died twice is given up, and leaves nothing', async 
   })
   expect((await leftOf(t, json)).containers).toEqual([])
 })
+
+test.each(['inspectImage', 'createContainer', 'stopContainer', 'startContainer'] as const)(
+  'a change that Davit’s end interrupts at %s begins again from what ran before',
+  async (call) => {
+    const t = testApp()
+    const ada = t.logIn('ada@example.com')
+    const compose = `services: {a: {${idle}}}`
+    const service = await made(t, ada, compose)
+    const { reached, goOn } = standStillAt(t, call)
+    const changed = compose.replace('999', '998')
+    await ada.htmx('PUT', `/services/${service.id}`, { name: 'thing', compose: changed })
+    await reached
+    expect(getService(t.db, service.id)).toMatchObject({ compose })
+
+    goOn()
+    const again = await startAgain(t, ada)
+    const after = await settled(again.next, again.ada, service)
+    expect(after).toMatchObject({ status: 'running', error: null })
+    expect(getService(t.db, service.id)).toMatchObject({ compose: changed })
+    expect(await leftOf(t, service)).toMatchObject({ containers: [after.containers[0].name] })
+    expect(after.containers[0].id).not.toBe(service.containers[0].id)
+  },
+)
 
 test('a change that Davit’s end interrupts goes on, and is undone when it does not come up', async () => {
   const t = testApp()

@@ -8,7 +8,7 @@ import { readTemplate } from '../../src/services/compose/template.ts'
 import type { Template } from '../../src/services/compose/template.ts'
 import { askedFor, fillValues } from '../../src/services/compose/values.ts'
 import type { Variable } from '../../src/services/compose/variables.ts'
-import { plansOf, versionedStack } from '../../src/services/definition.ts'
+import { componentsOf, versionedStack } from '../../src/services/definition.ts'
 import type { Definition } from '../../src/services/definition.ts'
 import { portsWanted } from '../../src/services/ports.ts'
 import { recipes } from '../support/images/recipes.ts'
@@ -59,16 +59,13 @@ describe.each(names)('the template %s', (name) => {
     const definition = define(name, compose, template)
     const stack = versionedStack(deps, definition, template)
     expect(stack.dangers).toEqual([])
-    const plans = plansOf(deps, definition)
-    row.services = plans.map(({ service }) => service).join(', ')
-    expect(plans.map(({ service }) => service).toSorted()).toEqual(
-      [...stack.services.keys()].toSorted(),
-    )
+    const plans = componentsOf(deps, definition)
+    row.services = plans.map(({ name }) => name).join(', ')
+    expect(plans.map(({ name }) => name).toSorted()).toEqual([...stack.services.keys()].toSorted())
     const images = plans.map(({ options }) => options.image)
     expect(images.filter((image) => image.endsWith(`:${row.version}`))).not.toBeEmpty()
     for (const { options, oneShot } of plans) {
       expect(options.image).toMatch(/:[^/:]*\d[^/:]*$/)
-      expect(options.network).toBe(`davit-${definition.id}`)
       for (const value of [...Object.values(options.env ?? {}), ...(options.command ?? [])])
         expect(value).not.toMatch(/undefined|\$\{/)
       if (!oneShot) expect(options.healthCheck).toMatchObject({ test: expect.anything() })

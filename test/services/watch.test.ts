@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { ServiceEvent } from '../../src/services/events.ts'
-import { observe, watchServices } from '../../src/services/watch.ts'
+import { observe, watchServices } from '../../src/services/observe.ts'
 import type { Health } from '../../src/docker/index.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -38,7 +38,8 @@ test('a health check that has yet to pass does not make a service unhealthy; one
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const look = async (health: string) => {
-    await observe({ ...t.deps, docker: seen(t.docker, health) }, service.id)
+    const options = { orphans: false, signal: new AbortController().signal }
+    await observe({ ...t.deps, docker: seen(t.docker, health) }, service.id, options)
     return (await ada.get(`/services/${service.id}`)).json.status
   }
   expect(await look('starting')).toBe('running')

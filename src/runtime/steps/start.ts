@@ -1,4 +1,4 @@
-import type { GateRun, Placed, RollOutRun } from '../run.ts'
+import type { GateRun, Placed } from '../run.ts'
 import type { Made } from './create.ts'
 import { pass } from './gate.ts'
 import type { Passed } from './gate.ts'
@@ -7,7 +7,7 @@ import type { Passed } from './gate.ts'
  * Starts the containers in order, each once what it waits for is there. Returns when all are through
  * their gates, with the moment at which the last one responded (`performance.now()`).
  */
-export async function startAndGate(run: RollOutRun, made: Made[]) {
+export async function startAndGate(run: GateRun, made: Made[]) {
   const over = new AbortController()
   const gated = { ...run, signal: AbortSignal.any([run.signal, over.signal]) }
   const gates = new Map<string, Promise<Passed>>()

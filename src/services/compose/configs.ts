@@ -1,5 +1,5 @@
+import type { ContainerFile } from '../../runtime/component.ts'
 import type { Field } from './field.ts'
-import type { ContainerFile } from './model.ts'
 import { fileAt, normalPath, pathIn } from './mounts.ts'
 
 /** Configs of the top level with their content, which is in the file or comes along with it. */

@@ -1,10 +1,11 @@
 import { appsAddress } from '../../config.ts'
-import type { ContainerOptions, Granted, HealthCheck } from '../../docker/index.ts'
+import type { Granted, HealthCheck } from '../../docker/index.ts'
 import { compatCapabilities } from '../../docker/index.ts'
 import { AppError } from '../../platform/errors.ts'
+import type { Component } from '../../runtime/component.ts'
 import { refuseDangers } from './dangers.ts'
 import { defaultMemory } from './limits.ts'
-import type { ContainerFile, Dependency, Health, Service, Stack } from './model.ts'
+import type { Health, Service, Stack } from './model.ts'
 import { isOneShot } from './model.ts'
 import { startOrder } from './order.ts'
 
@@ -14,9 +15,6 @@ export type InstanceContext = {
   id: string
   /** As the user named it; makes container names readable. */
   name: string
-  /** On every container, over all labels of the file. */
-  labels: Record<string, string>
-  network: string
   publishAddress: string
   /** Ports of the host, instead of those in the file; `host` as in `Published`. */
   publish?: Published[]
@@ -35,22 +33,6 @@ export type Published = {
   host: number
 }
 
-/** One container to make, and what to do before it starts. */
-export type ContainerPlan = {
-  service: string
-  options: ContainerOptions
-  /** To write into it once it is created, and each time that it is created anew. */
-  files: ContainerFile[]
-  /** Names on the engine, to be made with the instance's labels before the container. */
-  volumes: string[]
-  waits: Dependency[]
-  /** Ends by itself, with success. */
-  oneShot: boolean
-}
-
-/** The label that tells which service of the file a container is. */
-export const partLabel = 'davit.part'
-
 /** Threads count too, and databases run hundreds. */
 const defaultPids = 1024
 
@@ -58,7 +40,7 @@ const defaultPids = 1024
  * The containers of an instance in the order of their start. Throws `forbidden` for dangers that are
  * not allowed.
  */
-export function planContainers(stack: Stack, context: InstanceContext): ContainerPlan[] {
+export function planContainers(stack: Stack, context: InstanceContext): Component[] {
   refuseDangers(stack.dangers, context.allowed ?? [])
   return startOrder(stack).map(({ service: name, waits }) => {
     const service = stack.services.get(name)!
@@ -68,15 +50,20 @@ export function planContainers(stack: Stack, context: InstanceContext): Containe
         `services.${name}.read_only keeps Davit from writing the files that it mounts. Remove it.`,
       )
     const oneShot = isOneShot(stack, name)
-    const options = optionsOf(service, context, oneShot)
-    const volumes = options.volumes?.map((volume) => volume.name) ?? []
-    return { service: name, options, files: service.files, volumes, waits, oneShot }
+    return {
+      name,
+      options: optionsOf(service, context, oneShot),
+      files: service.files,
+      waits: waits.map(({ service: component, condition, required }) => ({
+        component,
+        condition,
+        required,
+      })),
+      oneShot,
+      gate: { kind: 'engine' },
+    }
   })
 }
-
-/** Its end with success is no trouble, whoever waits for it. */
-export const mayEnd = ({ oneShot, options }: Pick<ContainerPlan, 'oneShot' | 'options'>) =>
-  oneShot || options.restart?.name === 'no' || options.restart?.name === 'on-failure'
 
 /** Derived from the instance: no file can name a volume of another. */
 export const volumeNameOf = (instanceId: string, volume: string) => `davit-${instanceId}-${volume}`
@@ -87,14 +74,17 @@ export const wantedPorts = ({ services }: Pick<Stack, 'services'>) =>
     ports.map(({ container, protocol, host }) => ({ service: name, container, protocol, host })),
   )
 
-function optionsOf(service: Service, context: InstanceContext, oneShot: boolean): ContainerOptions {
+function optionsOf(
+  service: Service,
+  context: InstanceContext,
+  oneShot: boolean,
+): Component['options'] {
   const granted = grantedTo(service)
   return {
     name: containerName(context, service.name),
     image: service.image,
     env: Object.fromEntries(service.environment),
-    labels: { ...Object.fromEntries(service.labels), ...context.labels, [partLabel]: service.name },
-    network: context.network,
+    labels: Object.fromEntries(service.labels),
     networkAliases: [...new Set([service.name, ...service.aliases])],
     ports: portsOf(service, context),
     memoryBytes: service.memoryBytes ?? context.memoryBytes ?? defaultMemory,
@@ -133,11 +123,10 @@ function optionsOf(service: Service, context: InstanceContext, oneShot: boolean)
   }
 }
 
-/** Readable in `docker ps`, and one for each service of each instance. */
-function containerName({ id, name }: InstanceContext, service: string) {
+/** Readable in `docker ps`. */
+function containerName({ name }: InstanceContext, service: string) {
   const slug = `${name}-${service}`.toLowerCase().replace(/[^a-z0-9]+/g, '-')
-  const readable = `davit-${slug}`.replace(/-+/g, '-').slice(0, 48)
-  return `${readable}-${id.slice(-12)}${Bun.hash.crc32(service).toString(36).slice(-4)}`
+  return `davit-${slug}`.replace(/-+/g, '-').slice(0, 48)
 }
 
 function portsOf({ name, ports }: Service, { publish = [], publishAddress }: InstanceContext) {

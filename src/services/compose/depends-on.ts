@@ -1,6 +1,6 @@
+import { conditions } from '../../runtime/component.ts'
 import type { Field } from './field.ts'
 import type { Dependency } from './model.ts'
-import { conditions } from './model.ts'
 
 export function dependenciesOf(field: Field): Dependency[] {
   if (!field.isMap)

@@ -1,4 +1,5 @@
 import type { RestartPolicy } from '../../docker/index.ts'
+import type { Condition, ContainerFile } from '../../runtime/component.ts'
 import type { Danger } from './dangers.ts'
 
 /** A Compose file as Davit runs it, every value in one form. */
@@ -76,15 +77,6 @@ export type Port = {
 export type VolumeMount = { volume: string; path: string; readOnly: boolean }
 
 export type Bind = { source: string; path: string; readOnly: boolean }
-
-export type ContainerFile = { path: string; content: string; mode: number }
-
-export const conditions = [
-  'service_started',
-  'service_healthy',
-  'service_completed_successfully',
-] as const
-export type Condition = (typeof conditions)[number]
 
 /** With `restart`, it restarts when the one it depends on does; not `required`, it starts anyway. */
 export type Dependency = {

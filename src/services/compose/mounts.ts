@@ -1,8 +1,9 @@
 import { posix } from 'node:path'
+import type { ContainerFile } from '../../runtime/component.ts'
 import type { Danger } from './dangers.ts'
 import { danger, isEngineSocket } from './dangers.ts'
 import { Field, quote } from './field.ts'
-import type { Bind, ContainerFile, Service, VolumeMount } from './model.ts'
+import type { Bind, Service, VolumeMount } from './model.ts'
 import { bytesOf } from './units.ts'
 
 type Mounts = Pick<Service, 'volumes' | 'binds' | 'files' | 'tmpfs'> & { dangers: Danger[] }

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { containerConfig } from '../../../src/docker/container-config.ts'
 import { AppError } from '../../../src/platform/errors.ts'
+import type { Component } from '../../../src/runtime/component.ts'
+import { optionsOf } from '../../../src/runtime/steps/create.ts'
 import { planContainers, wantedPorts } from '../../../src/services/compose/containers.ts'
 import type { InstanceContext } from '../../../src/services/compose/containers.ts'
 import { readStack } from '../../../src/services/compose/read-stack.ts'
@@ -12,8 +14,6 @@ import { fileWith, stackFrom } from './stack.ts'
 const context: InstanceContext = {
   id: '0198c0de-0000-7000-8000-00000000cafe',
   name: 'My Site',
-  labels: { 'davit.service': '0198c0de-0000-7000-8000-00000000cafe' },
-  network: 'davit-net',
   publishAddress: '198.51.100.7',
 }
 const plan = (text: string, more: Partial<InstanceContext> = {}) =>
@@ -21,14 +21,21 @@ const plan = (text: string, more: Partial<InstanceContext> = {}) =>
 const only = (lines: string, more: Partial<InstanceContext> = {}, top = '') =>
   plan(fileWith(lines, top), more)[0]!
 
+/** As the engine is asked for it. */
+const configOf = (component: Component) =>
+  containerConfig(
+    optionsOf(component, { instanceId: context.id, labels: own, network: 'davit-net' }),
+  )
+
+const own = { 'davit.service': context.id }
+
 describe('a service becomes a container', () => {
   test('with the profile of the catalogue and nothing else', () => {
     expect(only('').options).toEqual({
-      name: expect.stringMatching(/^davit-my-site-web-00000000cafe[a-z0-9]{1,4}$/),
+      name: 'davit-my-site-web',
       image: 'nginx:1.27',
       env: {},
-      labels: { ...context.labels, 'davit.part': 'web' },
-      network: 'davit-net',
+      labels: {},
       networkAliases: ['web'],
       ports: [],
       memoryBytes: 512 * 2 ** 20,
@@ -46,8 +53,8 @@ describe('a service becomes a container', () => {
 
   test('with volumes that are named after the instance, so that no file names those of another', () => {
     const lines = 'volumes: ["data:/data", "/cache", "davit-other-data:/x:ro"]'
-    const { volumes, options } = only(lines, {}, 'volumes: {data: , davit-other-data: }')
-    expect(volumes).toEqual(
+    const { options } = only(lines, {}, 'volumes: {data: , davit-other-data: }')
+    expect(options.volumes!.map(({ name }) => name)).toEqual(
       ['data', 'web-cache', 'davit-other-data'].map((name) => `davit-${context.id}-${name}`),
     )
     expect(options.volumes!.map(({ readOnly }) => readOnly)).toEqual([false, false, true])
@@ -88,8 +95,8 @@ services:
   job: {image: b}
   own: {image: c, restart: always}
 `
-    const restarts = plan(text).map(({ service, oneShot, options }) => [
-      service,
+    const restarts = plan(text).map(({ name, oneShot, options }) => [
+      name,
       oneShot,
       options.restart?.name,
     ])
@@ -111,14 +118,13 @@ read_only: true
 command: a b
 mem_limit: 64m
 labels: {davits: mine}`
-    const { options } = only(lines)
-    const config = containerConfig(options)
+    const config = configOf(only(lines))
     expect(config).toMatchObject({
       Cmd: ['a', 'b'],
       User: '1',
       Hostname: 'h',
       Healthcheck: { Test: ['CMD', 'a'], Interval: 1e9, Timeout: 0 },
-      Labels: { davits: 'mine', 'davit.part': 'web' },
+      Labels: { davits: 'mine', ...own, 'davit.part': 'web' },
       HostConfig: {
         Memory: 64 * 2 ** 20,
         ShmSize: 2 ** 20,
@@ -129,7 +135,7 @@ labels: {davits: mine}`
   })
 
   test('D8: in which the value of `__proto__` arrives', () => {
-    const { Env } = containerConfig(only('environment: {__proto__: p, A: "1\\n2"}').options)
+    const { Env } = configOf(only('environment: {__proto__: p, A: "1\\n2"}'))
     expect(Env).toEqual(['__proto__=p', 'A=1\n2'])
   })
 
@@ -157,8 +163,8 @@ describe('power over the host', () => {
   })
 
   test('is there when exactly it is allowed', () => {
-    const { options } = only(lines, { allowed: [...keys, 'web host_namespace pid'] })
-    expect(containerConfig(options).HostConfig).toMatchObject({
+    const component = only(lines, { allowed: [...keys, 'web host_namespace pid'] })
+    expect(configOf(component).HostConfig).toMatchObject({
       Privileged: true,
       NetworkMode: 'host',
       PidMode: 'host',
@@ -251,8 +257,8 @@ describe('D1: whatever a file says', () => {
       }
       const tree = map({ services: map({ web: service }), volumes: map({ d: null }) })
       try {
-        for (const { options } of planContainers(readStack(tree, source), context)) {
-          const { HostConfig } = containerConfig(options)
+        for (const component of planContainers(readStack(tree, source), context)) {
+          const { HostConfig } = configOf(component)
           const keys = Object.keys(HostConfig)
           if (keys.some((key) => !allowedKeys.includes(key))) throw new Error(`${keys}`)
           expect(HostConfig).toMatchObject({

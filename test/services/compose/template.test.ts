@@ -74,8 +74,6 @@ describe('a template of the catalogue', () => {
     const [db, web] = planContainers(stack, {
       id: 'i',
       name: 'n',
-      labels: {},
-      network: 'n',
       publishAddress: '127.0.0.1',
     })
     expect(web!.options.env).toEqual({ URL: 'http://127.0.0.1:20001', SITE: '$TZ "x"', TZ: 'UTC' })

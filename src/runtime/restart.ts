@@ -1,0 +1,72 @@
+import { atItsPace } from '../docker/index.ts'
+import type { Component } from './component.ts'
+import { whileRollingOut } from './reconcile.ts'
+import type { RollOut } from './run.ts'
+import type { Made } from './steps/create.ts'
+import { startAndGate } from './steps/start.ts'
+import { getLiveRelease, listInstances, updateInstance } from './store.ts'
+import { networkNameOf } from './workload.ts'
+import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+
+type Restart = {
+  workload: WorkloadKey
+  /** Of the live release, in the order of their start. */
+  components: Component[]
+  hooks?: Pick<RollOut['hooks'], 'enter'>
+  signal: AbortSignal
+  /** Whether what runs is stopped first; otherwise only what does not run is started. */
+  stops: boolean
+}
+
+/**
+ * Stops the containers of the live release and starts them again in order, each through its gate. False,
+ * and nothing is done, where one is missing or is published elsewhere than its component says.
+ */
+export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolean> =>
+  whileRollingOut(deps, restart.workload, restart.signal, async () => {
+    const { workload, components, hooks = {}, signal, stops } = restart
+    const made = await findLive(deps, restart)
+    if (!made) return false
+    hooks.enter?.('starting')
+    if (stops)
+      for (const { id } of made.toReversed()) await deps.docker.stopContainer(id, atItsPace)
+    const run = { ...deps, workload, hooks: {}, signal, network: networkNameOf(workload) }
+    await startAndGate(run, made)
+    for (const { instance, component } of made)
+      updateInstance(deps.db, instance.id, { state: component.oneShot ? 'stopped' : 'live' })
+    return components.length > 0
+  })
+
+/** Stops the containers of the live release, those that depend on others first; they stay for a restart. */
+export const stopLive = (
+  deps: RuntimeDeps,
+  { workload, signal }: { workload: WorkloadKey; signal: AbortSignal },
+) =>
+  whileRollingOut(deps, workload, signal, async () => {
+    for (const { id, containerId } of instancesOf(deps, workload).toReversed()) {
+      signal.throwIfAborted()
+      if (containerId) await deps.docker.stopContainer(containerId, atItsPace)
+      updateInstance(deps.db, id, { state: 'stopped' })
+    }
+  })
+
+async function findLive(deps: RuntimeDeps, { workload, components, signal }: Restart) {
+  const rows = instancesOf(deps, workload)
+  const made: Made[] = []
+  for (const component of components) {
+    const instance = rows.find((row) => row.component === component.name)
+    const container =
+      instance?.containerId &&
+      (await deps.docker.inspectContainer(instance.containerId, { signal }))
+    const addresses = component.options.ports?.map(({ address }) => address)
+    if (!container || container.hostAddresses.some((address) => !addresses?.includes(address)))
+      return null
+    made.push({ id: container.id, name: container.name, component, instance })
+  }
+  return made
+}
+
+function instancesOf({ db }: RuntimeDeps, { id }: WorkloadKey) {
+  const live = getLiveRelease(db, id)
+  return listInstances(db, id).filter(({ releaseId }) => releaseId === live?.id)
+}
