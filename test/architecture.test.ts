@@ -164,6 +164,12 @@ describe('no text becomes a program:', () => {
   })
 })
 
+test('only the runtime makes, starts, stops and removes containers, networks and volumes', () => {
+  const verb =
+    /\.(create|start|stop|restart|remove)(Container|Network|Volume)\b|\.(setRestartPolicy|putArchive)\b/
+  expect(except(filesWith(verb), /^(docker|runtime)\//)).toEqual([])
+})
+
 test('queries stand in store files', () => {
   const queries = /^drizzle-orm|\bdb\/(log-)?schema\.ts$/
   expect(except(filesThatImport(queries), /^db\/|(^|\/|-)store\.ts$/)).toEqual([])
