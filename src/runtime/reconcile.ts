@@ -3,7 +3,7 @@ import type { Container, ContainerSummary, Docker } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { revertInterrupted } from './revert.ts'
-import { stopAndRemove } from './stop-and-remove.ts'
+import { stopAndRemove } from './remove.ts'
 import {
   getLiveRelease,
   insertInstance,

@@ -2,10 +2,12 @@ import { unlessUsed } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
-import { stopAndRemove } from './stop-and-remove.ts'
 
 type EngineDeps = { docker: Docker; instanceId: string }
-type RemovalDeps = EngineDeps & Parameters<typeof stopAndRemove>[0]
+type RemovalDeps = EngineDeps & {
+  /** Resolves when what a container wrote is stored. */
+  collector: { finish: (containerId: string) => Promise<void> }
+}
 
 /** One thing that was removed: a container, image, network, volume, and others by their callers. */
 export type Removed = { kind: string; name: string }
@@ -39,6 +41,17 @@ export async function removeFromEngine(
     for (const { name } of await docker.listVolumes({ labels }))
       if (await unlessUsed(docker.removeVolume(name))) removed.push({ kind: 'volume', name })
   return removed
+}
+
+/** Stops a container, at its own pace where none is given, and removes it when its last lines are kept. */
+export async function stopAndRemove(
+  { docker, collector }: Omit<RemovalDeps, 'instanceId'>,
+  id: string,
+  { timeoutSeconds }: { timeoutSeconds: number | null },
+) {
+  await docker.stopContainer(id, { timeoutSeconds })
+  await collector.finish(id)
+  await docker.removeContainer(id, { force: true, volumes: true })
 }
 
 /** Throws while the engine doesn't respond: a removal is refused as a whole then. */

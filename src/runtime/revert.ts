@@ -4,7 +4,7 @@ import { journal } from '../platform/journal.ts'
 import { openComponents } from './component.ts'
 import type { Placed } from './run.ts'
 import { startAgain } from './steps/start.ts'
-import { stopAndRemove } from './stop-and-remove.ts'
+import { stopAndRemove } from './remove.ts'
 import {
   deleteInstance,
   forgetRelease,

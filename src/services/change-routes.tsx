@@ -3,6 +3,7 @@ import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import { AppError } from '../platform/errors.ts'
 import { placesOf } from '../projects/places.ts'
+import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { isJson } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -14,7 +15,7 @@ import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
 import { definitionOf } from './bring-up.ts'
-import { grantsOf, readAhead, templateOf } from './definition.ts'
+import { componentsOf, grantsOf, readAhead, templateOf } from './definition.ts'
 import { editOf, readForEdit } from './edit.ts'
 import { DifferenceModal, DifferencePage, EditForm, EditPage } from './edit-page.tsx'
 import { serviceUpdateForm } from './forms.ts'
@@ -53,7 +54,11 @@ export const changeRoutes = (deps: MakeDeps) => {
           json: () => ({ changes, remakes, volumes }),
         })
       if (changes.length === 0) return answer(c, service)
-      if (remakes) refuseBusy(service)
+      if (remakes) {
+        refuseBusy(service)
+        const workload = { id: service.id }
+        await refuseFullNetwork(deps, { workload, wanted: componentsOf(deps, after).length })
+      }
       const job = db.transaction(() => {
         updateService(db, service.id, { name: after.name, domains })
         audit(c, 'service.changed', {

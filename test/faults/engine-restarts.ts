@@ -37,6 +37,8 @@ export async function restartTheEngine({
     const build = aRepository(davit.directory, aBuild('echo be""gun; sleep 3333'), 'build.git')
     const site = await aSite(client, 'build', build.url)
     const id = app.containerId!
+    const addresses = async () => (await docker.inspectContainer(id))?.addresses
+    const given = await addresses()
     const heard = {
       log: listen(client, `/containers/${id}/logs?format=json`),
       use: listen(client, `/containers/${id}/stats?format=json`),
@@ -74,6 +76,7 @@ export async function restartTheEngine({
       const back = performance.now()
       // an engine that was killed ends what runs when it comes back, and may leave it so
       if ((await docker.inspectContainer(id))?.state !== 'running') await docker.startContainer(id)
+      expect(Bun.deepEquals(await addresses(), given), 'the app has another address')
       const counts = { log: heard.log.items.length, output: heard.output.items.length }
       for (const name of ['log', 'output'] as const) {
         const goesOn = () => heard[name].items.length > counts[name]

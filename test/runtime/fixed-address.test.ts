@@ -3,6 +3,7 @@ import { eq } from 'drizzle-orm'
 import { instances } from '../../src/db/schema.ts'
 import { reserveAddresses } from '../../src/runtime/addresses.ts'
 import { aProject, anApp, answerOf } from '../deployments/apps.ts'
+import { idle, made, settled } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 
@@ -28,6 +29,19 @@ async function aStranger({ docker, instanceId }: TestApp, network: string) {
   return (await docker.inspectContainer(id))!.addresses[network]
 }
 
+/** Gives so many more containers of the same workload an address on its network, or on that one. */
+async function fill(t: TestApp, containerId: string, count: number, network?: string) {
+  const one = t.db.select().from(instances).where(eq(instances.containerId, containerId)).get()!
+  const { releaseId, workloadId, component, state } = one
+  const { signal } = new AbortController()
+  for (let n = 0; n < count; n++) {
+    const row = { releaseId, workloadId, component, state }
+    const added = [t.db.insert(instances).values(row).returning().get()]
+    const of = { network: network ?? one.network!, instances: added, replaced: [], signal }
+    await reserveAddresses(t, of)
+  }
+}
+
 test('an app keeps its address while it is stopped, whatever joins its network meanwhile', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
@@ -47,6 +61,24 @@ test('an app keeps its address while it is stopped, whatever joins its network m
   expect(await answerOf(other)).toBe('first')
 })
 
+test('a service keeps its addresses through a stop and a restart', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, `services: {a: {${idle}}, b: {${idle}}}`)
+  const addressesOf = async () => {
+    const { containers } = (await ada.get(`/services/${service.id}`)).json
+    const found = containers.map(({ id }: { id: string }) => t.docker.inspectContainer(id))
+    return (await Promise.all(found)).map((container) => container!.addresses)
+  }
+  const before = await addressesOf()
+  expect(new Set(before.flatMap((of) => Object.values(of))).size).toBe(2)
+  await ada.post(`/services/${service.id}/stop`)
+  await aStranger(t, Object.keys(before[0]!)[0]!)
+  await ada.post(`/services/${service.id}/restart`)
+  expect(await settled(t, ada, service)).toMatchObject({ status: 'running' })
+  expect(await addressesOf()).toEqual(before)
+})
+
 test('a full network is refused at the request, but not to an app that is replaced', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
@@ -55,22 +87,7 @@ test('a full network is refused at the request, but not to an app that is replac
   const { network, address } = await addressOf(t, first.containerId)
   const { json: crowd } = await ada.post(`/projects/${project.id}/envs`, { name: 'crowd' })
   const inCrowd = await project.deploy({ environmentId: crowd.id })
-  const {
-    id: _,
-    containerId,
-    address: own,
-    ...row
-  } = t.db.select().from(instances).where(eq(instances.containerId, inCrowd.containerId)).get()!
-  for (let n = 0; n < 59; n++) {
-    const instance = t.db.insert(instances).values(row).returning().get()
-    const of = {
-      network,
-      instances: [instance],
-      replaced: [],
-      signal: new AbortController().signal,
-    }
-    await reserveAddresses(t, of)
-  }
+  await fill(t, inCrowd.containerId, 59)
 
   const { json: late } = await ada.post(`/projects/${project.id}/envs`, { name: 'late' })
   const deploy = () => ada.post(`/projects/${project.id}/deployments`, { environmentId: late.id })
@@ -85,4 +102,18 @@ test('a full network is refused at the request, but not to an app that is replac
   expect((await ada.delete(`/projects/${project.id}/envs/${crowd.id}`)).status).toBe(200)
   expect((await deploy()).status).toBe(201)
   await t.jobs.idle()
+})
+
+test('a change of a service is refused at the request where its network has no room', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, `services: {a: {${idle}}}`)
+  const project = await aProject(t, ada, anApp('first'))
+  const { containerId } = await project.deploy()
+  const { network } = await addressOf(t, service.containers[0].id)
+  await fill(t, containerId, 60, network)
+  const compose = `services: {a: {${idle}}, b: {${idle}}}`
+  const refused = await ada.put(`/services/${service.id}`, { compose })
+  expect(refused.status).toBe(409)
+  expect(refused.json.detail).toContain('network is full')
 })
