@@ -18,6 +18,9 @@ const usualLength = 4 * 1024 * 1024
 /** Milliseconds before the engine is asked again after its stream ended: first, and at most. */
 const pauses = { first: 250, longest: 10_000 }
 
+/** Lines that may wait to be sent. */
+const maxAhead = 1000
+
 type EngineDeps = { docker: Docker; feed: EngineFeed }
 
 /** The log of a container as the engine has it; `mask` says what hides its secrets at this moment. */
@@ -125,7 +128,7 @@ export function engineLog(
         const order = new LogOrder()
         let brought = false
         const span = isOver(container) ? { until: endOf(container) } : { follow: true }
-        for await (const lines of read({ ...from, ...span, signal })) {
+        for await (const lines of ahead(read({ ...from, ...span, signal }))) {
           if (place?.missed && !brought) yield gapNote(before!)
           brought = hasBegun = true
           pause = pauses.first
@@ -161,6 +164,43 @@ export function engineLog(
     let found: string | null = null
     for await (const lines of read({ tail: 1, signal })) found = lines.at(-1)!.id
     return found
+  }
+}
+
+/** Reads on while the lines before are sent: what came meanwhile is sent at once. */
+async function* ahead(source: AsyncGenerator<Line[]>): AsyncGenerator<Line[]> {
+  let waiting: Line[] = []
+  let hasEnded = false
+  let news = Promise.withResolvers<void>()
+  let room = Promise.withResolvers<void>()
+  const reading = (async () => {
+    try {
+      for await (const lines of source) {
+        waiting = waiting.concat(lines)
+        news.resolve()
+        if (waiting.length < maxAhead) continue
+        room = Promise.withResolvers()
+        await room.promise
+      }
+    } finally {
+      hasEnded = true
+      news.resolve()
+    }
+  })()
+  reading.catch(() => {}) // thrown below, when all that came is sent
+  try {
+    for (;;) {
+      news = Promise.withResolvers()
+      if (waiting.length === 0 && !hasEnded) await news.promise
+      const lines = waiting
+      waiting = []
+      room.resolve()
+      if (lines.length > 0) yield lines
+      else if (hasEnded) return await reading
+    }
+  } finally {
+    room.resolve()
+    void source.return(undefined)
   }
 }
 

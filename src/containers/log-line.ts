@@ -2,7 +2,6 @@ import type { ContainerLine } from '../docker/index.ts'
 import { PieceMask } from '../logs/mask-pieces.ts'
 import type { Mask } from '../logs/mask.ts'
 import { ansiHtml } from '../web/ansi.ts'
-import { sseEvent } from '../web/sse.ts'
 
 /** A line of a container, as the engine has it or as it is kept. */
 export type Line = {
@@ -31,7 +30,7 @@ export const rendering: Record<LineFormat, (line: Line) => string> = {
 /** Lines as SSE events. Neither HTML nor JSON of a line has a line break in it. */
 export const itemOf = (lines: Line[]) => ({
   events: (format: LineFormat) =>
-    lines.map((line) => sseEvent({ id: line.id, data: rendering[format](line) })).join(''),
+    lines.map((line) => `id: ${line.id}\ndata: ${rendering[format](line)}\n\n`).join(''),
 })
 
 /** Gives lines their ids, in the order of the engine's file, from the first of a timestamp on. */
