@@ -106,12 +106,7 @@ function checkRuntime(order: Order, say: Say, { isStrict }: Strictness) {
   }
   const known = new Set(instances.map(({ container_id }) => container_id))
   for (const { id, name, options, state } of engine.containers.values())
-    if (
-      options.labels?.['davit.instance'] === deps.instanceId &&
-      !options.labels['davit.service'] &&
-      !known.has(id) &&
-      isStrict
-    )
+    if (options.labels?.['davit.instance'] === deps.instanceId && !known.has(id) && isStrict)
       say(`the container ${name} (${state}) is in no row`)
 }
 

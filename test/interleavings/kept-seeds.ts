@@ -2,6 +2,11 @@
 export const keptSeeds: { seed: number; isCalm: boolean; bug: string }[] = [
   { seed: 300_041, isCalm: true, bug: 'a stop in the middle of a switch left the app down' },
   {
+    seed: 300_406,
+    isCalm: true,
+    bug: 'a start that failed without the engine left its containers',
+  },
+  {
     seed: 950_061,
     isCalm: false,
     bug: 'a cancelled start was lost when Davit stopped before it was undone',
