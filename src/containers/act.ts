@@ -3,9 +3,9 @@ import type { Docker } from '../docker/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { restartContainer, stopContainer } from '../runtime/act.ts'
 import { isRollingOut } from '../runtime/store.ts'
+import { isUp } from '../runtime/workload.ts'
 import { noContainer } from './find.ts'
 import type { Found } from './find.ts'
-import { isUp } from './row.ts'
 
 type ActDeps = { db: Db; docker: Docker }
 

@@ -1,7 +1,8 @@
 import type { ContainerSummary } from '../docker/index.ts'
 import { PostForm } from '../web/form.tsx'
 import type { Place } from './find.ts'
-import { containerPath, isUp } from './row.ts'
+import { isUp } from '../runtime/workload.ts'
+import { containerPath } from './row.ts'
 
 type Props = {
   container: Pick<ContainerSummary, 'id' | 'name' | 'state'>

@@ -4,7 +4,8 @@ import { bytes, percent } from '../web/units.ts'
 import { ContainerActions } from './actions.tsx'
 import { ContainerBadge } from './container-badge.tsx'
 import { Ports } from './ports.tsx'
-import { containerPath, isUp, stopReasonOf } from './row.ts'
+import { isUp } from '../runtime/workload.ts'
+import { containerPath, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
 /** A container in the list. */

@@ -6,7 +6,8 @@ import { ContainerBadge, stateInWords } from './container-badge.tsx'
 import { noContainer } from './find.ts'
 import type { ContainerView } from './container-view.ts'
 import { restarts } from './container-row.tsx'
-import { containerPath, isUp, stopReasonOf } from './row.ts'
+import { isUp } from '../runtime/workload.ts'
+import { containerPath, stopReasonOf } from './row.ts'
 
 /** How a container fares and what can be done to it; it asks for itself again every few seconds. */
 export const ContainerStatus = ({ view }: { view: ContainerView }) => {

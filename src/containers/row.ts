@@ -1,5 +1,5 @@
-import type { ContainerSummary } from '../docker/index.ts'
 import type { Condition, Conditions } from '../runtime/conditions.ts'
+import { isUp } from '../runtime/workload.ts'
 import type { Listed } from './find.ts'
 import type { UsagePoller } from './usage/poller.ts'
 import type { Measurement } from './usage/shown.ts'
@@ -21,9 +21,6 @@ export const rowOf = ({ conditions, usage }: RowDeps, listed: Listed): Row => ({
   looping: conditions.isLooping(listed.container.id),
   usage: listed.container.state === 'running' ? usage.latest(listed.container.id) : null,
 })
-
-export const isUp = ({ state }: Pick<ContainerSummary, 'state'>) =>
-  state === 'running' || state === 'paused' || state === 'restarting'
 
 /** Why Davit itself stopped it; null when it did not, or somebody started it again. */
 export const stopReasonOf = ({ container, place }: Pick<Row, 'container' | 'place'>) =>
