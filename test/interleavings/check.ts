@@ -40,7 +40,10 @@ function checkJobs(order: Order, say: Say) {
   for (const { id, status } of rowsOf<Deployment>(order, 'SELECT * FROM deployments'))
     if (['pending', 'cloning', 'building', 'deploying'].includes(status))
       say(`deployment ${id} is ${status} for ever`)
-  for (const { id, status } of rowsOf<Deployment>(order, 'SELECT id, status FROM services'))
+  for (const { id, status } of rowsOf<Deployment>(
+    order,
+    'SELECT id, status FROM services WHERE deleting_at IS NULL',
+  ))
     if (['pulling', 'creating', 'starting'].includes(status))
       say(`service ${id} is ${status} for ever`)
   for (const { kind, status } of rowsOf<{ kind: string; status: string }>(
