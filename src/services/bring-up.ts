@@ -10,7 +10,7 @@ import { rollOut } from '../runtime/roll-out.ts'
 import { componentsOf, readAhead, refuseLapsed, secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
 import type { PullProgress } from './progress.ts'
-import { openDefinition } from './sealed-definition.ts'
+import { goesBack, openDefinition } from './sealed-definition.ts'
 import { noError, settle, tell, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { moveService, listPorts, serviceStatuses, updateService } from './store.ts'
@@ -19,6 +19,8 @@ import { openValues, sealValues } from './values.ts'
 
 /** A job on an instance. */
 export type Doing = { service: Service; work: Work; progress: PullProgress }
+
+type Why = typeof noError | typeof wentBack
 
 /** What the row says, with its values opened. */
 export const definitionOf = (
@@ -43,15 +45,25 @@ export async function startService(deps: ServiceDeps, doing: Doing) {
  */
 export async function changeService(deps: ServiceDeps, doing: Doing) {
   const { service, work } = doing
+  const input = work.job.input!
   const before = definitionOf(deps, service)
-  const definition = openDefinition(deps, service, work.job.input!)
+  const definition = openDefinition(deps, service, input)
   await readAhead(before)
   await readAhead(definition)
   // until it is known which of them stay, what is written hides both
   const both = [...secretsOf(before), ...secretsOf(definition)]
   const secretValues = sealServiceSecrets(deps.secrets, service.id, both)
   updateService(deps.db, service.id, { secretValues })
-  await bringUp(deps, doing, { definition, store: () => keep(deps, definition, before) })
+  const why = goesBack(input) ? wentBack : noError
+  await bringUp(deps, doing, { definition, store: () => keep(deps, definition, before), why })
+}
+
+/** For the row of one whose change an earlier version left in the middle. */
+const wentBack = {
+  errorStep: null,
+  errorCode: 'interrupted',
+  errorMessage: 'The change was undone. Davit was updated in the middle of it.',
+  errorHint: 'Change the service again.',
 }
 
 /** Puts back which secrets are hidden after a change that was undone. */
@@ -103,7 +115,11 @@ export async function stopService(deps: ServiceDeps, { service, work }: Doing) {
 async function bringUp(
   deps: ServiceDeps,
   { service, work: { job, signal, undo }, progress }: Doing,
-  { definition, store = () => {} }: { definition: Definition; store?: () => void },
+  {
+    definition,
+    store = () => {},
+    why = noError,
+  }: { definition: Definition; store?: () => void; why?: Why },
 ) {
   const { id, ownerId } = service
   refuseLapsed(deps, definition)
@@ -119,7 +135,7 @@ async function bringUp(
       enter: (state) => tell(deps, service, state),
       commit() {
         store()
-        moveService(deps.db, { id, from: serviceStatuses, status: 'running', ...noError })
+        moveService(deps.db, { id, from: serviceStatuses, status: 'running', ...why })
         endJob(deps.db, job.id)
       },
       committed: () => deps.serviceEvents.publish(id, { status: 'running' }),

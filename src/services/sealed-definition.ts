@@ -14,12 +14,22 @@ export function sealDefinition(
   return secrets.seal(JSON.stringify(kept), sealedAs(id))
 }
 
+/** What stands before the definition in the job of a change that an earlier version began. */
+const beforeMark = 'before:'
+
+/**
+ * Whether the definition of a change is what the instance was made of before it: earlier versions
+ * stored the new one in its row at once, and removed the containers, so that only this one is known to work.
+ */
+export const goesBack = (sealed: string) => sealed.startsWith(beforeMark)
+
 export function openDefinition(
   { secrets }: { secrets: Secrets },
   service: Service,
   sealed: string,
 ): Definition {
-  const kept = JSON.parse(secrets.open(sealed, sealedAs(service.id))) as Kept
+  const text = goesBack(sealed) ? sealed.slice(beforeMark.length) : sealed
+  const kept = JSON.parse(secrets.open(text, sealedAs(service.id))) as Kept
   return { ...service, ...kept, values: new Map(kept.values) }
 }
 

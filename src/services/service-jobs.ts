@@ -23,6 +23,7 @@ import type { JobLogDeps } from './job-log.ts'
 import { explainStart } from './explain.ts'
 import { observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
+import { goesBack } from './sealed-definition.ts'
 import { settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
@@ -127,7 +128,10 @@ async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: F
   const store = hasChanged
     ? await forgetChange(deps, service, job.input!).catch(() => undefined)
     : undefined
-  const errorMessage = hasChanged ? `The change was undone. ${why.errorMessage}` : why.errorMessage
+  const errorMessage =
+    hasChanged && !goesBack(job.input!)
+      ? `The change was undone. ${why.errorMessage}`
+      : why.errorMessage
   let status: Service['status'] = 'failed'
   try {
     const seen = await settleContainers(deps, { service, job, signal })

@@ -160,7 +160,7 @@ test('work that an earlier version has left waits or runs as jobs', () => {
     ['d1', 'deploy', 'e1', 'ada', 'running', 'build', 1, 1, null],
     ['d2', 'deploy', 'e2', 'ada', 'running', null, 2, 0, null],
     ['s0', 'start', 's0', 'ada', 'running', 'service', 1, 0, null],
-    ['s1', 'change', 's1', 'ada', 'running', 'service', 1, 0, 'sealed'],
+    ['s1', 'change', 's1', 'ada', 'running', 'service', 1, 0, 'before:sealed'],
   ])
   db.$client.close()
 })
