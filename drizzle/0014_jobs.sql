@@ -18,7 +18,7 @@ SELECT d.`id`, 'deploy', d.`environment_id`, p.`owner_id`, iif(d.`status` = 'pen
 FROM `deployments` d JOIN `projects` p ON p.`id` = d.`project_id`
 WHERE d.`status` IN ('pending', 'cloning', 'building', 'deploying');--> statement-breakpoint
 INSERT INTO `jobs` (`id`, `kind`, `subject_id`, `owner_id`, `status`, `slot`, `attempt`, `created_at`)
-SELECT `id`, iif(`before` IS NULL, 'start', 'change'), `id`, `owner_id`, 'running', 'service', 1, `created_at`
+SELECT substr(`id`, 1, 24) || lower(hex(randomblob(6))), iif(`before` IS NULL, 'start', 'change'), `id`, `owner_id`, 'running', 'service', 1, `created_at`
 FROM `services` WHERE `status` IN ('pulling', 'creating', 'starting') AND `deleting_at` IS NULL;--> statement-breakpoint
 ALTER TABLE `deployments` DROP COLUMN `attempt`;--> statement-breakpoint
 ALTER TABLE `deployments` DROP COLUMN `cancel_requested`;

@@ -153,14 +153,22 @@ test('work that an earlier version has left waits or runs as jobs', () => {
 
   const db = openDatabase(path)
   const jobs = db.$client.query(
-    'SELECT id, kind, subject_id, owner_id, status, slot, attempt, cancel_requested, input FROM jobs ORDER BY id',
+    'SELECT kind, subject_id, owner_id, status, slot, attempt, cancel_requested, input FROM jobs ORDER BY subject_id',
   )
   expect(jobs.values()).toEqual([
-    ['d0', 'deploy', 'e0', 'ada', 'waiting', 'build', 0, 0, null],
-    ['d1', 'deploy', 'e1', 'ada', 'running', 'build', 1, 1, null],
-    ['d2', 'deploy', 'e2', 'ada', 'running', null, 2, 0, null],
-    ['s0', 'start', 's0', 'ada', 'running', 'service', 1, 0, null],
-    ['s1', 'change', 's1', 'ada', 'running', 'service', 1, 0, 'before:sealed'],
+    ['deploy', 'e0', 'ada', 'waiting', 'build', 0, 0, null],
+    ['deploy', 'e1', 'ada', 'running', 'build', 1, 1, null],
+    ['deploy', 'e2', 'ada', 'running', null, 2, 0, null],
+    ['start', 's0', 'ada', 'running', 'service', 1, 0, null],
+    ['change', 's1', 'ada', 'running', 'service', 1, 0, 'before:sealed'],
+  ])
+  // a log of a job has its id; what the containers of a service write has that of the service
+  const rows = (query: string) => db.$client.query(query).values()
+  expect(rows('SELECT id FROM jobs WHERE id = subject_id')).toEqual([])
+  expect(rows("SELECT id FROM jobs WHERE kind = 'deploy' ORDER BY id")).toEqual([
+    ['d0'],
+    ['d1'],
+    ['d2'],
   ])
   db.$client.close()
 })

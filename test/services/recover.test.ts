@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { newId } from '../../src/db/new-id.ts'
 import { instances, jobs, releases } from '../../src/db/schema.ts'
 import { insertJob } from '../../src/jobs/store.ts'
 import { definitionOf } from '../../src/services/bring-up.ts'
@@ -160,7 +161,7 @@ test('a change that an earlier version left in the middle is undone, and the ser
   const { id, ownerId } = row
   const before = sealDefinition(t.deps, definitionOf(t.deps, row))
   updateService(t.db, id, { status: 'starting', compose: compose.replace('999', '998') })
-  const job = { id, kind: 'change', subjectId: id, ownerId, slot: 'service' } as const
+  const job = { id: newId(), kind: 'change', subjectId: id, ownerId, slot: 'service' } as const
   insertJob(t.db, { ...job, input: `before:${before}` })
   t.db.update(jobs).set({ status: 'running', attempt: 1 }).run()
   await t.docker.removeContainer(service.containers[0].id, { force: true })
