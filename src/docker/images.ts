@@ -1,7 +1,7 @@
 import { Failure } from '../platform/errors.ts'
 import { AnswerTooLarge } from './engine.ts'
 import type { Engine } from './engine.ts'
-import { orNull, unlessMissing } from './refusals.ts'
+import { orNull, retryWhileBusy, unlessMissing } from './refusals.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
 
@@ -136,12 +136,15 @@ export const tagImage = (engine: Engine, id: string, name: string) => {
   return engine.request('POST', `${pathOf(id)}/tag`, { query })
 }
 
-/** False when it was not there. One that a container uses is refused with status 409. */
+/** False when it was not there, or another call removed it. One that a container uses is refused with status 409. */
 export const removeImage = (
   engine: Engine,
   ref: string,
   { force = false, signal }: { force?: boolean } & Abortable = {},
-) => unlessMissing(engine.request('DELETE', pathOf(ref), { query: { force }, signal }))
+) =>
+  retryWhileBusy(signal, () =>
+    unlessMissing(engine.request('DELETE', pathOf(ref), { query: { force }, signal })),
+  )
 
 const tcpPorts = (exposed: Record<string, object>) =>
   Object.keys(exposed)

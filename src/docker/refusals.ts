@@ -32,8 +32,8 @@ export async function orNull<T>(call: Promise<T>): Promise<T | null> {
 }
 
 /**
- * What another call has begun is waited for: a removal, which then ends with "no such container", or
- * the look at the disk, of which the engine does one at a time.
+ * What another call has begun is waited for: a removal, which then ends with "no such container" or
+ * "no such image", or the look at the disk, of which the engine does one at a time.
  */
 export async function retryWhileBusy<T>(
   signal: AbortSignal | undefined,
@@ -50,7 +50,8 @@ export async function retryWhileBusy<T>(
   }
 }
 
-const busy = /already in progress|operation is already running/
+// the last is said of an image that another call removed in the middle of this one
+const busy = /already in progress|operation is already running|unrecognized image ID/
 
 export const isStatus = (error: unknown, status: number) =>
   error instanceof EngineError && error.status === status
