@@ -5,6 +5,7 @@ import { openComponents } from './component.ts'
 import type { Placed } from './run.ts'
 import { startAgain } from './steps/start.ts'
 import { stopAndRemove } from './remove.ts'
+import type { Tx } from './store.ts'
 import {
   deleteInstance,
   forgetRelease,
@@ -18,17 +19,23 @@ import { isUp, networkNameOf } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /** A release that did not become live. */
-type Failed = { workload: WorkloadKey; releaseId: string; shutdown: AbortSignal }
+type Failed = {
+  workload: WorkloadKey
+  releaseId: string
+  shutdown: AbortSignal
+  /** Instances whose containers the engine refused to remove. */
+  stay: Set<string>
+}
 
 /** Undoes what a roll-out left whose process ended: the live release runs as it did before. */
 export async function revertInterrupted(
   deps: RuntimeDeps,
-  { workload, shutdown }: Omit<Failed, 'releaseId'>,
+  { workload, shutdown }: Omit<Failed, 'releaseId' | 'stay'>,
 ) {
   const { db, docker } = deps
   const releaseId = getNextReleaseId(db, workload.id)
   if (!releaseId) return
-  const failed = { workload, releaseId, shutdown }
+  const failed = { workload, releaseId, shutdown, stay: new Set<string>() }
   const undo = new Undo()
   undo.push('the release stays', () => forget(deps, failed))
   undo.push('the live container did not start', () => startLive(deps, failed))
@@ -54,27 +61,39 @@ export function listLive({ db, secrets }: RuntimeDeps, { id }: WorkloadKey): Pla
   )
 }
 
-/** Removes its containers. One that the engine refuses to remove is left to `reconcile`. */
-export async function removeNew(deps: RuntimeDeps, { workload, releaseId, shutdown }: Failed) {
-  const patience = { signal: shutdown }
+/** Removes its containers, and stores nothing: the old ones start again even on a full disk. */
+export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }: Failed) {
   let refusal: unknown
-  for (const { id, containerId, ...instance } of listInstances(deps.db, workload.id)) {
-    if (instance.releaseId !== releaseId || instance.state === 'draining') continue
+  for (const { id, containerId } of listNew(deps.db, { workload, releaseId })) {
+    stay.delete(id)
     try {
       if (containerId) await stopAndRemove(deps, containerId, { timeoutSeconds: 0 })
-      await retryOnDiskFull(() => deleteInstance(deps.db, id), patience)
     } catch (error) {
       if (isEngineAway(error)) throw error
       refusal ??= error
-      await retryOnDiskFull(() => updateInstance(deps.db, id, { state: 'draining' }), patience)
+      stay.add(id)
     }
   }
   if (refusal) throw refusal
 }
 
-/** From then on no roll-out is under way. */
+/** From then on no roll-out is under way. A container that stays is left to `reconcile`. */
 export const forget = async (
   { db }: RuntimeDeps,
-  { workload, releaseId, shutdown: signal }: Failed,
+  { workload, releaseId, shutdown: signal, stay }: Failed,
 ) =>
-  retryOnDiskFull(() => forgetRelease(db, { id: releaseId, workloadId: workload.id }), { signal })
+  retryOnDiskFull(
+    () =>
+      db.transaction((tx) => {
+        for (const { id } of listNew(tx, { workload, releaseId }))
+          if (stay.has(id)) updateInstance(tx, id, { state: 'draining' })
+          else deleteInstance(tx, id)
+        forgetRelease(tx, { id: releaseId, workloadId: workload.id })
+      }),
+    { signal },
+  )
+
+const listNew = (db: Tx, { workload, releaseId }: Pick<Failed, 'workload' | 'releaseId'>) =>
+  listInstances(db, workload.id).filter(
+    (instance) => instance.releaseId === releaseId && instance.state !== 'draining',
+  )

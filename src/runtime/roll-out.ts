@@ -34,7 +34,7 @@ export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
 
 async function switchOver(run: RollOutRun) {
   const { docker, workload, release, hooks, signal, shutdown } = run
-  const failed = { workload, releaseId: release.id, shutdown }
+  const failed = { workload, releaseId: release.id, shutdown, stay: new Set<string>() }
   const newStays = ['The new container was not removed', () => removeNew(run, failed)] as const
   const undo = new Undo()
   let quietFrom: number | null = null

@@ -153,10 +153,9 @@ export function makeLive(
   for (const [id, state] of states) updateInstance(db, id, { state })
 }
 
-/** Its containers could not be created or removed: the live release is what there is. */
-export const forgetRelease = (db: Db, { id, workloadId }: { id: string; workloadId: string }) =>
-  db.transaction((tx) => {
-    tx.update(workloads).set({ nextReleaseId: null }).where(eq(workloads.id, workloadId)).run()
-    if (listInstances(tx, workloadId).some(({ releaseId }) => releaseId === id)) return
-    tx.delete(releases).where(eq(releases.id, id)).run()
-  })
+/** In a transaction: the live release is what there is. One whose containers stay is kept with them. */
+export function forgetRelease(tx: Tx, { id, workloadId }: { id: string; workloadId: string }) {
+  tx.update(workloads).set({ nextReleaseId: null }).where(eq(workloads.id, workloadId)).run()
+  if (listInstances(tx, workloadId).some(({ releaseId }) => releaseId === id)) return
+  tx.delete(releases).where(eq(releases.id, id)).run()
+}
