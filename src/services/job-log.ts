@@ -1,6 +1,6 @@
 import type { Db, LogDb } from '../db/index.ts'
 import type { Job } from '../jobs/store.ts'
-import { getJob } from '../jobs/store.ts'
+import { getJob, listJobIds } from '../jobs/store.ts'
 import type { Hub } from '../live/hub.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import type { Logs } from '../logs/logs.ts'
@@ -24,9 +24,9 @@ export type JobLogDeps = {
 
 /** What a job does when an instance comes into a state; what it has come to is said at its end. */
 const doing: Partial<Record<ServiceStatus, string>> = {
-  pulling: 'Looking for the images, and pulling those that are not here.',
-  creating: 'Making the network, the volumes and the containers.',
-  starting: 'Starting the containers, and waiting until they are well.',
+  pulling: 'Checking for the images, and pulling those that are missing.',
+  creating: 'Creating the network, the volumes and the containers.',
+  starting: 'Starting the containers, and waiting until they are healthy.',
 }
 
 /** Does a job of an instance, and keeps a log of it, in the place of that of the job before. */
@@ -51,7 +51,7 @@ export async function withLog(
       tellOnce(done ? `Pulled ${image}.` : `Pulling ${image}.`)
   }
   deps.serviceEvents.listen(sourceId, over.signal, { push })
-  log.write(`The ${kind} begins.`)
+  log.write(`The ${kind} began.`)
   try {
     await work()
   } finally {
@@ -73,6 +73,14 @@ export const statusesOf = ({ db }: { db: Db }, { logId }: LogKey) => ({
   isEnd: (status: string) => status === 'ended',
 })
 
-/** The log of the last job of an instance, empty where there was none. */
-export const lastLogOf = (logDb: LogDb, { id }: { id: string }): LogKey =>
-  listJobLogs(logDb, id)[0] ?? { sourceId: id, logId: 'none' }
+/**
+ * The log of the job that waits or runs for an instance, also before its first line, else of the last
+ * one; empty where there was none. A stop has no log.
+ */
+export function lastLogOf({ db, logDb }: { db: Db; logDb: LogDb }, { id }: { id: string }): LogKey {
+  const logged = listJobIds(db, { subjectIds: [id] }).find(
+    (job) => getJob(db, job)?.kind !== 'stop',
+  )
+  if (logged) return { sourceId: id, logId: logged }
+  return listJobLogs(logDb, id)[0] ?? { sourceId: id, logId: 'none' }
+}

@@ -40,7 +40,7 @@ export const serviceOutputRoutes = (deps: StreamDeps & { db: Db; config: Config 
     )
     .get('/services/:id{[a-f0-9-]{36}}/logs', checkOwner(deps), query(jobLogQuery), (c) => {
       const service = ownService(deps, c)
-      const log = lastLogOf(deps.logDb, service)
+      const log = lastLogOf(deps, service)
       return answerJobLog(c, deps, {
         log,
         name: `${service.name}-last-change.log`,

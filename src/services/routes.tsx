@@ -125,7 +125,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
     .route('/', removalRoutes(deps))
 
   async function logShown(service: Service) {
-    const log = lastLogOf(deps.logDb, service)
+    const log = lastLogOf(deps, service)
     const { now, isEnd } = statusesOf(deps, log)
     return {
       lines: await listLastLines(deps, log, tail),

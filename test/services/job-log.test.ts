@@ -14,10 +14,10 @@ test('the page of a service shows what its last start did, and a restart takes i
   const ada = t.logIn('ada@example.com')
   const { id } = await made(t, ada, compose('sleep 999'))
   const started = await textsOf(ada, id)
-  expect(started[0]).toBe('The start begins.')
-  expect(started).toContain('Making the network, the volumes and the containers.')
+  expect(started[0]).toBe('The start began.')
+  expect(started).toContain('Creating the network, the volumes and the containers.')
   expect(started.at(-1)).toBe('The service is running.')
-  expect((await ada.page(`/services/${id}`)).text).toContain('The start begins.')
+  expect((await ada.page(`/services/${id}`)).text).toContain('The start began.')
 
   const stream = await ada.send(`/services/${id}/logs?format=json`, {
     headers: { Accept: 'text/event-stream' },
@@ -25,10 +25,13 @@ test('the page of a service shows what its last start did, and a restart takes i
   expect((await stream.text()).trim()).toEndWith('event: done\ndata: ended')
 
   await ada.post(`/services/${id}/restart`)
+  const page = await ada.page(`/services/${id}`)
+  expect(page.text, 'the log of a job that has just begun').not.toContain('The start began.')
+  expect(page.text).toContain('Last start or change')
   await t.jobs.idle()
   const restarted = await textsOf(ada, id)
-  expect(restarted[0]).toBe('The restart begins.')
-  expect(restarted).not.toContain('The start begins.')
+  expect(restarted[0]).toBe('The restart began.')
+  expect(restarted).not.toContain('The start began.')
   const bob = t.logIn('bob@example.com')
   expect((await bob.get(`/services/${id}/logs`)).status).toBe(404)
 })
