@@ -124,6 +124,7 @@ test('the stream of the list tells what changed, by whomever, and only to those 
   const { id } = await aRunning(t, ada)
   const other = await aRunning(t, ada)
   const bobs = await aRunning(t, bob)
+  await sooner(t, () => [id, other.id, bobs.id].every((one) => t.deps.conditions.of(one)))
   const row = `id="c${id.slice(0, 12)}"`
   const first = follow(ada)
   const { value: whole } = await first.next()
