@@ -34,14 +34,14 @@ const plan = ({ trigger, steps }: Deployment) =>
     : ['cloning', 'building', 'deploying']
 
 function progressOf(
-  { status, errorStep }: Deployment,
+  { status, errorStep, steps }: Deployment,
   name: string,
   step: Step | undefined,
 ): Progress {
   if (status === name) return 'active'
   if (!step) return 'waiting'
   if (status === 'failed' && (errorStep === name || step.finishedAt === null)) return 'failed'
-  return status === 'cancelled' && step.finishedAt === null ? 'failed' : 'done'
+  return status === 'cancelled' && step === steps.at(-1) ? 'failed' : 'done'
 }
 
 /** The steps' names in the record are the states they are taken in. */

@@ -24,6 +24,13 @@ test('one that has ended asks no more and can be deployed again', () => {
   }
 })
 
+test('the step that a cancel ended is not shown as done', () => {
+  const [startedAt, finishedAt] = ['2026-11-22T10:00:00.000Z', '2026-11-22T10:00:18.000Z']
+  const steps = ['cloning', 'building'].map((name) => ({ name, startedAt, finishedAt }))
+  const marks = [...draw({ status: 'cancelled', steps }).matchAll(/data-progress="(\w+)"/g)]
+  expect(marks.map(([, mark]) => mark)).toEqual(['done', 'failed', 'waiting'])
+})
+
 test('a cancel that was asked for is not asked for twice', () => {
   expect(draw({ status: 'building' }, { isCancelling: true })).toMatch(/disabled[^>]*>\s*Cancel/)
 })
