@@ -60,7 +60,10 @@ export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
       entriesOf,
       z
         .array(
-          z.tuple([name, block('texts as values', { max: 32_768 })]),
+          z.tuple(
+            [name, block('texts as values', { max: 32_768 })],
+            'has a line without =. Enter one KEY=value a line.',
+          ),
           'wants names with values.',
         )
         .max(max, `has more than ${max} entries.`),
@@ -98,5 +101,5 @@ function entriesOf(value: unknown) {
 
 function splitPair(line: string) {
   const at = line.indexOf('=')
-  return at < 0 ? [line, ''] : [line.slice(0, at).trim(), line.slice(at + 1)]
+  return at < 0 ? [line] : [line.slice(0, at).trim(), line.slice(at + 1)]
 }

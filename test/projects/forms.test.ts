@@ -100,6 +100,7 @@ test('settings are not changed by a wrong field', async () => {
       dockerfilePath: [...paths, 'd'.repeat(501), endless, 7, [], {}],
       contextDir: [...paths, 'd'.repeat(501), endless, 7, [], {}],
       buildArgs: [
+        'broken',
         '1A=x',
         'A-B=x',
         '=x',
