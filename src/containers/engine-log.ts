@@ -113,6 +113,7 @@ export function engineLog(
       try {
         const container = await docker.inspectContainer(id, { signal })
         if (!container) return yield endNote('removed')
+        const seenAt = Date.now()
         const note = changeNote(seen, container)
         seen = container
         if (note) yield note
@@ -127,7 +128,7 @@ export function engineLog(
             : { tail, since }
         const order = new LogOrder()
         let brought = false
-        const span = isOver(container) ? { until: endOf(container) } : { follow: true }
+        const span = isOver(container) ? { until: endOf(container, seenAt) } : { follow: true }
         for await (const lines of ahead(read({ ...from, ...span, signal }))) {
           if (place?.missed && !brought) yield gapNote(before!)
           brought = hasBegun = true
@@ -245,9 +246,12 @@ const isNumber = (id: string) => /^\d+$/.test(id)
 const isOver = ({ state }: Container) =>
   state === 'exited' || state === 'created' || state === 'dead' || state === 'restarting'
 
-/** By then its last lines are written; what comes later is of its next start. */
-const endOf = ({ finishedAt }: Container) =>
-  finishedAt === null ? undefined : new Date(finishedAt.getTime() + 1)
+/**
+ * By then its last lines are written, as the engine says only afterwards that it ended: on a busy machine
+ * it dates them later than the end. What comes later still is of its next start.
+ */
+const endOf = ({ finishedAt }: Container, seenAt: number) =>
+  finishedAt === null ? undefined : new Date(Math.max(finishedAt.getTime(), seenAt) + 1)
 
 /** The container's log driver does not support reading. */
 export const isUnreadable = (error: unknown) =>

@@ -141,6 +141,19 @@ test('a line of a megabyte comes in pieces that lose nothing', async () => {
   expect(rest.join('')).toBe(`${'x'.repeat(33 * 16_384)}next`)
 })
 
+test('lines that a busy engine dates later than the end of their container are followed, too', async () => {
+  const t = testApp()
+  const { root, id } = await aWriter(t, 'echo first; echo last')
+  await t.docker.waitForExit(id)
+  const { inspectContainer } = t.docker
+  t.faults.inspectContainer = async (id, options) => {
+    const found = await inspectContainer(id, options)
+    return found && { ...found, finishedAt: new Date(found.finishedAt!.getTime() - 5000) }
+  }
+  const stream = await followLog(root, id)
+  expect(textsOf(await stream.until(isLine('last')))).toEqual(['first', 'last'])
+})
+
 test('NUL, broken UTF-8 and terminal tricks reach the page as harmless text', async () => {
   const t = testApp()
   const root = t.logInAsAdmin()
