@@ -21,18 +21,18 @@ export async function watchContainers(
   deps: ObserveDeps & { feed: EngineFeed },
   { signal }: { signal: AbortSignal },
 ) {
-  const look = (id: string) =>
-    untilSeen(() => observe(deps, id, { orphans: false, signal }), { environment: id })
+  const look = (id: string, { orphans }: { orphans: boolean }) =>
+    untilSeen(() => observe(deps, id, { orphans, signal }), { environment: id })
 
   for await (const event of deps.feed.listen(signal)) {
     if (event === resync) {
       const different = await untilSeen(() => listDifferent(deps, 'app', { signal }))
-      for (const id of different ?? []) await look(id)
+      for (const id of different ?? []) await look(id, { orphans: true })
       continue
     }
     const { instanceId, environmentId } = readLabels(event.attributes)
     if (instanceId === deps.instanceId && environmentId && telling.includes(event.action))
-      await look(environmentId)
+      await look(environmentId, { orphans: false })
   }
 
   /** What could not be seen is looked at until it can: a state must not stay untrue. */

@@ -2,7 +2,7 @@ import { listRestored } from '../db/restored.ts'
 import type { Container, ContainerSummary, Docker } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
-import { revertInterrupted } from './revert.ts'
+import { findContainer, revertInterrupted } from './revert.ts'
 import { stopAndRemove } from './remove.ts'
 import {
   getLiveRelease,
@@ -94,10 +94,11 @@ export async function listDifferent(
 
 /** Stops and removes the containers of releases that were replaced. */
 export async function removeReplaced(deps: RuntimeDeps, { workload }: { workload: WorkloadKey }) {
-  for (const { id, containerId, state } of listInstances(deps.db, workload.id)) {
-    if (state !== 'draining') continue
+  for (const instance of listInstances(deps.db, workload.id)) {
+    if (instance.state !== 'draining') continue
+    const containerId = await findContainer(deps, workload, instance)
     if (containerId) await stopAndRemove(deps, containerId, stopTimeout(workload))
-    updateInstance(deps.db, id, { state: 'removed' })
+    updateInstance(deps.db, instance.id, { state: 'removed' })
   }
 }
 

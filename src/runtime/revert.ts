@@ -3,6 +3,7 @@ import { isEngineAway } from '../docker/retry-while-engine-down.ts'
 import { journal } from '../platform/journal.ts'
 import { openComponents } from './component.ts'
 import type { Placed } from './run.ts'
+import { endOfName } from './steps/create.ts'
 import { startAgain } from './steps/start.ts'
 import { stopAndRemove } from './remove.ts'
 import type { Tx } from './store.ts'
@@ -14,8 +15,9 @@ import {
   listInstances,
   updateInstance,
 } from './store.ts'
+import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
-import { isUp, networkNameOf } from './workload.ts'
+import { filterOf, isUp, networkNameOf } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /** A release that did not become live. */
@@ -64,9 +66,11 @@ export function listLive({ db, secrets }: RuntimeDeps, { id }: WorkloadKey): Pla
 /** Removes its containers, and stores nothing: the old ones start again even on a full disk. */
 export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }: Failed) {
   let refusal: unknown
-  for (const { id, containerId } of listNew(deps.db, { workload, releaseId })) {
+  for (const instance of listNew(deps.db, { workload, releaseId })) {
+    const { id } = instance
     stay.delete(id)
     try {
+      const containerId = await findContainer(deps, workload, instance)
       if (containerId) await stopAndRemove(deps, containerId, { timeoutSeconds: 0 })
     } catch (error) {
       if (isEngineAway(error)) throw error
@@ -75,6 +79,24 @@ export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }
     }
   }
   if (refusal) throw refusal
+}
+
+/**
+ * Its container. Where the engine's response to the creation was lost it is known only by its name, and
+ * may be there all the same; one that another instance has is never it.
+ */
+export async function findContainer(
+  { db, docker, instanceId }: RuntimeDeps,
+  workload: WorkloadKey,
+  { id, containerId }: Pick<Instance, 'id' | 'containerId'>,
+) {
+  if (containerId) return containerId
+  const labels = filterOf(instanceId, workload)
+  const containers = await docker.listContainers({ labels, all: true })
+  const known = new Set(listInstances(db, workload.id).map((one) => one.containerId))
+  const isOurs = ({ id: found, name }: (typeof containers)[number]) =>
+    name.endsWith(endOfName(id)) && !known.has(found)
+  return containers.find(isOurs)?.id
 }
 
 /** From then on no roll-out is under way. A container that stays is left to `reconcile`. */

@@ -11,4 +11,9 @@ export const keptSeeds: { seed: number; isCalm: boolean; bug: string }[] = [
     isCalm: false,
     bug: 'a cancelled start was lost when Davit stopped before it was undone',
   },
+  {
+    seed: 739_779_616,
+    isCalm: false,
+    bug: 'a container whose creation had a lost response was left over',
+  },
 ]

@@ -66,6 +66,9 @@ export async function create(
   return made
 }
 
+/** What only the container of this instance is named with. */
+export const endOfName = (instanceId: string) => `-${instanceId.slice(-12)}`
+
 /** How its container is to be: two releases can stand beside each other. */
 export const optionsOf = (
   { name, options }: Pick<Component, 'name' | 'options'>,
@@ -75,7 +78,7 @@ export const optionsOf = (
   },
 ): ContainerOptions => ({
   ...options,
-  name: `${options.name}-${of.instanceId.slice(-12)}`,
+  name: `${options.name}${endOfName(of.instanceId)}`,
   labels: { ...options.labels, ...of.labels, [partLabel]: name },
   network: of.network,
   ...(of.address !== undefined && { address: of.address }),
