@@ -49,8 +49,11 @@ export type Handler = {
    * the job back (`putBackJob`); one that it leaves as it is counts as interrupted by a crash.
    */
   run: (work: Work) => Promise<void>
-  /** Stores the end of a job that does not run. Called again until it does not throw. */
-  giveUp: (job: Job, end: GivenUp) => void | Promise<void>
+  /**
+   * Stores the end of a job that does not run. Called again until it does not throw, which it does
+   * where `shutdown` aborts first.
+   */
+  giveUp: (job: Job, end: GivenUp, shutdown: AbortSignal) => void | Promise<void>
   /** Puts back what ran when the last process died; without it only the job. */
   putBack?: (job: Job) => void
 }
@@ -218,7 +221,7 @@ export class Jobs {
     await running?.done
     const job = getJob(this.#db, id)
     if (job?.status !== 'waiting') return
-    await this.#handlerOf(job).giveUp(job, { why: 'cancelled', by })
+    await this.#handlerOf(job).giveUp(job, { why: 'cancelled', by }, this.#stop.signal)
     endJob(this.#db, id)
     this.#letGo(id)
   }
@@ -238,7 +241,7 @@ export class Jobs {
   async #giveUp(job: Job, end: GivenUp) {
     while (!this.#stop.signal.aborted)
       try {
-        await this.#handlerOf(job).giveUp(job, end)
+        await this.#handlerOf(job).giveUp(job, end, this.#stop.signal)
         endJob(this.#db, job.id)
         return this.#letGo(job.id)
       } catch {

@@ -4,6 +4,7 @@ import { readLabels } from '../docker/labels.ts'
 import { report } from '../platform/journal.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import type { Seen } from '../runtime/reconcile.ts'
+import { untilEngineResponds } from '../runtime/undo.ts'
 import { tell } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService, listInStatus } from './store.ts'
@@ -22,12 +23,17 @@ export async function watchServices(
   for await (const event of deps.feed.listen(signal)) {
     const ids =
       event === resync ? listInStatus(deps.db, settled).map(({ id }) => id) : idsIn(deps, event)
-    for (const id of ids)
-      await observe(deps, id, { orphans: false, signal }).catch((error) => {
-        if (!signal.aborted) report('a service was not looked at', error, { service: id })
-      })
+    for (const id of ids) await look(deps, id, { signal })
   }
 }
+
+/** Observes it as soon as the engine responds: a state must not stay untrue. Never throws. */
+export const look = (deps: ServiceDeps, id: string, { signal }: { signal: AbortSignal }) =>
+  untilEngineResponds({ docker: deps.docker, shutdown: signal }, () =>
+    observe(deps, id, { orphans: false, signal }),
+  ).catch((error) => {
+    if (!signal.aborted) report('a service was not looked at', error, { service: id })
+  })
 
 /** Of the instance whose container the event is about, where it may change that one's state. */
 function idsIn(deps: ServiceDeps, { action, attributes }: EngineEvent) {

@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import { isEngineAway } from '../docker/retry-while-engine-down.ts'
 import { cancelled, stopping } from '../jobs/jobs.ts'
 import type { GivenUp, Jobs, Work } from '../jobs/jobs.ts'
 import { hasJob, insertJob, listJobIds, putBackJob } from '../jobs/store.ts'
@@ -8,6 +9,7 @@ import { report } from '../platform/journal.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { removeFromEngine, removeUnused, volumesOf } from '../runtime/remove.ts'
 import { restartLive } from '../runtime/restart.ts'
+import { untilEngineResponds } from '../runtime/undo.ts'
 import {
   changeService,
   definitionOf,
@@ -21,7 +23,7 @@ import { componentsOf, readAhead } from './definition.ts'
 import { withLog } from './job-log.ts'
 import type { JobLogDeps } from './job-log.ts'
 import { explainStart } from './explain.ts'
-import { observe, stateOf } from './observe.ts'
+import { look, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
 import { goesBack } from './sealed-definition.ts'
 import { settle, workloadOf } from './state.ts'
@@ -63,7 +65,7 @@ export function handleServiceJobs(deps: JobDeps) {
   for (const kind of serviceJobs)
     deps.jobs.handle(kind, {
       run: (work) => runJob(deps, work),
-      giveUp: (job, end) => giveUp(deps, job, end),
+      giveUp: (job, end, shutdown) => giveUp(deps, job, { ...end, shutdown }),
     })
 }
 
@@ -98,8 +100,6 @@ async function tryJob(deps: JobDeps, doing: Doing) {
     volumes = await volumesOf(deps, { serviceId: id })
     await reconcile(deps, workloadOf(service), { orphans: true, signal })
     await verbs[job.kind as Kind](deps, doing)
-    // nothing looked at it meanwhile; where that fails, the next event does it
-    await observe(deps, id, { orphans: false, signal: undo }).catch(() => {})
   } catch (error) {
     if (signal.reason === stopping) return void putBackJob(deps.db, job.id)
     const why = await explainStart(deps, { id, error, signal })
@@ -107,6 +107,7 @@ async function tryJob(deps: JobDeps, doing: Doing) {
       report(`a service did not ${job.kind}`, error, { service: id })
     await fail(deps, { service, job, why, volumes, signal: undo })
   }
+  await look(deps, id, { signal: undo }) // what happened meanwhile was left to the job
 }
 
 type Failed = {
@@ -120,7 +121,8 @@ type Failed = {
 
 /**
  * The end of a job that failed. Of an instance that has no containers nothing is left but the volumes
- * that were there before; otherwise the containers of before run as they did.
+ * that were there before; otherwise the containers of before run as they did. While the engine is away
+ * nobody can say which: the job ends once it is back.
  */
 async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: Failed) {
   const { id } = service
@@ -134,10 +136,11 @@ async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: F
       : why.errorMessage
   let status: Service['status'] = 'failed'
   try {
-    const seen = await settleContainers(deps, { service, job, signal })
-    if (seen.some(({ container }) => container))
-      status = job.kind === 'restart' ? 'unhealthy' : stateOf(seen, 'running')
-    else await removeLeft(deps, id, volumes)
+    await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
+      const seen = await settleContainers(deps, { service, job, signal })
+      if (seen.some(({ container }) => container)) status = stateOf(seen, service.status)
+      else await removeLeft(deps, id, volumes)
+    })
   } catch (error) {
     if (signal.aborted) return // it is being deleted, or the next process takes it up
     report('a failed start left something behind', error, { service: id })
@@ -152,16 +155,16 @@ async function settleContainers(
   { service, job, signal }: Pick<Failed, 'service' | 'job' | 'signal'>,
 ) {
   const workload = workloadOf(service)
-  const look = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
-  const seen = await look()
+  const observed = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
+  const seen = await observed()
   if (job.kind !== 'change' || !seen.some(({ instance }) => instance.state === 'live')) return seen
   const definition = definitionOf(deps, service)
   await readAhead(definition)
   const components = componentsOf(deps, definition)
   await restartLive(deps, { workload, components, signal, stops: false }).catch((error) =>
-    signal.aborted ? Promise.reject(error) : false,
+    signal.aborted || isEngineAway(error) ? Promise.reject(error) : false,
   )
-  return look()
+  return observed()
 }
 
 async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[] | undefined) {
@@ -170,14 +173,18 @@ async function removeLeft(deps: ServiceDeps, serviceId: string, before: string[]
     if (!before!.includes(id)) await removeUnused(deps.docker, { kind: 'volumes', id })
 }
 
-async function giveUp(deps: JobDeps, job: Job, { why }: GivenUp) {
+async function giveUp(
+  deps: JobDeps,
+  job: Job,
+  { why, shutdown: signal }: GivenUp & { shutdown: AbortSignal },
+) {
   const service = getService(deps.db, job.subjectId)
   if (!service) return
   const ended = new AbortController()
   ended.abort(why === 'cancelled' ? cancelled : reasons(service)[why])
   const error = await explainStart(deps, { id: service.id, error: null, signal: ended.signal })
-  const { signal } = new AbortController()
   await fail(deps, { service, job, why: error, signal })
+  signal.throwIfAborted() // what is not looked at is left to the next process
 }
 
 const reasons = ({ status }: Service) => ({

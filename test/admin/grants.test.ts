@@ -33,7 +33,7 @@ describe('what an admin allowed a service', () => {
     expect((await ada.get(path)).json.status).toBe('running')
     expect((await ada.page(path)).text).toContain('Lapsed')
     expect(await restarted(t, ada, service)).toMatchObject({
-      status: 'unhealthy',
+      status: 'running',
       error: { code: 'refused', message: expect.stringContaining('/etc/hostname') },
     })
     expect((await ada.put(path, { allowed })).status).toBe(403)
@@ -45,7 +45,7 @@ describe('what an admin allowed a service', () => {
     expect(await restarted(t, ada, service)).toMatchObject({ status: 'running', error: null })
 
     await root.put(`/settings/grants/${service.id}`, { granted: false })
-    expect((await restarted(t, ada, service)).status).toBe('unhealthy')
+    expect((await restarted(t, ada, service)).error).toMatchObject({ code: 'refused' })
   })
 
   test('is for the file, the values and the version of then: a member’s change needs an admin', async () => {
@@ -81,11 +81,12 @@ describe('what an admin allowed a service', () => {
     await root.delete(`/settings/users/${ada.user.id}`, { heirId: eve.user.id })
     expect((await eve.get(path)).json.status).toBe('running')
     expect((await eve.put(path, { name: 'mine' })).status).toBe(200)
-    expect((await restarted(t, eve, service)).status).toBe('unhealthy')
+    expect((await restarted(t, eve, service)).error).toMatchObject({ code: 'refused' })
     const answer = await eve.put(path, { allowed })
     expect(answer.status).toBe(role === 'admin' ? 200 : 403)
-    const { status } = await settled(t, eve, service)
-    expect(status).toBe(role === 'admin' ? 'running' : 'unhealthy')
+    const { status, error } = await settled(t, eve, service)
+    expect(status).toBe('running')
+    expect(error?.code).toBe(role === 'admin' ? undefined : 'refused')
     expect(getService(t.db, service.id)!.allowedBy).toBe(role === 'admin' ? eve.user.id : null)
   })
 })

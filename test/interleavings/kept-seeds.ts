@@ -12,8 +12,18 @@ export const keptSeeds: { seed: number; isCalm: boolean; bug: string }[] = [
     bug: 'a cancelled start was lost when Davit stopped before it was undone',
   },
   {
+    seed: 739_778_033,
+    isCalm: false,
+    bug: 'a restart that was cancelled before it began left its service unhealthy',
+  },
+  {
     seed: 739_779_616,
     isCalm: false,
     bug: 'a container whose creation had a lost response was left over',
+  },
+  {
+    seed: 739_779_812,
+    isCalm: false,
+    bug: 'a restart that failed while the engine was away left a state that was not true',
   },
 ]
