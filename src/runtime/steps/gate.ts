@@ -31,13 +31,20 @@ export async function pass(outer: GateRun, made: Made): Promise<Passed> {
   const over = new AbortController()
   const run = { ...outer, signal: AbortSignal.any([outer.signal, over.signal]) }
   const output = run.hooks.log ? followOutput(run, made.id, { last: outer.signal }) : null
+  let hasEnded = false
   const exit = run.docker.waitForExit(made.id, run).then(async ({ exitCode }) => {
+    hasEnded = true
     if (exitCode !== 0 || !mayEnd(made.component)) throw await failedBy(run, made, output?.ended)
     return { answeredAt: performance.now() }
   })
   exit.catch(() => {}) // it rejects when the gate is over, and nobody waits for it then
+  const well = async () =>
+    staysWell(run, made).catch((error) => {
+      if (hasEnded && !outer.signal.aborted) return exit // why it ended says more than its silence
+      throw error
+    })
   try {
-    return await (made.component.oneShot ? exit : Promise.race([staysWell(run, made), exit]))
+    return await (made.component.oneShot ? exit : Promise.race([well(), exit]))
   } catch (error) {
     if (!outer.signal.aborted) await output?.tellLast().catch(() => {}) // the error in hand says more
     throw error
