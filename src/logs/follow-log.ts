@@ -1,16 +1,14 @@
 import type { LogDb } from '../db/index.ts'
 import { resync } from '../live/hub.ts'
 import { pause } from '../platform/pause.ts'
+import { readBlock } from './block.ts'
 import { LogBatch } from './log-batch.ts'
 import { channelOf } from './logs.ts'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
-import { listLines } from './read-log.ts'
+import { blocksAfter } from './read-log.ts'
 import { changedLines } from './shown-lines.ts'
 import type { LogKey } from './store.ts'
-
-/** Lines, and characters, read from the database at a time; what a reader that lags costs in memory. */
-const page = { limit: 1000, maxLength: 64 * 1024 }
 
 /** What a log's subject comes to, told between the lines: `now` as it is stored, `isEnd` of the last one. */
 export type Statuses<Status> = { now: () => Status; isEnd: (status: Status) => boolean }
@@ -52,11 +50,11 @@ export async function* followLog<Status extends string = never>(
     return now ? new LogBatch(now.lines, now.state) : batch
   }
 
+  /** A block at a time: each is taken apart once, and is what a reader that lags costs in memory. */
   function* storedBatches() {
-    while (true) {
-      const lines = listLines(logDb, { ...log, after, ...page })
-      if (lines.length === 0) return
-      yield new LogBatch(lines)
+    for (const block of blocksAfter(logDb, log, after)) {
+      const lines = readBlock(block).filter(({ sequence }) => sequence > after)
+      if (lines.length > 0) yield new LogBatch(lines)
     }
   }
 }

@@ -35,23 +35,6 @@ export type LogFilter = {
   container?: string | undefined
 }
 
-/** The lines after that sequence as they were stored, oldest first. */
-export function listLines(
-  logDb: LogDb,
-  { after, limit, maxLength = usualLength, ...log }: LogKey & Wanted & { after: number },
-): Line[] {
-  const lines: Line[] = []
-  let size = 0
-  for (const block of blocksAfter(logDb, log, after))
-    for (const line of readBlock(block)) {
-      if (line.sequence <= after) continue
-      if (lines.length === limit || size >= maxLength) return lines
-      lines.push(line)
-      size += line.text.length
-    }
-  return lines
-}
-
 /** The last lines, before that sequence if one is given, oldest first; fewer when they are very long. */
 export async function listLastLines(
   { logDb, masks }: Reading,

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openLogDatabase } from '../../src/db/index.ts'
-import { listLines } from '../../src/logs/read-log.ts'
+import { storedLines } from './stored-lines.ts'
 import { startDavit } from '../support/davit.ts'
 import { prepareInstallation } from './installation.ts'
 
@@ -17,8 +17,7 @@ function anInstallation() {
     logDb.$client.close()
     rmSync(directory, { recursive: true, force: true })
   })
-  const lines = () =>
-    listLines(logDb, { sourceId: made.environmentId, logId: '', after: 0, limit: 1_000_000 })
+  const lines = () => storedLines(logDb, { sourceId: made.environmentId, logId: '' })
   return {
     ...made,
     lines,

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { dropOldLogs } from '../../src/logs/retention.ts'
-import { listLines } from '../../src/logs/read-log.ts'
+import { storedLines } from './stored-lines.ts'
 import { LogWriter } from '../../src/logs/log-writer.ts'
 import { insertDeployment, logOf } from '../../src/deployments/store.ts'
 import type { Status } from '../../src/deployments/store.ts'
@@ -33,11 +33,7 @@ async function aProjectWithLogs() {
     return deployment.id
   }
   const lines = (deploymentId: string) =>
-    listLines(t.logDb, {
-      ...logOf({ id: deploymentId, environmentId: project.environmentId }),
-      after: 0,
-      limit: 10,
-    }).length
+    storedLines(t.logDb, logOf({ id: deploymentId, environmentId: project.environmentId })).length
   return { t, ada, project, aDeployment, lines }
 }
 
