@@ -136,7 +136,7 @@ export async function inspectContainer(
 }
 
 /** Milliseconds in which the engine hears why the kernel killed a process: it is told apart from its exit. */
-const reasonDelay = 2000
+const reasonDelay = 5000
 
 /** The same for a container that has ended: of one that was killed it is known whether for its memory. */
 export async function inspectEnded(engine: Engine, id: string): Promise<Container | null> {
