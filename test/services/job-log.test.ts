@@ -37,7 +37,7 @@ test('the page of a service shows what its last start did, and a restart takes i
 })
 
 test('why a start failed is the end of its log', async () => {
-  const t = testApp()
+  const t = testApp({}, { config: { settleTime: 60_000 } }) // else it may count as running before it ends
   const ada = t.logIn('ada@example.com')
   const { id, error } = await made(t, ada, 'services: {a: {image: busybox, command: [/nothing]}}')
   const texts = await textsOf(ada, id)
