@@ -23,7 +23,19 @@ export async function anOwn(t: TestApp, client: TestClient, script: string, opti
   const name = `site-${Bun.randomUUIDv7().slice(-6)}`
   const project = (await client.post('/projects', { name, repositoryUrl })).json
   const [environment] = (await client.get(`/projects/${project.id}/envs`)).json.items
+  const deploymentId = Bun.randomUUIDv7()
+  const labels = labelsFor({
+    instanceId: t.instanceId,
+    kind: 'app',
+    ownerId: client.user.id,
+    projectId: project.id,
+    environmentId: environment.id,
+    deploymentId,
+  })
+  const id = await t.docker.createContainer(smallOptions(script, { labels, ...options }))
+  // at once with its container: one that no row names is an orphan of what is known
   const deployment = insertDeployment(t.db, {
+    id: deploymentId,
     projectId: project.id,
     environmentId: environment.id,
     status: 'running',
@@ -31,15 +43,6 @@ export async function anOwn(t: TestApp, client: TestClient, script: string, opti
     triggeredBy: client.user.email,
     repositoryUrl,
   })
-  const labels = labelsFor({
-    instanceId: t.instanceId,
-    kind: 'app',
-    ownerId: client.user.id,
-    projectId: project.id,
-    environmentId: environment.id,
-    deploymentId: deployment.id,
-  })
-  const id = await t.docker.createContainer(smallOptions(script, { labels, ...options }))
   withContainer(t.db, deployment, id)
   return { id, labels, project, environment, deployment }
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { openBrowser, register } from '../support/browser.ts'
+import { until } from '../support/until.ts'
 import { site } from './instances.ts'
 
 test('a service is made, looked at, changed and deleted, and its page follows by itself', async () => {
@@ -42,7 +43,8 @@ test('a service is made, looked at, changed and deleted, and its page follows by
   await page.waitForURL(path)
   await status.getByText('Running').waitFor()
   const address = await page.locator('.app-link').getAttribute('href')
-  expect((await (await fetch(address!)).text()).trim()).toBe('changed')
+  const body = () => fetch(address!).then((response) => response.text(), String)
+  await until(async () => (await body()).trim() === 'changed') // the old one serves at first
 
   await page.getByRole('button', { name: 'Delete…' }).click()
   await dialog.getByText('Delete its volume too').click()

@@ -7,6 +7,7 @@ import { labelsFor } from '../../src/docker/labels.ts'
 import { insertRegistry } from '../../src/registries/store.ts'
 import { insertService } from '../../src/services/store.ts'
 import { sealValues } from '../../src/services/values.ts'
+import { withContainer } from '../deployments/apps.ts'
 import type { TestApp } from './app.ts'
 import type { TestClient } from './client.ts'
 
@@ -120,6 +121,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
       deploymentId: deployment.id,
     }),
   })
+  withContainer(t.db, deployment, container)
   return {
     container,
     user: client.user.id,
