@@ -12,7 +12,7 @@ import type { Logs } from './logs/logs.ts'
 import type { Masks } from './logs/masks.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { PullProgress } from './services/progress.ts'
-import type { ServiceEvent } from './services/events.ts'
+import type { ServiceEvent } from './services/state.ts'
 import type { Streams } from './web/streams.ts'
 
 /** Everything with a lifetime, as `assemble` builds it: once in a server, once in a test. */

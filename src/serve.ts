@@ -18,12 +18,13 @@ import { closeCleanly, persistWal, markInUse, refuseLostWal } from './db/wal-gua
 import type { Deps } from './deps.ts'
 import { keepLogs } from './logs/retention.ts'
 import { recover } from './deployments/recover.ts'
-import { watchContainers } from './deployments/watch.ts'
+import { apps } from './deployments/observe.ts'
 import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
+import { watchWorkloads } from './runtime/observe.ts'
 import { recoverServices } from './services/recover.ts'
-import { fillSecretValues } from './services/values.ts'
-import { watchServices } from './services/observe.ts'
+import { fillSecretValues } from './services/stored-definition.ts'
+import { services } from './services/observe.ts'
 import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
 import { version } from './platform/root.ts'
 import { startWatchdog } from './platform/watchdog.ts'
@@ -101,8 +102,8 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
     ...recovery,
     recoverCleanUps(deps, { signal }),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
-    watchContainers(deps, { signal }),
-    watchServices(deps, { signal }),
+    watchWorkloads(deps, apps, { signal }),
+    watchWorkloads(deps, services, { signal }),
     deps.feed.run(deps.docker, { signal }),
   ]
 }

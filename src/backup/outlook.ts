@@ -6,7 +6,7 @@ import { lookForDeployments } from '../deployments/look-for-deployments.ts'
 import type { Seen } from '../deployments/look-for-deployments.ts'
 import { connectDocker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
-import { lookForServices } from '../services/reconcile-after-restore.ts'
+import { lookForServices } from '../services/recover.ts'
 
 /** What the next server will find of what ran, and what it will start again, in lines. */
 export async function describeOutlook({

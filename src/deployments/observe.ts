@@ -1,9 +1,13 @@
 import type { Logs } from '../logs/logs.ts'
+import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
 import { getCurrent, moveDeployment } from './store.ts'
 
-export type ObserveDeps = RuntimeDeps & { logs: Logs }
+type ObserveDeps = RuntimeDeps & { logs: Logs }
+
+/** The apps of environments, as they are observed. */
+export const apps: Observed<ObserveDeps> = { kind: 'app', observe }
 
 /**
  * Makes the state of an environment's current deployment say what its container does: `running` or

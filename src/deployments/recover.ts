@@ -6,12 +6,12 @@ import type { Logs } from '../logs/logs.ts'
 import { losePublicNames } from '../runtime/images/bring.ts'
 import { removeProject } from '../projects/remove.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
-import { listDifferent } from '../runtime/reconcile.ts'
+import { observeDifferent } from '../runtime/observe.ts'
 import { listProjectsBeingDeleted } from '../projects/store.ts'
 import { reconcileAfterRestore } from './reconcile-after-restore.ts'
 import { renameOldImages } from './image-name.ts'
 import { removeOrphanImages } from './orphans.ts'
-import { observe } from './observe.ts'
+import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
 import { getStatus, listInStatus, listUnreported } from './store.ts'
 import { supersedeOlder, tellSuperseded } from './waiting.ts'
@@ -30,7 +30,7 @@ export async function recover(deps: RecoverDeps, { signal }: UntilStopped) {
   await deps.jobs.recover(['deploy'], ({ id }) => getStatus(deps.db, id) !== 'deploying')
 
   await reconcileAfterRestore(deps, { signal })
-  await reconcileApps(deps, { signal })
+  await observeDifferent(deps, apps, { signal })
   if (signal.aborted) return // the next process takes up what is left
   await deps.jobs.recover(['deploy'])
   await rm(downloadsIn(deps.config.dataDir), { recursive: true, force: true })
@@ -52,18 +52,6 @@ const hideImages = (deps: RecoverDeps, { signal }: UntilStopped) =>
     await renameOldImages(deps)
     await losePublicNames(deps)
   })
-
-/** Interrupted switches are undone, and containers that serve nothing are removed. */
-async function reconcileApps(deps: RecoverDeps, { signal }: UntilStopped) {
-  const options = { signal, failed: 'the state of an app is not known' }
-  const different = await retryWhileEngineDown(deps.docker, options, () =>
-    listDifferent(deps, 'app', { signal }),
-  )
-  for (const id of different ?? [])
-    await retryWhileEngineDown(deps.docker, { ...options, fields: { environment: id } }, () =>
-      observe(deps, id, { orphans: true, signal }),
-    )
-}
 
 async function goOnDeleting(deps: RecoverDeps, { signal }: UntilStopped) {
   for (const environment of listEnvironmentsBeingDeleted(deps.db)) {

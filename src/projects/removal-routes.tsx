@@ -1,14 +1,12 @@
 import { auditor } from '../audit/record.ts'
-import { report } from '../platform/journal.ts'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
-import { within } from '../web/within.ts'
 import { DeleteProjectModal } from './delete-project.tsx'
 import { removalForm } from './forms.ts'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { ownKey } from './own-project.ts'
-import { RemovalReport } from './removal-report.tsx'
+import { answerRemoval } from './removal-report.tsx'
 import { removeProject } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { findProject, updateProject } from './store.ts'
@@ -41,19 +39,6 @@ export const removalRoutes = (deps: RemovalDeps) => {
         })
       })
       const work = removeProject(deps, { project, volumes })
-      const removed = await within(deps.config.patience, work)
-      const done = removed !== null
-      if (!done) {
-        work.catch((error) => report('project removal failed', error, { project: project.id }))
-        c.header('Location', `/projects/${project.id}`)
-      }
-      const view = {
-        title: `Delete ${project.name}`,
-        page: () => (
-          <RemovalReport of="project" name={project.name} removed={removed ?? []} done={done} />
-        ),
-        json: () => ({ removed: removed ?? [] }),
-      }
-      return show(c, view, done ? 200 : 202)
+      return answerRemoval(c, deps, { of: 'project', id: project.id, name: project.name, work })
     })
 }

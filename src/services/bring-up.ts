@@ -7,37 +7,19 @@ import type { Component } from '../runtime/component.ts'
 import { bringImage } from '../runtime/images/bring.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { rollOut } from '../runtime/roll-out.ts'
-import { componentsOf, readAhead, refuseLapsed, secretsOf } from './definition.ts'
+import { componentsOf, refuseLapsed, secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
 import type { PullProgress } from './progress.ts'
-import { goesBack, openDefinition } from './sealed-definition.ts'
 import { noError, settle, tell, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
-import { moveService, listPorts, serviceStatuses, updateService } from './store.ts'
+import { moveService, updateService } from './store.ts'
 import type { Service } from './store.ts'
-import { openValues, sealValues } from './values.ts'
+import { definitionOf, goesBack, sealValues, unsealDefinition } from './stored-definition.ts'
 
 /** A job on an instance. */
 export type Doing = { service: Service; work: Work; progress: PullProgress }
 
 type Why = typeof noError | typeof wentBack
-
-/** What the row says, with its values opened. */
-export const definitionOf = (
-  deps: Pick<ServiceDeps, 'db' | 'secrets'>,
-  service: Service,
-): Definition => ({
-  ...service,
-  values: openValues(deps, service),
-  ports: listPorts(deps.db, service.id),
-})
-
-/** Starts an instance from what its row says, its containers created. */
-export async function startService(deps: ServiceDeps, doing: Doing) {
-  const definition = definitionOf(deps, doing.service)
-  await readAhead(definition)
-  await bringUp(deps, doing, { definition })
-}
 
 /**
  * Creates the containers of an instance from another definition, its volumes kept. The row has that one
@@ -46,10 +28,8 @@ export async function startService(deps: ServiceDeps, doing: Doing) {
 export async function changeService(deps: ServiceDeps, doing: Doing) {
   const { service, work } = doing
   const input = work.job.input!
-  const before = definitionOf(deps, service)
-  const definition = openDefinition(deps, service, input)
-  await readAhead(before)
-  await readAhead(definition)
+  const before = await definitionOf(deps, service)
+  const definition = await unsealDefinition(deps, service, input)
   // until it is known which of them stay, what is written hides both
   const both = [...secretsOf(before), ...secretsOf(definition)]
   const secretValues = sealServiceSecrets(deps.secrets, service.id, both)
@@ -68,10 +48,8 @@ const wentBack = {
 
 /** Puts back which secrets are hidden after a change that was undone. */
 export async function forgetChange(deps: ServiceDeps, service: Service, input: string) {
-  const before = definitionOf(deps, service)
-  const definition = openDefinition(deps, service, input)
-  await readAhead(before)
-  await readAhead(definition)
+  const before = await definitionOf(deps, service)
+  const definition = await unsealDefinition(deps, service, input)
   return () => keep(deps, before, definition)
 }
 
@@ -86,13 +64,12 @@ function keep(deps: ServiceDeps, kept: Definition, dropped: Definition) {
 }
 
 /**
- * Stops the containers of an instance and starts them again in order. All are created again where one
- * is missing, or is published elsewhere than it should be by now.
+ * Stops what runs of an instance and starts its containers in order. All are created where one is
+ * missing, or is published elsewhere than it should be by now.
  */
 export async function restartService(deps: ServiceDeps, doing: Doing) {
   const { service, work } = doing
-  const definition = definitionOf(deps, service)
-  await readAhead(definition)
+  const definition = await definitionOf(deps, service)
   refuseLapsed(deps, definition)
   const isDone = await restartLive(deps, {
     workload: workloadOf(service),
@@ -135,7 +112,7 @@ async function bringUp(
       enter: (state) => tell(deps, service, state),
       commit() {
         store()
-        moveService(deps.db, { id, from: serviceStatuses, status: 'running', ...why })
+        moveService(deps.db, { id, status: 'running', ...why })
         endJob(deps.db, job.id)
       },
       committed: () => deps.serviceEvents.publish(id, { status: 'running' }),

@@ -43,13 +43,13 @@ export class Catalogue {
   }
 
   /** The template with its text, for one instance to keep. Throws `not_found` for an unknown name. */
-  async open(name: string): Promise<{ text: string; template: Template }> {
+  async open(name: string): Promise<{ compose: string; file: Template }> {
     const { files } = await this.#files()
     const named = files.filter(({ template }) => template === name).toReversed()
     for (const file of named) {
       if (file.extra && 'refused' in (await this.#look(file))) continue
-      const text = await textOf(file)
-      return { text, template: readTemplate(text, { file: file.file }) }
+      const compose = await textOf(file)
+      return { compose, file: readTemplate(compose, { file: file.file }) }
     }
     throw new AppError('not_found', 'The catalogue has no template of this name.')
   }

@@ -14,21 +14,21 @@ import type { Draft } from '../web/draft.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
-import { definitionOf } from './bring-up.ts'
-import { componentsOf, grantsOf, readAhead, templateOf } from './definition.ts'
-import { editOf, readForEdit } from './edit.ts'
+import { askedFor } from './compose/values.ts'
+import { componentsOf, grantsOf } from './definition.ts'
+import type { Definition } from './definition.ts'
+import { editOf } from './edit.ts'
 import { DifferenceModal, DifferencePage, EditForm, EditPage } from './edit-page.tsx'
 import { serviceUpdateForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import type { MakeDeps } from './make.ts'
-import { outlineOf } from './outline.ts'
 import { checkOwner, liveService, ownService, servicePath, servicePattern } from './own-service.ts'
 import { cancelServiceJobs, insertServiceJob } from './service-jobs.ts'
-import { sealDefinition } from './sealed-definition.ts'
 import { shownService } from './shown.ts'
 import { isBusy } from './state.ts'
 import { getService, updateService } from './store.ts'
 import type { Service } from './store.ts'
+import { definitionOf, isStored, sealDefinition } from './stored-definition.ts'
 
 /** What is done to an instance once it is there. */
 export const changeRoutes = (deps: MakeDeps) => {
@@ -37,30 +37,29 @@ export const changeRoutes = (deps: MakeDeps) => {
 
   return factory
     .createApp()
-    .get(`${servicePattern}/edit`, async (c) => show(c, await edit(c, emptyDraft)))
-    .put(servicePattern, checkOwner(deps), input(serviceUpdateForm, editAgain), async (c) => {
+    .get(`${servicePattern}/edit`, async (c) => show(c, await form(c, emptyDraft)))
+    .put(servicePattern, checkOwner(deps), input(serviceUpdateForm, form), async (c) => {
       const { preview, ...asked } = c.var.input
-      await readForEdit(deps, { service: liveService(deps, c), input: asked })
-      const service = liveService(deps, c) // as it is now: reading took its time
+      const service = liveService(deps, c)
       const isForm = !isJson(c)
-      const wanted = editOf(deps, { service, user: userOf(c), input: asked, isForm })
-      const { after, domains, changes, remakes, volumes } = wanted
+      const edit = await editOf(deps, { service, user: userOf(c), input: asked, isForm })
+      const { before, after, changes, remakes, volumes } = edit
       const sent = textsBut((await fieldsOf(c)) ?? new Map(), aboutTheForm)
       if (preview)
         return show(c, {
           title: `Change ${service.name}`,
-          page: () => <DifferencePage service={service} edit={wanted} sent={sent} />,
-          partial: () => <DifferenceModal service={service} edit={wanted} />,
+          page: () => <DifferencePage service={service} edit={edit} sent={sent} />,
+          partial: () => <DifferenceModal service={service} edit={edit} />,
           json: () => ({ changes, remakes, volumes }),
         })
       if (changes.length === 0) return answer(c, service)
       if (remakes) {
         refuseBusy(service)
-        const workload = { id: service.id }
-        await refuseFullNetwork(deps, { workload, wanted: componentsOf(deps, after).length })
+        await refuseNoRoom(after)
       }
       const job = db.transaction(() => {
-        updateService(db, service.id, { name: after.name, domains })
+        if (!isStored(deps, before, liveService(deps, c))) throw changedMeanwhile(service)
+        updateService(db, service.id, { name: after.name, domains: after.domains })
         audit(c, 'service.changed', {
           object: objectOf(service),
           details: { changes: changes.map(({ field }) => field).join(', ') },
@@ -73,7 +72,10 @@ export const changeRoutes = (deps: MakeDeps) => {
       deps.jobs.wake()
       return answer(c, service, deps.jobs.ended(job.id))
     })
-    .post(`${servicePattern}/restart`, (c) => act(c, 'service.restarted', 'restart'))
+    .post(`${servicePattern}/restart`, async (c) => {
+      await refuseNoRoom(await definitionOf(deps, liveService(deps, c)))
+      return act(c, 'service.restarted', 'restart')
+    })
     .post(`${servicePattern}/stop`, (c) => {
       const { name, status } = liveService(deps, c)
       if (status === 'stopped' || status === 'failed')
@@ -117,34 +119,23 @@ export const changeRoutes = (deps: MakeDeps) => {
       )
   }
 
-  async function edit(c: Context, draft: Draft) {
-    const service = ownService(deps, c)
-    const definition = ticked(service)
-    await readAhead(definition)
-    const template = templateOf(definition)
-    const props = { service, definition, template, draft, user: userOf(c) }
+  function refuseNoRoom(definition: Definition) {
+    const wanted = componentsOf(deps, definition).length
+    return refuseFullNetwork(deps, { workload: { id: definition.id }, wanted })
+  }
+
+  async function form(c: Context, draft: Draft) {
+    const stored = await definitionOf(deps, ownService(deps, c))
+    // without what has lapsed: it is to be ticked again
+    const definition = { ...stored, allowed: grantsOf(deps, stored) }
+    const { name, template, file, values } = definition
+    const props = { definition, draft, user: userOf(c) }
     return {
-      title: `Change ${service.name}`,
+      title: `Change ${name}`,
       page: () => <EditPage {...props} />,
-      json: () => ({
-        ...templateJson(service.template, template, outlineOf(template, definition.values)),
-        values: shownValues(definition.values, template),
-      }),
+      partial: () => <EditForm {...props} />,
+      json: () => ({ ...templateJson(template, file, values), values: shownValues(definition) }),
     }
-  }
-
-  /** Without what has lapsed: it is to be ticked again. */
-  function ticked(service: Service) {
-    const definition = definitionOf(deps, service)
-    return { ...definition, allowed: grantsOf(deps, definition) }
-  }
-
-  async function editAgain(c: Context, draft: Draft) {
-    const view = await edit(c, draft)
-    const service = ownService(deps, c)
-    const definition = ticked(service)
-    const props = { service, definition, template: templateOf(definition), draft, user: userOf(c) }
-    return { ...view, partial: () => <EditForm {...props} /> }
   }
 }
 
@@ -153,13 +144,14 @@ const aboutTheForm = ['csrf_token', '_method', 'preview']
 
 const objectOf = ({ id, name }: Service) => ({ kind: 'service', id, name }) as const
 
+const changedMeanwhile = ({ name }: Service) =>
+  new AppError('conflict', `${name} was changed meanwhile. Look at it, then change it again.`)
+
 /** Null for what is secret. */
-const shownValues = (
-  values: ReadonlyMap<string, string>,
-  { variables }: ReturnType<typeof templateOf>,
-) =>
+const shownValues = ({ values, file }: Definition) =>
   Object.fromEntries(
-    [...variables.values()]
-      .filter(({ hidden }) => !hidden)
-      .map(({ name, secret }) => [name, secret ? null : (values.get(name) ?? null)]),
+    askedFor(file.variables).map(({ name, secret }) => [
+      name,
+      secret ? null : (values.get(name) ?? null),
+    ]),
   )

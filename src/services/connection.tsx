@@ -1,10 +1,37 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { Fact } from '../web/components.tsx'
+import { ButtonLink } from '../web/form.tsx'
 import { LockIcon } from '../web/icons.tsx'
+import { connectionOf } from './compose/template.ts'
+import { askedFor } from './compose/values.ts'
+import { fullValues } from './definition.ts'
+import type { Definition } from './definition.ts'
 import { servicePath } from './own-service.ts'
 import type { Service } from './store.ts'
-import { ButtonLink } from '../web/form.tsx'
 
 /** A line of how clients reach an instance; `value` null: secret, and not shown yet. */
 export type Detail = { label: string; value: string | null }
+
+/** How clients reach an instance, and what secrets it has; without their values unless asked for. */
+export function detailsOf(
+  deps: { config: Config; db: Db },
+  definition: Definition,
+  { withSecrets }: { withSecrets: boolean },
+): Detail[] {
+  const { file } = definition
+  const values = fullValues(deps, definition)
+  const connection = connectionOf(file, values)
+  const shown = new Set(connection.map(({ value }) => value))
+  const others = askedFor(file.variables).flatMap(({ name, label, secret }) => {
+    const value = values.get(name)
+    return secret && value && !shown.has(value) ? [{ label, value, secret }] : []
+  })
+  return [...connection, ...others].map(({ label, value, secret }) => ({
+    label,
+    value: secret && !withSecrets ? null : value,
+  }))
+}
 
 /** How clients reach it. What is secret in that is fetched when it is asked for. */
 export const ConnectionDetails = ({
@@ -14,17 +41,17 @@ export const ConnectionDetails = ({
   service: Service
   details: Detail[]
 }) => {
-  const hasHidden = details.some(({ value }) => value === null)
+  const path = `${servicePath(service)}/secrets`
   return (
     <section id="connection" aria-labelledby="connection-heading">
       <div class="section-head">
         <h2 id="connection-heading">Connection</h2>
-        {hasHidden && (
+        {details.some(({ value }) => value === null) && (
           <ButtonLink
             variant="outline"
             small
-            href={`${servicePath(service)}/secrets`}
-            hx-get={`${servicePath(service)}/secrets`}
+            href={path}
+            hx-get={path}
             hx-target="#connection"
             hx-swap="outerHTML"
           >
@@ -34,19 +61,16 @@ export const ConnectionDetails = ({
       </div>
       <dl class="facts connection">
         {details.map(({ label, value }) => (
-          <div>
-            <dt>{label}</dt>
-            <dd>
-              {value === null ? (
-                <span class="secret">
-                  <LockIcon />
-                  secret
-                </span>
-              ) : (
-                <code>{value}</code>
-              )}
-            </dd>
-          </div>
+          <Fact name={label}>
+            {value === null ? (
+              <span class="secret">
+                <LockIcon />
+                secret
+              </span>
+            ) : (
+              <code>{value}</code>
+            )}
+          </Fact>
         ))}
       </dl>
     </section>

@@ -1,4 +1,3 @@
-import type { Template } from './compose/template.ts'
 import { dotenv } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
 import type { Definition } from './definition.ts'
@@ -12,44 +11,35 @@ export type Change = {
   secret: boolean
 }
 
-type State = { definition: Definition; domains: string[]; template: Template }
-
 /** What changes between two states of an instance, in the order of the form. */
-export function differenceOf(before: State, after: State): Change[] {
+export function differenceOf(before: Definition, after: Definition): Change[] {
   const changes = [
-    plain('name', 'Name', before.definition.name, after.definition.name),
+    plain('name', 'Name', before.name, after.name),
     ...variables(before, after),
-    plain('version', 'Version', before.definition.version, after.definition.version),
-    ...ports(before, after),
+    plain('version', 'Version', before.version, after.version),
+    plain('hostPort', 'Port of this host', portsOf(before), portsOf(after)),
     plain('domains', 'Domains', before.domains.join(', '), after.domains.join(', ')),
-    plain('allowed', 'Allowed', allowed(before), allowed(after)),
-    hidden('compose', 'Compose file', before.definition.compose, after.definition.compose, false),
-    hidden('env', '.env', env(before), env(after), true),
+    plain('allowed', 'Allowed', before.allowed.join(', '), after.allowed.join(', ')),
+    hidden('compose', 'Compose file', before.compose, after.compose, false),
+    hidden('env', '.env', before.values.get(dotenv), after.values.get(dotenv), true),
   ]
   return changes.filter((change) => change !== null)
 }
 
-function variables(before: State, after: State) {
-  const asked = [...askedFor(before.template.variables), ...askedFor(after.template.variables)]
+function variables(before: Definition, after: Definition) {
+  const asked = [...askedFor(before.file.variables), ...askedFor(after.file.variables)]
   const byName = new Map(asked.map((variable) => [variable.name, variable]))
   return [...byName.values()].map(({ name, label, secret }) => {
-    const from = before.definition.values.get(name) ?? ''
-    const to = after.definition.values.get(name) ?? ''
+    const [from, to] = [before, after].map(({ values }) => values.get(name))
     return secret ? hidden(name, label, from, to, true) : plain(name, label, from, to)
   })
 }
 
-function ports(before: State, after: State) {
-  const text = ({ definition }: State) => definition.ports.map(({ port }) => port).join(', ')
-  return [plain('hostPort', 'Port of this host', text(before), text(after))]
-}
+const portsOf = ({ ports }: Definition) => ports.map(({ port }) => port).join(', ')
 
-const allowed = ({ definition }: State) => definition.allowed.join(', ')
-const env = ({ definition }: State) => definition.values.get(dotenv) ?? ''
-
-const plain = (field: string, label: string, from: string, to: string): Change | null =>
+const plain = (field: string, label: string, from = '', to = ''): Change | null =>
   from === to ? null : { field, label, from: from || null, to: to || null, secret: false }
 
 /** Too long to show, or secret. */
-const hidden = (field: string, label: string, from: string, to: string, secret: boolean) =>
+const hidden = (field: string, label: string, from = '', to = '', secret: boolean) =>
   from === to ? null : { field, label, from: null, to: null, secret }

@@ -1,38 +1,27 @@
-import { PageHead } from '../web/components.tsx'
+import { Fact, PageHead } from '../web/components.tsx'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
 import { Button, ButtonLink, HiddenFields, PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
 import { dotenv } from './compose/template.ts'
-import type { Template } from './compose/template.ts'
-import { askedFor } from './compose/values.ts'
-import { PlaceFields } from './configure-page.tsx'
-import { DangerFields } from './danger-fields.tsx'
-import { ownFile } from './own-file.ts'
 import type { Definition } from './definition.ts'
 import type { Change } from './difference.ts'
 import type { Edit } from './edit.ts'
-import { outlineOf } from './outline.ts'
+import { FileFields } from './file-fields.tsx'
+import { ownFile } from './own-file.ts'
 import { servicePath } from './own-service.ts'
 import type { Service } from './store.ts'
-import { VariableFields } from './variable-fields.tsx'
 
-type Props = {
-  service: Service
-  definition: Definition
-  template: Template
-  draft: Draft
-  user: User
-}
+type Props = { definition: Definition; draft: Draft; user: User }
 
 export const EditPage = (props: Props) => (
   <div class="narrow">
     <PageHead
-      title={`Change ${props.service.name}`}
+      title={`Change ${props.definition.name}`}
       crumbs={[
         { href: '/services', name: 'Services' },
-        { href: servicePath(props.service), name: props.service.name },
+        { href: servicePath(props.definition), name: props.definition.name },
       ]}
     />
     <EditForm {...props} />
@@ -40,78 +29,49 @@ export const EditPage = (props: Props) => (
 )
 
 /** Shows first what would change; the answer to that has the button that applies it. */
-export const EditForm = ({ service, definition, template, draft, user }: Props) => {
-  const outline = outlineOf(template, definition.values)
-  return (
-    <PostForm
-      id="edit-form"
-      class="form service-form"
-      draft={draft}
-      action={servicePath(service)}
-      method="PUT"
-      live
-      hx-target="this"
-      hx-swap="outerHTML"
-      hx-disable="find button"
-    >
-      <FormError />
-      <TextField
-        name="name"
-        label="Name"
-        value={definition.name}
-        required
-        maxlength={60}
-        autocomplete="off"
-      />
-      {definition.template === ownFile && <OwnFileFields definition={definition} />}
-      <VariableFields
-        variables={askedFor(template.variables)}
-        draft={draft}
-        kept={definition.values}
-      />
-      <PlaceFields
-        draft={draft}
-        version={template.about.version}
-        hasPorts={outline.ports.length > 0}
-        values={{
-          version: definition.version,
-          hostPort: definition.ports[0]?.port ?? null,
-          domains: service.domains,
-        }}
-      />
-      <DangerFields
-        dangers={outline.dangers}
-        allowed={definition.allowed}
-        isAdmin={user.role === 'admin'}
-      />
-      <div class="form-actions">
-        <ButtonLink variant="ghost" href={servicePath(service)}>
-          Back
-        </ButtonLink>
-        <Button name="preview" value="1">
-          Show what changes
-        </Button>
-      </div>
-    </PostForm>
-  )
-}
-
-const OwnFileFields = ({ definition }: Pick<Props, 'definition'>) => (
-  <>
-    <TextArea
-      name="compose"
-      label="Compose file"
-      value={definition.compose}
-      rows={14}
+export const EditForm = ({ definition, draft, user }: Props) => (
+  <PostForm
+    id="edit-form"
+    class="form service-form"
+    draft={draft}
+    action={servicePath(definition)}
+    method="PUT"
+    live
+    hx-target="this"
+    hx-swap="outerHTML"
+    hx-disable="find button"
+  >
+    <FormError />
+    <TextField
+      name="name"
+      label="Name"
+      value={definition.name}
       required
-      code
+      maxlength={60}
+      autocomplete="off"
     />
+    {definition.template === ownFile && <OwnFileFields {...definition} />}
+    <FileFields file={definition.file} kept={definition} user={user} />
+    <div class="form-actions">
+      <ButtonLink variant="ghost" href={servicePath(definition)}>
+        Back
+      </ButtonLink>
+      <Button name="preview" value="1">
+        Show what changes
+      </Button>
+    </div>
+  </PostForm>
+)
+
+const OwnFileFields = ({ compose, values }: Definition) => (
+  <>
+    <TextArea name="compose" label="Compose file" value={compose} rows={14} required code />
     <TextArea
       name="env"
       label=".env beside it"
       rows={4}
-      placeholder={definition.values.has(dotenv) ? 'as it is' : 'KEY=value'}
-      hint={definition.values.has(dotenv) ? 'Left empty, it stays as it is.' : undefined}
+      placeholder={values.has(dotenv) ? 'as it is' : 'KEY=value'}
+      hint={values.has(dotenv) ? 'Leave empty to keep it as it is.' : undefined}
       code
     />
   </>
@@ -120,15 +80,15 @@ const OwnFileFields = ({ definition }: Pick<Props, 'definition'>) => (
 type DifferenceProps = { service: Service; edit: Edit }
 
 /** What would change and what that means; its button sends the form below it. */
-export const DifferenceModal = (props: DifferenceProps) => (
+export const DifferenceModal = ({ service, edit }: DifferenceProps) => (
   <hx-partial hx-target="#modal" hx-swap="innerHTML">
-    <Modal title={<DifferenceTitle {...props} />}>
+    <Modal title={titleOf(service, edit)}>
       <div class="form">
-        <Differences {...props} />
+        <Differences service={service} edit={edit} />
         <ModalActions>
-          {props.edit.changes.length > 0 && (
+          {edit.changes.length > 0 && (
             <Button form="edit-form" data-close autofocus>
-              {applyLabel(props)}
+              {applyLabel(edit)}
             </Button>
           )}
         </ModalActions>
@@ -139,86 +99,67 @@ export const DifferenceModal = (props: DifferenceProps) => (
 
 /** The same as a page, for a form that was sent without script: it goes along, to be sent again. */
 export const DifferencePage = ({
+  service,
+  edit,
   sent,
-  ...props
 }: DifferenceProps & { sent: { name: string; value: string }[] }) => (
-  <PostForm class="form narrow" action={servicePath(props.service)} method="PUT">
-    <h1>
-      <DifferenceTitle {...props} />
-    </h1>
+  <PostForm class="form narrow" action={servicePath(service)} method="PUT">
+    <h1>{titleOf(service, edit)}</h1>
     <HiddenFields fields={sent} />
-    <Differences {...props} />
+    <Differences service={service} edit={edit} />
     <div class="form-actions start">
-      {props.edit.changes.length > 0 && <Button>{applyLabel(props)}</Button>}
-      <ButtonLink variant="outline" href={`${servicePath(props.service)}/edit`}>
+      {edit.changes.length > 0 && <Button>{applyLabel(edit)}</Button>}
+      <ButtonLink variant="outline" href={`${servicePath(service)}/edit`}>
         Back
       </ButtonLink>
     </div>
   </PostForm>
 )
 
-const applyLabel = ({ edit }: DifferenceProps) =>
-  edit.remakes ? 'Apply and start' : 'Apply changes'
+const applyLabel = ({ remakes }: Edit) => (remakes ? 'Apply and start' : 'Apply changes')
 
-const DifferenceTitle = ({ service, edit }: DifferenceProps) =>
-  edit.changes.length === 0 ? (
-    <>Nothing changes</>
+const titleOf = ({ name }: Service, { changes }: Edit) =>
+  changes.length === 0 ? (
+    'Nothing changes'
   ) : (
     <>
-      Change <bdi>{service.name}</bdi>?
+      Change <bdi>{name}</bdi>?
     </>
   )
 
-const Differences = ({ service, edit }: DifferenceProps) =>
-  edit.changes.length === 0 ? (
-    <p>Everything is as it was.</p>
-  ) : (
-    <>
-      <dl class="difference">
-        {edit.changes.map((change) => (
-          <Difference change={change} />
-        ))}
-      </dl>
-      <Meaning service={service} edit={edit} />
-    </>
-  )
-
-const Difference = ({ change: { label, from, to, secret } }: { change: Change }) => (
-  <div>
-    <dt>{label}</dt>
-    <dd>
-      {from === null && to === null ? (
-        <span class="muted">{secret ? 'another secret value' : 'another text'}</span>
-      ) : (
-        <>
-          <del>{from ?? 'none'}</del> <span aria-hidden="true">→</span> <ins>{to ?? 'none'}</ins>
-        </>
-      )}
-    </dd>
-  </div>
-)
-
-const Meaning = ({ service, edit: { remakes, volumes } }: { service: Service; edit: Edit }) => {
-  if (!remakes) return <p>Its containers keep running.</p>
+const Differences = ({ service: { status }, edit }: DifferenceProps) => {
+  const { changes, remakes, volumes } = edit
+  if (changes.length === 0) return <p>Everything is as it was.</p>
+  const isDown = status === 'stopped' || status === 'failed'
   return (
     <>
+      <dl class="difference">
+        {changes.map((change) => (
+          <Fact name={change.label}>
+            <Difference {...change} />
+          </Fact>
+        ))}
+      </dl>
       <p>
-        Its containers are created again
-        {service.status === 'stopped' || service.status === 'failed' ? ' and started' : ''}; it
-        isn’t reachable meanwhile. If it doesn’t start with the change, the change is undone.
+        {remakes
+          ? `Its containers are created again${isDown ? ' and started' : ''}; it isn’t reachable meanwhile. If it doesn’t start with the change, the change is undone.`
+          : 'Its containers keep running.'}
       </p>
-      {volumes.length > 0 && (
+      {remakes && volumes.length > 0 && (
         <p>
           {volumes.length === 1 ? 'Its volume is kept: ' : 'Its volumes are kept: '}
-          {volumes.map((name, index) => (
-            <>
-              {index > 0 && ', '}
-              <code>{name}</code>
-            </>
-          ))}
-          .
+          <code>{volumes.join(', ')}</code>.
         </p>
       )}
     </>
   )
 }
+
+const Difference = ({ from, to, secret }: Change) =>
+  from === null && to === null ? (
+    <span class="muted">{secret ? 'another secret value' : 'another text'}</span>
+  ) : (
+    <>
+      <del>{from ?? 'none'}</del> <span aria-hidden="true">→</span> <ins>{to ?? 'none'}</ins>
+    </>
+  )

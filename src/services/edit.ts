@@ -1,11 +1,9 @@
-import type { Docker } from '../docker/index.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
+import { camelCase } from '../web/body.ts'
 import type { User } from '../web/factory.ts'
-import type { ServiceDeps } from './state.ts'
 import type { Stack } from './compose/model.ts'
 import { dotenv } from './compose/template.ts'
-import type { Template } from './compose/template.ts'
-import { grantsOf, readAhead, refuseLapsed, templateOf, versionedStack } from './definition.ts'
+import { grantsOf, refuseLapsed, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { differenceOf } from './difference.ts'
 import type { Change } from './difference.ts'
@@ -13,68 +11,50 @@ import type { serviceUpdateForm } from './forms.ts'
 import { allowedBy, chosenVersion, define } from './make.ts'
 import { volumeNames } from './outline.ts'
 import { ownFile, pairsOf } from './own-file.ts'
-import { definitionOf } from './bring-up.ts'
+import type { ServiceDeps } from './state.ts'
 import type { Service } from './store.ts'
+import { definitionOf, readFile } from './stored-definition.ts'
 
 type Input = (typeof serviceUpdateForm)['_output']
 
 /** A change as it would be made, and what it means. */
 export type Edit = {
+  before: Definition
   after: Definition
-  domains: string[]
   changes: Change[]
-  /** Containers are made anew for it. */
+  /** Its containers are created again. */
   remakes: boolean
   /** On the engine; they stay, with what is in them. */
   volumes: string[]
 }
 
-/** Reads the files that `editOf` needs ahead. */
-export async function readForEdit(
-  deps: ServiceDeps,
-  { service, input }: { service: Service; input: Pick<Input, 'compose' | 'env'> },
-) {
-  const before = definitionOf(deps, service)
-  await readAhead(before)
-  await readAhead(rebased(before, input))
-}
-
 /** What a user asks for, made into a definition. Throws for all that can be refused before the start. */
-export function editOf(
-  deps: ServiceDeps & { docker: Docker },
+export async function editOf(
+  deps: ServiceDeps,
   { service, user, input, isForm }: { service: Service; user: User; input: Input; isForm: boolean },
-): Edit {
-  const before = definitionOf(deps, service)
-  const base = rebased(before, input)
-  const template = templateOf(base)
+): Promise<Edit> {
+  const before = await definitionOf(deps, service)
+  const base = await rebased(before, input)
+  const { file } = base
   const after = define(deps, {
-    template,
-    before: {
+    base: {
       ...base,
       name: input.name ?? before.name,
-      version: versionOf(before, template, input),
+      version: input.version === undefined ? before.version : chosenVersion(file, input.version),
+      domains: input.domains === undefined ? before.domains : (input.domains ?? []),
       ...(input.allowed !== undefined && allowedBy(user, input.allowed ?? [])),
     },
-    input: isForm ? withoutEmptySecrets(input, template) : input,
-    hostPort: input.hostPort ?? null,
+    input: isForm ? withoutEmptySecrets(input, base) : input,
   })
-  const domains = input.domains === undefined ? service.domains : (input.domains ?? [])
   // allowed again by another admin is a change, too
   const granted = input.allowed === undefined ? before.allowed : grantsOf(deps, before)
-  const changes = differenceOf(
-    {
-      definition: { ...before, allowed: granted },
-      domains: service.domains,
-      template: templateOf(before),
-    },
-    { definition: after, domains, template },
-  )
-  const stack = versionedStack(deps, after, template)
+  const changes = differenceOf({ ...before, allowed: granted }, after)
+  const stack = versionedStack(deps, after)
   const changed = new Set(changes.map(({ field }) => field))
   const remakes = changed.difference(outside).size > 0
   if (remakes) refuseLapsed(deps, after)
   if (user.role !== 'admin' && changed.difference(harmless).size > 0) refuseOtherFile(stack)
-  return { after, domains, changes, remakes, volumes: volumeNames(stack, service.id) }
+  return { before, after, changes, remakes, volumes: volumeNames(stack, service.id) }
 }
 
 /** Fields that no container is made of. */
@@ -94,31 +74,27 @@ function refuseOtherFile({ dangers }: Stack) {
 }
 
 /** With another file and another `.env`, whose pairs count over what was kept. */
-function rebased(before: Definition, { compose, env }: Pick<Input, 'compose' | 'env'>): Definition {
+async function rebased(before: Definition, { compose, env }: Input): Promise<Definition> {
   if ((compose ?? env) != null && before.template !== ownFile)
     throw invalidField(
       compose != null ? 'compose' : 'env',
       'is that of the template, and stays. Make a service of a file of your own instead.',
     )
+  if (before.template !== ownFile) return before
   const values = new Map(before.values)
-  if (env !== undefined && before.template === ownFile) {
+  if (env !== undefined) {
     for (const name of pairsOf(env ?? '').keys()) values.delete(name)
     if (env === null) values.delete(dotenv)
     else values.set(dotenv, env)
   }
-  return { ...before, compose: compose ?? before.compose, values }
-}
-
-function versionOf(before: Definition, template: Template, { version }: Input) {
-  if (version === undefined) return before.version
-  return chosenVersion(template, version)
+  const base = { ...before, compose: compose ?? before.compose, values }
+  return { ...base, file: await readFile(base) }
 }
 
 /** The form does not show what is secret: left empty, it stays. */
-function withoutEmptySecrets(input: Input, { variables }: Template) {
-  return Object.fromEntries(
-    Object.entries(input).filter(
-      ([name, value]) => !(variables.get(name)?.secret && (value === null || value === '')),
-    ),
-  )
+function withoutEmptySecrets(input: Input, { file }: Definition): Input {
+  const kept = { ...input }
+  for (const { name, secret } of file.variables.values())
+    for (const field of [name, camelCase(name)]) if (secret && !kept[field]) delete kept[field]
+  return kept
 }

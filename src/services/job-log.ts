@@ -8,7 +8,7 @@ import type { Masks } from '../logs/masks.ts'
 import { deleteSome } from '../logs/removal-store.ts'
 import { listJobLogs } from '../logs/store.ts'
 import type { LogKey } from '../logs/store.ts'
-import type { ServiceEvent } from './events.ts'
+import type { ServiceEvent } from './state.ts'
 import type { PullProgress } from './progress.ts'
 import { getService } from './store.ts'
 import type { ServiceStatus } from './store.ts'
@@ -75,12 +75,10 @@ export const statusesOf = ({ db }: { db: Db }, { logId }: LogKey) => ({
 
 /**
  * The log of the job that waits or runs for an instance, also before its first line, else of the last
- * one; empty where there was none. A stop has no log.
+ * one; empty where there was none.
  */
 export function lastLogOf({ db, logDb }: { db: Db; logDb: LogDb }, { id }: { id: string }): LogKey {
-  const logged = listJobIds(db, { subjectIds: [id] }).find(
-    (job) => getJob(db, job)?.kind !== 'stop',
-  )
-  if (logged) return { sourceId: id, logId: logged }
+  const [job] = listJobIds(db, { subjectIds: [id] })
+  if (job) return { sourceId: id, logId: job }
   return listJobLogs(logDb, id)[0] ?? { sourceId: id, logId: 'none' }
 }

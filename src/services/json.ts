@@ -8,7 +8,9 @@ import { partLabel } from '../docker/labels.ts'
 import type { Template } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
 import type { Variable } from './compose/variables.ts'
-import type { Outline } from './outline.ts'
+import type { Values } from './compose/values.ts'
+import { outlineOf } from './outline.ts'
+import type { WantedPort } from './ports.ts'
 import type { ImagePull } from './progress.ts'
 import type { Service, ServicePort } from './store.ts'
 
@@ -28,12 +30,7 @@ export const serviceJson = ({ service, ports, containers }: Shown, places: Place
   status: service.status,
   containers: containers && containers.map((container) => containerJson(container, service)),
   url: addressOf(places, ports),
-  ports: ports.map(({ target, containerPort, protocol, port }) => ({
-    service: target,
-    container: containerPort,
-    protocol,
-    host: port,
-  })),
+  ports: ports.map(({ port: host, ...port }) => portJson({ ...port, host })),
   domains: service.domains,
   error: service.errorCode
     ? {
@@ -45,6 +42,13 @@ export const serviceJson = ({ service, ports, containers }: Shown, places: Place
     : null,
   deleting: service.deletingAt !== null,
   createdAt: service.createdAt,
+})
+
+const portJson = ({ target, containerPort, protocol, host }: WantedPort) => ({
+  service: target,
+  container: containerPort,
+  protocol,
+  host,
 })
 
 /** As an entry of `GET /containers/api`, and which service of the file it is. */
@@ -77,32 +81,25 @@ export const entryJson = ({ template, about }: Entry) => ({
 })
 
 /** What a template asks for. */
-export const templateJson = (name: string, template: Template, outline: Outline) => ({
-  ...entryJson({ template: name, about: template.about }),
-  version: template.about.version || null,
-  variables: askedFor(template.variables).map(variableJson),
-  services: outline.services,
-  ports: outline.ports.map(({ target, containerPort, protocol, host }) => ({
-    service: target,
-    container: containerPort,
-    protocol,
-    host,
-  })),
-  volumes: outline.volumes,
-  dangers: outline.dangers.map(({ key, message }) => ({ key, message })),
-})
+export function templateJson(template: string, file: Template, values?: Values) {
+  const { about } = file
+  const { services, ports, volumes, dangers } = outlineOf(file, values)
+  return {
+    ...entryJson({ template, about }),
+    version: about.version || null,
+    variables: askedFor(file.variables).map(variableJson),
+    services,
+    ports: ports.map(portJson),
+    volumes,
+    dangers: dangers.map(({ key, message }) => ({ key, message })),
+  }
+}
 
 /** A default is told, whatever it is: it stands in the template for all to read. */
-const variableJson = (variable: Variable) => ({
-  name: variable.name,
-  label: variable.label,
-  description: variable.description,
-  default: variable.secret ? null : variable.default,
-  generated: variable.generate !== null,
-  required: variable.required,
-  pattern: variable.pattern,
-  secret: variable.secret,
-  options: variable.options,
+const variableJson = ({ hidden, generate, default: value, ...shown }: Variable) => ({
+  ...shown,
+  default: shown.secret ? null : value,
+  generated: generate !== null,
 })
 
 export const eventJson = (service: Service, pull: ImagePull[]) => ({

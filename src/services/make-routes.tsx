@@ -3,22 +3,20 @@ import { createMiddleware } from 'hono/factory'
 import { auditor } from '../audit/record.ts'
 import { AppError } from '../platform/errors.ts'
 import { placesOf } from '../projects/places.ts'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
-import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
-import type { Draft } from '../web/draft.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import type { Catalogue } from './catalogue.ts'
-import { ComposeDetails, ComposePage } from './compose-page.tsx'
-import type { Read } from './compose-page.tsx'
-import { ConfigurePage } from './configure-page.tsx'
+import type { Template } from './compose/template.ts'
 import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import { makeService } from './make.ts'
 import type { MakeDeps, Wanted } from './make.ts'
-import { outlineOf } from './outline.ts'
+import { ComposeDetails, ComposePage, ConfigurePage } from './new-service-pages.tsx'
 import { ownFile, readOwnFile } from './own-file.ts'
 import { servicePath } from './own-service.ts'
 import { shownService } from './shown.ts'
@@ -43,35 +41,26 @@ export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
     .createApp()
     .get('/services/compose/configure', (c) => show(c, ownForm(c, emptyDraft, null)))
     .post('/services/compose/configure', input(ownFileForm), async (c) => {
-      const { env } = c.var.input
-      const text = await composeText(c, c.var.input.compose)
-      const template = await readOwnFile(text, env ?? null, readerOf(c))
-      return show(
-        c,
-        ownForm(c, draftOf(c.var.input, text), { template, outline: outlineOf(template) }),
-      )
+      const { name, env } = c.var.input
+      const compose = await composeText(c, c.var.input.compose)
+      const file = await readOwn(c, compose, env)
+      const values = { name: name ?? '', env: env ?? '', compose }
+      return show(c, ownForm(c, { ...emptyDraft, values }, file))
     })
     .post('/services/compose', input(ownServiceForm, ownFormAgain), async (c) => {
-      const { compose, env = null, ...asked } = c.var.input
-      const text = await composeText(c, compose)
-      const template = await readOwnFile(text, env, readerOf(c))
-      return make(c, { name: ownFile, text, env, template, input: asked })
+      const { compose: typed, env = null, ...asked } = c.var.input
+      const compose = await composeText(c, typed)
+      const file = await readOwn(c, compose, env)
+      return make(c, { template: ownFile, compose, env, file, input: asked })
     })
-    .get('/services/:template/configure', known, (c) => {
-      const name = c.req.param('template')
-      const { template } = c.var.opened
-      return show(c, form(c, { name, template, draft: emptyDraft }))
+    .get('/services/:template/configure', known, (c) => show(c, form(c, emptyDraft)))
+    .on('POST', ['/services', '/services/deploy'], input(anyServiceForm), async (c) => {
+      const { template, ...asked } = c.var.input
+      return make(c, { template, ...(await catalogue.open(template)), input: asked })
     })
-    .post('/services', input(anyServiceForm), (c) => makeNamed(c, c.var.input))
-    .post('/services/deploy', input(anyServiceForm), (c) => makeNamed(c, c.var.input))
-    .post('/services/:template', known, input(serviceForm, formAgain), (c) =>
-      make(c, { name: c.req.param('template'), ...c.var.opened, input: c.var.input }),
+    .post('/services/:template', known, input(serviceForm, form), (c) =>
+      make(c, { template: c.req.param('template'), ...c.var.opened, input: c.var.input }),
     )
-
-  async function makeNamed(c: Context, asked: (typeof anyServiceForm)['_output']) {
-    const { template: name, ...rest } = asked
-    return make(c, { name, ...(await catalogue.open(name)), input: rest })
-  }
 
   async function make(c: Context, wanted: Omit<Wanted, 'owner'>) {
     const service = makeService(deps, { owner: userOf(c), ...wanted })
@@ -81,70 +70,48 @@ export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
       details: { template, ...(version && { version }) },
     })
     const shown = await shownService(deps, service)
-    const json = () => serviceJson(shown, placesOf(deps, shown.service.ownerId))
+    const json = () => serviceJson(shown, placesOf(deps, service.ownerId))
     return moveOn(c, { to: servicePath(service), created: true, json })
   }
 
-  async function formAgain(c: Context, draft: Draft) {
+  function form(c: Context, draft: Draft) {
     const name = c.req.param('template')!
-    const { template } = await catalogue.open(name)
-    return form(c, { name, template, draft })
-  }
-
-  function form(
-    c: Context,
-    { name, template, draft }: { name: string; template: Opened['template']; draft: Draft },
-  ) {
+    const { file }: Opened = c.get('opened')
     const user = userOf(c)
-    const outline = outlineOf(template)
     const suggestion = freeName(name, listNames(deps.db, user.id))
     return {
-      title: `New ${template.about.name}`,
-      page: () => <ConfigurePage {...{ name, template, outline, suggestion, draft, user }} />,
-      json: () => templateJson(name, template, outline),
+      title: `New ${file.about.name}`,
+      page: () => <ConfigurePage {...{ name, file, suggestion, draft, user }} />,
+      json: () => templateJson(name, file),
     }
   }
+}
 
-  function ownForm(c: Context, draft: Draft, opened: Read) {
-    const props = { opened, draft, user: userOf(c) }
-    return {
-      title: 'Bring your own',
-      page: () => <ComposePage {...props} />,
-      ...(opened && { partial: () => <ComposeDetails {...props} /> }),
-      json: () => (opened ? templateJson(ownFile, opened.template, opened.outline) : {}),
-    }
-  }
-
-  async function ownFormAgain(c: Context, draft: Draft) {
-    const text = draft.values.compose || (await uploadedText(c).catch(() => null)) || ''
-    const withText = { ...draft, values: { ...draft.values, compose: text } }
-    const { partial: _, ...view } = ownForm(
-      c,
-      withText,
-      await openedOrNull(c, text, draft.values.env ?? null),
-    )
-    return view
+function ownForm(c: Context, draft: Draft, file: Template | null) {
+  const props = { file, draft, user: userOf(c) }
+  return {
+    title: 'Bring your own',
+    page: () => <ComposePage {...props} />,
+    ...(file && { partial: () => <ComposeDetails {...props} /> }),
+    json: () => (file ? templateJson(ownFile, file) : {}),
   }
 }
 
 /** What the file asks for is shown with the complaint, where it can be read. */
-async function openedOrNull(c: Context, text: string, env: string | null): Promise<Read> {
-  try {
-    const template = await readOwnFile(text, env, readerOf(c))
-    return { template, outline: outlineOf(template) }
-  } catch (error) {
+async function ownFormAgain(c: Context, draft: Draft) {
+  const { env = null } = draft.values
+  const compose = draft.values.compose || (await uploadedText(c).catch(() => null)) || ''
+  const file = await readOwn(c, compose, env).catch((error) => {
     if (error instanceof AppError) return null
     throw error
-  }
+  })
+  const values = { ...draft.values, compose }
+  const { partial: _, ...view } = ownForm(c, { ...draft, values }, file)
+  return view
 }
 
-const readerOf = (c: Context) => ({ owner: userOf(c).id, signal: c.req.raw.signal })
-
-/** What was typed, for the page in a browser without scripts. */
-const draftOf = (
-  { name, env }: { name?: string | null | undefined; env?: string | null | undefined },
-  compose: string,
-): Draft => ({ ...emptyDraft, values: { name: name ?? '', env: env ?? '', compose } })
+const readOwn = (c: Context, compose: string, env: string | null = null) =>
+  readOwnFile(compose, env, { owner: userOf(c).id, signal: c.req.raw.signal })
 
 function freeName(wanted: string, taken: string[]) {
   for (let count = 1; ; count++) {

@@ -8,7 +8,6 @@ import { refusedHost } from '../platform/hosts.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { dockerHub, registryOf } from '../registries/image-registry.ts'
 import type { User } from '../web/factory.ts'
-import type { ServiceDeps } from './state.ts'
 import type { Stack } from './compose/model.ts'
 import { dotenv } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
@@ -17,59 +16,51 @@ import type { Values } from './compose/values.ts'
 import { componentsOf, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { givenValues, refuseClashes } from './forms.ts'
+import type { serviceForm } from './forms.ts'
 import { ownFile, pairsOf } from './own-file.ts'
-import { insertServiceJob } from './service-jobs.ts'
 import { choosePorts, portsWanted, refuseOtherPorts } from './ports.ts'
+import { insertServiceJob } from './service-jobs.ts'
+import type { ServiceDeps } from './state.ts'
 import { countServices, insertService } from './store.ts'
-import type { Service, ServicePort } from './store.ts'
-import { sealValues } from './values.ts'
+import type { Service } from './store.ts'
+import { sealValues } from './stored-definition.ts'
 
 export type MakeDeps = ServiceDeps & { jobs: Jobs }
 
-/** A template as it was read, and what a user fills in. */
+/** A file as it was read, and what a user fills in. */
 export type Wanted = {
   owner: User
   /** Of the catalogue, or `ownFile`. */
-  name: string
-  text: string
+  template: string
+  compose: string
   /** Of the `.env` beside a file of the user's own. */
   env?: string | null
-  template: Template
-  input: {
-    name: string
-    version?: string | null | undefined
-    hostPort?: number | null | undefined
-    domains?: string[] | null | undefined
-    allowed?: string[] | null | undefined
-  }
+  file: Template
+  input: (typeof serviceForm)['_output']
 }
 
 /** Makes an instance and begins its start. All that can be refused is, before anything is stored. */
 export function makeService(deps: MakeDeps, wanted: Wanted): Service {
-  const { owner, name, text, env = null, template, input } = wanted
+  const { owner, template, compose, env = null, file, input } = wanted
   refuseMore('services', countServices(deps.db, owner.id))
-  refuseClashes(template.variables)
-  const id = newId()
-  const definition = define(deps, {
+  refuseClashes(file.variables)
+  const base = {
+    id: newId(),
+    ownerId: owner.id,
+    name: input.name,
     template,
-    before: {
-      id,
-      ownerId: owner.id,
-      name: input.name,
-      template: name,
-      compose: text,
-      version: chosenVersion(template, input.version),
-      ...allowedBy(owner, input.allowed ?? []),
-      values: env === null ? new Map() : new Map([[dotenv, env]]),
-      ports: [],
-    },
-    input,
-    hostPort: input.hostPort ?? null,
-  })
-  const { ports, ...row } = definition
-  const made = { ...row, ...sealValues(deps, definition), domains: input.domains ?? [] }
+    version: chosenVersion(file, input.version),
+    domains: input.domains ?? [],
+    compose,
+    ...allowedBy(owner, input.allowed ?? []),
+    values: new Map(env === null ? [] : [[dotenv, env]]),
+    ports: [],
+    file,
+  }
+  const definition = define(deps, { base, input })
+  const { ports, file: _, ...row } = definition
   const service = deps.db.transaction(() => {
-    const service = insertService(deps.db, made, ports)
+    const service = insertService(deps.db, { ...row, ...sealValues(deps, definition) }, ports)
     insertServiceJob(deps, service, 'start')
     return service
   })
@@ -81,28 +72,26 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
 export function define(
   deps: { config: Config; db: Db; docker: Docker; instanceId: string },
   {
-    template,
-    before,
+    base,
     input,
-    hostPort,
   }: {
-    template: Template
     /** With the values and ports that are kept. */
-    before: Definition
-    input: object
-    hostPort: number | null
+    base: Definition
+    input: { hostPort?: number | null | undefined }
   },
 ): Definition {
-  const values = valuesFor(template, before.values, givenValues(template.variables, input))
-  const draft = { ...before, values }
-  const stack = versionedStack(deps, draft, template)
-  const asked = { ownerId: before.ownerId, asked: hostPort, kept: before.ports }
-  const ports: ServicePort[] = choosePorts(deps, portsWanted(template, stack), asked)
-  const definition = { ...draft, ports }
+  const { ownerId, file } = base
+  const draft = {
+    ...base,
+    values: valuesFor(file, base.values, givenValues(file.variables, input)),
+  }
+  const wanted = portsWanted(file, versionedStack(deps, draft))
+  const asked = { ownerId, asked: input.hostPort ?? null, kept: base.ports }
+  const definition = { ...draft, ports: choosePorts(deps, wanted, asked) }
   // judged as it will be started: the file may mention the address, which is known by now only
-  const whole = versionedStack(deps, definition, template)
-  refuseOtherPorts(ports, portsWanted(template, whole))
-  refuseHosts(deps, whole, before.template)
+  const whole = versionedStack(deps, definition)
+  refuseOtherPorts(definition.ports, portsWanted(file, whole))
+  refuseHosts(deps, whole, base.template)
   componentsOf(deps, definition) // refuses what can't be started
   return definition
 }
@@ -127,9 +116,8 @@ export function allowedBy({ id, role }: Pick<User, 'id' | 'role'>, allowed: stri
 /** What was given, what is in the `.env`, what was kept, or made now; what only helps stays beside it. */
 function valuesFor({ variables }: Template, kept: Values, asked: Map<string, string>) {
   const env = kept.get(dotenv)
-  const pairs = env === undefined ? new Map<string, string>() : pairsOf(env)
   const given = new Map(asked)
-  for (const [name, value] of pairs) {
+  for (const [name, value] of pairsOf(env ?? '')) {
     const isAsked = variables.get(name)?.hidden === false
     if (isAsked && !given.get(name) && !kept.has(name)) given.set(name, value)
   }
@@ -141,11 +129,10 @@ function valuesFor({ variables }: Template, kept: Values, asked: Map<string, str
 function refuseHosts({ config }: { config: Config }, stack: Stack, template: string) {
   for (const { name, image } of stack.services.values()) {
     const registry = registryOf(image)
-    const refusal = registry === dockerHub ? null : refusedHost(hostOf(registry), config.allowHosts)
+    const host = registry.replace(/:\d+$/, '')
+    const refusal = registry === dockerHub ? null : refusedHost(host, config.allowHosts)
     if (!refusal) continue
     const message = `The image of ${name} is not to be pulled. ${refusal}`
     throw template === ownFile ? invalidField('compose', message) : new AppError('invalid', message)
   }
 }
-
-const hostOf = (registry: string) => registry.replace(/:\d+$/, '')

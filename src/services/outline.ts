@@ -6,12 +6,12 @@ import { samplesOf, stackOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import type { Values } from './compose/values.ts'
 import { portsWanted } from './ports.ts'
-import type { Wanted } from './ports.ts'
+import type { WantedPort } from './ports.ts'
 
 /** What a file asks for, before all of its variables have values. */
 export type Outline = {
   services: { name: string; image: string }[]
-  ports: Wanted[]
+  ports: WantedPort[]
   volumes: string[]
   dangers: Danger[]
 }

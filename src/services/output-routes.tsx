@@ -7,13 +7,13 @@ import { PageHead } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
 import { lastLogOf, statusesOf } from './job-log.ts'
-import { checkOwner, ownService, servicePath } from './own-service.ts'
+import { checkOwner, ownService, servicePath, servicePattern } from './own-service.ts'
 
 /** What the containers of an instance wrote, over all its changes, and what its last job did. */
 export const serviceOutputRoutes = (deps: StreamDeps & { db: Db; config: Config }) =>
   factory
     .createApp()
-    .get('/services/:id{[a-f0-9-]{36}}/output', checkOwner(deps), query(logQuery), (c) => {
+    .get(`${servicePattern}/output`, checkOwner(deps), query(logQuery), (c) => {
       const source = ownService(deps, c)
       const crumbs = [
         { href: '/services', name: 'Services' },
@@ -31,14 +31,10 @@ export const serviceOutputRoutes = (deps: StreamDeps & { db: Db; config: Config 
         ),
       })
     })
-    .get(
-      '/services/:id{[a-f0-9-]{36}}/output/stream',
-      checkOwner(deps),
-      query(logStreamQuery),
-      (c) =>
-        streamLog(c, deps, { log: outputOf(ownService(deps, c)), asked: c.req.valid('query') }),
+    .get(`${servicePattern}/output/stream`, checkOwner(deps), query(logStreamQuery), (c) =>
+      streamLog(c, deps, { log: outputOf(ownService(deps, c)), asked: c.req.valid('query') }),
     )
-    .get('/services/:id{[a-f0-9-]{36}}/logs', checkOwner(deps), query(jobLogQuery), (c) => {
+    .get(`${servicePattern}/logs`, checkOwner(deps), query(jobLogQuery), (c) => {
       const service = ownService(deps, c)
       const log = lastLogOf(deps, service)
       return answerJobLog(c, deps, {

@@ -11,10 +11,10 @@ import type { Template } from './compose/template.ts'
 import type { ServicePort } from './store.ts'
 
 /** A port to publish; `host` as the file wants it, null: any. */
-export type Wanted = Omit<ServicePort, 'port'> & { host: number | null }
+export type WantedPort = Omit<ServicePort, 'port'> & { host: number | null }
 
 /** What an instance publishes, in order: the first one is what its address leads to. */
-export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack): Wanted[] {
+export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack): WantedPort[] {
   const inFile = wantedPorts(stack).map(({ service, container, protocol, host }) => ({
     target: service,
     containerPort: container,
@@ -27,7 +27,7 @@ export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack):
     protocol: 'tcp' as const,
     host: null,
   }))
-  const all = new Map<string, Wanted>()
+  const all = new Map<string, WantedPort>()
   for (const port of [...exposed, ...inFile])
     all.set(keyOf(port), { ...port, host: port.host ?? all.get(keyOf(port))?.host ?? null })
   return [...all.values()]
@@ -39,7 +39,7 @@ export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack):
  */
 export function choosePorts(
   deps: { db: Db; config: Config; docker: Docker },
-  wanted: Wanted[],
+  wanted: WantedPort[],
   { ownerId, asked, kept = [] }: { ownerId: string; asked: number | null; kept?: ServicePort[] },
 ): ServicePort[] {
   if (asked !== null && wanted.length === 0)
@@ -71,7 +71,7 @@ const keyOf = ({ target, containerPort, protocol }: Omit<ServicePort, 'port'>) =
   `${target} ${containerPort}/${protocol}`
 
 /** Refuses a file that publishes others once it knows the address that follows from these. */
-export function refuseOtherPorts(chosen: ServicePort[], wanted: Wanted[]) {
+export function refuseOtherPorts(chosen: ServicePort[], wanted: WantedPort[]) {
   const keys = new Set(chosen.map(keyOf))
   if (wanted.length === keys.size && wanted.every((port) => keys.has(keyOf(port)))) return
   throw new AppError(

@@ -1,36 +1,73 @@
 import type { LogDb } from '../db/index.ts'
+import { forgetRestored, listRestored } from '../db/restored.ts'
+import { labelFilter, readLabels } from '../docker/labels.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import type { Jobs } from '../jobs/jobs.ts'
-import { listDifferent } from '../runtime/reconcile.ts'
-import { observe } from './observe.ts'
-import { reconcileServicesAfterRestore } from './reconcile-after-restore.ts'
+import { hasJob, insertJob } from '../jobs/store.ts'
+import { observeDifferent } from '../runtime/observe.ts'
+import { services } from './observe.ts'
 import { removeService } from './remove.ts'
 import { serviceJobs } from './service-jobs.ts'
+import { settledStatuses } from './state.ts'
 import type { ServiceDeps } from './state.ts'
-import { listBeingDeleted } from './store.ts'
+import { getService, listBeingDeleted, moveService } from './store.ts'
+import type { Service } from './store.ts'
 
 /** Takes up what the last process left in the middle: starts and changes begin again, deletions go on. */
 export async function recoverServices(
   deps: ServiceDeps & { jobs: Jobs; logDb: LogDb },
   { signal }: { signal: AbortSignal },
 ) {
-  const { docker } = deps
   for (const service of listBeingDeleted(deps.db)) {
     const options = { signal, failed: 'a service was not removed', fields: { service: service.id } }
-    await retryWhileEngineDown(docker, options, () =>
+    await retryWhileEngineDown(deps.docker, options, () =>
       removeService(deps, { service, volumes: service.deletingVolumes }),
     )
   }
-  await reconcileServicesAfterRestore(deps, { signal })
-  const options = { signal, failed: 'the state of a service is not known' }
-  const different = await retryWhileEngineDown(docker, options, () =>
-    listDifferent(deps, 'service', { signal }),
-  )
-  for (const id of different ?? [])
-    await retryWhileEngineDown(docker, { ...options, fields: { service: id } }, () =>
-      observe(deps, id, { orphans: true, signal }),
-    )
+  await reconcileAfterRestore(deps, { signal })
+  await observeDifferent(deps, services, { signal })
   if (signal.aborted) return // the next process takes up what is left
   await deps.jobs.recover(serviceJobs)
   deps.jobs.wake()
+}
+
+/** What ran when the backup was made, and whether the engine has containers of it. */
+export async function lookForServices({
+  db,
+  docker,
+  instanceId,
+}: Pick<ServiceDeps, 'db' | 'docker' | 'instanceId'>) {
+  const rows = listRestored(db, 'service')
+  const containers = await docker.listContainers({
+    labels: labelFilter(instanceId, { kind: 'service' }),
+    all: true,
+  })
+  const there = new Set(containers.map(({ labels }) => readLabels(labels).serviceId))
+  return rows.map((row) => ({
+    row,
+    service: getService(db, row.objectId) ?? null,
+    isThere: there.has(row.objectId),
+  }))
+}
+
+/**
+ * After a restore: services are found by the labels of their containers; of what is not there any more
+ * the state says that it is to be started.
+ */
+async function reconcileAfterRestore(deps: ServiceDeps, { signal }: { signal: AbortSignal }) {
+  if (listRestored(deps.db, 'service').length === 0) return
+  const failed = 'what a backup brought back was not looked for'
+  await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
+    for (const { row, service, isThere } of await lookForServices(deps))
+      deps.db.transaction((tx) => {
+        forgetRestored(tx, row.id)
+        if (service && !isThere) startLater(deps, service)
+      })
+  })
+}
+
+function startLater({ db }: ServiceDeps, { id, ownerId }: Service) {
+  const isMoved = moveService(db, { id, from: settledStatuses, status: 'pulling' })
+  if (isMoved && !hasJob(db, id))
+    insertJob(db, { kind: 'start', subjectId: id, ownerId, slot: 'service' })
 }

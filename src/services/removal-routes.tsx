@@ -1,17 +1,17 @@
 import { auditor } from '../audit/record.ts'
-import { report } from '../platform/journal.ts'
 import { removalForm } from '../projects/forms.ts'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
-import { RemovalReport } from '../projects/removal-report.tsx'
+import { answerRemoval } from '../projects/removal-report.tsx'
+import { VolumesField } from '../projects/volumes-field.tsx'
+import { ModalForm } from '../web/dialog.tsx'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
-import { within } from '../web/within.ts'
-import { DeleteServiceModal } from './delete-service.tsx'
 import { ownService, servicePath, servicePattern } from './own-service.ts'
 import { removeService } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { updateService } from './store.ts'
+import type { Service } from './store.ts'
 
 /** The end of an instance: it is asked about, then goes with all that was made for it. */
 export const removalRoutes = (deps: RemovalDeps) => {
@@ -44,17 +44,32 @@ export const removalRoutes = (deps: RemovalDeps) => {
         })
       })
       const work = removeService(deps, { service, volumes })
-      const removed = await within(deps.config.patience, work)
-      const done = removed !== null
-      if (!done) {
-        work.catch((error) => report('a service was not removed', error, { service: id }))
-        c.header('Location', servicePath(service))
-      }
-      const view = {
-        title: `Delete ${name}`,
-        page: () => <RemovalReport of="service" name={name} removed={removed ?? []} done={done} />,
-        json: () => ({ removed: removed ?? [] }),
-      }
-      return show(c, view, done ? 200 : 202)
+      return answerRemoval(c, deps, { of: 'service', id, name, work })
     })
 }
+
+type ModalProps = { service: Service; volumes: string[] }
+
+/** Asks whether the volumes go too. */
+const DeleteServiceModal = ({ service, volumes }: ModalProps) => (
+  <ModalForm
+    title={
+      <>
+        Delete <bdi>{service.name}</bdi>?
+      </>
+    }
+    action={servicePath(service)}
+    method="DELETE"
+    submit="Delete service"
+    destructive
+  >
+    <p>
+      Its containers, its network, its settings and its generated passwords are deleted. This can’t
+      be undone.
+    </p>
+    <VolumesField
+      volumes={volumes}
+      hint="The data in them is lost. Left unticked, they stay on this host: note the passwords that they need first."
+    />
+  </ModalForm>
+)

@@ -15,9 +15,8 @@ import { sse } from '../web/sse.ts'
 import { userOf } from '../web/user-of.ts'
 import { Catalogue, matching } from './catalogue.ts'
 import { changeRoutes } from './change-routes.tsx'
-import { ConnectionDetails } from './connection.tsx'
-import { grantsOf, readAhead, templateOf } from './definition.ts'
-import { detailsOf } from './details.ts'
+import { ConnectionDetails, detailsOf } from './connection.tsx'
+import { grantsOf } from './definition.ts'
 import { followHtml, followJson, statusPropsOf } from './follow.tsx'
 import type { FollowDeps } from './follow.tsx'
 import { catalogueQuery } from './forms.ts'
@@ -32,9 +31,9 @@ import { ServicePage } from './service-page.tsx'
 import { ServiceStatus } from './service-status.tsx'
 import { CatalogueList, InstanceList, ServicesPage } from './services-page.tsx'
 import { shownService, shownServices } from './shown.ts'
-import { definitionOf } from './bring-up.ts'
 import { listServices } from './store.ts'
 import type { Service } from './store.ts'
+import { definitionOf } from './stored-definition.ts'
 
 /** What a token must be given to see secrets: what would let it change them. */
 const toSeeSecrets = { method: 'PUT', path: '/services/:id' }
@@ -107,10 +106,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
     .get(`${servicePattern}/secrets`, async (c) => {
       const service = ownService(deps, c)
       if (c.var.token) refuseUngiven(c.var.token, toSeeSecrets)
-      const definition = definitionOf(deps, service)
-      await readAhead(definition)
-      const template = templateOf(definition)
-      const details = detailsOf(deps, { definition, template }, { withSecrets: true })
+      const details = detailsOf(deps, await definitionOf(deps, service), { withSecrets: true })
       audit(c, 'service.secrets_shown', {
         object: { kind: 'service', id: service.id, name: service.name },
       })
@@ -138,11 +134,10 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
   async function told(service: Service) {
     const hasLapsed = service.allowed.length > 0 && grantsOf(deps, service).length === 0
     try {
-      const definition = definitionOf(deps, service)
-      await readAhead(definition)
-      const template = templateOf(definition)
-      const connection = detailsOf(deps, { definition, template }, { withSecrets: false })
-      return { about: template.about, after: template.after, connection, hasLapsed }
+      const definition = await definitionOf(deps, service)
+      const { about, after } = definition.file
+      const connection = detailsOf(deps, definition, { withSecrets: false })
+      return { about, after, connection, hasLapsed }
     } catch (error) {
       if (!(error instanceof Failure)) throw error
       return { about: null, after: `${error.message} ${error.hint}`, connection: [], hasLapsed }

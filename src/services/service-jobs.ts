@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { isEngineAway } from '../docker/retry-while-engine-down.ts'
+import { isEngineAway, retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { cancelled, stopping } from '../jobs/jobs.ts'
 import type { GivenUp, Jobs, Work } from '../jobs/jobs.ts'
 import { hasJob, insertJob, listJobIds, putBackJob } from '../jobs/store.ts'
@@ -10,26 +10,19 @@ import { reconcile } from '../runtime/reconcile.ts'
 import { removeFromEngine, removeUnused, volumesOf } from '../runtime/remove.ts'
 import { restartLive } from '../runtime/restart.ts'
 import { untilEngineResponds } from '../runtime/undo.ts'
-import {
-  changeService,
-  definitionOf,
-  forgetChange,
-  restartService,
-  startService,
-  stopService,
-} from './bring-up.ts'
+import { changeService, forgetChange, restartService, stopService } from './bring-up.ts'
 import type { Doing } from './bring-up.ts'
-import { componentsOf, readAhead } from './definition.ts'
+import { componentsOf } from './definition.ts'
 import { withLog } from './job-log.ts'
 import type { JobLogDeps } from './job-log.ts'
 import { explainStart } from './explain.ts'
-import { look, stateOf } from './observe.ts'
+import { observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
-import { goesBack } from './sealed-definition.ts'
 import { settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
 import type { Service } from './store.ts'
+import { definitionOf, goesBack } from './stored-definition.ts'
 
 export const serviceJobs = ['start', 'change', 'restart', 'stop'] as const
 
@@ -70,7 +63,7 @@ export function handleServiceJobs(deps: JobDeps) {
 }
 
 const verbs: Record<Kind, (deps: ServiceDeps, doing: Doing) => Promise<void>> = {
-  start: startService,
+  start: restartService,
   change: changeService,
   restart: restartService,
   stop: stopService,
@@ -78,14 +71,13 @@ const verbs: Record<Kind, (deps: ServiceDeps, doing: Doing) => Promise<void>> = 
 
 async function runJob(deps: JobDeps, work: Work) {
   const { job } = work
-  const { kind, subjectId: id } = job
+  const id = job.subjectId
   const service = getService(deps.db, id)
   if (!service) return
   const progress = new PullProgress(() => deps.serviceEvents.publish(id, { pulled: true }))
   deps.pulls.set(id, progress)
-  const attempt = () => tryJob(deps, { service, work, progress })
   try {
-    await (kind === 'stop' ? attempt() : withLog(deps, job, attempt))
+    await withLog(deps, job, () => tryJob(deps, { service, work, progress }))
   } finally {
     deps.pulls.delete(id)
   }
@@ -107,7 +99,11 @@ async function tryJob(deps: JobDeps, doing: Doing) {
       report(`a service did not ${job.kind}`, error, { service: id })
     await fail(deps, { service, job, why, volumes, signal: undo })
   }
-  await look(deps, id, { signal: undo }) // what happened meanwhile was left to the job
+  // what happened meanwhile was left to the job
+  const options = { signal: undo, failed: 'a service was not looked at', fields: { service: id } }
+  await retryWhileEngineDown(deps.docker, options, () =>
+    observe(deps, id, { orphans: false, signal: undo }),
+  )
 }
 
 type Failed = {
@@ -158,9 +154,7 @@ async function settleContainers(
   const observed = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
   const seen = await observed()
   if (job.kind !== 'change' || !seen.some(({ instance }) => instance.state === 'live')) return seen
-  const definition = definitionOf(deps, service)
-  await readAhead(definition)
-  const components = componentsOf(deps, definition)
+  const components = componentsOf(deps, await definitionOf(deps, service))
   await restartLive(deps, { workload, components, signal, stops: false }).catch((error) =>
     signal.aborted || isEngineAway(error) ? Promise.reject(error) : false,
   )

@@ -80,7 +80,7 @@ export const ServicePage = ({ about, after, connection, hasLapsed, log, ...statu
       {(log.extent.last > 0 || !log.isOver) && (
         <LogViewer
           path={`${servicePath(service)}/logs`}
-          heading="Last start or change"
+          heading="Last start, change or stop"
           extent={log.extent}
           lines={log.lines}
           note={null}

@@ -1,7 +1,7 @@
 import type { Places } from '../projects/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { PageHead } from '../web/components.tsx'
-import { PostForm } from '../web/form.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { ExternalIcon, WarningIcon } from '../web/icons.tsx'
 import { Ago } from '../web/times.tsx'
 import { addressOf } from './address.ts'
@@ -86,6 +86,7 @@ const Doing = ({ shown: { service }, isBusy }: StatusProps) => {
 
 const Actions = ({ shown: { service }, isBusy }: StatusProps) => {
   const path = servicePath(service)
+  const runs = isUp(service.status)
   if (service.deletingAt) return null
   return (
     <>
@@ -95,44 +96,30 @@ const Actions = ({ shown: { service }, isBusy }: StatusProps) => {
         <>
           <Action
             path={`${path}/restart`}
-            label={isUp(service.status) ? 'Restart' : 'Start'}
-            variant={isUp(service.status) ? 'outline' : 'primary'}
+            label={runs ? 'Restart' : 'Start'}
+            variant={runs ? 'outline' : undefined}
           />
-          {isUp(service.status) && <Action path={`${path}/stop`} label="Stop" variant="outline" />}
-          <a class="btn" data-variant="outline" href={`${path}/edit`}>
+          {runs && <Action path={`${path}/stop`} label="Stop" variant="outline" />}
+          <ButtonLink variant="outline" href={`${path}/edit`}>
             Change
-          </a>
+          </ButtonLink>
         </>
       )}
-      <a class="btn" data-variant="outline" href={`${path}/output`}>
+      <ButtonLink variant="outline" href={`${path}/output`}>
         Logs
-      </a>
-      <button
-        type="button"
-        class="btn quiet-danger"
-        data-variant="ghost"
-        hx-get={`${path}/delete`}
-        hx-target="#modal"
-      >
+      </ButtonLink>
+      <Button quiet variant="ghost" opens={`${path}/delete`}>
         Delete…
-      </button>
+      </Button>
     </>
   )
 }
 
-const Action = ({
-  path,
-  label,
-  variant,
-}: {
-  path: string
-  label: string
-  variant: 'primary' | 'outline' | 'destructive'
-}) => (
+type ActionProps = { path: string; label: string; variant: 'outline' | 'destructive' | undefined }
+
+const Action = ({ path, label, variant }: ActionProps) => (
   <PostForm action={path}>
-    <button type="submit" class="btn" data-variant={variant}>
-      {label}
-    </button>
+    <Button variant={variant}>{label}</Button>
   </PostForm>
 )
 

@@ -3,18 +3,21 @@ import { endJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import type { Hub } from '../live/hub.ts'
 import type { RuntimeDeps, Workload } from '../runtime/workload.ts'
-import type { ServiceEvent } from './events.ts'
-import { moveService, serviceStatuses } from './store.ts'
+import { moveService } from './store.ts'
 import type { Changes, Service, ServiceStatus } from './store.ts'
+
+/** What the hub carries for an instance: its new state, that its pull has come further, or its end. */
+export type ServiceEvent = { status: ServiceStatus } | { pulled: true } | { deleted: true }
 
 /** What starts, changes and observes services. */
 export type ServiceDeps = RuntimeDeps & { config: Config; serviceEvents: Hub<ServiceEvent> }
 
 /** States that only a job moves on. */
-export const busyStatuses = ['pulling', 'creating', 'starting'] as const satisfies ServiceStatus[]
-
 export const isBusy = (status: ServiceStatus) =>
-  (busyStatuses as readonly ServiceStatus[]).includes(status)
+  ['pulling', 'creating', 'starting'].includes(status)
+
+/** States that say what the containers do, and so change with them. */
+export const settledStatuses = ['running', 'unhealthy', 'stopped'] satisfies ServiceStatus[]
 
 export const workloadOf = ({ id, ownerId }: Pick<Service, 'id' | 'ownerId'>): Workload => ({
   id,
@@ -31,31 +34,27 @@ export const noError = {
 } as const
 
 type Told = Pick<ServiceDeps, 'db' | 'serviceEvents'>
-type Facts = Omit<Changes, 'id' | 'status'>
 
 /** Stores, then publishes, that an instance is in a state now. */
 export function tell(
   { db, serviceEvents }: Told,
   { id }: Pick<Service, 'id'>,
   status: ServiceStatus,
-  changes: Facts = {},
 ) {
-  if (moveService(db, { id, from: serviceStatuses, status, ...changes }))
-    serviceEvents.publish(id, { status })
+  if (moveService(db, { id, status })) serviceEvents.publish(id, { status })
 }
 
 /** The same at the end of a job, which ends in the same transaction; `store` has what else belongs to it. */
 export function settle(
-  deps: Told,
+  { db, serviceEvents }: Told,
   { job, store = () => {} }: { job: Job; store?: (() => void) | undefined },
   status: ServiceStatus,
-  changes: Facts,
+  changes: Omit<Changes, 'id' | 'status'>,
 ) {
-  const { db, serviceEvents } = deps
   const id = job.subjectId
   db.transaction(() => {
     store()
-    moveService(db, { id, from: serviceStatuses, status, ...changes })
+    moveService(db, { id, status, ...changes })
     endJob(db, job.id)
   })
   serviceEvents.publish(id, { status })

@@ -56,11 +56,11 @@ export const countServices = (db: Db, ownerId: string) =>
   countRows(db, services, eq(services.ownerId, ownerId))
 
 /** Over all owners, oldest first, without those being deleted. */
-export const listInStatus = (db: Db, statuses: readonly ServiceStatus[]): Service[] =>
+export const listInStatus = (db: Db, statuses: ServiceStatus[]): Service[] =>
   db
     .select(shown)
     .from(services)
-    .where(and(inArray(services.status, [...statuses]), isNull(services.deletingAt)))
+    .where(and(inArray(services.status, statuses), isNull(services.deletingAt)))
     .orderBy(asc(services.id))
     .all()
 
@@ -124,19 +124,15 @@ const taken = {
   'service_ports.port': ['hostPort', 'Another service has this port. Choose another one.'],
 } satisfies Parameters<typeof refuseDuplicate>[1]
 
-/** Moves an instance on, only from the states given; false when it is in another one by now. */
+/** Moves an instance on, where it is in one of the states given; false when it isn't, or is gone. */
 export const moveService = (
   db: Db,
-  {
-    id,
-    from,
-    ...changes
-  }: { id: string; from: readonly ServiceStatus[]; status: ServiceStatus } & Changes,
+  { id, from, ...changes }: { id: string; from?: ServiceStatus[]; status: ServiceStatus } & Changes,
 ) =>
   db
     .update(services)
     .set(changes)
-    .where(and(eq(services.id, id), inArray(services.status, [...from])))
+    .where(and(eq(services.id, id), from && inArray(services.status, from)))
     .returning({ id: services.id })
     .all().length > 0
 

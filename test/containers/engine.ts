@@ -1,6 +1,7 @@
 import { onTestFinished } from 'bun:test'
 import { watchConditions } from '../../src/containers/crash-loop.ts'
-import { watchContainers } from '../../src/deployments/watch.ts'
+import { apps } from '../../src/deployments/observe.ts'
+import { watchWorkloads } from '../../src/runtime/observe.ts'
 import type { ContainerOptions } from '../../src/docker/index.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
@@ -65,7 +66,7 @@ export function listen(t: TestApp) {
   const { signal } = abort
   const work = [
     watchConditions(t.deps, { signal }),
-    watchContainers(t.deps, { signal }),
+    watchWorkloads(t.deps, apps, { signal }),
     t.feed.run(t.docker, { signal }),
   ]
   onTestFinished(async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { services } from '../../src/db/schema.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { ownFile } from '../../src/services/own-file.ts'
-import { sealValues } from '../../src/services/values.ts'
+import { sealValues } from '../../src/services/stored-definition.ts'
 import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { anOwn, aRunning, aStranger } from './engine.ts'
@@ -113,7 +113,7 @@ test('a container of a service belongs to who has the service', async () => {
       name: 'cache',
       version: '',
       ...file,
-      ...sealValues(t, { id: serviceId, ...file, values: new Map() }),
+      ...sealValues(t, { id: serviceId, values: new Map(), file: { variables: new Map() } }),
     })
     .returning()
     .get()

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'bun:test'
 import { insertDeployment } from '../../src/deployments/store.ts'
-import { watchContainers } from '../../src/deployments/watch.ts'
+import { apps } from '../../src/deployments/observe.ts'
+import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { resync } from '../../src/live/hub.ts'
 import { testApp } from '../support/app.ts'
@@ -11,7 +12,7 @@ import { logs, pathOf } from './events.ts'
 function watch(t: TestApp) {
   const abort = new AbortController()
   const { signal } = abort
-  const work = [watchContainers(t.deps, { signal }), t.feed.run(t.deps.docker, { signal })]
+  const work = [watchWorkloads(t.deps, apps, { signal }), t.feed.run(t.deps.docker, { signal })]
   const end = async () => {
     abort.abort()
     await Promise.all(work)

@@ -117,3 +117,22 @@ test('a change of a service is refused at the request where its network has no r
   expect(refused.status).toBe(409)
   expect(refused.json.detail).toContain('network is full')
 })
+
+test('a start of a service is refused at the request where its network has no room', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, `services: {a: {${idle}}}`)
+  const project = await aProject(t, ada, anApp('first'))
+  const { containerId } = await project.deploy()
+  const own = service.containers[0].id
+  const { network } = await addressOf(t, own)
+  await ada.post(`/services/${service.id}/stop`)
+  await t.jobs.idle()
+  await t.docker.removeContainer(own, { force: true })
+  t.db.update(instances).set({ address: null }).where(eq(instances.containerId, own)).run()
+  await fill(t, containerId, 61, network)
+  const refused = await ada.post(`/services/${service.id}/restart`)
+  expect(refused.status).toBe(409)
+  expect(refused.json.detail).toContain('network is full')
+  expect((await ada.get(`/services/${service.id}`)).json.status).toBe('stopped')
+})

@@ -21,7 +21,7 @@ test('every template is listed as its reader reads it', async () => {
   expect(entries.length).toBeGreaterThanOrEqual(24)
   expect(refused).toEqual([])
   for (const { template, about } of entries)
-    expect((await catalogue.open(template)).template.about).toEqual(about)
+    expect((await catalogue.open(template)).file.about).toEqual(about)
 })
 
 test('the operator’s templates stand beside Davit’s, and a bad one is told', async () => {

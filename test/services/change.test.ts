@@ -62,11 +62,11 @@ test('a secret that was changed stays masked in what the containers before wrote
 })
 
 test('a change that does not come up is undone, and says why', async () => {
-  const t = testApp()
+  const t = testApp({}, { config: { patience: 60_000 } })
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, kept.replace('    ports', `${health}\n    ports`))
-  await ada.put(`/services/${service.id}`, { MODE: 'broken' })
-  const after = await settled(t, ada, service)
+  const { status, json: after } = await ada.put(`/services/${service.id}`, { MODE: 'broken' })
+  expect(status).toBe(200)
   expect(after.status).toBe('running')
   expect(after.error).toMatchObject({
     code: 'exited',
@@ -112,6 +112,24 @@ test('a name changes without a restart, and a taken one is refused', async () =>
   expect(refused.status).toBe(409)
   expect(refused.json.errors[0].field).toBe('name')
   expect((await settled(t, ada, service)).containers[0].id).toBe(service.containers[0].id)
+})
+
+test('a change is refused where the service was changed while it was read', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, `services: {a: {${idle}}}`)
+  const variables = Array.from({ length: 60 }, (_, n) => `      K${n}: v\n`).join('')
+  const long = Array.from(
+    { length: 45 },
+    (_, n) => `  s${n}:\n    image: busybox\n    environment:\n${variables}`,
+  )
+  const compose = `services:\n${long.join('')}`
+  const slow = ada.put(`/services/${service.id}`, { compose })
+  expect((await ada.put(`/services/${service.id}`, { name: 'quick' })).status).toBe(200)
+  const { status, json } = await slow
+  expect(status).toBe(409)
+  expect(json.detail).toContain('was changed meanwhile')
+  expect(getService(t.db, service.id)).toMatchObject({ name: 'quick' })
 })
 
 test('another port of the host is taken, and one that is in use is refused', async () => {

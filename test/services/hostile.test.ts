@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { labelsFor } from '../../src/docker/labels.ts'
-import { ownFile } from '../../src/services/own-file.ts'
+import { variable } from '../../src/services/compose/variables.ts'
 import { updateService } from '../../src/services/store.ts'
-import { sealValues } from '../../src/services/values.ts'
+import { sealValues } from '../../src/services/stored-definition.ts'
 import { collect, linesUntil, written } from '../logs/collecting.ts'
 import type { Line } from '../logs/collecting.ts'
 import { testApp } from '../support/app.ts'
@@ -84,7 +84,8 @@ test('I1: a secret that was changed stays hidden in the log of the container tha
   const compose = `services: {a: {image: busybox, init: true, command: [sh, -c, 'echo "it is $$THE_TOKEN"; sleep 999'], environment: {THE_TOKEN: "$THE_TOKEN"}, stop_grace_period: 1s}}`
   const { id, containers } = await made(t, ada, compose, { THE_TOKEN: 'hunter2-before' })
   const values = new Map([['THE_TOKEN', 'hunter2-after']])
-  updateService(t.db, id, sealValues(t, { id, template: ownFile, compose, values }))
+  const variables = new Map([['THE_TOKEN', variable('THE_TOKEN', { secret: true })]])
+  updateService(t.db, id, sealValues(t, { id, values, file: { variables } }))
   collect(t)
   const isWritten = ({ stream }: Line) => stream === 'stdout'
   await linesUntil(ada, `/services/${id}/output`, isWritten)

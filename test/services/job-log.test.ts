@@ -27,13 +27,22 @@ test('the page of a service shows what its last start did, and a restart takes i
   await ada.post(`/services/${id}/restart`)
   const page = await ada.page(`/services/${id}`)
   expect(page.text, 'the log of a job that has just begun').not.toContain('The start began.')
-  expect(page.text).toContain('Last start or change')
+  expect(page.text).toContain('Last start, change or stop')
   await t.jobs.idle()
   const restarted = await textsOf(ada, id)
   expect(restarted[0]).toBe('The restart began.')
   expect(restarted).not.toContain('The start began.')
   const bob = t.logIn('bob@example.com')
   expect((await bob.get(`/services/${id}/logs`)).status).toBe(404)
+})
+
+test('a stop has a log too, in the place of that of the start', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await made(t, ada, compose('sleep 999'))
+  await ada.post(`/services/${id}/stop`)
+  await t.jobs.idle()
+  expect(await textsOf(ada, id)).toEqual(['The stop began.', 'The service is stopped.'])
 })
 
 test('why a start failed is the end of its log', async () => {

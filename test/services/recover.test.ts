@@ -2,9 +2,8 @@ import { expect, test } from 'bun:test'
 import { newId } from '../../src/db/new-id.ts'
 import { instances, jobs, releases } from '../../src/db/schema.ts'
 import { insertJob } from '../../src/jobs/store.ts'
-import { definitionOf } from '../../src/services/bring-up.ts'
 import { recoverServices } from '../../src/services/recover.ts'
-import { sealDefinition } from '../../src/services/sealed-definition.ts'
+import { definitionOf, sealDefinition } from '../../src/services/stored-definition.ts'
 import { getService, updateService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -159,7 +158,7 @@ test('a change that an earlier version left in the middle is undone, and the ser
   const service = await made(t, ada, compose)
   const row = getService(t.db, service.id)!
   const { id, ownerId } = row
-  const before = sealDefinition(t.deps, definitionOf(t.deps, row))
+  const before = sealDefinition(t.deps, await definitionOf(t.deps, row))
   updateService(t.db, id, { status: 'starting', compose: compose.replace('999', '998') })
   const job = { id: newId(), kind: 'change', subjectId: id, ownerId, slot: 'service' } as const
   insertJob(t.db, { ...job, input: `before:${before}` })

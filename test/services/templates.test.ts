@@ -53,11 +53,11 @@ describe.each(names)('the template %s', (name) => {
     const row: Row = { services: '', version: '', loaded: false, mapped: false }
     table.set(name, row)
     const compose = await Bun.file(join(directory, `${name}.yaml`)).text()
-    const template = readTemplate(compose, { file: `${name}.yaml` })
-    Object.assign(row, { loaded: true, version: template.about.version })
+    const file = readTemplate(compose, { file: `${name}.yaml` })
+    Object.assign(row, { loaded: true, version: file.about.version })
 
-    const definition = define(name, compose, template)
-    const stack = versionedStack(deps, definition, template)
+    const definition = define(name, compose, file)
+    const stack = versionedStack(deps, definition)
     expect(stack.dangers).toEqual([])
     const plans = componentsOf(deps, definition)
     row.services = plans.map(({ name }) => name).join(', ')
@@ -75,19 +75,19 @@ describe.each(names)('the template %s', (name) => {
   })
 })
 
-function define(name: string, compose: string, template: Template): Definition {
+function define(name: string, compose: string, file: Template): Definition {
   const given = new Map(
-    askedFor(template.variables)
+    askedFor(file.variables)
       .filter((variable) => variable.required && !variable.generate && !variable.default)
       .map((variable) => [variable.name, sampleOf(variable)]),
   )
-  const values = fillValues(template.variables, { given })
-  const { version } = template.about
+  const values = fillValues(file.variables, { given })
+  const { version } = file.about
   const id = Bun.randomUUIDv7()
-  const own = { id, ownerId: 'ada', allowed: [], allowedBy: null }
-  const made = { ...own, name, template: name, version, compose, values }
-  const stack = versionedStack(deps, { ...made, ports: [] }, template)
-  const ports = portsWanted(template, stack).map(({ host: _, ...port }, index) => ({
+  const own = { id, ownerId: 'ada', domains: [], allowed: [], allowedBy: null }
+  const made = { ...own, name, template: name, version, compose, values, file }
+  const stack = versionedStack(deps, { ...made, ports: [] })
+  const ports = portsWanted(file, stack).map(({ host: _, ...port }, index) => ({
     ...port,
     port: 20_000 + index,
   }))

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { updateService } from '../../src/services/store.ts'
-import { fillSecretValues, sealValues } from '../../src/services/values.ts'
+import { fillSecretValues, sealValues } from '../../src/services/stored-definition.ts'
 import { testApp } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
 
@@ -14,7 +14,7 @@ test('a service of an earlier version hides all it writes until its secrets are 
   const values = new Map([['THE_TOKEN', 'hunter2-of-the-service']])
   updateService(t.db, id, {
     ...file,
-    ...sealValues(t, { id, ...file, values }),
+    ...sealValues(t, { id, values, file: { variables: new Map() } }),
     secretValues: null,
   })
   const shown = async (text: string) => (await t.deps.masks.of(id)).mask(text)

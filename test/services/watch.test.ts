@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
-import type { ServiceEvent } from '../../src/services/events.ts'
-import { observe, watchServices } from '../../src/services/observe.ts'
+import type { ServiceEvent } from '../../src/services/state.ts'
+import { watchWorkloads } from '../../src/runtime/observe.ts'
+import { observe, services } from '../../src/services/observe.ts'
 import type { Health } from '../../src/docker/index.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -12,7 +13,7 @@ test('the state follows what is stopped, killed and started elsewhere', async ()
   const service = await made(t, ada, `services: {a: {${idle}}, b: {${idle}, restart: "no"}}`)
   const stop = new AbortController()
   const { signal } = stop
-  const watching = watchServices(t.deps, { signal })
+  const watching = watchWorkloads(t.deps, services, { signal })
   const feeding = t.feed.run(t.docker, { signal })
   const events = t.serviceEvents.subscribe(service.id, signal)[Symbol.asyncIterator]()
   const next = async () => ((await events.next()).value as ServiceEvent & { status: string }).status

@@ -6,7 +6,7 @@ import { insertSource } from '../../src/git/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { insertRegistry } from '../../src/registries/store.ts'
 import { insertService } from '../../src/services/store.ts'
-import { sealValues } from '../../src/services/values.ts'
+import { sealValues } from '../../src/services/stored-definition.ts'
 import { withContainer } from '../deployments/apps.ts'
 import type { TestApp } from './app.ts'
 import type { TestClient } from './client.ts'
@@ -88,7 +88,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
       version: '',
       status: 'stopped',
       ...file,
-      ...sealValues(t, { id: serviceId, ...file, values: new Map() }),
+      ...sealValues(t, { id: serviceId, values: new Map(), file: { variables: new Map() } }),
     },
     [],
   )

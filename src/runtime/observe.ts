@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { resync } from '../docker/index.ts'
+import type { EngineFeed } from '../docker/index.ts'
+import { readLabels } from '../docker/labels.ts'
+import { retryDelay, retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
+import { report } from '../platform/journal.ts'
+import { listDifferent } from './reconcile.ts'
+import { untilEngineResponds } from './undo.ts'
+import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+
+/** How the workloads of a kind are observed. */
+export type Observed<Deps> = {
+  kind: WorkloadKey['kind']
+  /** Makes the stored state of one say what its containers do. */
+  observe: (
+    deps: Deps,
+    id: string,
+    options: { orphans: boolean; signal: AbortSignal },
+  ) => Promise<void>
+  /** Those whose state depends on more than whether containers run, such as their health. */
+  listAlways?: (deps: Deps) => string[]
+}
+
+type UntilStopped = { signal: AbortSignal }
+
+/** After a start: observes those whose containers aren't as the database has them. Waits for the engine. */
+export async function observeDifferent<Deps extends RuntimeDeps>(
+  deps: Deps,
+  { kind, observe }: Observed<Deps>,
+  { signal }: UntilStopped,
+) {
+  const { docker } = deps
+  const options = { signal, failed: `the state of ${plural[kind]} is not known` }
+  const different = await retryWhileEngineDown(docker, options, () =>
+    listDifferent(deps, kind, { signal }),
+  )
+  for (const id of different ?? [])
+    await retryWhileEngineDown(docker, { ...options, fields: { [kind]: id } }, () =>
+      observe(deps, id, { orphans: true, signal }),
+    )
+}
+
+/** Keeps the stored states true, whoever starts, stops or removes containers, until the signal. */
+export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFeed }>(
+  deps: Deps,
+  { kind, observe, listAlways = () => [] }: Observed<Deps>,
+  { signal }: UntilStopped,
+) {
+  const failing = new Set<string>()
+
+  for await (const event of deps.feed.listen(signal)) {
+    if (event === resync) {
+      await keepTrying('', lookAtAll)
+      continue
+    }
+    const { instanceId, [idField[kind]]: id } = readLabels(event.attributes)
+    if (instanceId === deps.instanceId && id && telling.test(event.action))
+      await lookAt(id, { orphans: false })
+  }
+
+  async function lookAtAll() {
+    const different = await listDifferent(deps, kind, { signal })
+    for (const id of different.union(new Set(listAlways(deps)))) await lookAt(id, { orphans: true })
+  }
+
+  function lookAt(id: string, { orphans }: { orphans: boolean }) {
+    return keepTrying(id, () => observe(deps, id, { orphans, signal }))
+  }
+
+  /** What can't be seen is looked at until it can, while others are: a state must not stay untrue. */
+  async function keepTrying(id: string, work: () => Promise<void>, isAgain = false) {
+    if (failing.has(id) && !isAgain) return
+    try {
+      await untilEngineResponds({ docker: deps.docker, shutdown: signal }, work)
+      failing.delete(id)
+    } catch (error) {
+      if (signal.aborted) return
+      if (!isAgain) report(`${plural[kind]} were not looked at`, error, { [kind]: id })
+      failing.add(id)
+      const again = () => keepTrying(id, work, true)
+      sleep(retryDelay, undefined, { signal }).then(again, () => {})
+    }
+  }
+}
+
+const plural = { app: 'apps', service: 'services' }
+const idField = { app: 'environmentId', service: 'serviceId' } as const
+
+/** One that is stopped between two restarts dies no more: it only stops. */
+const telling = /^(start|die|stop|destroy|health_status)/

@@ -1,0 +1,213 @@
+import { useContext } from 'hono/jsx'
+import type { Child } from 'hono/jsx'
+import { DraftContext } from '../web/draft.ts'
+import type { User } from '../web/factory.ts'
+import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
+import type { Danger } from './compose/dangers.ts'
+import type { Template } from './compose/template.ts'
+import { askedFor } from './compose/values.ts'
+import type { Variable } from './compose/variables.ts'
+import type { Definition } from './definition.ts'
+import { outlineOf } from './outline.ts'
+import type { Outline } from './outline.ts'
+
+type Props = {
+  file: Template
+  /** What an instance is made of that is changed; of its secrets only that they are there is used. */
+  kept?: Definition
+  user: User
+}
+
+/** What a file leaves to its user: its variables, where it is reached, and what it may do to this host. */
+export const FileFields = (props: Props) => {
+  const { file, kept } = props
+  const outline = outlineOf(file, kept?.values)
+  return (
+    <>
+      <VariableFields {...props} />
+      <PlaceFields {...props} hasPorts={outline.ports.length > 0} />
+      <DangerFields {...props} dangers={outline.dangers} />
+      {!kept && <WhatIsMade {...outline} />}
+    </>
+  )
+}
+
+/** First what only the user knows, then what is made for them. */
+const VariableFields = ({ file, kept }: Props) => {
+  const variables = askedFor(file.variables)
+  const made = variables.filter(({ generate }) => generate)
+  const labels = made.map(({ label }) => label).join(', ')
+  const fieldOf = (variable: Variable) => <VariableField {...variable} kept={kept} />
+  return (
+    <>
+      {variables.filter(({ generate }) => !generate).map(fieldOf)}
+      {made.length > 0 && (
+        <Folded
+          summary={kept ? 'Made for you' : `Made for you: ${labels}`}
+          names={made.map(({ name }) => name)}
+        >
+          {made.map(fieldOf)}
+        </Folded>
+      )}
+    </>
+  )
+}
+
+const VariableField = ({ kept, ...variable }: Variable & { kept: Definition | undefined }) => {
+  const { name, label, options, secret, generate, required } = variable
+  const before = kept?.values.get(name)
+  const value = secret ? null : (before ?? (kept ? null : variable.default))
+  const isKept = before !== undefined && (secret || generate !== null)
+  if (options.length > 0)
+    return (
+      <SelectField
+        {...{ name, label, value, secret }}
+        hint={variable.description ?? undefined}
+        options={[
+          ...(required || variable.default !== null ? [] : [{ value: '', label: '—' }]),
+          ...options.map((option) => ({ value: option, label: option })),
+        ]}
+      />
+    )
+  return (
+    <TextField
+      {...{ name, label, value }}
+      hint={hintOf(variable, isKept)}
+      type={secret ? 'password' : 'text'}
+      placeholder={isKept ? 'as it is' : generate ? 'made for you' : ''}
+      required={required && !generate && !isKept && variable.default === null}
+      autocomplete={secret ? 'new-password' : 'off'}
+      maxlength={32_768}
+      code
+    />
+  )
+}
+
+function hintOf({ description, generate, secret }: Variable, isKept: boolean) {
+  const made = `Leave empty to have one generated${secret ? ' and kept sealed' : ''}.`
+  const empty = isKept ? 'Leave empty to keep it as it is.' : generate && made
+  return [description, empty].filter(Boolean).join(' ') || undefined
+}
+
+/** What few change: the version, where there is one to choose, and where it is reached. */
+const PlaceFields = ({ file, kept, hasPorts }: Props & { hasPorts: boolean }) => {
+  const { version } = file.about
+  if (version === '' && !hasPorts) return null
+  return (
+    <Folded
+      summary={version === '' ? 'Address' : 'Version and address'}
+      names={['version', 'host_port', 'domains']}
+    >
+      <div class="field-row">
+        {version !== '' && (
+          <TextField
+            name="version"
+            label="Version"
+            value={kept?.version ?? version}
+            hint="A tag of its image."
+            maxlength={128}
+            autocomplete="off"
+            code
+          />
+        )}
+        {hasPorts && (
+          <TextField
+            name="host_port"
+            label="Port of this host"
+            value={kept?.ports[0]?.port}
+            placeholder="any free one"
+            type="number"
+            min={1024}
+            max={65535}
+          />
+        )}
+      </div>
+      {hasPorts && (
+        <TextArea
+          name="domains"
+          label="Domains"
+          value={kept?.domains.join('\n')}
+          placeholder="app.example.com"
+          hint="One a line. Kept for the proxy in front of services, which is not there yet."
+          rows={2}
+          code
+        />
+      )}
+    </Folded>
+  )
+}
+
+type FoldedProps = { summary: string; names: string[]; children: Child }
+
+/** Fields that most leave as they are, open where one of them was refused. */
+const Folded = ({ summary, names, children }: FoldedProps) => {
+  const { errors } = useContext(DraftContext)
+  return (
+    <details open={names.some((name) => name in errors) || undefined}>
+      <summary>{summary}</summary>
+      <div class="form">{children}</div>
+    </details>
+  )
+}
+
+/** What a file wants of this host; only an admin can allow it, each by itself. */
+const DangerFields = ({ dangers, kept, user }: Props & { dangers: Danger[] }) => {
+  const { values } = useContext(DraftContext)
+  const allowed = kept?.allowed ?? [values.allowed]
+  const isAdmin = user.role === 'admin'
+  if (dangers.length === 0) return null
+  return (
+    <fieldset class="dangers">
+      <legend>Power over this host</legend>
+      {isAdmin && <input type="hidden" name="allowed" value="" />}
+      {dangers.map(({ key, message }, index) =>
+        isAdmin ? (
+          <div class="field check">
+            <input
+              type="checkbox"
+              id={`danger-${index}`}
+              name="allowed"
+              value={key}
+              checked={allowed.includes(key)}
+            />
+            <label for={`danger-${index}`}>{message}</label>
+          </div>
+        ) : (
+          <p>{message}</p>
+        ),
+      )}
+      <p class="hint">
+        {isAdmin
+          ? 'Tick what you allow this service. Each of these is refused otherwise.'
+          : 'Only an admin can allow this. Remove it from the file, or ask one of them.'}
+      </p>
+    </fieldset>
+  )
+}
+
+/** Containers, ports and volumes that an instance gets. */
+const WhatIsMade = ({ services, ports, volumes }: Outline) =>
+  services.length > 0 && (
+    <section class="note">
+      <h2>What is created</h2>
+      <ul class="made">
+        {services.map(({ name, image }) => (
+          <li>
+            Container <bdi>{name}</bdi> of <code>{image}</code>
+          </li>
+        ))}
+        {ports.map(({ target, containerPort, protocol }) => (
+          <li>
+            A port of this host for <bdi>{target}</bdi>, port {containerPort}
+            {protocol === 'udp' && '/udp'}
+          </li>
+        ))}
+        {volumes.map((volume) => (
+          <li>
+            Volume <bdi>{volume}</bdi>, which stays when the containers go
+          </li>
+        ))}
+        <li>A network of its own</li>
+      </ul>
+    </section>
+  )

@@ -1,0 +1,146 @@
+import type { Child } from 'hono/jsx'
+import { PageHead } from '../web/components.tsx'
+import { DraftContext } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
+import type { User } from '../web/factory.ts'
+import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import type { Template } from './compose/template.ts'
+import { FileFields } from './file-fields.tsx'
+import { TemplateLinks } from './template-card.tsx'
+
+type Props = { draft: Draft; user: User }
+
+/** The form that makes an instance of a template. */
+export const ConfigurePage = ({
+  name,
+  file,
+  suggestion,
+  draft,
+  user,
+}: Props & { name: string; file: Template; suggestion: string }) => (
+  <NewService
+    title={`New ${file.about.name}`}
+    about={
+      <>
+        <p class="subtitle">{file.about.description}</p>
+        <TemplateLinks about={file.about} />
+      </>
+    }
+    action={`/services/${name}`}
+    draft={draft}
+  >
+    <TextField
+      name="name"
+      label="Name"
+      value={suggestion}
+      hint="What you call it here. It can be changed."
+      required
+      maxlength={60}
+      autocomplete="off"
+    />
+    <FileFields file={file} user={user} />
+  </NewService>
+)
+
+type FileProps = Props & {
+  /** Null before a file was given, or when it can't be read. */
+  file: Template | null
+}
+
+/** The form that makes an instance of a file of the user's own. */
+export const ComposePage = (props: FileProps) => (
+  <NewService
+    title="Bring your own"
+    about={
+      <p class="subtitle">
+        A Compose file, with or without <code>x-davit</code>. A template of Coolify, and the import
+        text of Dokploy, are read too.
+      </p>
+    }
+    action="/services/compose"
+    upload
+    draft={props.draft}
+  >
+    <TextField name="name" label="Name" required maxlength={60} autocomplete="off" />
+    <TextArea
+      name="compose"
+      label="Compose file"
+      rows={14}
+      placeholder={'services:\n  web:\n    image: nginx:1.29\n    ports: ["80"]'}
+      code
+    />
+    <div class="field">
+      <label for="field-compose_file">
+        or as an upload
+        <span class="optional">optional</span>
+      </label>
+      <input
+        id="field-compose_file"
+        class="input"
+        type="file"
+        name="compose_file"
+        accept=".yaml,.yml,.txt,text/*"
+      />
+    </div>
+    <TextArea
+      name="env"
+      label=".env beside it"
+      rows={4}
+      placeholder="KEY=value"
+      hint="Its values go where the file mentions them, and are kept sealed."
+      code
+    />
+    <div class="form-actions start">
+      <Button
+        variant="outline"
+        formaction="/services/compose/configure"
+        formnovalidate
+        hx-post="/services/compose/configure"
+        hx-encoding="multipart/form-data"
+        hx-target="#compose-details"
+      >
+        Read the file
+      </Button>
+    </div>
+    <div id="compose-details" class="form">
+      <ComposeDetails {...props} />
+    </div>
+  </NewService>
+)
+
+/** What the file asks for, to be filled in. */
+export const ComposeDetails = ({ file, draft, user }: FileProps) => (
+  <DraftContext.Provider value={draft}>
+    {file && <FileFields file={file} user={user} />}
+  </DraftContext.Provider>
+)
+
+const NewService = ({
+  title,
+  about,
+  children,
+  ...form
+}: {
+  title: string
+  about: Child
+  action: string
+  draft: Draft
+  upload?: boolean
+  children: Child
+}) => (
+  <div class="narrow">
+    <PageHead title={title} crumbs={[{ href: '/services', name: 'Services' }]} />
+    {about}
+    <PostForm class="form service-form" {...form}>
+      <FormError />
+      {children}
+      <div class="form-actions">
+        <ButtonLink variant="ghost" href="/services">
+          Cancel
+        </ButtonLink>
+        <Button>Create and start</Button>
+      </div>
+    </PostForm>
+  </div>
+)

@@ -1,0 +1,114 @@
+import type { Db } from '../db/index.ts'
+import { sealServiceSecrets } from '../logs/mask-store.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { dotenv, readTemplate } from './compose/template.ts'
+import { secretsOf } from './definition.ts'
+import type { Definition } from './definition.ts'
+import { ownFile, readOwnFile } from './own-file.ts'
+import { getSealedValues, listPorts, listWithoutSecretValues, updateService } from './store.ts'
+import type { Service } from './store.ts'
+
+type Deps = { db: Db; secrets: Secrets }
+
+/** What can be stored of a definition; its file is read again. */
+type Stored = Omit<Definition, 'file'>
+
+/** What the row of an instance says that it is made of. */
+export const definitionOf = (deps: Deps, service: Service) => opened(storedIn(deps, service))
+
+const storedIn = (deps: Deps, service: Service): Stored => ({
+  ...service,
+  values: openValues(deps, service),
+  ports: listPorts(deps.db, service.id),
+})
+
+const opened = async (stored: Stored): Promise<Definition> => ({
+  ...stored,
+  file: await readFile(stored),
+})
+
+/** The file of an instance. Throws `invalid` where it can't be read. */
+export const readFile = async ({
+  ownerId: owner,
+  template,
+  compose,
+  values,
+}: Pick<Stored, 'ownerId' | 'template' | 'compose' | 'values'>) =>
+  template === ownFile
+    ? readOwnFile(compose, values.get(dotenv) ?? null, { owner })
+    : readTemplate(compose, { file: `${template}.yaml` })
+
+/** Whether the row still says what it said when the definition was read. */
+export const isStored = (deps: Deps, definition: Stored, service: Service) =>
+  textOf(storedIn(deps, service)) === textOf(definition)
+
+const sealedAs = (serviceId: string) => `service ${serviceId}`
+
+/** The values of an instance's variables, for its row, and which of them are secret. */
+export const sealValues = (
+  { secrets }: Pick<Deps, 'secrets'>,
+  definition: { id: string } & Parameters<typeof secretsOf>[0],
+) => ({
+  values: secrets.seal(JSON.stringify([...definition.values]), sealedAs(definition.id)),
+  secretValues: sealServiceSecrets(secrets, definition.id, secretsOf(definition)),
+})
+
+function openValues({ db, secrets }: Deps, { id, name }: Service): Map<string, string> {
+  try {
+    return new Map(JSON.parse(secrets.open(getSealedValues(db, id)!, sealedAs(id))))
+  } catch (cause) {
+    throw new Failure(
+      'values_unreadable',
+      `The values of the service ${name} can no longer be read.`,
+      'Start Davit with the key that it had before: its key file, or DAVIT_SECRET_KEY.',
+      { cause },
+    )
+  }
+}
+
+/** As the definitions were sealed that earlier versions kept during a change. */
+const sealedForJob = (serviceId: string) => `service before ${serviceId}`
+
+/** What an instance is to be made of, for the job that does it. */
+export const sealDefinition = ({ secrets }: Pick<Deps, 'secrets'>, definition: Stored) =>
+  secrets.seal(textOf(definition), sealedForJob(definition.id))
+
+export function unsealDefinition(
+  { secrets }: Pick<Deps, 'secrets'>,
+  service: Service,
+  sealed: string,
+): Promise<Definition> {
+  const text = goesBack(sealed) ? sealed.slice(beforeMark.length) : sealed
+  const { values, ...kept } = JSON.parse(secrets.open(text, sealedForJob(service.id)))
+  return opened({ ...service, ...kept, values: new Map(values) })
+}
+
+function textOf({ name, version, domains, compose, allowed, allowedBy, values, ports }: Stored) {
+  const plain = { name, version, domains, compose, allowed, allowedBy, ports }
+  return JSON.stringify({ ...plain, values: [...values] })
+}
+
+/** What stands before the definition in the job of a change that an earlier version began. */
+const beforeMark = 'before:'
+
+/**
+ * Whether the definition of a change is what the instance was made of before it: earlier versions
+ * stored the new one in its row at once, and removed the containers, so that only this one is known to work.
+ */
+export const goesBack = (sealed: string) => sealed.startsWith(beforeMark)
+
+/**
+ * Stores which values are secret where an earlier version did not. Of what can't be read, nothing is
+ * known to be harmless: its logs stay hidden.
+ */
+export async function fillSecretValues(deps: Deps) {
+  for (const service of listWithoutSecretValues(deps.db))
+    try {
+      const { secretValues } = sealValues(deps, await definitionOf(deps, service))
+      updateService(deps.db, service.id, { secretValues })
+    } catch (error) {
+      report('the secrets of a service are not known', error, { service: service.id })
+    }
+}
