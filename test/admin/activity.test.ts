@@ -6,7 +6,7 @@ import { getService } from '../../src/services/store.ts'
 import { aBuild, anApp, aProject } from '../deployments/apps.ts'
 import { logs, pathOf } from '../deployments/events.ts'
 import type { Key } from '../deployments/events.ts'
-import { idle, leftOf } from '../services/instances.ts'
+import { idle, leftOf, reaches } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -30,17 +30,10 @@ async function busy(t: TestApp) {
     .htmx('POST', '/services/compose', { name: 'thing', compose: neverWell })
     .then(() => bob.get('/services'))
     .then(({ json }) => ({ json: json.instances[0] }))
-  await reaches(t, service.id, 'starting')
+  await reaches(t, service, 'starting')
   const other = await aProject(t, carol, anApp('of carol'), { name: 'three', port: 0 })
   const hers = await other.trigger()
   return { root, bob, carol, building, waiting, service, hers }
-}
-
-async function reaches(t: TestApp, id: string, status: string) {
-  const done = new AbortController()
-  for await (const _ of t.serviceEvents.subscribe(id, done.signal))
-    if (getService(t.db, id)!.status === status) break
-  done.abort()
 }
 
 const statusOf = ({ db }: TestApp, { id }: Key) =>

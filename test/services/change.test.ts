@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { updateUser } from '../../src/accounts/user-store.ts'
 import { getService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
-import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
+import { answerOf, idle, leftOf, made, settled, site, untilService } from './instances.ts'
 
 /** Counts its starts in a volume, and serves what it was given. */
 const kept = `
@@ -216,12 +216,7 @@ volumes: { data: {} }
   const service = await made(t, ada, compose)
   expect(service.status).toBe('running')
   await ada.htmx('PUT', `/services/${service.id}`, { name: 'thing', compose: stack('["false"]') })
-  const undone = new AbortController()
-  for await (const _ of t.serviceEvents.subscribe(service.id, undone.signal)) {
-    const { status, compose: current } = getService(t.db, service.id)!
-    if (status === 'starting' && current === compose) break
-  }
-  undone.abort()
+  await untilService(t, service, (now) => now.status === 'starting' && now.compose === compose)
   const deleted = await ada.delete(`/services/${service.id}?volumes=1`)
   expect(deleted.status).toBe(200)
   expect(await leftOf(t, service)).toEqual({ containers: [], networks: [], volumes: [] })

@@ -1,3 +1,5 @@
+import { getService } from '../../src/services/store.ts'
+import type { Service } from '../../src/services/store.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { until } from '../support/until.ts'
@@ -35,6 +37,20 @@ export async function settled(t: TestApp, client: TestClient, { id }: { id: stri
   await t.jobs.idle()
   return (await client.get(`/services/${id}`)).json
 }
+
+/** Resolves when its row is so, now or once an event says that it changed. */
+export async function untilService(
+  { db, serviceEvents }: TestApp,
+  { id }: { id: string },
+  isSo: (service: Service) => boolean,
+) {
+  for await (const _ of serviceEvents.follow(id, new AbortController().signal))
+    if (isSo(getService(db, id)!)) return
+}
+
+/** The same for its state. */
+export const reaches = (t: TestApp, service: { id: string }, wanted: Service['status']) =>
+  untilService(t, service, ({ status }) => status === wanted)
 
 /** What the engine has of an instance. */
 export async function leftOf({ docker, instanceId }: TestApp, { id }: { id: string }) {

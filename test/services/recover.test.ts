@@ -8,7 +8,7 @@ import { getService, updateService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { TestClient } from '../support/client.ts'
-import { idle, leftOf, made, settled, site } from './instances.ts'
+import { idle, leftOf, made, reaches, settled, site } from './instances.ts'
 
 /** Davit as it starts again on the same state: what was at work is not. */
 async function startAgain({ db, logDb, deps }: TestApp, { user }: TestClient) {
@@ -137,7 +137,7 @@ test('a change that Davit’s end interrupts goes on, and is undone when it does
   const ada = t.logIn('ada@example.com')
   const compose = `services: {a: {${idle}}}`
   const service = await made(t, ada, compose)
-  const pulling = hears(t, service, 'pulling')
+  const pulling = reaches(t, service, 'pulling')
   const changing = ada.put(`/services/${service.id}`, {
     compose: compose.replace('init: true, command: [sleep, "999"]', 'init: false, command: [none]'),
   })
@@ -176,10 +176,3 @@ test('a change that an earlier version left in the middle is undone, and the ser
   expect(getService(t.db, id)).toMatchObject({ compose })
   expect((await leftOf(t, service)).containers).toHaveLength(1)
 })
-
-async function hears(t: TestApp, { id }: { id: string }, status: string) {
-  const heard = new AbortController()
-  for await (const event of t.serviceEvents.subscribe(id, heard.signal))
-    if (typeof event === 'object' && 'status' in event && event.status === status) break
-  heard.abort()
-}

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
-import { idle, leftOf, made } from './instances.ts'
+import { idle, leftOf, made, reaches } from './instances.ts'
 
 const withData = `services: {a: {${idle}, volumes: ["data:/data"]}}
 volumes: {data: {}}`
@@ -48,10 +48,7 @@ test('a deletion in the middle of a change does not bring the old containers bac
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const compose = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 200ms, retries: 9999}}}`
   const changing = ada.put(`/services/${service.id}`, { compose })
-  const ended = new AbortController()
-  for await (const event of t.serviceEvents.subscribe(service.id, ended.signal))
-    if (typeof event === 'object' && 'status' in event && event.status === 'starting') break
-  ended.abort()
+  await reaches(t, service, 'starting')
   expect((await ada.delete(`/services/${service.id}`)).status).toBe(200)
   await changing
   expect(await leftOf(t, service)).toEqual({ containers: [], networks: [], volumes: [] })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { execIn } from '../support/exec.ts'
-import { answerOf, idle, leftOf, made, settled, site } from './instances.ts'
+import { answerOf, idle, leftOf, made, reaches, settled, site } from './instances.ts'
 
 test('a service starts, answers at its address, and is the owner’s alone', async () => {
   const t = testApp()
@@ -161,7 +161,7 @@ test('a start can be cancelled, and begun again', async () => {
   const ada = t.logIn('ada@example.com')
   const compose = `services: {a: {${idle}, healthcheck: {test: ["CMD", "test", "-f", "/tmp/well"], interval: 200ms, retries: 9999}}}`
   const { json } = await ada.post('/services/compose', { name: 'slow', compose })
-  await untilStatus(t, json.id, 'starting')
+  await reaches(t, json, 'starting')
   expect((await ada.post(`/services/${json.id}/restart`)).status).toBe(409)
   const cancelled = await ada.post(`/services/${json.id}/cancel`)
   expect(cancelled.status).toBe(200)
@@ -191,16 +191,6 @@ test('a service is stopped, and started again with its containers', async () => 
   expect(remade.status).toBe('running')
   expect(remade.containers[0].id).not.toBe(service.containers[0].id)
 })
-
-async function untilStatus(t: ReturnType<typeof testApp>, id: string, wanted: string) {
-  const ended = new AbortController()
-  const current = () => t.db.$client.query('SELECT status FROM services WHERE id = ?').get(id)
-  const events = t.serviceEvents.subscribe(id, ended.signal)
-  if ((current() as { status: string }).status === wanted) return
-  for await (const event of events)
-    if (typeof event === 'object' && 'status' in event && event.status === wanted) break
-  ended.abort()
-}
 
 test('an engine that repeats a secret in its refusal does not bring it to the page', async () => {
   const t = testApp()
