@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { RestartPolicy } from './container-config.ts'
 import type { ContainerState, Health, PublishedPort, SentNetworks } from './container-state.ts'
 import { toAddresses, toHealth, toName } from './container-state.ts'
@@ -139,13 +140,17 @@ export async function inspectContainer(
 const reasonDelay = 5000
 
 /** The same for a container that has ended: of one that was killed it is known whether for its memory. */
-export async function inspectEnded(engine: Engine, id: string): Promise<Container | null> {
+export async function inspectEnded(
+  engine: Engine,
+  id: string,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<Container | null> {
   const deadline = performance.now() + reasonDelay
   for (;;) {
-    const found = await inspectContainer(engine, id)
+    const found = await inspectContainer(engine, id, { signal })
     const isOpen = found?.exitCode === killed && !found.oomKilled
     if (!isOpen || performance.now() > deadline) return found
-    await Bun.sleep(100)
+    await sleep(100, undefined, { signal })
   }
 }
 

@@ -23,6 +23,9 @@ const retryDelay = 1000
 /** Milliseconds that a container about to be removed is waited for. */
 const patience = 5000
 
+/** As the engine's events have it. */
+const sigkill = '9'
+
 type Target = Pick<Container, 'id' | 'name' | 'labels'>
 type CollectorDeps = {
   db: Db
@@ -39,6 +42,8 @@ export class Collector {
   readonly #deps: CollectorDeps
   readonly #readers = new Map<string, Reader>()
   readonly #pulls = new Semaphore(maxPulls)
+  /** Containers whose death the engine was asked for, until it tells of it. */
+  readonly #killed = new Set<string>()
   #signal: AbortSignal | null = null
 
   constructor(deps: CollectorDeps) {
@@ -50,8 +55,10 @@ export class Collector {
     this.#signal = signal
     const { feed, instanceId } = this.#deps
     for await (const event of feed.listen(signal))
-      if (event === resync) await this.#look(signal)
-      else if (readLabels(event.attributes).instanceId === instanceId) this.#hear(event)
+      if (event === resync) {
+        this.#killed.clear()
+        await this.#look(signal)
+      } else if (readLabels(event.attributes).instanceId === instanceId) this.#hear(event)
     await Promise.all([...this.#readers.values()].map((reader) => reader.done))
   }
 
@@ -74,9 +81,12 @@ export class Collector {
   #hear({ action, id, attributes, time: at }: EngineEvent) {
     const container = { id, name: attributes.name ?? '', labels: attributes }
     if (action === 'start') this.#read(container, { kind: 'started', at })
-    else if (action === 'die')
-      this.#tell(id, { kind: 'ended', at, exitCode: Number(attributes.exitCode ?? 0) })
-    else if (action === 'destroy' && !this.#tell(id, { kind: 'look' }))
+    else if (action === 'oom') this.#tell(id, { kind: 'oom' })
+    else if (action === 'kill' && attributes.signal === sigkill) this.#killed.add(id)
+    else if (action === 'die') {
+      const exitCode = Number(attributes.exitCode ?? 0)
+      this.#tell(id, { kind: 'ended', at, exitCode, isAsked: this.#killed.delete(id) })
+    } else if (action === 'destroy' && !this.#tell(id, { kind: 'look' }))
       deleteCursors(this.#deps.logDb, [id])
   }
 

@@ -9,7 +9,12 @@ import type { Cursor } from './store.ts'
  * the engine shows count, because in a loop of restarts that is ahead of the events.
  */
 export type LifecycleEvent =
-  { kind: 'started'; at: Date } | { kind: 'ended'; at: Date; exitCode: number } | { kind: 'look' }
+  | { kind: 'started'; at: Date }
+  /** The kernel killed a process of it for its memory. */
+  | { kind: 'oom' }
+  /** `isAsked`: someone asked the engine to kill it. */
+  | { kind: 'ended'; at: Date; exitCode: number; isAsked: boolean }
+  | { kind: 'look' }
 
 /** The starts and ends of one container, each of them marked once, by an event or by a look. */
 export class Life {
@@ -21,6 +26,7 @@ export class Life {
   hasStarted: boolean
   readonly #cursor: Cursor
   #isUp: boolean
+  #ranOut = false
   #startedAt = 0
 
   constructor(cursor: Cursor, { isKnown }: { isKnown: boolean }) {
@@ -35,11 +41,20 @@ export class Life {
     return this.endedAt && !this.isOver ? this.endedAt.getTime() : Infinity
   }
 
+  /** Whether it was killed, and no one has said why: of memory that ran out the engine may tell later. */
+  lacksReason(news: LifecycleEvent[]) {
+    const isKnown = this.#ranOut || news.some(({ kind }) => kind === 'oom')
+    const isKilled = (item: LifecycleEvent) =>
+      item.kind === 'ended' && item.exitCode === killed && !item.isAsked
+    return !isKnown && news.some(isKilled)
+  }
+
   /** The marks for what is new of it; `found` is what it is now. */
   hear(news: LifecycleEvent[], found: Container): Mark[] {
     const marks: Mark[] = []
     const runs = !['created', 'exited', 'dead'].includes(found.state)
     for (const item of news) {
+      if (item.kind === 'oom') this.#ranOut = true
       if (item.kind === 'ended' && this.#isUp && item.at.getTime() >= this.#startedAt)
         marks.push(this.#end(item.at, { ...found, exitCode: item.exitCode, runs }))
       if (item.kind === 'started' && !this.#isUp && item.at > (this.endedAt ?? 0))
@@ -59,6 +74,7 @@ export class Life {
     const mark = startMark(this.#cursor, { at, endedBefore: this.endedAt })
     this.hasStarted = this.#isUp = true
     this.#startedAt = at.getTime()
+    this.#ranOut = false
     this.endedAt = null
     return mark
   }
@@ -74,7 +90,7 @@ export class Life {
       at,
       toldAt,
       exitCode,
-      oomKilled: oomKilled && exitCode === killed,
+      oomKilled: (oomKilled || this.#ranOut) && exitCode === killed,
     })
   }
 }

@@ -154,7 +154,10 @@ export class Reader {
   async #hear() {
     const { docker, logDb } = this.#deps
     const { containerId } = this.#cursor
-    const found = await docker.inspectContainer(containerId, { signal: this.#signal })
+    const inspect = this.#life.lacksReason(this.#news)
+      ? docker.inspectEnded
+      : docker.inspectContainer
+    const found = await inspect(containerId, { signal: this.#signal })
     const news = this.#news.splice(0)
     if (found) {
       this.#tty = found.tty

@@ -17,7 +17,7 @@ function aReader(t: TestApp, stop: AbortController) {
     pulls: new Semaphore(1),
     signal: stop.signal,
   })
-  reader.tell({ kind: 'ended', at: new Date(), exitCode: 0 })
+  reader.tell({ kind: 'ended', at: new Date(), exitCode: 0, isAsked: false })
   return reader
 }
 

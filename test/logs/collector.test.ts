@@ -96,3 +96,33 @@ test('a container that used up its memory is said to have', async () => {
   expect(written(lines)).toEqual(['eating'])
   expect(marks(lines).at(-1)).toBe('It ended: exit code 137, out of memory.')
 })
+
+test('the reason of a kill is waited for where the engine tells of it later than of the end', async () => {
+  const t = testApp()
+  t.faults.events = async function* (options) {
+    for await (const event of t.docker.events(options)) if (event.action !== 'oom') yield event
+  }
+  t.faults.inspectContainer = async (...asked) => {
+    const found = await t.docker.inspectContainer(...asked)
+    return found && { ...found, oomKilled: false }
+  }
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  const memory = { memoryBytes: 16 * 2 ** 20, init: false }
+  await environment.run('exec tail -c 200m /dev/zero', memory)
+  const lines = await linesUntil(ada, environment.output, hasEnded)
+  expect(marks(lines).at(-1)).toBe('It ended: exit code 137, out of memory.')
+})
+
+test('the end of a container that someone killed is marked at once, without that reason', async () => {
+  const t = testApp()
+  t.faults.inspectEnded = () => Promise.reject(new Error('There is no reason to wait for.'))
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  collect(t)
+  const id = await environment.run('sleep 60', { init: false })
+  await t.docker.stopContainer(id, { timeoutSeconds: 0 })
+  const lines = await linesUntil(ada, environment.output, hasEnded)
+  expect(marks(lines)).toEqual(['It started.', 'It ended: exit code 137.'])
+})

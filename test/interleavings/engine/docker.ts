@@ -106,7 +106,7 @@ export function fakeDocker(
         engine.container(id).files.push(...files.map(({ path }) => path))
       }),
     inspectContainer: (id, options = {}) => get(`inspect ${short(id)}`, options, () => look(id)),
-    inspectEnded: (id) => get(`inspect ${short(id)}`, {}, () => look(id)),
+    inspectEnded: (id, options = {}) => get(`inspect ${short(id)}`, options, () => look(id)),
     untilHealthTestPasses,
     listContainers: ({ labels = [], all = false, ...options } = {}) =>
       get(`list ${labels.slice(1).join(' ')}`, options, () =>
