@@ -1,11 +1,71 @@
-import { count } from 'drizzle-orm'
-import type { SQL } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { and, count, desc, lt } from 'drizzle-orm'
+import type { GetColumnData, SQL } from 'drizzle-orm'
+import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import type { Db } from './index.ts'
 
+type Reader = Pick<Db, 'select'>
+type Where = SQL | undefined
+
 /** How many rows of a table there are of that kind. */
-export const countRows = (db: Pick<Db, 'select'>, table: SQLiteTable, where: SQL | undefined) =>
+export const countRows = (db: Reader, table: SQLiteTable, where: Where) =>
   db.select({ rows: count() }).from(table).where(where).get()!.rows
+
+/** A row of a table of that kind, the first in the order given. */
+export const getRow = <Table extends SQLiteTable>(
+  db: Reader,
+  table: Table,
+  where: Where,
+  ...order: SQL[]
+): Table['$inferSelect'] | undefined =>
+  db
+    .select()
+    .from(table as SQLiteTable)
+    .where(where)
+    .orderBy(...order)
+    .limit(1)
+    .get()
+
+/** All rows of a table of that kind. */
+export const listRows = <Table extends SQLiteTable>(
+  db: Reader,
+  table: Table,
+  where: Where,
+  ...order: SQL[]
+): Table['$inferSelect'][] =>
+  db
+    .select()
+    .from(table as SQLiteTable)
+    .where(where)
+    .orderBy(...order)
+    .all()
+
+/** A page of the rows of a table of that kind with one too many, newest first. */
+export const listPage = <Table extends SQLiteTable & { id: SQLiteColumn }>(
+  db: Reader,
+  table: Table,
+  where: Where,
+  { cursor, limit }: { cursor?: string | undefined; limit: number },
+): Table['$inferSelect'][] =>
+  db
+    .select()
+    .from(table as SQLiteTable)
+    .where(and(where, cursor ? lt(table.id, cursor) : undefined))
+    .orderBy(desc(table.id))
+    .limit(limit + 1)
+    .all()
+
+/** What a column has in all rows of that kind. */
+export const listValues = <Column extends SQLiteColumn>(
+  db: Reader,
+  column: Column,
+  where?: Where,
+): GetColumnData<Column>[] =>
+  db
+    .select({ value: column as SQLiteColumn })
+    .from(column.table as SQLiteTable)
+    .where(where)
+    .all()
+    .map(({ value }) => value as GetColumnData<Column>)
 
 /** A query that every request asks: put together once for each database that it is asked of. */
 export function preparedOnce<Store extends object, Query>(prepare: (db: Store) => Query) {

@@ -1,7 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { urlOf } from '../environments/json.ts'
-import { listEnvironments } from '../environments/store.ts'
 import { projectJson } from '../projects/json.ts'
 import { ownKey } from '../projects/own-project.ts'
 import { ProjectOverview } from './overview.tsx'
@@ -10,34 +9,24 @@ import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
 import { show } from '../web/respond.tsx'
-import { getCurrent, getLatest, listDeployments } from './store.ts'
+import { listEnvironmentStates } from './overview-store.ts'
+import { listDeployments } from './store.ts'
 
 /** The front of a project: its environments with what runs in them. */
 export const overviewRoutes = ({ db, config }: { db: Db; config: Config }) =>
   factory.createApp().get('/projects/:id', (c) => {
     const project = findProject(db, ownKey(c))
-    const environments = listEnvironments(db, project.id)
-    const places = placesOf({ db, config }, project.ownerId)
-    const rows = () =>
-      environments.map((environment) => ({
-        environment,
-        current: getCurrent(db, environment.id),
-        latest: getLatest(db, environment.id),
-        url: urlOf(environment, places),
-      }))
-    const recent = () => listDeployments(db, { projectId: project.id, limit: 5 })
-    return show(c, {
-      title: project.name,
-      page: () => (
+    const page = () => {
+      const places = placesOf({ db, config }, project.ownerId)
+      const states = listEnvironmentStates(db, [project.id])
+      const environments = states.map(({ environment }) => environment)
+      const shown = states.map((row) => ({ ...row, url: urlOf(row.environment, places) }))
+      const recent = listDeployments(db, { projectId: project.id, limit: 5 })
+      return (
         <ProjectFrame project={project} tab="overview" environments={environments}>
-          <ProjectOverview
-            project={project}
-            environments={rows()}
-            note={places.note}
-            recent={recent()}
-          />
+          <ProjectOverview {...{ project, recent, note: places.note, environments: shown }} />
         </ProjectFrame>
-      ),
-      json: () => projectJson(project),
-    })
+      )
+    }
+    return show(c, { title: project.name, page, json: () => projectJson(project) })
   })

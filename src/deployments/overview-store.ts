@@ -1,19 +1,9 @@
 import { and, desc, eq, inArray, sql } from 'drizzle-orm'
 import type { SQL } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { listRows } from '../db/queries.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
-import type { Environment } from '../environments/store.ts'
-import type { Project } from '../projects/store.ts'
 import { shownDeployment } from './store.ts'
-import type { Deployment } from './store.ts'
-
-export type EnvironmentOverview = {
-  environment: Environment
-  /** What serves it, or did until it was stopped. */
-  current: Deployment | null
-  /** The newest one, in whatever state. */
-  latest: Deployment | null
-}
 
 /** The newest projects of a user with what runs in their environments, in a fixed number of queries. */
 export function listOverview(db: Db, { ownerId, limit }: { ownerId: string; limit: number }) {
@@ -24,19 +14,27 @@ export function listOverview(db: Db, { ownerId, limit }: { ownerId: string; limi
     .orderBy(desc(projects.id))
     .limit(limit)
     .all()
-  const ids = shown.map(({ id }) => id)
-  const found = listEnvironments(db, ids)
-  const named = found.flatMap(({ currentId, latestId }) => [currentId, latestId])
-  const known = new Map(listByIds(db, named).map((row) => [row.id, row]))
-  const rows = found.map(({ environment, currentId, latestId }) => ({
+  const rows = listEnvironmentStates(
+    db,
+    shown.map(({ id }) => id),
+  )
+  const byProject = Map.groupBy(rows, ({ environment }) => environment.projectId)
+  return shown.map((project) => ({ project, environments: byProject.get(project.id) ?? [] }))
+}
+
+/**
+ * The environments of projects: `current` is what serves one, or did until it was stopped, and `latest`
+ * the newest deployment in whatever state.
+ */
+export function listEnvironmentStates(db: Db, projectIds: string[]) {
+  const found = listEnvironments(db, projectIds)
+  const ids = found.flatMap(({ currentId, latestId }) => [currentId ?? [], latestId ?? []].flat())
+  const rows = listRows(db, deployments, inArray(deployments.id, [...new Set(ids)]))
+  const known = new Map(rows.map((row) => [row.id, row]))
+  return found.map(({ environment, currentId, latestId }) => ({
     environment,
     current: known.get(currentId ?? '') ?? null,
     latest: known.get(latestId ?? '') ?? null,
-  }))
-  const byProject = Map.groupBy(rows, ({ environment }) => environment.projectId)
-  return shown.map((project): { project: Project; environments: EnvironmentOverview[] } => ({
-    project,
-    environments: byProject.get(project.id) ?? [],
   }))
 }
 
@@ -60,13 +58,6 @@ function listEnvironments(db: Db, projectIds: string[]) {
     .orderBy(environments.id)
     .all()
 }
-
-const listByIds = (db: Db, ids: (string | null)[]) =>
-  db
-    .select()
-    .from(deployments)
-    .where(inArray(deployments.id, [...new Set(ids.filter((id) => id !== null))]))
-    .all()
 
 /**
  * The newest deployments of all projects of a user. They are among those of the projects that were

@@ -1,9 +1,10 @@
 import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
-import { notFound } from '../platform/errors.ts'
+import { found } from '../platform/errors.ts'
 import { deployedContainer } from '../runtime/store.ts'
 import type { Tx } from '../runtime/store.ts'
 import type { Page } from '../web/paging.ts'
@@ -33,15 +34,15 @@ export const isEnded = (status: Status) =>
 export const insertDeployment = (db: Db, values: typeof deployments.$inferInsert) =>
   db.insert(deployments).values(values).returning().get()
 
-export function findDeployment(db: Db, { id, projectId }: { id: string; projectId: string }) {
-  const deployment = db
-    .select(shownDeployment)
-    .from(deployments)
-    .where(and(eq(deployments.id, id), eq(deployments.projectId, projectId)))
-    .get()
-  if (!deployment) throw notFound('deployment')
-  return deployment
-}
+export const findDeployment = (db: Db, { id, projectId }: { id: string; projectId: string }) =>
+  found(
+    'deployment',
+    db
+      .select(shownDeployment)
+      .from(deployments)
+      .where(and(eq(deployments.id, id), eq(deployments.projectId, projectId)))
+      .get(),
+  )
 
 /** A deployment with where it goes; undefined once its project was deleted. */
 export const getJob = (db: Db, id: string) =>
@@ -56,8 +57,7 @@ export const getJob = (db: Db, id: string) =>
 export type Job = NonNullable<ReturnType<typeof getJob>>
 
 export const getStatus = (db: Db, id: string): Status =>
-  db.select({ status: deployments.status }).from(deployments).where(eq(deployments.id, id)).get()
-    ?.status ?? 'cancelled'
+  listValues(db, deployments.status, eq(deployments.id, id))[0] ?? 'cancelled'
 
 export const updateDeployment = (db: Db, id: string, changes: Changes) =>
   db.update(deployments).set(changes).where(eq(deployments.id, id)).run()
@@ -87,11 +87,7 @@ export function setRunning(
   { id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>,
   changes: Changes,
 ) {
-  const replaced = and(
-    eq(deployments.environmentId, environmentId),
-    inArray(deployments.status, ['running', 'stopped']),
-  )
-  tx.update(deployments).set({ status: 'superseded' }).where(replaced).run()
+  tx.update(deployments).set({ status: 'superseded' }).where(isCurrent(environmentId)).run()
   tx.update(deployments)
     .set({ ...changes, status: 'running' })
     .where(eq(deployments.id, id))
@@ -101,37 +97,27 @@ export function setRunning(
 
 /** Oldest first. */
 export const listInStatus = (db: Db, statuses: readonly Status[]) =>
-  db
-    .select()
-    .from(deployments)
-    .where(inArray(deployments.status, [...statuses]))
-    .orderBy(asc(deployments.id))
-    .all()
+  listRows(db, deployments, inArray(deployments.status, [...statuses]), asc(deployments.id))
 
 /** Those whose provider may not have been told of their end. */
 export const listUnreported = (db: Db) =>
-  db.select().from(deployments).where(eq(deployments.commitStatus, 'pending')).all()
+  listRows(db, deployments, eq(deployments.commitStatus, 'pending'))
 
 /** The one whose container serves the environment, or did until it was stopped. */
 export const getCurrent = (db: Db, environmentId: string) =>
-  db
-    .select()
-    .from(deployments)
-    .where(
-      and(
-        eq(deployments.environmentId, environmentId),
-        inArray(deployments.status, ['running', 'stopped']),
-      ),
-    )
-    .orderBy(desc(deployments.id))
-    .limit(1)
-    .get() ?? null
+  getRow(db, deployments, isCurrent(environmentId), desc(deployments.id)) ?? null
 
-/** Images of an environment, newest deployment first, each once. */
+const isCurrent = (environmentId: string) =>
+  and(
+    eq(deployments.environmentId, environmentId),
+    inArray(deployments.status, ['running', 'stopped']),
+  )
+
 /** An image has another name on the engine now. */
 export const renameImage = (db: Db, { from, to }: { from: string; to: string }) =>
   db.update(deployments).set({ image: to }).where(eq(deployments.image, from)).run()
 
+/** Images of an environment, newest deployment first, each once. */
 export const listImages = (db: Db, environmentId: string) =>
   db
     .select({ image: deployments.image })
@@ -144,12 +130,15 @@ export const listImages = (db: Db, environmentId: string) =>
 
 /** Whether a deployment runs from it, or can be rolled back to it. */
 export const isImageKept = (db: Db, image: string) =>
-  db
-    .select({ id: deployments.id })
-    .from(deployments)
-    .where(eq(deployments.image, image))
-    .limit(1)
-    .get() !== undefined
+  countRows(db, deployments, eq(deployments.image, image)) > 0
+
+/** Images that are not on the engine: no deployment can be rolled back to them. */
+export const forgetImagesBut = (db: Db, images: ReadonlySet<string>) =>
+  db.transaction((tx) => {
+    for (const image of new Set(listValues(tx, deployments.image)))
+      if (image !== null && !images.has(image))
+        tx.update(deployments).set({ image: null }).where(eq(deployments.image, image)).run()
+  })
 
 /** A page of a project's deployments with one row too many, newest first. */
 export const listDeployments = (
@@ -166,13 +155,3 @@ export const listDeployments = (
     .orderBy(desc(deployments.id))
     .limit(limit + 1)
     .all()
-
-/** The newest deployment of an environment, in whatever state. */
-export const getLatest = (db: Db, environmentId: string) =>
-  db
-    .select()
-    .from(deployments)
-    .where(eq(deployments.environmentId, environmentId))
-    .orderBy(desc(deployments.id))
-    .limit(1)
-    .get() ?? null

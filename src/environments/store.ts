@@ -1,11 +1,12 @@
-import { and, asc, count, desc, eq, isNotNull, lt } from 'drizzle-orm'
+import { and, asc, count, eq, isNotNull } from 'drizzle-orm'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
+import { getRow, listPage, listRows } from '../db/queries.ts'
 import { deployments, environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
-import { AppError, notFound } from '../platform/errors.ts'
+import { AppError, found } from '../platform/errors.ts'
 import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
@@ -15,13 +16,8 @@ type EnvironmentValues = Changes<typeof environments> &
   Pick<typeof environments.$inferInsert, 'projectId' | 'name' | 'hostPort'>
 
 export function findEnvironment(db: Db, { id, projectId }: { id: string; projectId: string }) {
-  const environment = db
-    .select()
-    .from(environments)
-    .where(and(eq(environments.id, id), eq(environments.projectId, projectId)))
-    .get()
-  if (!environment) throw notFound('environment')
-  return environment
+  const isIt = and(eq(environments.id, id), eq(environments.projectId, projectId))
+  return found('environment', getRow(db, environments, isIt))
 }
 
 /** Where its live deployment was published; null while none runs. */
@@ -40,23 +36,23 @@ export function findLiveEnvironment(db: Db, key: { id: string; projectId: string
 }
 
 /** The environment and its project, found through the owner. */
-export function findOwnEnvironment(db: Db, { id, ownerId }: { id: string; ownerId: string }) {
-  const found = db
-    .select({ environment: environments, project: projects })
-    .from(environments)
-    .innerJoin(projects, eq(projects.id, environments.projectId))
-    .where(and(eq(environments.id, id), eq(projects.ownerId, ownerId)))
-    .get()
-  if (!found) throw notFound('environment')
-  return found
-}
+export const findOwnEnvironment = (db: Db, { id, ownerId }: { id: string; ownerId: string }) =>
+  found(
+    'environment',
+    db
+      .select({ environment: environments, project: projects })
+      .from(environments)
+      .innerJoin(projects, eq(projects.id, environments.projectId))
+      .where(and(eq(environments.id, id), eq(projects.ownerId, ownerId)))
+      .get(),
+  )
 
 /** The same, for a change. */
 export function findOwnLiveEnvironment(db: Db, key: { id: string; ownerId: string }) {
-  const found = findOwnEnvironment(db, key)
-  refuseDeletingProject(found.project)
-  refuseDeleting(found.environment)
-  return found
+  const own = findOwnEnvironment(db, key)
+  refuseDeletingProject(own.project)
+  refuseDeleting(own.environment)
+  return own
 }
 
 function refuseDeleting({ name, deletingAt }: Environment) {
@@ -65,32 +61,16 @@ function refuseDeleting({ name, deletingAt }: Environment) {
 }
 
 /** Oldest first: the first one is where a deployment goes that names none. */
-export const listEnvironments = (db: Db, projectId: string): Environment[] =>
-  db
-    .select()
-    .from(environments)
-    .where(eq(environments.projectId, projectId))
-    .orderBy(asc(environments.id))
-    .all()
+export const listEnvironments = (db: Db, projectId: string) =>
+  listRows(db, environments, eq(environments.projectId, projectId), asc(environments.id))
 
 /** Over all projects. */
-export const listEnvironmentsBeingDeleted = (db: Db): Environment[] =>
-  db.select().from(environments).where(isNotNull(environments.deletingAt)).all()
+export const listEnvironmentsBeingDeleted = (db: Db) =>
+  listRows(db, environments, isNotNull(environments.deletingAt))
 
 /** A page of them with one row too many, newest first. */
-export const pageOfEnvironments = (
-  db: Db,
-  { projectId, cursor, limit }: { projectId: string } & Page,
-): Environment[] =>
-  db
-    .select()
-    .from(environments)
-    .where(
-      and(eq(environments.projectId, projectId), cursor ? lt(environments.id, cursor) : undefined),
-    )
-    .orderBy(desc(environments.id))
-    .limit(limit + 1)
-    .all()
+export const pageOfEnvironments = (db: Db, { projectId, ...page }: { projectId: string } & Page) =>
+  listPage(db, environments, eq(environments.projectId, projectId), page)
 
 /** How many variables each environment of a project has, by environment id. */
 export const countVariables = (db: Db, projectId: string) =>

@@ -1,11 +1,11 @@
-import { and, asc, desc, eq, lt, sql } from 'drizzle-orm'
-import { countRows } from '../db/queries.ts'
+import { and, asc, eq, sql } from 'drizzle-orm'
+import { countRows, getRow, listPage, listRows } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { deployments, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
-import { AppError, invalidField, notFound } from '../platform/errors.ts'
+import { AppError, found, invalidField } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { steeringRefusal, steersBuilder } from '../projects/forms.ts'
 import type { Secrets } from '../platform/secrets.ts'
@@ -33,21 +33,9 @@ export const listVariables = (db: Db, environmentId: string): Variable[] =>
 /** A page of them with one too many, newest first. */
 export const pageOfVariables = (
   db: Db,
-  { environmentId, cursor, limit }: { environmentId: string } & Page,
+  { environmentId, ...page }: { environmentId: string } & Page,
 ): Variable[] =>
-  db
-    .select()
-    .from(variables)
-    .where(
-      and(
-        eq(variables.environmentId, environmentId),
-        cursor ? lt(variables.id, cursor) : undefined,
-      ),
-    )
-    .orderBy(desc(variables.id))
-    .limit(limit + 1)
-    .all()
-    .map(hideSecret)
+  listPage(db, variables, eq(variables.environmentId, environmentId), page).map(hideSecret)
 
 /** With secret values opened: for the container and the masking of logs, never for an answer. */
 export const openVariables = (db: Db, secrets: Secrets, environmentId: string): OpenVariable[] =>
@@ -57,19 +45,14 @@ const open = (secrets: Secrets, { id, value, secret }: Pick<Row, 'id' | 'value' 
   secret ? secrets.open(value, sealedVariable(id)) : value
 
 /** Empty when it was deleted. */
-export function openVariable(db: Db, secrets: Secrets, id: string) {
-  const row = db.select().from(variables).where(eq(variables.id, id)).get()
+function openVariable(db: Db, secrets: Secrets, id: string) {
+  const row = getRow(db, variables, eq(variables.id, id))
   return row ? open(secrets, row) : ''
 }
 
 export function findVariable(db: Db, { id, environmentId }: { id: string; environmentId: string }) {
-  const row = db
-    .select()
-    .from(variables)
-    .where(and(eq(variables.id, id), eq(variables.environmentId, environmentId)))
-    .get()
-  if (!row) throw notFound('variable')
-  return hideSecret(row)
+  const isIt = and(eq(variables.id, id), eq(variables.environmentId, environmentId))
+  return hideSecret(found('variable', getRow(db, variables, isIt)))
 }
 
 export const insertVariable = (
@@ -80,7 +63,11 @@ export const insertVariable = (
   changing(db, secrets, environmentId, () => {
     const ofSame = eq(variables.environmentId, environmentId)
     refuseMore('variables', countRows(db, variables, ofSame))
-    return insert(db, secrets, { environmentId, ...values })
+    refuseSteering(values)
+    const id = newId()
+    const value = values.secret ? secrets.seal(values.value, sealedVariable(id)) : values.value
+    const row = { ...values, id, environmentId, value }
+    return hideSecret(db.insert(variables).values(row).returning().get())
   })
 
 /** Sets all pairs or none; one that is there already gets the new value and keeps its marks. */
@@ -174,18 +161,6 @@ const lengthOfValues = (db: Db, environmentId: string) =>
     .where(eq(variables.environmentId, environmentId))
     .get()!.length
 
-function insert(
-  db: Db,
-  secrets: Secrets,
-  { environmentId, ...values }: Values & { environmentId: string },
-) {
-  refuseSteering(values)
-  const id = newId()
-  const value = values.secret ? secrets.seal(values.value, sealedVariable(id)) : values.value
-  const row = { ...values, id, environmentId, value }
-  return hideSecret(db.insert(variables).values(row).returning().get())
-}
-
 function update(
   db: Db,
   secrets: Secrets,
@@ -238,11 +213,6 @@ const duplicates: Duplicates = {
 }
 
 const selectVariables = (db: Db, environmentId: string) =>
-  db
-    .select()
-    .from(variables)
-    .where(eq(variables.environmentId, environmentId))
-    .orderBy(asc(variables.key))
-    .all()
+  listRows(db, variables, eq(variables.environmentId, environmentId), asc(variables.key))
 
 const hideSecret = (row: Row): Variable => ({ ...row, value: row.secret ? null : row.value })

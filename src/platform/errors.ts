@@ -52,6 +52,12 @@ export class AppError extends Error {
 
 export const notFound = (what: string) => new AppError('not_found', `This ${what} does not exist.`)
 
+/** What was looked for; throws `not_found` where there is none. */
+export function found<Found>(what: string, row: Found | undefined): Found {
+  if (row === undefined) throw notFound(what)
+  return row
+}
+
 /** A refusal of one field, which has its JSON name; the message may leave it to be the subject. */
 export const invalidField = (field: string, message: string) =>
   new AppError('invalid', withSubject(field, message), { fields: [{ field, message }] })

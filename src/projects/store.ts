@@ -1,28 +1,21 @@
-import { and, count, desc, eq, isNotNull, lt, ne } from 'drizzle-orm'
+import { and, count, eq, isNotNull, ne } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
-import { countRows } from '../db/queries.ts'
+import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects, servicePorts } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
-import { AppError, notFound } from '../platform/errors.ts'
+import { AppError, found } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
 
 export type Project = typeof projects.$inferSelect
 type ProjectValues = typeof projects.$inferInsert
 
 /** Someone else's project and a missing one look the same from outside. */
-export function findProject(db: Db, { id, ownerId }: { id: string; ownerId: string }): Project {
-  const project = db
-    .select()
-    .from(projects)
-    .where(and(eq(projects.id, id), eq(projects.ownerId, ownerId)))
-    .get()
-  if (!project) throw notFound('project')
-  return project
-}
+export const findProject = (db: Db, { id, ownerId }: Pick<Project, 'id' | 'ownerId'>) =>
+  found('project', getRow(db, projects, and(eq(projects.id, id), eq(projects.ownerId, ownerId))))
 
 /** The project, for a change: one that is being deleted takes none. */
 export function findLiveProject(db: Db, key: { id: string; ownerId: string }) {
@@ -37,14 +30,8 @@ export function refuseDeleting({ name, deletingAt }: Pick<Project, 'name' | 'del
 }
 
 /** A page of a user's projects with one row too many, newest first. */
-export const listProjects = (db: Db, { ownerId, cursor, limit }: { ownerId: string } & Page) =>
-  db
-    .select()
-    .from(projects)
-    .where(and(eq(projects.ownerId, ownerId), cursor ? lt(projects.id, cursor) : undefined))
-    .orderBy(desc(projects.id))
-    .limit(limit + 1)
-    .all()
+export const listProjects = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>
+  listPage(db, projects, eq(projects.ownerId, ownerId), page)
 
 export const countProjects = (db: Db, ownerId: string) =>
   countRows(db, projects, eq(projects.ownerId, ownerId))
@@ -59,7 +46,7 @@ export const countEnvironments = (db: Db, ownerId: string) =>
     .get()!.rows
 
 export const listProjectsBeingDeleted = (db: Db) =>
-  db.select().from(projects).where(isNotNull(projects.deletingAt)).all()
+  listRows(db, projects, isNotNull(projects.deletingAt))
 
 /** A new project has a `production` environment from the start. */
 export const insertProject = (db: Db, values: ProjectValues, { hostPort }: { hostPort: number }) =>
@@ -80,7 +67,7 @@ export const updateProject = (db: Db, id: string, values: Changes<typeof project
   refuseDuplicate(
     () =>
       Object.values(values).every((value) => value === undefined)
-        ? db.select().from(projects).where(eq(projects.id, id)).get()!
+        ? getRow(db, projects, eq(projects.id, id))!
         : db
             .update(projects)
             .set(withDefaults(projects, values))
@@ -102,21 +89,12 @@ export const deleteProject = (db: Db, id: string) =>
 
 /** Repositories that a project, and no other one, was set to or deployed from. */
 export function listOwnRepositories(db: Db, projectId: string) {
-  const used = (isWanted: (column: Column, id: string) => SQL) =>
-    db
-      .select({ url: projects.repositoryUrl })
-      .from(projects)
-      .where(isWanted(projects.id, projectId))
-      .union(
-        db
-          .select({ url: deployments.repositoryUrl })
-          .from(deployments)
-          .where(isWanted(deployments.projectId, projectId)),
-      )
-      .all()
-      .map(({ url }) => url)
+  const used = (isWanted: (column: Column, id: string) => SQL) => [
+    ...listValues(db, projects.repositoryUrl, isWanted(projects.id, projectId)),
+    ...listValues(db, deployments.repositoryUrl, isWanted(deployments.projectId, projectId)),
+  ]
   const shared = new Set(used(ne))
-  return used(eq).filter((url) => !shared.has(url))
+  return [...new Set(used(eq))].filter((url) => !shared.has(url))
 }
 
 /** Several projects may build one repository, and each has a webhook of its own there. */
@@ -124,54 +102,34 @@ export const isWebhookOfAnother = (
   db: Db,
   { project, webhookId }: { project: Project; webhookId: string },
 ) =>
-  db
-    .select({ id: projects.id })
-    .from(projects)
-    .where(
-      and(
-        ne(projects.id, project.id),
-        eq(projects.repositoryUrl, project.repositoryUrl),
-        eq(projects.webhookId, webhookId),
-      ),
-    )
-    .get() !== undefined
+  countRows(
+    db,
+    projects,
+    and(
+      ne(projects.id, project.id),
+      eq(projects.repositoryUrl, project.repositoryUrl),
+      eq(projects.webhookId, webhookId),
+    ),
+  ) > 0
 
 /** Ports of this host that services are published on. */
-export const listServicePorts = (db: Db) =>
-  db
-    .select({ port: servicePorts.port })
-    .from(servicePorts)
-    .all()
-    .map(({ port }) => port)
+export const listServicePorts = (db: Db) => listValues(db, servicePorts.port)
 
-export const listHostPorts = (db: Db) =>
-  db
-    .select({ hostPort: environments.hostPort })
-    .from(environments)
-    .all()
-    .map(({ hostPort }) => hostPort)
+export const listHostPorts = (db: Db) => listValues(db, environments.hostPort)
 
 /** Ids of deployments, of all or of one environment: the keys of their log rows. */
 export const listDeploymentIds = (
   db: Db,
   { projectId, environmentId }: { projectId: string; environmentId?: string },
 ) =>
-  db
-    .select({ id: deployments.id })
-    .from(deployments)
-    .where(
-      and(
-        eq(deployments.projectId, projectId),
-        environmentId ? eq(deployments.environmentId, environmentId) : undefined,
-      ),
-    )
-    .all()
-    .map(({ id }) => id)
+  listValues(
+    db,
+    deployments.id,
+    and(
+      eq(deployments.projectId, projectId),
+      environmentId ? eq(deployments.environmentId, environmentId) : undefined,
+    ),
+  )
 
 export const listEnvironmentIds = (db: Db, projectId: string) =>
-  db
-    .select({ id: environments.id })
-    .from(environments)
-    .where(eq(environments.projectId, projectId))
-    .all()
-    .map(({ id }) => id)
+  listValues(db, environments.id, eq(environments.projectId, projectId))

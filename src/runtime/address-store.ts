@@ -1,5 +1,6 @@
-import { and, count, desc, eq, isNotNull, isNull, ne } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull, ne } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { countRows, getRow, listValues } from '../db/queries.ts'
 import { instances } from '../db/schema.ts'
 
 type Tx = Pick<Db, 'select' | 'update'>
@@ -8,27 +9,17 @@ const heldOn = (network: string) =>
   and(eq(instances.network, network), ne(instances.state, 'removed'))
 
 /** Containers of Davit's that are or will be on a network. */
-export const countInstances = (db: Tx, network: string) =>
-  db.select({ n: count() }).from(instances).where(heldOn(network)).get()!.n
+export const countInstances = (db: Tx, network: string) => countRows(db, instances, heldOn(network))
 
 /** The addresses that they hold there. */
 export const listHeld = (db: Tx, network: string) =>
-  db
-    .select({ address: instances.address })
-    .from(instances)
-    .where(and(heldOn(network), isNotNull(instances.address)))
-    .all()
-    .map(({ address }) => address!)
+  listValues(db, instances.address, heldOn(network)).filter((address) => address !== null)
 
 /** The address that was given last, whether it is still held or not. */
-export const lastAddress = (db: Tx, network: string) =>
-  db
-    .select({ address: instances.address })
-    .from(instances)
-    .where(and(eq(instances.network, network), isNotNull(instances.address)))
-    .orderBy(desc(instances.id))
-    .limit(1)
-    .get()?.address ?? null
+export function lastAddress(db: Tx, network: string) {
+  const hadOne = and(eq(instances.network, network), isNotNull(instances.address))
+  return getRow(db, instances, hadOne, desc(instances.id))?.address ?? null
+}
 
 /** Stores where an instance is; without an address another one has taken it over. */
 export const keepAddress = (

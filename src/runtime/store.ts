@@ -1,5 +1,6 @@
 import { and, asc, eq, isNotNull, ne, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { countRows, listRows, listValues } from '../db/queries.ts'
 import { deployments, instances, releases, services, workloads } from '../db/schema.ts'
 import type { readLabels } from '../docker/labels.ts'
 import type { WorkloadKey } from './workload.ts'
@@ -66,13 +67,10 @@ export const deleteInstance = (db: Tx, id: string) =>
   db.delete(instances).where(eq(instances.id, id)).run()
 
 /** All whose containers may be there, oldest first. */
-export const listInstances = (db: Tx, workloadId: string) =>
-  db
-    .select()
-    .from(instances)
-    .where(and(eq(instances.workloadId, workloadId), ne(instances.state, 'removed')))
-    .orderBy(asc(instances.id))
-    .all()
+export function listInstances(db: Tx, workloadId: string) {
+  const mayBeThere = and(eq(instances.workloadId, workloadId), ne(instances.state, 'removed'))
+  return listRows(db, instances, mayBeThere, asc(instances.id))
+}
 
 /** Those of all apps or all services. */
 export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>
@@ -87,13 +85,7 @@ export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>
 /** Whether what the labels name is known: a database from a backup does not know what came after it. */
 export function isKnown(db: Tx, { deploymentId, serviceId }: ReturnType<typeof readLabels>) {
   const table = serviceId ? services : deployments
-  return (
-    db
-      .select({ id: table.id })
-      .from(table)
-      .where(eq(table.id, serviceId || deploymentId))
-      .get() !== undefined
-  )
+  return countRows(db, table, eq(table.id, serviceId || deploymentId)) > 0
 }
 
 const columnOf = (kind: WorkloadKey['kind']) =>
@@ -101,11 +93,7 @@ const columnOf = (kind: WorkloadKey['kind']) =>
 
 /** The release that is being rolled out, or was when its process ended. */
 export const getNextReleaseId = (db: Tx, workloadId: string) =>
-  db
-    .select({ id: workloads.nextReleaseId })
-    .from(workloads)
-    .where(eq(workloads.id, workloadId))
-    .get()?.id ?? null
+  listValues(db, workloads.nextReleaseId, eq(workloads.id, workloadId))[0] ?? null
 
 /** Whether a roll-out is at work on its containers. */
 export const isRollingOut = (db: Tx, workloadId: string) =>
@@ -113,12 +101,7 @@ export const isRollingOut = (db: Tx, workloadId: string) =>
 
 /** Workloads whose roll-out has not ended. */
 export const listRollingOut = (db: Tx, kind: WorkloadKey['kind']) =>
-  db
-    .select({ id: workloads.id })
-    .from(workloads)
-    .where(and(isNotNull(columnOf(kind)), isNotNull(workloads.nextReleaseId)))
-    .all()
-    .map(({ id }) => id)
+  listValues(db, workloads.id, and(isNotNull(columnOf(kind)), isNotNull(workloads.nextReleaseId)))
 
 /** The release that serves, or did until it was stopped. */
 export const getLiveRelease = (db: Tx, workloadId: string) =>

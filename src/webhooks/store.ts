@@ -1,8 +1,8 @@
 import { and, desc, eq, inArray, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { preparedOnce } from '../db/queries.ts'
+import { getRow, listPage, listValues, preparedOnce } from '../db/queries.ts'
 import { deliveries, deployments, environments, gitSources, projects, users } from '../db/schema.ts'
-import { notFound } from '../platform/errors.ts'
+import { found } from '../platform/errors.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -44,27 +44,13 @@ export const updateDelivery = (db: Db, id: string, values: Partial<DeliveryValue
   db.update(deliveries).set(values).where(eq(deliveries.id, id)).returning().get()
 
 export function findDelivery(db: Db, { id, projectId }: { id: string; projectId: string }) {
-  const delivery = db
-    .select()
-    .from(deliveries)
-    .where(and(eq(deliveries.id, id), eq(deliveries.projectId, projectId)))
-    .get()
-  if (!delivery) throw notFound('delivery')
-  return delivery
+  const isIt = and(eq(deliveries.id, id), eq(deliveries.projectId, projectId))
+  return found('delivery', getRow(db, deliveries, isIt))
 }
 
 /** A page of a project's deliveries with one row too many, newest first. */
-export const listDeliveries = (
-  db: Db,
-  { projectId, cursor, limit }: { projectId: string } & Page,
-) =>
-  db
-    .select()
-    .from(deliveries)
-    .where(and(eq(deliveries.projectId, projectId), cursor ? lt(deliveries.id, cursor) : undefined))
-    .orderBy(desc(deliveries.id))
-    .limit(limit + 1)
-    .all()
+export const listDeliveries = (db: Db, { projectId, ...page }: { projectId: string } & Page) =>
+  listPage(db, deliveries, eq(deliveries.projectId, projectId), page)
 
 /** The deployments of these ids that are still there, each with the name of its environment. */
 export const listMade = (db: Db, ids: string[]) =>
@@ -86,13 +72,7 @@ export type Made = NonNullable<ReturnType<ReturnType<typeof listMade>['get']>>
 
 /** Null for a project without a source. */
 export const getSourceProvider = (db: Db, { sourceId }: Pick<Project, 'sourceId'>) =>
-  sourceId === null
-    ? null
-    : (db
-        .select({ provider: gitSources.provider })
-        .from(gitSources)
-        .where(eq(gitSources.id, sourceId))
-        .get()?.provider ?? null)
+  (sourceId && listValues(db, gitSources.provider, eq(gitSources.id, sourceId))[0]) || null
 
 /** Drops what is neither among the newest of its kind nor young enough to come again; called for each. */
 export function forgetOldDeliveries(

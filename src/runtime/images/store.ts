@@ -1,22 +1,21 @@
 import { and, eq, inArray, isNotNull, isNull, notInArray } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
+import { countRows, getRow, listRows } from '../../db/queries.ts'
 import { deployments, givenImages, projects, publicImages, services } from '../../db/schema.ts'
 
 export type GivenImage = typeof givenImages.$inferSelect
 type Key = Pick<GivenImage, 'ownerId' | 'reference' | 'platform'>
 
 export const getGivenImage = (db: Db, { ownerId, reference, platform }: Key) =>
-  db
-    .select()
-    .from(givenImages)
-    .where(
-      and(
-        eq(givenImages.ownerId, ownerId),
-        eq(givenImages.reference, reference),
-        eq(givenImages.platform, platform),
-      ),
-    )
-    .get()
+  getRow(
+    db,
+    givenImages,
+    and(
+      eq(givenImages.ownerId, ownerId),
+      eq(givenImages.reference, reference),
+      eq(givenImages.platform, platform),
+    ),
+  )
 
 /** Keeps the name of one that is there already. */
 export const recordGivenImage = (db: Db, values: typeof givenImages.$inferInsert): GivenImage =>
@@ -32,14 +31,14 @@ export const recordGivenImage = (db: Db, values: typeof givenImages.$inferInsert
 
 /** Those that the engine may still have under their public name. */
 export const listNamedInPublic = (db: Db) =>
-  db.select().from(givenImages).where(isNotNull(givenImages.publicName)).all()
+  listRows(db, givenImages, isNotNull(givenImages.publicName))
 
 export const forgetPublicName = (db: Db, id: string) =>
   db.update(givenImages).set({ publicName: null }).where(eq(givenImages.id, id)).run()
 
 /** Whether one of the images, each as `repository@digest`, is known to be for everyone. */
 export const isKnownPublic = (db: Db, digests: string[]) =>
-  db.select().from(publicImages).where(inArray(publicImages.digest, digests)).get() !== undefined
+  countRows(db, publicImages, inArray(publicImages.digest, digests)) > 0
 
 export const recordPublic = (db: Db, digest: string) =>
   db.insert(publicImages).values({ digest }).onConflictDoNothing().run()
@@ -56,14 +55,7 @@ export const isOwnerOf = (
   [
     { table: projects, id: projectId },
     { table: services, id: serviceId },
-  ].some(
-    ({ table, id }) =>
-      db
-        .select({ id: table.id })
-        .from(table)
-        .where(and(eq(table.id, id), eq(table.ownerId, ownerId)))
-        .get() !== undefined,
-  )
+  ].some(({ table, id }) => countRows(db, table, and(eq(table.id, id), eq(table.ownerId, ownerId))))
 
 /** States of a deployment that is done with its image, unless it is rolled back to. */
 const past = ['failed', 'cancelled', 'superseded'] as const
@@ -74,12 +66,8 @@ const past = ['failed', 'cancelled', 'superseded'] as const
  * back, for when it could not be removed.
  */
 export function forgetImage(db: Db, image: string) {
-  const used = db
-    .select({ id: deployments.id })
-    .from(deployments)
-    .where(and(eq(deployments.image, image), notInArray(deployments.status, [...past])))
-    .get()
-  if (used) return null
+  const isNeeded = and(eq(deployments.image, image), notInArray(deployments.status, [...past]))
+  if (countRows(db, deployments, isNeeded) > 0) return null
   const forgot = db
     .update(deployments)
     .set({ image: null })
