@@ -28,7 +28,7 @@ import { clone } from './steps/clone.ts'
 import { deploy, imageMissing } from './steps/deploy.ts'
 import { getJob } from './store.ts'
 import type { Job } from './store.ts'
-import { commitStatuses } from './report-commit-status.ts'
+import { commitStatuses } from './commit-status.ts'
 
 /** What a deployment needs from its clone to its end. */
 export type PipelineDeps = {

@@ -15,7 +15,7 @@ import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
 import { getStatus, listInStatus, listUnreported } from './store.ts'
 import { supersedeOlder, tellSuperseded } from './waiting.ts'
-import { reportEnds } from './report-commit-status.ts'
+import { reportEnds } from './commit-status.ts'
 
 type RecoverDeps = RemovalDeps & { logs: Logs }
 type UntilStopped = { signal: AbortSignal }

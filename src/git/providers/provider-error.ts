@@ -2,7 +2,7 @@ import { AppError } from '../../platform/errors.ts'
 import type { ErrorCode } from '../../platform/errors.ts'
 
 /** Why a provider gave no answer to use. */
-export type Reason =
+type Reason =
   /** The token is unknown, revoked or expired. */
   | 'token'
   /** The token is fine, but may not do this. */
@@ -18,15 +18,7 @@ export type Reason =
   /** It can't be reached, is too slow, or answers with a fault of its own. */
   | 'down'
 
-const codes: Record<Reason, ErrorCode> = {
-  token: 'bad_gateway',
-  rights: 'bad_gateway',
-  missing: 'not_found',
-  limit: 'too_many',
-  host: 'bad_gateway',
-  stranger: 'bad_gateway',
-  down: 'bad_gateway',
-}
+const codes: Partial<Record<Reason, ErrorCode>> = { missing: 'not_found', limit: 'too_many' }
 
 /** A provider's refusal or silence, in words that a user may read. */
 export class ProviderError extends AppError {
@@ -38,14 +30,13 @@ export class ProviderError extends AppError {
   constructor(
     readonly reason: Reason,
     message: string,
-    options: ErrorOptions & {
-      retryAfter?: number | undefined
-      needed?: string[]
-      status?: number
-    } = {},
+    {
+      needed = [],
+      status = null,
+      ...options
+    }: ErrorOptions & { retryAfter?: number; needed?: string[]; status?: number | null } = {},
   ) {
-    const { retryAfter, needed = [], status = null, ...rest } = options
-    super(codes[reason], message, { ...rest, ...(retryAfter !== undefined && { retryAfter }) })
+    super(codes[reason] ?? 'bad_gateway', message, options)
     this.needed = needed
     this.status = status
   }

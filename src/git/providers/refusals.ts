@@ -10,40 +10,27 @@ type Question = {
 }
 
 /** What an answer other than 2xx means; of its body only the names of rights are used. */
-export function refusalOf(response: Response, body: string, question: Question): ProviderError {
+export function refusalOf({ status, headers }: Response, body: string, question: Question) {
   const { title, host, what } = question
-  const { status, headers } = response
   const limited = status === 429 || (status === 403 && headers.get('X-RateLimit-Remaining') === '0')
   if (limited || (status === 403 && headers.has('Retry-After'))) return limitOf(headers, question)
+  const error = (reason: ProviderError['reason'], message: string, needed: string[] = []) =>
+    new ProviderError(reason, message, { status, needed })
   if (status === 401)
-    return new ProviderError(
+    return error(
       'token',
       `${title} does not accept the token: it is wrong, expired or revoked. Make a new one at ${host}.`,
-      { status },
     )
   if (status === 403) {
     const needed = neededRights(headers, body)
     const rights = needed.length > 0 ? ` It takes the right ${needed.join(' or ')}.` : ''
-    return new ProviderError('rights', `The token may not see or change ${what}.${rights}`, {
-      needed,
-      status,
-    })
+    return error('rights', `The token may not see or change ${what}.${rights}`, needed)
   }
   if (status === 404 || status === 410)
-    return new ProviderError(
-      'missing',
-      `There is no ${what} at ${host}, or the token may not see it.`,
-      { status },
-    )
+    return error('missing', `There is no ${what} at ${host}, or the token may not see it.`)
   if (status >= 500)
-    return new ProviderError(
-      'down',
-      `${title} has a fault of its own (${status}). Try again later.`,
-      { status },
-    )
-  return new ProviderError('down', `${title} refused the request for ${what} (${status}).`, {
-    status,
-  })
+    return error('down', `${title} has a fault of its own (${status}). Try again later.`)
+  return error('down', `${title} refused the request for ${what} (${status}).`)
 }
 
 /** The same for having no answer at all. */
@@ -75,13 +62,8 @@ function limitOf(headers: Headers, { title }: Question): ProviderError {
   if (seconds === null)
     return new ProviderError('limit', `${title} takes no more requests of this token for now.`)
   const end = new Date(Date.now() + seconds * 1000).toISOString().slice(11, 16)
-  return new ProviderError(
-    'limit',
-    `${title} takes no more requests of this token until ${end} UTC.`,
-    {
-      retryAfter: seconds,
-    },
-  )
+  const message = `${title} takes no more requests of this token until ${end} UTC.`
+  return new ProviderError('limit', message, { retryAfter: seconds })
 }
 
 /** A pause in seconds, or the time (in seconds since 1970) at which the count starts anew. */

@@ -1,0 +1,160 @@
+import { originOf } from '../config.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { AppError, Failure } from '../platform/errors.ts'
+import type { CommitStatus } from '../git/providers/provider.ts'
+import { longestStatus } from '../git/providers/rest.ts'
+import { providers } from '../git/providers/registry.ts'
+import { accessTo } from '../git/source-access.ts'
+import { findSource } from '../git/store.ts'
+import { journal } from '../platform/journal.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { getJob, isEnded, updateDeployment } from './store.ts'
+import type { Deployment, Job } from './store.ts'
+
+/** Milliseconds for one status. */
+const patience = 10_000
+
+type TellDeps = { db: Db; secrets: Secrets; config: Config }
+
+/**
+ * Tells the provider of a project's source how its commit fares: call it whenever the deployment may
+ * have moved, as what was told last is not repeated. The statuses go out one after the other in the
+ * background, and what becomes of them changes nothing about the deployment; the first one that the
+ * provider refuses is said in its log.
+ */
+export function commitStatuses(
+  deps: TellDeps,
+  { job, log }: { job: Job; log: (text: string) => void },
+): () => void {
+  const { id } = job.deployment
+  let before = Promise.resolve()
+  let told: CommitStatus | null = null
+  let isSaid = false
+  let isOver = false
+  return function tell() {
+    const now = getJob(deps.db, id)
+    isOver = !now || isEnded(now.deployment.status)
+    const status = now && commitStatusOf(now, deps.config)
+    if (!status || Bun.deepEquals(status, told)) return
+    told = status
+    before = before.then(() => tellOne(now, status)).catch(say)
+  }
+
+  async function tellOne(now: Job, status: CommitStatus) {
+    // first: a status that the end of Davit breaks off is told by the next process
+    updateDeployment(deps.db, id, { commitStatus: 'pending' })
+    try {
+      await send(deps, now, status, AbortSignal.timeout(patience))
+    } finally {
+      keepEnd(deps, id, status)
+    }
+  }
+
+  function say(error: unknown) {
+    if (isSaid) return
+    isSaid = true
+    if (isOver) warn(id, error)
+    else log(`The provider shows no status of this commit. ${reasonOf(error)}`)
+  }
+}
+
+/** For the start of Davit: tells the ends of deployments that the last process could not tell. */
+export async function reportEnds(
+  deps: TellDeps,
+  { deployments, signal }: { deployments: Deployment[]; signal: AbortSignal },
+) {
+  for (const { id } of deployments) {
+    const job = getJob(deps.db, id)
+    if (!job || !isEnded(job.deployment.status) || job.deployment.commitStatus !== 'pending')
+      continue
+    const status = commitStatusOf(job, deps.config)
+    if (!status) continue
+    const timeout = AbortSignal.timeout(patience)
+    await send(deps, job, status, AbortSignal.any([signal, timeout])).catch((error) => {
+      if (!signal.aborted) warn(id, error)
+    })
+    if (signal.aborted) return // the next process tells it
+    keepEnd(deps, id, status)
+  }
+}
+
+/** One that was not taken counts as told too: asking again would change nothing. */
+function keepEnd({ db }: TellDeps, id: string, { state }: CommitStatus) {
+  if (state !== 'pending') updateDeployment(db, id, { commitStatus: state })
+}
+
+async function send(
+  deps: TellDeps,
+  { project: { sourceId, ownerId, repository } }: Job,
+  status: CommitStatus,
+  signal: AbortSignal,
+) {
+  if (!sourceId || !repository) return
+  const source = findSource(deps.db, { id: sourceId, ownerId })
+  const access = accessTo(deps, { source, signal })
+  await providers[source.provider].setCommitStatus(access, { repository, ...status })
+}
+
+const warn = (id: string, error: unknown) =>
+  journal.warn('a commit status was not taken', { deployment: id, reason: reasonOf(error) })
+
+function reasonOf(error: unknown) {
+  if (error instanceof AppError || error instanceof Failure) return error.message
+  if (error instanceof DOMException) return 'It did not answer in ten seconds.'
+  journal.error('a commit status was not sent', error)
+  return 'Something went wrong inside Davit.'
+}
+
+/** What the provider of its commit is told; null while there is nothing to tell, or no one to tell it to. */
+function commitStatusOf(
+  { project, environment, deployment }: Job,
+  config: Config,
+): CommitStatus | null {
+  const commit = deployment.commitHash ?? deployment.requestedCommit
+  const isOfSource = project.sourceId && deployment.repositoryUrl === project.repositoryUrl
+  const result = resultOf(deployment)
+  if (!commit || !isOfSource || !result) return null
+  return {
+    commit,
+    state: result.state,
+    context: `davit/${environment.name}`,
+    description: shorten(result.description),
+    url:
+      (result.state === 'success' && deployment.url) ||
+      `${originOf(config)}${deploymentPath(deployment)}`,
+  }
+}
+
+function resultOf({
+  status,
+  errorStep,
+  errorMessage,
+  url,
+  containerId,
+}: Job['deployment']): Pick<CommitStatus, 'state' | 'description'> | null {
+  switch (status) {
+    case 'cloning':
+    case 'building':
+    case 'deploying':
+      return { state: 'pending', description: 'Davit deploys it' }
+    case 'running':
+      return { state: 'success', description: url ? `Running at ${url}` : 'Running' }
+    case 'failed':
+      return { state: 'failure', description: [errorStep, errorMessage].filter(Boolean).join(': ') }
+    case 'cancelled':
+      return { state: 'failure', description: 'Cancelled' }
+    case 'stopped':
+      return { state: 'success', description: 'It ran, and was stopped' }
+    case 'superseded':
+      return containerId
+        ? { state: 'success', description: 'It ran until a newer one took its place' }
+        : { state: 'failure', description: 'A newer deployment took its place' }
+    case 'pending':
+      return null
+  }
+}
+
+const shorten = (text: string) =>
+  text.length > longestStatus ? `${text.slice(0, longestStatus - 1).trimEnd()}…` : text

@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { pathOf } from './ask.ts'
+import type { Dialect } from './rest.ts'
+
+/** How an account is answered. */
+export const account = z
+  .object({ login: z.string(), id: z.number() })
+  .transform(({ login, id }) => ({ login, id: String(id) }))
+
+/** What GitHub's API has in common with that of Gitea, which took it over. */
+export const gitHubLike = {
+  noun: 'repository',
+  list: 'list of repositories',
+  path: (repository) => `/repos/${pathOf(repository)}`,
+  refs: '',
+  repository: z
+    .object({
+      full_name: z.string(),
+      default_branch: z.string().nullish(),
+      private: z.boolean(),
+      empty: z.boolean().optional(),
+    })
+    .transform((found) => ({
+      fullName: found.full_name,
+      defaultBranch: found.empty ? null : found.default_branch || null,
+      private: found.private,
+    })),
+  /** Gitea has `id` in its branches. */
+  ref: z
+    .object({
+      name: z.string(),
+      commit: z.object({ sha: z.string().optional(), id: z.string().optional() }),
+    })
+    .transform(({ name, commit: { sha, id } }, context) => {
+      const commit = sha ?? id
+      if (commit === undefined) context.addIssue('has no commit')
+      return { name, commit: commit ?? z.NEVER }
+    }),
+  hook: z
+    .object({ id: z.number(), config: z.object({ url: z.string().optional() }) })
+    .transform(({ id, config }) => ({ id: String(id), url: config.url ?? '' })),
+  status: { context: 'context', failure: 'failure' },
+} satisfies Partial<Dialect>
+
+/** What makes a webhook for pushes; its kind and the rest of its `config` differ. */
+export const newHook = (kind: object, config: object) => ({
+  ...kind,
+  active: true,
+  events: ['push'],
+  config: { content_type: 'json', ...config },
+})

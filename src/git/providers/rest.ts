@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import { ask } from './ask.ts'
+import type { Api } from './ask.ts'
+import { readAll } from './pages.ts'
+import type { Access, Named, Provider, Ref, Repository, TokenOwner, Webhook } from './provider.ts'
+import { unlessGone } from './provider-error.ts'
+
+/** What differs between the REST APIs of providers: their addresses, and the fields of what they answer. */
+export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
+  api: (baseUrl: string, token: string) => Pick<Api, 'base' | 'headers'>
+  whoIs: (api: Api) => Promise<TokenOwner>
+  /** Whom git says that it is when it clones with a token. */
+  username: string
+  /** The query of the first page of a list. */
+  firstPage: string
+  /** The list of what the token's owner has a part in. */
+  repositories: string
+  /** What refusals call a repository, and that list. */
+  noun: string
+  list: string
+  /** Below it is all that is asked about one repository. */
+  path: (repository: string) => string
+  /** What stands before `/branches` and `/tags` there. */
+  refs: string
+  repository: z.ZodType<Omit<Repository, 'cloneUrl'>>
+  ref: z.ZodType<Ref>
+  hook: z.ZodType<Webhook>
+  newHook: (hook: { url: string; secret: string }) => object
+  /** What it calls the context of a commit's status, and a failure. */
+  status: { context: string; failure: string }
+}
+
+/** Characters of a commit's status; GitHub takes no more. */
+export const longestStatus = 140
+
+/** The provider with such an API. */
+export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {
+  const open = ({ baseUrl, token, ...rest }: Access): Api => ({
+    ...rest,
+    title,
+    host: new URL(baseUrl).host,
+    ...of.api(baseUrl, token),
+  })
+  const cloneUrl = (baseUrl: string, { repository }: Named) => `${baseUrl}/${repository}.git`
+  const listRefs = (access: Access, { repository }: Named, kind: 'branches' | 'tags') =>
+    readAll(open(access), {
+      path: `${of.path(repository)}${of.refs}/${kind}?${of.firstPage}`,
+      what: `${kind} of ${repository}`,
+      schema: of.ref,
+      key: ({ name }) => name,
+    })
+
+  return {
+    title,
+    baseUrl,
+    cloneUrl,
+    credential: (token) => ({ username: of.username, password: token }),
+    whoIs: (access) => of.whoIs(open(access)),
+
+    listRepositories: (access) =>
+      readAll(open(access), {
+        path: of.repositories,
+        what: of.list,
+        schema: of.repository.transform((found) => ({
+          ...found,
+          cloneUrl: cloneUrl(access.baseUrl, { repository: found.fullName }),
+        })),
+        key: ({ fullName }) => fullName,
+      }),
+    listBranches: (access, named) => listRefs(access, named, 'branches'),
+    listTags: (access, named) => listRefs(access, named, 'tags'),
+
+    async getDefaultBranch(access, { repository }) {
+      const what = `${of.noun} ${repository}`
+      const asked = { path: of.path(repository), what, schema: of.repository }
+      return (await ask(open(access), asked)).data.defaultBranch
+    },
+
+    async createWebhook(access, { repository, url, secret }) {
+      const { data } = await ask(open(access), {
+        method: 'POST',
+        path: `${of.path(repository)}/hooks`,
+        what: `webhook of ${repository}`,
+        body: of.newHook({ url, secret }),
+        schema: of.hook,
+      })
+      return { id: data.id, url }
+    },
+
+    async findWebhook(access, { repository, url }) {
+      const { items } = await readAll(open(access), {
+        path: `${of.path(repository)}/hooks?${of.firstPage}`,
+        what: `webhooks of ${repository}`,
+        schema: of.hook,
+        key: ({ id }) => id,
+      })
+      return items.find((hook) => hook.url === url) ?? null
+    },
+
+    async deleteWebhook(access, { repository, id }) {
+      await ask(open(access), {
+        method: 'DELETE',
+        path: `${of.path(repository)}/hooks/${encodeURIComponent(id)}`,
+        what: `webhook of ${repository}`,
+        schema: z.unknown(),
+      }).catch(unlessGone)
+    },
+
+    async setCommitStatus(access, { repository, commit, context, state, description, url }) {
+      await ask(open(access), {
+        method: 'POST',
+        path: `${of.path(repository)}/statuses/${encodeURIComponent(commit)}`,
+        what: `status of a commit of ${repository}`,
+        body: {
+          state: state === 'failure' ? of.status.failure : state,
+          [of.status.context]: context,
+          description: description.slice(0, longestStatus),
+          target_url: url,
+        },
+        schema: z.unknown(),
+      })
+    },
+  }
+}
