@@ -1,8 +1,5 @@
-import {
-  inspectDockerfile,
-  inspectTriggers,
-  rewriteDockerfile,
-} from './deployments/dockerfile/inspect.ts'
+import { inspectDockerfile, rewriteDockerfile } from './deployments/dockerfile/inspect.ts'
+import { refuseTriggers } from './deployments/dockerfile/sources.ts'
 import { ignoredPaths } from './git/dockerignore.ts'
 import { nearestRefs } from './git/unknown-ref.ts'
 import { readAnswer } from './git/providers/read-answer.ts'
@@ -18,11 +15,11 @@ declare const self: Worker
 const tasks: Record<string, (...args: never[]) => unknown> = {
   ignoredPaths,
   inspectDockerfile,
-  inspectTriggers,
   nearestRefs,
   packOwnFile,
   readAnswer,
   readPush,
+  refuseTriggers,
   rewriteDockerfile,
   touchesEach,
 }

@@ -1,6 +1,6 @@
-/** A text without what stands at its end of a character: `/x+$/` takes the square of a long run for it. */
-export function withoutTrailing(text: string, character: string) {
+/** A text without those of the characters that end it: `/x+$/` takes the square of a long run for it. */
+export function withoutTrailing(text: string, characters: string) {
   let end = text.length
-  while (text[end - 1] === character) end--
+  while (end > 0 && characters.includes(text[end - 1]!)) end--
   return text.slice(0, end)
 }

@@ -1,7 +1,6 @@
 import { Failure } from '../../platform/errors.ts'
 import { expand, roomForVariables } from './expand.ts'
-import type { Room } from './expand.ts'
-import { argumentsOf, flagValues, readingsOf } from './instructions.ts'
+import { argumentsOf, flagValues } from './instructions.ts'
 import type { Instruction, Reading } from './instructions.ts'
 import { mountOptions, unquote, wordsOf } from './words.ts'
 
@@ -25,17 +24,11 @@ export type Arguments = {
 /**
  * The images that a Dockerfile begins with, copies from or mounts, without the stages of its own.
  * Arguments before the first FROM are put in, those given over their defaults. What a frontend of the
- * file's own (`# syntax=`) makes of it is not seen.
+ * file's own (`# syntax=`) makes of it is not seen. Throws where the name of an image can't be followed.
  */
-export function baseImages(dockerfile: string, buildArgs: Record<string, string>): string[] {
-  const uses = readingsOf(dockerfile).flatMap((reading) => imageUses(reading, { buildArgs }))
-  return [...new Set(uses.map(({ image }) => image))]
-}
-
-/** Throws where the name of an image can't be followed. */
 export function imageUses({ escape, instructions }: Reading, given: Arguments): ImageUse[] {
   const { buildArgs, preset = {} } = given
-  const room: Room = roomForVariables()
+  const room = roomForVariables()
   const args = new Map(Object.entries(preset))
   const stages = new Set<string>()
   const uses: ImageUse[] = []
@@ -68,12 +61,9 @@ export function imageUses({ escape, instructions }: Reading, given: Arguments): 
   }
 
   function note(instruction: Instruction, reference: string) {
-    const image = expand(reference, { escape, lookup, room })
-    const platform = expand(flagValues(instruction, 'platform').at(-1) ?? '', {
-      escape,
-      lookup,
-      room,
-    })
+    const resolve = (word: string) => expand(word, { escape, lookup, room })
+    const image = resolve(reference)
+    const platform = resolve(flagValues(instruction, 'platform').at(-1) ?? '')
     if (image === null || platform === null) throw unreadable(instruction, reference)
     const isStageNumber = instruction.name === 'COPY' && /^\d+$/.test(image)
     if (image === '' || image === 'scratch' || isStageNumber) return

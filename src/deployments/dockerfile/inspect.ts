@@ -5,7 +5,7 @@ import { readingsOf } from './instructions.ts'
 import { refuseOddCharacters } from './odd-characters.ts'
 import { rewrite } from './rewrite.ts'
 import type { Replacements } from './rewrite.ts'
-import { refuseSources, refuseTriggers, remoteFiles } from './sources.ts'
+import { refuseSources, remoteFiles } from './sources.ts'
 import type { RemoteFile } from './sources.ts'
 
 /** How the engine will read it. */
@@ -19,7 +19,7 @@ export type Reader = {
 }
 
 /** What Davit needs to know of a Dockerfile before the engine gets it. */
-export type Inspection = {
+type Inspection = {
   images: WantedImage[]
   /** What ADD is to bring from elsewhere. */
   remotes: RemoteFile[]
@@ -59,9 +59,6 @@ export function rewriteDockerfile(text: string, reader: Reader, replacements: Re
   const [syntax] = directivesOf(text, { lenient: true }).syntaxes
   return rewrite(reading!, { syntax, named, files: replacements.files })
 }
-
-/** Throws where an image may not be built on for what it would do by itself. */
-export const inspectTriggers = refuseTriggers
 
 export const keyOf = ({ image, platform }: WantedImage) => `${image} ${platform}`
 

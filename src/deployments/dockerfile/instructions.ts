@@ -1,3 +1,4 @@
+import { withoutTrailing } from '../../platform/without-trailing.ts'
 import type { Escape } from './directives.ts'
 import { directivesOf } from './directives.ts'
 import { splitFlags, unquote, wordsOf } from './words.ts'
@@ -76,19 +77,12 @@ export function readDockerfile(text: string, dialect: Dialect): Reading {
   return { escape, instructions }
 }
 
-const trimEnd = (line: string) => withoutEnd(line, '\r')
-
-/** Without those of the characters that stand at the end: a pattern would try each run of them within. */
-function withoutEnd(text: string, characters: string) {
-  let end = text.length
-  while (end > 0 && characters.includes(text[end - 1]!)) end--
-  return text.slice(0, end)
-}
+const trimEnd = (line: string) => withoutTrailing(line, '\r')
 
 /** Splits a line that goes on in the next one from the sign that says so. */
 function continuation(escape: Escape, { doubledContinues }: Dialect) {
   return (line: string): [text: string, goesOn: boolean] => {
-    const text = withoutEnd(line, ' \t')
+    const text = withoutTrailing(line, ' \t')
     const isDoubled = text.at(-2) === escape && !doubledContinues
     if (text.startsWith('#') || text.at(-1) !== escape || isDoubled) return [line, false]
     return [text.slice(0, -1), true]

@@ -1,23 +1,33 @@
 import type { Escape } from './directives.ts'
 
+type Kind = 'word' | 'flag' | 'text'
+
+/**
+ * Reads a word or a flag up to a blank that no quote holds, a text to its end: where that is, and what
+ * was read without its quotes and escapes. In a flag alone these count between single quotes too.
+ */
+function read(kind: Kind, text: string, { from = 0, escape }: { from?: number; escape: Escape }) {
+  let plain = ''
+  let quote = ''
+  let at = from
+  for (; at < text.length; at++) {
+    const char = text[at]!
+    if (kind !== 'text' && quote === '' && /\s/.test(char)) break
+    if (char === escape && (kind === 'flag' || quote !== "'")) plain += text[++at] ?? ''
+    else if (char === quote) quote = ''
+    else if (quote === '' && (char === '"' || char === "'")) quote = char
+    else plain += char
+  }
+  return { plain, end: at }
+}
+
 /** The words of a line with their quotes and escapes still in them; a quoted blank separates nothing. */
 export function wordsOf(text: string, escape: Escape): string[] {
   const words: string[] = []
-  let word = ''
-  let quote = ''
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]!
-    if (quote === '' && /\s/.test(char)) {
-      if (word !== '') words.push(word)
-      word = ''
-      continue
-    }
-    word += char
-    if (char === escape && quote !== "'") word += text[++at] ?? ''
-    else if (quote !== '') quote = char === quote ? '' : quote
-    else if (char === '"' || char === "'") quote = char
+  for (let from = 0, end; from < text.length; from = end + 1) {
+    end = read('word', text, { from, escape }).end
+    if (end > from) words.push(text.slice(from, end))
   }
-  if (word !== '') words.push(word)
   return words
 }
 
@@ -26,65 +36,30 @@ export function splitFlags(line: string, escape: Escape): { flags: string[]; tex
   const flags: string[] = []
   let rest = line.trim()
   while (rest.startsWith('--')) {
-    const { flag, end } = readFlag(rest, escape)
+    const { plain, end } = read('flag', rest, { escape })
     rest = rest.slice(end).trimStart()
-    if (flag === '--') break
-    flags.push(flag)
+    if (plain === '--') break
+    flags.push(plain)
   }
   return { flags, text: rest }
 }
 
-function readFlag(text: string, escape: Escape) {
-  let flag = ''
-  let quote = ''
-  let at = 0
-  for (; at < text.length; at++) {
-    const char = text[at]!
-    if (quote === '' && /\s/.test(char)) break
-    if (char === escape) flag += text[++at] ?? ''
-    else if (char === quote) quote = ''
-    else if (quote === '' && (char === '"' || char === "'")) quote = char
-    else flag += char
-  }
-  return { flag, end: at }
-}
-
 /** The text without its quotes and escapes, as a shell takes it. */
-export const unquote = (text: string, escape: Escape) => {
-  let plain = ''
-  let quote = ''
-  for (let at = 0; at < text.length; at++) {
-    const char = text[at]!
-    if (char === escape && quote !== "'") plain += text[++at] ?? ''
-    else if (char === quote) quote = ''
-    else if (quote === '' && (char === '"' || char === "'")) quote = char
-    else plain += char
-  }
-  return plain
-}
+export const unquote = (text: string, escape: Escape) => read('text', text, { escape }).plain
 
 /** The fields of one CSV record, such as `--mount` takes; null when it is none. */
 export function csvFields(text: string): string[] | null {
   const fields: string[] = []
-  for (let at = 0; at <= text.length;) {
-    if (text[at] !== '"') {
-      const end = text.indexOf(',', at)
-      const field = text.slice(at, end === -1 ? text.length : end)
-      if (field.includes('"')) return null
-      fields.push(field)
-      at = end === -1 ? text.length + 1 : end + 1
-      continue
-    }
-    quotedField.lastIndex = at
-    const [, inside] = quotedField.exec(text) ?? []
-    if (inside === undefined) return null
-    fields.push(inside.replaceAll('""', '"'))
-    at = quotedField.lastIndex + 1
+  for (let at = 0; at <= text.length; at = csvField.lastIndex + 1) {
+    csvField.lastIndex = at
+    const [, quoted, plain] = csvField.exec(text) ?? []
+    if (quoted === undefined && plain === undefined) return null
+    fields.push(quoted?.replaceAll('""', '"') ?? plain!)
   }
   return fields
 }
 
-const quotedField = /"((?:[^"]|"")*)"(?=,|$)/y
+const csvField = /(?:"((?:[^"]|"")*)"|([^",]*))(?=,|$)/y
 
 /** The options of a `--mount`, by key in small letters. */
 export function mountOptions(value: string): Map<string, string> {

@@ -1,12 +1,8 @@
 import { Failure } from '../../platform/errors.ts'
 import type { BuildContext } from '../../git/git.ts'
 import { parse } from '../../platform/parse.ts'
-import {
-  inspectDockerfile,
-  inspectTriggers,
-  keyOf,
-  rewriteDockerfile,
-} from '../dockerfile/inspect.ts'
+import { inspectDockerfile, keyOf, rewriteDockerfile } from '../dockerfile/inspect.ts'
+import { refuseTriggers } from '../dockerfile/sources.ts'
 import type { Run } from '../run.ts'
 import type { Bases } from './bases.ts'
 import { isPrivate } from './bases.ts'
@@ -43,7 +39,7 @@ export async function prepare(run: Run, given: Given): Promise<Prepared> {
   for (const wanted of images) {
     const brought = await bases.bring(run, wanted)
     const { onBuild } = brought.image
-    if (onBuild.length > 0) await read(run, { inspectTriggers }, [onBuild, wanted.image])
+    if (onBuild.length > 0) await read(run, { refuseTriggers }, [onBuild, wanted.image])
     if (!isPrivate(brought)) continue
     const argument = `DAVIT_IMAGE_${Object.keys(own).length}`
     own[argument] = brought.name

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { baseImages } from '../../../src/deployments/dockerfile/base-images.ts'
+import { baseImages } from './base-images.ts'
 
 test('the images that a Dockerfile wants are those of FROM and COPY, without its own stages', () => {
   const dockerfile = [

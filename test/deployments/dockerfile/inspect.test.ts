@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import {
   inspectDockerfile,
-  inspectTriggers,
   keyOf,
   rewriteDockerfile,
 } from '../../../src/deployments/dockerfile/inspect.ts'
 import type { Reader } from '../../../src/deployments/dockerfile/inspect.ts'
+import { refuseTriggers } from '../../../src/deployments/dockerfile/sources.ts'
 import { readDockerfile } from '../../../src/deployments/dockerfile/instructions.ts'
 
 const reader: Reader = { buildArgs: {}, buildKit: true, heredocs: true, platform: 'linux/amd64' }
@@ -126,7 +126,7 @@ test.each([
 ])('what engines read in another way is refused: %s', (_, line) => {
   for (const as of [reader, classic])
     expect(codeOf(`FROM busybox\n${line}`, as)).toBe('dockerfile_invalid')
-  expect(() => inspectTriggers([line], 'evil:1')).toThrow('evil:1')
+  expect(() => refuseTriggers([line], 'evil:1')).toThrow('evil:1')
 })
 
 test('what BuildKit sets by itself is what was given for it, declared or not', () => {
@@ -152,12 +152,11 @@ test('what is odd in a comment, or usual in a text, is taken', () => {
 })
 
 test('triggers that an image brings may not fetch, and take from no other image', () => {
-  const refused = (line: string) =>
-    expect(() => inspectTriggers([line], 'evil:1')).toThrow('evil:1')
+  const refused = (line: string) => expect(() => refuseTriggers([line], 'evil:1')).toThrow('evil:1')
   refused('ADD http://127.0.0.1/a /x')
   refused('COPY --from=registry.example.com/x /a /a')
   refused('RUN --mount=from=registry.example.com/x,target=/x true')
-  inspectTriggers(['COPY . /app', 'ADD a.tar /x', 'RUN make'], 'good:1')
+  refuseTriggers(['COPY . /app', 'ADD a.tar /x', 'RUN make'], 'good:1')
   expect(codeOf('FROM a AS b\nONBUILD COPY --from=x /a /a\nFROM b')).toBe('onbuild_refused')
 })
 
