@@ -7,6 +7,7 @@ import { createProject } from '../projects/create.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { projectForm } from '../projects/forms.ts'
 import { projectJson } from '../projects/json.ts'
+import { aboutProject } from '../projects/own-project.ts'
 import { NewProjectPage } from '../projects/new-project-page.tsx'
 import { usesDeployKey } from '../projects/repository-choice.ts'
 import { chooseFrom } from '../projects/repository-fields.tsx'
@@ -34,9 +35,7 @@ export const newProjectRoutes = (deps: TriggerDeps & { config: Config; secrets: 
       const isShown = clientOf(c) === 'program'
       const wanted = { ownerId: userOf(c).id, input: c.var.input, isShown }
       const { project, webhookSecret } = createProject(deps, wanted)
-      audit(c, 'project.created', {
-        object: { kind: 'project', id: project.id, name: project.name },
-      })
+      audit(c, 'project.created', aboutProject(project))
       const trigger = c.var.token ? 'api' : 'manual'
       return moveOn(c, {
         to: nextPlace(c, { project, trigger: c.var.input.deploy ? trigger : null }),

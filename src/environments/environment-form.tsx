@@ -1,137 +1,123 @@
 import type { environments, projects } from '../db/schema.ts'
+import { snakeCase } from '../web/body.ts'
 import { ModalForm } from '../web/dialog.tsx'
-import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { Draft } from '../web/draft.ts'
+import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
+import type { environmentForm } from './forms.ts'
 
 type Project = typeof projects.$inferSelect
 type Environment = typeof environments.$inferSelect
 type Props = { project: Project; environment: Environment | null; draft: Draft }
 
 /** For a new environment, or to change one. Empty fields fall back to what their placeholder says. */
-export const EnvironmentModal = ({ project, environment, draft }: Props) => (
-  <ModalForm
-    title={environment ? `Edit ${environment.name}` : 'New environment'}
-    {...(environment
-      ? { action: `/projects/${project.id}/envs/${environment.id}`, method: 'PUT' }
-      : { action: `/projects/${project.id}/envs` })}
-    draft={draft}
-    submit={environment ? 'Save' : 'Create'}
-    wide
-  >
-    <div class="field-row">
-      <TextField
-        name="name"
-        label="Name"
-        value={environment?.name}
-        placeholder="staging"
-        pattern="[a-z0-9]([a-z0-9\-]*[a-z0-9])?"
-        maxlength={40}
-        required
-        autofocus
-        code
+export const EnvironmentModal = ({ project, environment, draft }: Props) => {
+  const field = (name: Name, more: Partial<Look> = {}) => {
+    const value = environment?.[name]
+    const shown = { name: snakeCase(name), ...looks[name], ...more }
+    return Array.isArray(value) || lists.includes(name) ? (
+      <TextArea {...shown} value={[value ?? []].flat().join('\n')} rows={2} />
+    ) : (
+      <TextField {...shown} value={value} />
+    )
+  }
+  return (
+    <ModalForm
+      title={environment ? `Edit ${environment.name}` : 'New environment'}
+      {...(environment
+        ? { action: `/projects/${project.id}/envs/${environment.id}`, method: 'PUT' }
+        : { action: `/projects/${project.id}/envs` })}
+      draft={draft}
+      submit={environment ? 'Save' : 'Create'}
+      wide
+    >
+      <div class="field-row">
+        {field('name')}
+        {field('branch', { placeholder: project.branch ?? 'the project’s' })}
+      </div>
+      <div class="field-row">
+        {field('port')}
+        {field('hostPort')}
+      </div>
+      <SelectField
+        name="auto_deploy"
+        label="When its branch is pushed"
+        value={flagValue(environment?.autoDeploy)}
+        options={[
+          { value: '', label: `As the project: ${project.autoDeploy ? 'deploy' : 'wait'}` },
+          { value: '1', label: 'Deploy' },
+          { value: '0', label: 'Wait for a person' },
+        ]}
       />
-      <TextField
-        name="branch"
-        label="Branch"
-        value={environment?.branch}
-        placeholder={project.branch ?? 'the project’s'}
-        hint="A branch, or a tag. Leave empty to use the project’s."
-        maxlength={250}
-        code
-      />
-    </div>
-    <div class="field-row">
-      <TextField
-        name="port"
-        label="App port"
-        value={environment?.port}
-        inputmode="numeric"
-        placeholder="what the image exposes"
-        hint="The app listens on it, as PORT. 0: a worker without a port."
-      />
-      <TextField
-        name="host_port"
-        label="Host port"
-        value={environment?.hostPort}
-        inputmode="numeric"
-        placeholder="a free one"
-        hint="Where this host publishes it."
-      />
-    </div>
-    <SelectField
-      name="auto_deploy"
-      label="When its branch is pushed"
-      value={flagValue(environment?.autoDeploy)}
-      options={[
-        { value: '', label: `As the project: ${project.autoDeploy ? 'deploy' : 'wait'}` },
-        { value: '1', label: 'Deploy' },
-        { value: '0', label: 'Wait for a person' },
-      ]}
-    />
-    <details open={advanced.some((name) => name in draft.errors)}>
-      <summary>Health, limits, domains and volumes</summary>
-      <AdvancedFields environment={environment} />
-    </details>
-  </ModalForm>
-)
+      <details open={advanced.some((name) => snakeCase(name) in draft.errors)}>
+        <summary>Health, limits, domains and volumes</summary>
+        <div class="form">
+          <div class="field-row">
+            {field('healthPath')}
+            {field('healthTimeout')}
+          </div>
+          <div class="field-row">
+            {field('memoryMb')}
+            {field('cpus')}
+          </div>
+          {field('domains')}
+          {field('volumes')}
+        </div>
+      </details>
+    </ModalForm>
+  )
+}
 
-const advanced = ['health_path', 'health_timeout', 'memory_mb', 'cpus', 'domains', 'volumes']
+type Name = Exclude<keyof typeof environmentForm.shape, 'autoDeploy'>
+type Look = Omit<Parameters<typeof TextField>[0], 'name' | 'value'>
 
-const AdvancedFields = ({ environment }: Pick<Props, 'environment'>) => (
-  <div class="form">
-    <div class="field-row">
-      <TextField
-        name="health_path"
-        label="Health path"
-        value={environment?.healthPath}
-        placeholder="/health"
-        hint="Empty: it is enough that the port accepts."
-        maxlength={500}
-        code
-      />
-      <TextField
-        name="health_timeout"
-        label="Seconds to become healthy"
-        value={environment?.healthTimeout}
-        inputmode="numeric"
-        placeholder="60"
-      />
-    </div>
-    <div class="field-row">
-      <TextField
-        name="memory_mb"
-        label="Memory in MB"
-        value={environment?.memoryMb}
-        inputmode="numeric"
-        placeholder="512"
-      />
-      <TextField
-        name="cpus"
-        label="Processors"
-        value={environment?.cpus}
-        inputmode="decimal"
-        placeholder="1"
-      />
-    </div>
-    <TextArea
-      name="domains"
-      label="Domains"
-      value={environment?.domains.join('\n')}
-      placeholder="app.example.com"
-      hint="One a line."
-      rows={2}
-      code
-    />
-    <TextArea
-      name="volumes"
-      label="Volumes"
-      value={environment?.volumes.join('\n')}
-      placeholder="data:/var/lib/app"
-      hint="One name:/path a line. What is written there stays between deployments."
-      rows={2}
-      code
-    />
-  </div>
-)
+const lists: Name[] = ['domains', 'volumes']
+const advanced: Name[] = ['healthPath', 'healthTimeout', 'memoryMb', 'cpus', ...lists]
+
+const looks: Record<Name, Look> = {
+  name: {
+    label: 'Name',
+    placeholder: 'staging',
+    pattern: '[a-z0-9]([a-z0-9\\-]*[a-z0-9])?',
+    maxlength: 40,
+    required: true,
+    autofocus: true,
+    code: true,
+  },
+  branch: {
+    label: 'Branch',
+    hint: 'A branch, or a tag. Leave empty to use the project’s.',
+    maxlength: 250,
+    code: true,
+  },
+  port: {
+    label: 'App port',
+    inputmode: 'numeric',
+    placeholder: 'what the image exposes',
+    hint: 'The app listens on it, as PORT. 0: a worker without a port.',
+  },
+  hostPort: {
+    label: 'Host port',
+    inputmode: 'numeric',
+    placeholder: 'a free one',
+    hint: 'Where this host publishes it.',
+  },
+  healthPath: {
+    label: 'Health path',
+    placeholder: '/health',
+    hint: 'Empty: it is enough that the port accepts.',
+    maxlength: 500,
+    code: true,
+  },
+  healthTimeout: { label: 'Seconds to become healthy', inputmode: 'numeric', placeholder: '60' },
+  memoryMb: { label: 'Memory in MB', inputmode: 'numeric', placeholder: '512' },
+  cpus: { label: 'Processors', inputmode: 'decimal', placeholder: '1' },
+  domains: { label: 'Domains', placeholder: 'app.example.com', hint: 'One a line.', code: true },
+  volumes: {
+    label: 'Volumes',
+    placeholder: 'data:/var/lib/app',
+    hint: 'One name:/path a line. What is written there stays between deployments.',
+    code: true,
+  },
+}
 
 const flagValue = (flag: boolean | null | undefined) => (flag == null ? '' : flag ? '1' : '0')

@@ -32,7 +32,8 @@ export const hostPort = whole('a port of this host', { min: 1024, max: 65535 }).
   'is where Docker Engines listen. Choose another port.',
 )
 
-const settings = {
+export const environmentForm = z.object({
+  name: slug,
   branch: branchName.nullish(),
   port: whole('a port (0 for a worker without one)', { min: 0, max: 65535 }).nullish(),
   hostPort: hostPort.nullish(),
@@ -45,10 +46,9 @@ const settings = {
   cpus: decimal('processors', { min: 0.05, max: containerLimits.cpus }).nullish(),
   autoDeploy: flag().nullish(),
   volumes: volumes.nullish(),
-}
+})
 
-export const environmentForm = z.object({ name: slug, ...settings })
-export const environmentUpdateForm = z.object({ name: slug.optional(), ...settings })
+export const environmentUpdateForm = environmentForm.partial({ name: true })
 
 /** Less than the 128 KiB that Linux takes for one entry of a process's environment. */
 const value = block('a value', { max: 100_000 })

@@ -20,29 +20,14 @@ export function urlOn(hostPort: number, { publishAddress, url }: Omit<Places, 'n
   return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${hostPort}`
 }
 
-export const environmentJson = (environment: Environment, url: string | null) => ({
-  id: environment.id,
-  projectId: environment.projectId,
-  name: environment.name,
-  branch: environment.branch,
-  port: environment.port,
+export const environmentJson = (
+  { deletingAt, ...environment }: Environment,
+  url: string | null,
+) => ({
+  ...environment,
   hostPort: environment.port === 0 ? null : environment.hostPort,
-  domains: environment.domains,
   url,
-  healthPath: environment.healthPath,
-  healthTimeout: environment.healthTimeout,
-  memoryMb: environment.memoryMb,
-  cpus: environment.cpus,
-  autoDeploy: environment.autoDeploy,
-  volumes: environment.volumes,
-  deleting: environment.deletingAt !== null,
-  createdAt: environment.createdAt,
+  deleting: deletingAt !== null,
 })
 
-export const variableJson = ({ id, key, value, secret, buildTime }: Variable) => ({
-  id,
-  key,
-  value,
-  secret,
-  buildTime,
-})
+export const variableJson = ({ environmentId, createdAt, ...variable }: Variable) => variable

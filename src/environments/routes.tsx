@@ -1,11 +1,11 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Config } from '../config.ts'
 import { report } from '../platform/journal.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { placesOf } from '../projects/places.ts'
+import type { RemovalDeps } from '../projects/remove.ts'
 import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
@@ -19,7 +19,6 @@ import { within } from '../web/within.ts'
 import { environmentForm, environmentUpdateForm } from './forms.ts'
 import { environmentJson, urlOf } from './json.ts'
 import { removeEnvironment } from './remove.ts'
-import type { RemovalDeps } from './remove.ts'
 import {
   countVariables,
   findEnvironment,
@@ -36,7 +35,7 @@ import { EnvironmentModal } from './environment-form.tsx'
 import { EnvironmentsPage } from './views.tsx'
 
 /** Environments of a project: where it is deployed to, and how it runs there. */
-export const environmentRoutes = (deps: RemovalDeps & { config: Config }) => {
+export const environmentRoutes = (deps: RemovalDeps) => {
   const { db } = deps
   const audit = auditor(db)
   const own = ownProject(deps)

@@ -3,6 +3,7 @@ import type { Db } from '../db/index.ts'
 import { userOf } from '../web/user-of.ts'
 import { factory } from '../web/factory.ts'
 import { findProject } from './store.ts'
+import type { Project } from './store.ts'
 
 /** The key by which only its owner finds the project of `/projects/:id…`. */
 export const ownKey = (c: Context) => ({ id: c.req.param('id')!, ownerId: userOf(c).id })
@@ -13,3 +14,8 @@ export const ownProject = ({ db }: { db: Db }) =>
     findProject(db, ownKey(c))
     await next()
   })
+
+/** A project as the audit log names it. */
+export const aboutProject = ({ id, name }: Project) => ({
+  object: { kind: 'project', id, name } as const,
+})

@@ -1,12 +1,12 @@
+import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
+import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
-import { DeleteProjectModal } from './delete-project.tsx'
 import { removalForm } from './forms.ts'
-import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
-import { ownKey } from './own-project.ts'
-import { answerRemoval } from './removal-report.tsx'
+import { aboutProject, ownKey } from './own-project.ts'
+import { answerRemoval, RemovalModal } from './removal.tsx'
 import { removeProject } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { findProject, updateProject } from './store.ts'
@@ -18,27 +18,38 @@ export const removalRoutes = (deps: RemovalDeps) => {
   return factory
     .createApp()
     .get('/projects/:id/delete', async (c) => {
-      const project = findProject(deps.db, ownKey(c))
-      const volumes = await volumesOf(deps, { projectId: project.id })
+      const { removal } = find(c)
+      const volumes = await volumesOf(deps, { projectId: removal.id })
       return show(c, {
-        title: `Delete ${project.name}`,
-        page: () => <DeleteProjectModal project={project} volumes={volumes} />,
+        title: `Delete ${removal.name}`,
+        page: () => (
+          <RemovalModal {...removal} volumes={volumes} typed>
+            <p>
+              Its containers, their images, its network, its mirror of the repository, its
+              deployments and their logs are deleted. This can’t be undone.
+            </p>
+          </RemovalModal>
+        ),
         json: () => ({ volumes }),
       })
     })
     .delete('/projects/:id', async (c) => {
-      const project = findProject(deps.db, ownKey(c))
+      const { project, removal } = find(c)
       const asked = await bodyOrQuery(c, removalForm)
       const volumes = asked.volumes ?? project.deletingVolumes
       await refuseWithoutEngine(deps)
       deps.db.transaction(() => {
         const deletingAt = project.deletingAt ?? new Date()
         updateProject(deps.db, project.id, { deletingAt, deletingVolumes: volumes })
-        audit(c, 'project.deleted', {
-          object: { kind: 'project', id: project.id, name: project.name },
-        })
+        audit(c, 'project.deleted', aboutProject(project))
       })
       const work = removeProject(deps, { project, volumes })
-      return answerRemoval(c, deps, { of: 'project', id: project.id, name: project.name, work })
+      return answerRemoval(c, work, { ...removal, patience: deps.config.patience })
     })
+
+  function find(c: Context) {
+    const project = findProject(deps.db, ownKey(c))
+    const { id, name } = project
+    return { project, removal: { of: 'project', id, name, path: `/projects/${id}` } as const }
+  }
 }

@@ -1,13 +1,12 @@
 import type { Db, LogDb } from '../db/index.ts'
-import type { Docker } from '../docker/index.ts'
 import type { Git } from '../git/git.ts'
 import type { Jobs } from '../jobs/jobs.ts'
-import type { Collector } from '../logs/collector.ts'
 import { journal } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSome, removeLogsOf } from '../logs/removal-store.ts'
-import { removeFromEngine } from '../runtime/remove.ts'
+import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
+import type { RuntimeDeps } from '../runtime/workload.ts'
 import {
   deleteProject,
   listDeploymentIds,
@@ -18,34 +17,28 @@ import type { Project } from './store.ts'
 import { removeWebhook } from './webhook.ts'
 import type { WebhookDeps } from './webhook.ts'
 
-export type RemovalDeps = WebhookDeps & {
-  collector: Collector
-  logDb: LogDb
-  docker: Docker
-  git: Git
-  jobs: Jobs
-  instanceId: string
-}
+export type RemovalDeps = WebhookDeps & RuntimeDeps & { logDb: LogDb; git: Git; jobs: Jobs }
 
 /**
  * Deletes a project and all that Davit made for it; named volumes only when asked. Who calls it has
  * stored the intent, and every step can be repeated: what a crash leaves is taken up at the next start.
  */
-export async function removeProject(
+export const removeProject = (
   deps: RemovalDeps,
   { project, volumes }: { project: Project; volumes: boolean },
-): Promise<Removed[]> {
-  await deps.jobs.cancelAll({ subjectIds: listEnvironmentIds(deps.db, project.id) })
-  const removed = [
-    ...(await tryRemoveWebhook(deps, project)),
-    ...(await removeFromEngine(deps, { kind: 'app', projectId: project.id, volumes })),
-    ...(await removeMirrors(deps, project)),
-    { kind: 'project', name: project.name },
-  ]
-  await removeLogs(deps, { projectId: project.id })
-  deleteProject(deps.db, project.id)
-  return removed
-}
+): Promise<Removed[]> =>
+  removeAlone(project.id, async () => {
+    await deps.jobs.cancelAll({ subjectIds: listEnvironmentIds(deps.db, project.id) })
+    const removed = [
+      ...(await tryRemoveWebhook(deps, project)),
+      ...(await removeFromEngine(deps, { kind: 'app', projectId: project.id, volumes })),
+      ...(await removeMirrors(deps, project)),
+      { kind: 'project', name: project.name },
+    ]
+    await removeLogs(deps, { projectId: project.id })
+    deleteProject(deps.db, project.id)
+    return removed
+  })
 
 /** A provider that does not answer, or refuses, does not hold up what becomes of the project. */
 export async function tryRemoveWebhook(deps: WebhookDeps, project: Project): Promise<Removed[]> {

@@ -12,7 +12,7 @@ import { userOf } from '../web/user-of.ts'
 import { changeProject } from './change.ts'
 import { buildForm, projectUpdateForm } from './forms.ts'
 import { projectJson } from './json.ts'
-import { ownKey, ownProject } from './own-project.ts'
+import { aboutProject, ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
 import { removalRoutes } from './removal-routes.tsx'
 import type { RemovalDeps } from './remove.ts'
@@ -46,7 +46,7 @@ export const projectRoutes = (deps: RemovalDeps) => {
     .put('/projects/:id', ownProject(deps), projectInput, async (c) => {
       const asked = { project: findLiveProject(db, ownKey(c)), input: c.var.input }
       const project = await changeProject(deps, asked)
-      if (!isEmpty(c.var.input)) audit(c, 'project.changed', { object: objectOf(project) })
+      if (!isEmpty(c.var.input)) audit(c, 'project.changed', aboutProject(project))
       return showSaved(c, {
         to: `/projects/${project.id}/settings`,
         ...settings(c, project, emptyDraft),
@@ -67,8 +67,8 @@ export const projectRoutes = (deps: RemovalDeps) => {
         await setWebhookSecret(deps, { project: current, secret: newSecret, signal })
       }
       const project = updateProject(db, id, changes)
-      if (!isEmpty(c.var.input)) audit(c, 'project.changed', { object: objectOf(project) })
-      if (newSecret) audit(c, 'webhook.secret_changed', { object: objectOf(project) })
+      if (!isEmpty(c.var.input)) audit(c, 'project.changed', aboutProject(project))
+      if (newSecret) audit(c, 'webhook.secret_changed', aboutProject(project))
       return showSaved(c, {
         to: `/projects/${project.id}/settings`,
         ...settings(c, project, emptyDraft),
@@ -116,7 +116,5 @@ function withStored(draft: Draft, project: Project): Draft {
   if (refusal === null || 'repository_url' in draft.values) return draft
   return { ...draft, errors: { ...draft.errors, repository_url: refusal } }
 }
-
-const objectOf = ({ id, name }: Project) => ({ kind: 'project', id, name }) as const
 
 const isEmpty = (input: object) => Object.keys(input).length === 0

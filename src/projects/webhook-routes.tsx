@@ -4,7 +4,7 @@ import { AppError, httpStatusOf } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { moveOn, show } from '../web/respond.tsx'
-import { ownKey } from './own-project.ts'
+import { aboutProject, ownKey } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
 import { findLiveProject, findProject } from './store.ts'
 import type { Project } from './store.ts'
@@ -34,18 +34,14 @@ export const webhookRoutes = (deps: WebhookDeps) => {
     .post('/projects/:id/webhook', async (c) => {
       const project = findLiveProject(db, ownKey(c))
       const webhook = await registerWebhook(deps, { project, signal: c.req.raw.signal })
-      audit(c, 'webhook.registered', {
-        object: { kind: 'project', id: project.id, name: project.name },
-      })
+      audit(c, 'webhook.registered', aboutProject(project))
       return changed(c, { project, webhook, created: true })
     })
     .delete('/projects/:id/webhook', async (c) => {
       const project = findLiveProject(db, ownKey(c))
       const { signal } = c.req.raw
       await removeWebhook(deps, { project, signal })
-      audit(c, 'webhook.removed', {
-        object: { kind: 'project', id: project.id, name: project.name },
-      })
+      audit(c, 'webhook.removed', aboutProject(project))
       const left = findProject(db, ownKey(c))
       return changed(c, {
         project: left,

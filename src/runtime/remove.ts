@@ -2,15 +2,19 @@ import { unlessUsed } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
+import { KeyedLock } from '../platform/semaphore.ts'
+import type { RuntimeDeps } from './workload.ts'
 
-type EngineDeps = { docker: Docker; instanceId: string }
-type RemovalDeps = EngineDeps & {
-  /** Resolves when what a container wrote is stored. */
-  collector: { finish: (containerId: string) => Promise<void> }
-}
+type EngineDeps = Pick<RuntimeDeps, 'docker' | 'instanceId'>
 
 /** One thing that was removed: a container, image, network, volume, and others by their callers. */
 export type Removed = { kind: string; name: string }
+
+const removals = new KeyedLock()
+
+/** Works alone on the removal of one thing: a request and the recovery at the start may both ask for it. */
+export const removeAlone = <Result>(id: string, work: () => Promise<Result>) =>
+  removals.run(id, new AbortController().signal, work)
 
 /**
  * Removes what the engine has of a project, an environment or a service, whether it is known in the
@@ -18,7 +22,7 @@ export type Removed = { kind: string; name: string }
  * Containers whose data stays stop at their own pace. What others use stays too. Can be repeated.
  */
 export async function removeFromEngine(
-  deps: RemovalDeps,
+  deps: Pick<RuntimeDeps, 'docker' | 'instanceId' | 'collector'>,
   { kind, volumes, ...of }: Belonging & { kind: 'app' | 'service'; volumes: boolean },
 ): Promise<Removed[]> {
   const { docker, instanceId } = deps
@@ -45,7 +49,7 @@ export async function removeFromEngine(
 
 /** Stops a container, at its own pace where none is given, and removes it when its last lines are kept. */
 export async function stopAndRemove(
-  { docker, collector }: Omit<RemovalDeps, 'instanceId'>,
+  { docker, collector }: Pick<RuntimeDeps, 'docker' | 'collector'>,
   id: string,
   { timeoutSeconds }: { timeoutSeconds: number | null },
 ) {

@@ -1,9 +1,7 @@
 import { auditor } from '../audit/record.ts'
 import { removalForm } from '../projects/forms.ts'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
-import { answerRemoval } from '../projects/removal-report.tsx'
-import { VolumesField } from '../projects/volumes-field.tsx'
-import { ModalForm } from '../web/dialog.tsx'
+import { answerRemoval, RemovalModal } from '../projects/removal.tsx'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
@@ -25,7 +23,14 @@ export const removalRoutes = (deps: RemovalDeps) => {
       const volumes = await volumesOf(deps, { serviceId: service.id })
       return show(c, {
         title: `Delete ${service.name}`,
-        page: () => <DeleteServiceModal service={service} volumes={volumes} />,
+        page: () => (
+          <RemovalModal {...removalOf(service)} volumes={volumes} volumesHint={hint}>
+            <p>
+              Its containers, its network, its settings and its generated passwords are deleted.
+              This can’t be undone.
+            </p>
+          </RemovalModal>
+        ),
         json: () => ({ volumes }),
       })
     })
@@ -44,32 +49,12 @@ export const removalRoutes = (deps: RemovalDeps) => {
         })
       })
       const work = removeService(deps, { service, volumes })
-      return answerRemoval(c, deps, { of: 'service', id, name, work })
+      return answerRemoval(c, work, { ...removalOf(service), patience: deps.config.patience })
     })
 }
 
-type ModalProps = { service: Service; volumes: string[] }
+const hint =
+  'The data in them is lost. Left unticked, they stay on this host: note the passwords that they need first.'
 
-/** Asks whether the volumes go too. */
-const DeleteServiceModal = ({ service, volumes }: ModalProps) => (
-  <ModalForm
-    title={
-      <>
-        Delete <bdi>{service.name}</bdi>?
-      </>
-    }
-    action={servicePath(service)}
-    method="DELETE"
-    submit="Delete service"
-    destructive
-  >
-    <p>
-      Its containers, its network, its settings and its generated passwords are deleted. This can’t
-      be undone.
-    </p>
-    <VolumesField
-      volumes={volumes}
-      hint="The data in them is lost. Left unticked, they stay on this host: note the passwords that they need first."
-    />
-  </ModalForm>
-)
+const removalOf = (service: Service) =>
+  ({ of: 'service', id: service.id, name: service.name, path: servicePath(service) }) as const

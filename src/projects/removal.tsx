@@ -1,0 +1,131 @@
+import type { Context } from 'hono'
+import type { Child } from 'hono/jsx'
+import { report } from '../platform/journal.ts'
+import type { Removed } from '../runtime/remove.ts'
+import { Modal, ModalForm } from '../web/dialog.tsx'
+import { Checkbox, TextField } from '../web/fields-view.tsx'
+import { ButtonLink } from '../web/form.tsx'
+import { show } from '../web/respond.tsx'
+import { within } from '../web/within.ts'
+
+/** What is removed with all that was made for it; `path` is its page. */
+type Removal = { of: 'project' | 'service'; id: string; name: string; path: string }
+
+/** Asks whether it is to be deleted, and whether its volumes are. */
+export const RemovalModal = ({
+  of,
+  name,
+  path,
+  volumes,
+  volumesHint = 'The data in them is lost. Left unticked, they stay on this host.',
+  typed = false,
+  children,
+}: Removal & {
+  volumes: string[]
+  volumesHint?: string
+  /** Whether its name has to be typed. */
+  typed?: boolean
+  children: Child
+}) => (
+  <ModalForm
+    title={
+      <>
+        Delete <bdi>{name}</bdi>?
+      </>
+    }
+    action={path}
+    method="DELETE"
+    submit={`Delete ${of}`}
+    destructive
+  >
+    {children}
+    {volumes.length > 0 && (
+      <>
+        <Checkbox
+          name="volumes"
+          lone
+          label={
+            volumes.length === 1
+              ? 'Delete its volume too'
+              : `Delete its ${volumes.length} volumes too`
+          }
+          hint={volumesHint}
+        />
+        <ul class="names">
+          {volumes.map((volume) => (
+            <li>
+              <code>{volume}</code>
+            </li>
+          ))}
+        </ul>
+      </>
+    )}
+    {typed && (
+      <TextField
+        name=""
+        id="delete-name"
+        label={`Type the ${of}’s name to delete it`}
+        placeholder={name}
+        pattern={name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}
+        autocomplete="off"
+        required
+        autofocus
+      />
+    )}
+  </ModalForm>
+)
+
+/** Waits for a removal as long as a request may take, and shows what is gone, or that it goes on. */
+export async function answerRemoval(
+  c: Context,
+  work: Promise<Removed[]>,
+  { patience, ...removal }: Removal & { patience: number },
+) {
+  const { of, id, name, path } = removal
+  const removed = await within(patience, work)
+  if (!removed) {
+    work.catch((error) => report(`${of} removal failed`, error, { [of]: id }))
+    c.header('Location', path)
+  }
+  const view = {
+    title: `Delete ${name}`,
+    page: () => <RemovalReport {...removal} removed={removed} />,
+    json: () => ({ removed: removed ?? [] }),
+  }
+  return show(c, view, removed ? 200 : 202)
+}
+
+const RemovalReport = ({ of, name, removed }: Removal & { removed: Removed[] | null }) => (
+  <Modal
+    title={
+      <>
+        <bdi>{name}</bdi> {removed ? 'is gone' : 'is being deleted'}
+      </>
+    }
+  >
+    <div class="form">
+      {removed ? (
+        <>
+          <p>This went with it:</p>
+          <ul class="removed">
+            {removed.map((thing) => (
+              <li>
+                <span class="muted">{thing.kind}</span> <code>{thing.name}</code>
+              </li>
+            ))}
+          </ul>
+        </>
+      ) : (
+        <p>
+          Stopping its containers takes a while. The work goes on by itself; the {of} disappears
+          from the list when it is done.
+        </p>
+      )}
+      <div class="form-actions">
+        <ButtonLink href={`/${of}s`} autofocus>
+          To the {of}s
+        </ButtonLink>
+      </div>
+    </div>
+  </Modal>
+)
