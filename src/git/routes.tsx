@@ -12,7 +12,6 @@ import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { addSource } from './add-source.ts'
 import { sourceForm } from './forms.ts'
-import { checkedSourceJson, sourceJson } from './json.ts'
 import type { TokenOwner } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { accessTo } from './source-access.ts'
@@ -109,3 +108,13 @@ function inUse({ name }: Source, projects: { name: string }[]) {
   const message = `The git source ${name} is used by ${names}. With ?confirm=1 they lose it.`
   return new AppError('conflict', message)
 }
+
+const sourceJson = ({ ownerId, ...source }: Source) => source
+
+/** With what the provider says of the token; `rights` is null where it does not tell them. */
+const checkedSourceJson = (source: Source, { login, rights, missing }: TokenOwner) => ({
+  ...sourceJson(source),
+  login: login ?? source.login,
+  rights,
+  missing,
+})

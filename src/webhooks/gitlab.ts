@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import { sameSecret } from '../platform/secrets.ts'
 import type { Provider, Received } from './provider.ts'
-import { commonFields, isZero, messageOf, pathsOf } from './push.ts'
-import { namesIn } from './repository-names.ts'
+import { pushReader } from './push.ts'
 import { isSigned } from './signature.ts'
 
 /** How a signing token begins (Standard Webhooks); the rest of it is the key in base64. */
@@ -11,55 +10,35 @@ const signingToken = 'whsec_'
 /** Seconds by which the sender's clock may differ from ours. */
 const tolerance = 300
 
-const pushPayload = z.object({
-  ...commonFields,
+const fields = {
   object_kind: z.enum(['push', 'tag_push']),
   total_commits_count: z.int().nullish(),
   project: z.object({ default_branch: z.string().nullish() }),
   user_username: z.string().nullish(),
   user_name: z.string().nullish(),
-})
+}
 
 export const gitlab: Provider = {
   name: 'gitlab',
   mediaTypes: ['application/json'],
   eventHeader: 'X-Gitlab-Event',
-  signatureHeaders: ['X-Gitlab-Token', 'webhook-signature'],
   pushEvents: ['Push Hook', 'Tag Push Hook'],
-  members: Object.keys(pushPayload.shape),
-  repositoryMember: 'project',
-  deliveryId: (headers) =>
-    headers.get('Idempotency-Key') ??
-    headers.get('webhook-id') ??
-    headers.get('X-Gitlab-Event-UUID'),
-
+  signatureHeaders: ['X-Gitlab-Token', 'webhook-signature'],
+  idHeaders: ['Idempotency-Key', 'webhook-id', 'X-Gitlab-Event-UUID'],
   isSignedWith: async (secret, received) =>
     secret.startsWith(signingToken)
       ? isSignedByToken(secret.slice(signingToken.length), received)
       : sameSecret(received.headers.get('X-Gitlab-Token') ?? '', secret),
-
-  readNames: (payload) =>
-    'project' in payload
-      ? namesIn(payload.project, {
-          fullName: 'path_with_namespace',
-          addresses: ['git_http_url', 'git_ssh_url', 'web_url'],
-        })
-      : null,
-
-  readPush(payload) {
-    const push = pushPayload.safeParse(payload).data
-    if (!push) return null
-    const commits = push.commits ?? []
-    const total = push.total_commits_count ?? Infinity // of which it lists the newest 20
-    return {
-      ref: push.ref,
-      after: push.after,
-      defaultBranch: push.project.default_branch ?? null,
-      message: messageOf(commits, push.after),
-      pusher: push.user_username ?? push.user_name ?? null,
-      paths: isZero(push.before ?? '0') ? null : pathsOf(commits, { total }),
-    }
+  repository: {
+    member: 'project',
+    fullName: 'path_with_namespace',
+    addresses: ['git_http_url', 'git_ssh_url', 'web_url'],
   },
+  ...pushReader(fields, (push) => ({
+    defaultBranch: push.project.default_branch,
+    pusher: push.user_username ?? push.user_name,
+    total: push.total_commits_count, // of which it lists the newest 20
+  })),
 }
 
 /** From GitLab 19 on: what is signed is the delivery's id, the time and the body. */

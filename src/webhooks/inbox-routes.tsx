@@ -3,7 +3,7 @@ import { auditor } from '../audit/record.ts'
 import { deploymentJson } from '../deployments/json.ts'
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { ownKey } from '../projects/own-project.ts'
+import { aboutProject, ownKey } from '../projects/own-project.ts'
 import { findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { setWebhookSecret, showWebhookSecret } from '../projects/webhook.ts'
@@ -15,10 +15,12 @@ import type { Page } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { DeliveriesPage } from './deliveries-page.tsx'
-import { deliveryJson } from './json.ts'
-import { providersOf } from './providers-of.ts'
-import { replay } from './replay.ts'
+import type { ProviderName } from './provider.ts'
+import { branchOf } from './push.ts'
+import { canReplay, replay } from './replay.ts'
+import { placeOf } from './repository-names.ts'
 import { findDelivery, getSourceProvider, listDeliveries, listMade } from './store.ts'
+import type { Delivery } from './store.ts'
 import { WebhookSetup } from './webhook-setup.tsx'
 
 /** The inbox of a project: what was delivered to it, and the webhook that delivers. */
@@ -49,17 +51,13 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
       const project = findLiveProject(db, ownKey(c))
       const secret = randomToken()
       await setWebhookSecret(deps, { project, secret, signal: c.req.raw.signal })
-      audit(c, 'webhook.secret_changed', {
-        object: { kind: 'project', id: project.id, name: project.name },
-      })
+      audit(c, 'webhook.secret_changed', aboutProject(project))
       return shown(c, { project, secret })
     })
     .post('/projects/:id/webhook-secret/show', (c) => {
       const project = findLiveProject(db, ownKey(c))
       const secret = showWebhookSecret(deps, project)
-      audit(c, 'webhook.secret_shown', {
-        object: { kind: 'project', id: project.id, name: project.name },
-      })
+      audit(c, 'webhook.secret_shown', aboutProject(project))
       return shown(c, { project, secret })
     })
 
@@ -99,9 +97,29 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
   /** Where the provider of this project posts to; all of them when it is not known which one that is. */
   function receiversOf(c: Context, project: Project) {
     const origin = (config.url ?? new URL(c.req.url)).origin
-    return providersOf(project, getSourceProvider(db, project)).map((provider) => ({
-      provider,
-      url: `${origin}/webhooks/${provider}`,
-    }))
+    const host = placeOf(project.repositoryUrl)?.host ?? ''
+    const known = getSourceProvider(db, project) ?? providerOf.get(host)
+    return [known ?? (['github', 'gitlab', 'gitea'] as const)]
+      .flat()
+      .map((provider) => ({ provider, url: `${origin}/webhooks/${provider}` }))
+  }
+}
+
+/** By host, where its name says it. */
+const providerOf = new Map<string, ProviderName>([
+  ['github.com', 'github'],
+  ['gitlab.com', 'gitlab'],
+  ['gitea.com', 'gitea'],
+  ['codeberg.org', 'gitea'],
+])
+
+/** A delivery as programs see it. */
+const deliveryJson = (delivery: Delivery) => {
+  const { push, projectId, commitHash, commitMessage, ...shown } = delivery
+  return {
+    ...shown,
+    branch: shown.ref && branchOf({ ref: shown.ref }),
+    commit: { hash: commitHash, message: commitMessage },
+    canReplay: canReplay(delivery),
   }
 }

@@ -5,6 +5,7 @@ import { readField } from './form-field.ts'
 import { MemberReader } from './members.ts'
 import type { Provider, ProviderName } from './provider.ts'
 import type { Push } from './push.ts'
+import { namesIn } from './repository-names.ts'
 import type { RepositoryNames } from './repository-names.ts'
 import { gitea } from './gitea.ts'
 import { github } from './github.ts'
@@ -31,11 +32,11 @@ export type Payload = {
 /** What a body says, as JSON or as JSON in the field `payload` of a form; members of no use are not read. */
 export async function readPayload(provider: Provider, sent: Sent): Promise<Payload> {
   const found = await findMembers(provider, sent)
-  const { name, repositoryMember } = provider
-  const repository = found.get(repositoryMember) ?? ''
+  const { name, repository: keys } = provider
+  const repository = found.get(keys.member) ?? ''
   const isReadable = repository !== '' && repository.length <= maxRepository
   return {
-    names: isReadable ? readNames(name, textOf([[repositoryMember, repository]])) : null,
+    names: isReadable ? namesIn(parseJson(repository), keys) : null,
     readPush() {
       const args: [typeof name, string] = [name, textOf(found)]
       if (args[1].length <= maxHere) return Promise.resolve(readPush(...args))
@@ -74,18 +75,14 @@ const providers = { gitea, github, gitlab }
 /** Commits of a push, of which no provider lists as many: of more, none is read. */
 const maxCommits = 2500
 
-/** Null when the object names no repository. Throws an AppError when the text is none. */
-export const readNames = (provider: ProviderName, text: string): RepositoryNames | null =>
-  providers[provider].readNames(parseObject(text))
-
 /** Null when the object describes no push. A large one is read by `parse`. */
 export function readPush(provider: ProviderName, text: string): Push | null {
-  const payload = parseObject(text) as { commits?: unknown }
+  const payload = parseJson(text) as { commits?: unknown }
   if (Array.isArray(payload.commits) && payload.commits.length > maxCommits) delete payload.commits
   return providers[provider].readPush(payload)
 }
 
-function parseObject(text: string): object {
+function parseJson(text: string): object {
   try {
     return JSON.parse(text)
   } catch {

@@ -1,6 +1,5 @@
 import type { gitProviders } from '../db/schema.ts'
 import type { Push } from './push.ts'
-import type { RepositoryNames } from './repository-names.ts'
 
 export type ProviderName = (typeof gitProviders)[number]
 
@@ -21,17 +20,16 @@ export type Provider = {
   /** The header that names the event, and its values for a push to a branch or a tag. */
   eventHeader: string
   pushEvents: string[]
-  /** The outermost members of the body that are read, and the one of them that names the repository. */
-  members: string[]
-  repositoryMember: string
   /** The headers of which one proves who sent it. */
   signatureHeaders: string[]
-  /** The sender's own id of the delivery: it is the same when it is sent again. */
-  deliveryId: (headers: Headers) => string | null
+  /** The first of these headers is the sender's own id of the delivery: the same when it is sent again. */
+  idHeaders: string[]
   /** Whether who sent this knows the project's secret. */
   isSignedWith: (secret: string, received: Received) => Promise<boolean>
-  /** The names of the repository that it tells of, or null when it names none. */
-  readNames: (payload: object) => RepositoryNames | null
+  /** The member of the body that names the repository, and where in it the names are. */
+  repository: { member: string; fullName: string; addresses: string[] }
+  /** The outermost members of the body that are read. */
+  members: string[]
   /** The push that the body describes, or null when it describes none. */
   readPush: (payload: object) => Push | null
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isCommit } from '../git/ref-names.ts'
+import type { Provider } from './provider.ts'
 
 /** A push to a branch or a tag, whichever provider told of it. */
 export type Push = {
@@ -35,7 +36,7 @@ const pathList = z
   .nullish()
 
 /** A commit of any of the providers: they share these names. */
-export const commit = z.object({
+const commit = z.object({
   id: z.string(),
   message: z.string().nullish(),
   added: pathList,
@@ -43,14 +44,51 @@ export const commit = z.object({
   removed: pathList,
 })
 
-export type Commit = z.infer<typeof commit>
+type Commit = z.infer<typeof commit>
 
-/** What the push of every provider has. */
-export const commonFields = {
+/** What the push of every provider has; GitLab alone sends no `head_commit`. */
+const commonFields = {
   ref: z.string().min(1).max(1000),
   before: z.string().nullish(),
   after: z.string().refine(isCommit),
   commits: z.array(commit).nullish(),
+  head_commit: commit.nullish(),
+}
+
+type Payload<Fields extends z.ZodRawShape> = z.output<z.ZodObject<typeof commonFields>> &
+  z.output<z.ZodObject<Fields>>
+
+/** What is left to each provider: `total` is how many commits there are, where that is known. */
+type Facts = {
+  defaultBranch: string | null | undefined
+  pusher: string | null | undefined
+  total: number | null | undefined
+}
+
+/** Reads the push of a provider that has these fields too. */
+export function pushReader<Fields extends z.ZodRawShape>(
+  fields: Fields,
+  factsOf: (payload: Payload<Fields> & { commits: Commit[] }) => Facts,
+): Pick<Provider, 'members' | 'readPush'> {
+  const schema = z.object({ ...commonFields, ...fields })
+  return {
+    members: Object.keys(schema.shape),
+    readPush(payload) {
+      const push = schema.safeParse(payload).data as Payload<Fields> | undefined
+      if (!push) return null
+      const { ref, after, before, head_commit } = push
+      const commits = push.commits ?? []
+      const { defaultBranch = null, pusher = null, total } = factsOf({ ...push, commits })
+      return {
+        ref,
+        after,
+        defaultBranch,
+        message: head_commit?.message ?? messageOf(commits, after),
+        pusher,
+        paths: isZero(before ?? '0') ? null : pathsOf(commits, { total: total ?? Infinity }),
+      }
+    },
+  }
 }
 
 /** A commit that names so many files may have been cut short. */
@@ -63,7 +101,7 @@ const maxPathsSize = 500_000
  * The paths that a push touches, or null when they are not all there: some commits were left out, or
  * one lists no file, as providers do where the list would be long. Nor are those of a push beyond measure.
  */
-export function pathsOf(commits: Commit[], { total }: { total: number }) {
+function pathsOf(commits: Commit[], { total }: { total: number }) {
   if (commits.length === 0 || commits.length < total) return null
   const touched = commits.map(({ added, modified, removed }) =>
     [added, modified, removed].flatMap((paths) => paths ?? []),
@@ -74,5 +112,5 @@ export function pathsOf(commits: Commit[], { total }: { total: number }) {
 }
 
 /** The message of the commit at the head of the push. */
-export const messageOf = (commits: Commit[], head: string) =>
+const messageOf = (commits: Commit[], head: string) =>
   (commits.find(({ id }) => id === head) ?? commits.at(-1))?.message ?? null

@@ -178,6 +178,6 @@ function secretOf({ secrets }: ReceiveDeps, { id, webhookSecret }: Named) {
 
 /** A sender without ids of its own sends each delivery once. */
 function idOf(provider: Provider, headers: Headers) {
-  const id = provider.deliveryId(headers) ?? ''
+  const id = provider.idHeaders.map((name) => headers.get(name)).find((id) => id !== null) ?? ''
   return /^[\x21-\x7e]{1,200}$/.test(id) ? id : Bun.randomUUIDv7()
 }

@@ -40,3 +40,9 @@ export function hexSignature(header: string | null, prefix = ''): Buffer[] {
   const digits = header.slice(prefix.length)
   return /^[0-9a-f]{64}$/.test(digits) ? [Buffer.from(digits, 'hex')] : []
 }
+
+/** Whether the header is the HMAC of the body, in that shape. */
+export const isSignedInHex = (
+  header: string | null,
+  { key, body, prefix = '' }: { key: string; body: Buffer; prefix?: string },
+) => isSigned({ key, pieces: [body], signatures: hexSignature(header, prefix) })
