@@ -4,7 +4,7 @@ import { grantForm, userRemovalForm, userUpdateForm } from '../admin/forms.ts'
 import type { Config } from '../config.ts'
 import { containerLogQuery } from '../containers/log-forms.ts'
 import { usageQuery } from '../containers/usage/forms.ts'
-import { triggerForm } from '../deployments/forms.ts'
+import { triggerForm } from '../deployments/trigger.ts'
 import {
   environmentForm,
   environmentUpdateForm,

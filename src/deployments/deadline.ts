@@ -7,15 +7,11 @@ export async function withinDeadline<Result>(
   work: (run: Run) => Promise<Result>,
 ): Promise<Result> {
   const { buildTimeout } = run.config
-  const over = new AbortController()
-  const timer = setTimeout(() => over.abort(), buildTimeout)
-  const signal = AbortSignal.any([run.signal, over.signal])
+  const over = AbortSignal.timeout(buildTimeout)
   try {
-    return await work({ ...run, signal })
+    return await work({ ...run, signal: AbortSignal.any([run.signal, over]) })
   } catch (error) {
-    throw over.signal.aborted && !run.signal.aborted ? tookTooLong(buildTimeout) : error
-  } finally {
-    clearTimeout(timer)
+    throw over.aborted && !run.signal.aborted ? tookTooLong(buildTimeout) : error
   }
 }
 

@@ -1,11 +1,11 @@
 import type { deployments, environments, projects } from '../db/schema.ts'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
 import { CommitRef, Fact, PageHead } from '../web/components.tsx'
-import { PostForm } from '../web/form.tsx'
-import { ExternalIcon } from '../web/icons.tsx'
+import { Button, PostForm } from '../web/form.tsx'
+import { WarningIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
-import { DeploymentError } from './deployment-error.tsx'
+import { AppAddress } from './overview.tsx'
 import { canRollBackTo } from './rollback.ts'
 import { StepTimeline } from './step-timeline.tsx'
 import { isEnded } from './store.ts'
@@ -95,12 +95,25 @@ const Refresh = ({ deployment }: { deployment: Deployment }) => (
   />
 )
 
-const AppAddress = ({ url }: { url: string }) => (
-  <a class="app-link" href={url} rel="noreferrer" target="_blank">
-    {url.replace(/^https?:\/\//, '')}
-    <ExternalIcon />
-    <span class="visually-hidden">(opens in a new tab)</span>
-  </a>
+/** Why a deployment failed, and what to do next. */
+const DeploymentError = ({
+  deployment: { errorStep, errorCode, errorMessage, errorHint },
+}: Pick<Props, 'deployment'>) => (
+  <div class="failure">
+    <WarningIcon />
+    <div>
+      <h2>
+        {errorStep ? `Failed while ${errorStep}` : 'Failed'}
+        {errorCode && <code>{errorCode}</code>}
+      </h2>
+      <p dir="auto">{errorMessage ?? 'The log below says more.'}</p>
+      {errorHint && (
+        <p class="failure-hint" dir="auto">
+          {errorHint}
+        </p>
+      )}
+    </div>
+  </div>
 )
 
 const Actions = ({ deployment, isCancelling }: Pick<Props, 'deployment' | 'isCancelling'>) => {
@@ -108,30 +121,24 @@ const Actions = ({ deployment, isCancelling }: Pick<Props, 'deployment' | 'isCan
   if (!isEnded(deployment.status))
     return (
       <PostForm action={`${path}/cancel`}>
-        <button type="submit" class="btn" data-variant="destructive" disabled={isCancelling}>
+        <Button variant="destructive" disabled={isCancelling}>
           Cancel
-        </button>
+        </Button>
       </PostForm>
     )
   return (
     <>
       {deployment.status !== 'running' && canRollBackTo(deployment) && (
         <PostForm action={`${path}/rollback`}>
-          <button type="submit" class="btn" data-variant="outline">
-            Roll back to this
-          </button>
+          <Button variant="outline">Roll back to this</Button>
         </PostForm>
       )}
       <PostForm action={`/projects/${deployment.projectId}/deployments`}>
         <input type="hidden" name="environment_id" value={deployment.environmentId} />
         {deployment.branch && <input type="hidden" name="branch" value={deployment.branch} />}
-        <button
-          type="submit"
-          class="btn"
-          {...(deployment.status !== 'failed' && { 'data-variant': 'outline' })}
-        >
+        <Button variant={deployment.status === 'failed' ? undefined : 'outline'}>
           Deploy again
-        </button>
+        </Button>
       </PostForm>
     </>
   )

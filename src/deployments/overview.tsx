@@ -1,5 +1,6 @@
 import type { deployments, environments, projects } from '../db/schema.ts'
 import { CommitRef, EmptyState } from '../web/components.tsx'
+import { ButtonLink } from '../web/form.tsx'
 import { ExternalIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
@@ -87,24 +88,22 @@ const EnvironmentCard = ({
     {!project.deletingAt && (
       <footer>
         <DeployEnvironmentButton project={project} environment={environment} />
-        <a
-          class="btn"
-          data-variant="ghost"
-          data-size="sm"
+        <ButtonLink
+          variant="ghost"
+          small
           href={`/projects/${project.id}/envs/${environment.id}/output`}
           aria-label={`Logs of ${environment.name}`}
         >
           Logs
-        </a>
-        <a
-          class="btn"
-          data-variant="ghost"
-          data-size="sm"
+        </ButtonLink>
+        <ButtonLink
+          variant="ghost"
+          small
           href={`/envs/${environment.id}/variables`}
           aria-label={`Variables of ${environment.name}`}
         >
           Variables
-        </a>
+        </ButtonLink>
       </footer>
     )}
   </li>
@@ -114,16 +113,19 @@ const EnvironmentCard = ({
 export const AppLink = ({ current, url }: { current: Deployment | null; url: string | null }) => {
   if (url === null) return <p class="muted">Worker, without a port</p>
   if (!current) return <p class="muted">Will be at {hostOf(url)}</p>
-  const where = current.url ?? url // what runs stays where it was published
   return (
     <p>
-      <a class="app-link" href={where} rel="noreferrer" target="_blank">
-        {hostOf(where)}
-        <ExternalIcon />
-        <span class="visually-hidden">(opens in a new tab)</span>
-      </a>
+      <AppAddress url={current.url ?? url /* what runs stays where it was published */} />
     </p>
   )
 }
+
+export const AppAddress = ({ url }: { url: string }) => (
+  <a class="app-link" href={url} rel="noreferrer" target="_blank">
+    {hostOf(url)}
+    <ExternalIcon />
+    <span class="visually-hidden">(opens in a new tab)</span>
+  </a>
+)
 
 const hostOf = (url: string) => url.replace(/^https?:\/\//, '')

@@ -5,12 +5,13 @@ import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
 import { findEnvironment, listEnvironments } from '../environments/store.ts'
 import type { Masks } from '../logs/masks.ts'
-import { deploymentPath } from '../projects/deployment-list.tsx'
+import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
 import { getJob } from '../jobs/store.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
+import { EmptyState, MoreLink } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
@@ -21,7 +22,6 @@ import { endsWithin } from '../web/within.ts'
 import { cancelDeployment } from './cancel.ts'
 import { DeploymentPage } from './deployment-page.tsx'
 import { DeploymentStatus } from './deployment-status.tsx'
-import { triggerForm } from './forms.ts'
 import { deploymentJson } from './json.ts'
 import { tail } from '../logs/answer-log.tsx'
 import { listLastLines } from '../logs/read-log.ts'
@@ -29,9 +29,8 @@ import { getExtent } from '../logs/store.ts'
 import { rollBack } from './rollback.ts'
 import { findDeployment, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
-import { refuseWithoutRoom, triggerDeployment } from './trigger.ts'
+import { refuseWithoutRoom, triggerDeployment, triggerForm } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
-import { DeploymentsTab } from './views.tsx'
 
 /** What a token must be given to deploy other code than the project's: what would change it for good. */
 const toRepoint = { method: 'PUT', path: '/projects/:id' }
@@ -63,7 +62,14 @@ export const deploymentRoutes = (
             tab="deployments"
             environments={listEnvironments(db, project.id)}
           >
-            <DeploymentsTab project={project} {...list} />
+            {list.items.length === 0 ? (
+              <EmptyState title="Nothing deployed yet">
+                <p>Press Deploy, and watch the repository become a running app.</p>
+              </EmptyState>
+            ) : (
+              <DeploymentList items={list.items} />
+            )}
+            <MoreLink href={`/projects/${project.id}/deployments`} nextCursor={list.nextCursor} />
           </ProjectFrame>
         ),
         json: () => ({

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import { findUser } from '../accounts/user-store.ts'
+import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
@@ -6,24 +8,34 @@ import type { Logs } from '../logs/logs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { branchOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import { isCommit } from '../git/ref-names.ts'
 import { limits, refuseMore } from '../platform/limits.ts'
+import { branchName, repositoryUrl } from '../projects/forms.ts'
 import type { Project } from '../projects/store.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
+import { line } from '../web/fields.ts'
 import type { Deployment } from './store.ts'
 import { supersedeOlder, tellSuperseded } from './waiting.ts'
 import type { Queued } from './waiting.ts'
 import { countWaiting, insertWaiting } from './waiting-store.ts'
 
-export type Trigger = {
+/** The environment is by default the project's first. */
+export const triggerForm = (config: Config) =>
+  z.object({
+    environmentId: line('the id of an environment', { max: 100 }).nullish(),
+    repositoryUrl: repositoryUrl(config).nullish(),
+    branch: branchName.nullish(),
+    commit: line('a commit', { max: 64 })
+      .refine(isCommit, 'wants the full hash of a commit, 40 or 64 hex digits.')
+      .transform((hash) => hash.toLowerCase())
+      .nullish(),
+  })
+
+type Trigger = z.output<ReturnType<typeof triggerForm>> & {
   project: Project
   trigger: Deployment['trigger']
   /** E-mail of the user, or what else caused it. */
   triggeredBy: string
-  /** Default: the project's first. */
-  environmentId?: string | null | undefined
-  repositoryUrl?: string | null | undefined
-  branch?: string | null | undefined
-  commit?: string | null | undefined
   /** The deployment to go back to: its image is used as it is. */
   rollbackTo?: Deployment
 }

@@ -10,7 +10,7 @@ import { Bases } from './bases.ts'
 import { prepare } from './prepare.ts'
 import type { Prepared } from './prepare.ts'
 import { RemoteFiles } from './remote-files.ts'
-import { checkRoom } from './room.ts'
+import { checkRoom } from './clone.ts'
 
 /** Builds the commit's Dockerfile into an image of the deployment's own; returns its reference. */
 export async function build(run: Run, snapshot: Snapshot): Promise<string> {
