@@ -13,8 +13,9 @@ export type Removed = { kind: string; name: string }
 const removals = new KeyedLock()
 
 /** Works alone on the removal of one thing: a request and the recovery at the start may both ask for it. */
-export const removeAlone = <Result>(id: string, work: () => Promise<Result>) =>
-  removals.run(id, new AbortController().signal, work)
+export function removeAlone<Result>(id: string, work: () => Promise<Result>) {
+  return removals.run(id, new AbortController().signal, work)
+}
 
 /**
  * Removes what the engine has of a project, an environment or a service, whether it is known in the
