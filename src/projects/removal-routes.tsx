@@ -1,4 +1,3 @@
-import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
@@ -18,12 +17,12 @@ export const removalRoutes = (deps: RemovalDeps) => {
   return factory
     .createApp()
     .get('/projects/:id/delete', async (c) => {
-      const { removal } = find(c)
-      const volumes = await volumesOf(deps, { projectId: removal.id })
+      const { id, name } = findProject(deps.db, ownKey(c))
+      const volumes = await volumesOf(deps, { projectId: id })
       return show(c, {
-        title: `Delete ${removal.name}`,
+        title: `Delete ${name}`,
         page: () => (
-          <RemovalModal {...removal} volumes={volumes} typed>
+          <RemovalModal of="project" id={id} name={name} volumes={volumes} typed>
             <p>
               Its containers, their images, its network, its mirror of the repository, its
               deployments and their logs are deleted. This can’t be undone.
@@ -34,22 +33,17 @@ export const removalRoutes = (deps: RemovalDeps) => {
       })
     })
     .delete('/projects/:id', async (c) => {
-      const { project, removal } = find(c)
+      const project = findProject(deps.db, ownKey(c))
+      const { id, name } = project
       const asked = await bodyOrQuery(c, removalForm)
       const volumes = asked.volumes ?? project.deletingVolumes
       await refuseWithoutEngine(deps)
       deps.db.transaction(() => {
         const deletingAt = project.deletingAt ?? new Date()
-        updateProject(deps.db, project.id, { deletingAt, deletingVolumes: volumes })
+        updateProject(deps.db, id, { deletingAt, deletingVolumes: volumes })
         audit(c, 'project.deleted', aboutProject(project))
       })
       const work = removeProject(deps, { project, volumes })
-      return answerRemoval(c, work, { ...removal, patience: deps.config.patience })
+      return answerRemoval(c, work, { of: 'project', id, name, patience: deps.config.patience })
     })
-
-  function find(c: Context) {
-    const project = findProject(deps.db, ownKey(c))
-    const { id, name } = project
-    return { project, removal: { of: 'project', id, name, path: `/projects/${id}` } as const }
-  }
 }

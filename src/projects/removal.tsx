@@ -8,14 +8,14 @@ import { ButtonLink } from '../web/form.tsx'
 import { show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
 
-/** What is removed with all that was made for it; `path` is its page. */
-type Removal = { of: 'project' | 'service'; id: string; name: string; path: string }
+/** What is removed with all that was made for it. */
+type Removal = { of: 'project' | 'service'; id: string; name: string }
 
 /** Asks whether it is to be deleted, and whether its volumes are. */
 export const RemovalModal = ({
   of,
+  id,
   name,
-  path,
   volumes,
   volumesHint = 'The data in them is lost. Left unticked, they stay on this host.',
   typed = false,
@@ -33,7 +33,7 @@ export const RemovalModal = ({
         Delete <bdi>{name}</bdi>?
       </>
     }
-    action={path}
+    action={`/${of}s/${id}`}
     method="DELETE"
     submit={`Delete ${of}`}
     destructive
@@ -81,11 +81,11 @@ export async function answerRemoval(
   work: Promise<Removed[]>,
   { patience, ...removal }: Removal & { patience: number },
 ) {
-  const { of, id, name, path } = removal
+  const { of, id, name } = removal
   const removed = await within(patience, work)
   if (!removed) {
-    work.catch((error) => report(`${of} removal failed`, error, { [of]: id }))
-    c.header('Location', path)
+    work.catch((error) => report(`a ${of} was not removed`, error, { [of]: id }))
+    c.header('Location', `/${of}s/${id}`)
   }
   const view = {
     title: `Delete ${name}`,

@@ -5,11 +5,10 @@ import { answerRemoval, RemovalModal } from '../projects/removal.tsx'
 import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
-import { ownService, servicePath, servicePattern } from './own-service.ts'
+import { ownService, servicePattern } from './own-service.ts'
 import { removeService } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { updateService } from './store.ts'
-import type { Service } from './store.ts'
 
 /** The end of an instance: it is asked about, then goes with all that was made for it. */
 export const removalRoutes = (deps: RemovalDeps) => {
@@ -19,12 +18,12 @@ export const removalRoutes = (deps: RemovalDeps) => {
   return factory
     .createApp()
     .get(`${servicePattern}/delete`, async (c) => {
-      const service = ownService(deps, c)
-      const volumes = await volumesOf(deps, { serviceId: service.id })
+      const { id, name } = ownService(deps, c)
+      const volumes = await volumesOf(deps, { serviceId: id })
       return show(c, {
-        title: `Delete ${service.name}`,
+        title: `Delete ${name}`,
         page: () => (
-          <RemovalModal {...removalOf(service)} volumes={volumes} volumesHint={hint}>
+          <RemovalModal of="service" id={id} name={name} volumes={volumes} volumesHint={hint}>
             <p>
               Its containers, its network, its settings and its generated passwords are deleted.
               This can’t be undone.
@@ -49,12 +48,9 @@ export const removalRoutes = (deps: RemovalDeps) => {
         })
       })
       const work = removeService(deps, { service, volumes })
-      return answerRemoval(c, work, { ...removalOf(service), patience: deps.config.patience })
+      return answerRemoval(c, work, { of: 'service', id, name, patience: deps.config.patience })
     })
 }
 
 const hint =
   'The data in them is lost. Left unticked, they stay on this host: note the passwords that they need first.'
-
-const removalOf = (service: Service) =>
-  ({ of: 'service', id: service.id, name: service.name, path: servicePath(service) }) as const
