@@ -17,13 +17,16 @@ export type Entry = { template: string; about: About }
 /** A file of the operator's directory that can't be used, and why. */
 export type Refused = { file: string; message: string }
 
-type File = { template: string; file: string; path: string; extra: boolean }
-type Listed = { stamp: string; entry: Entry } | { stamp: string; refused: Refused }
+type File = { template: string; file: string; path: string; isOwn: boolean; refusal?: string }
+
+/** What a file says of itself, or why it can't be used, until its stamp is another one. */
+type Looked = { stamp: string; about?: About; refusal?: string }
 
 /** Davit's own templates and those of `DAVIT_TEMPLATES_DIR`, read when they are first asked for. */
 export class Catalogue {
   readonly #extraDirectory: string | null
-  readonly #listed = new Map<string, Listed>()
+  /** By path. */
+  readonly #looked = new Map<string, Looked>()
 
   constructor({ templatesDir }: Pick<Config, 'templatesDir'>) {
     this.#extraDirectory = templatesDir
@@ -31,12 +34,12 @@ export class Catalogue {
 
   /** All by name; a file of the operator's takes the place of Davit's own of that name. */
   async list(): Promise<{ entries: Entry[]; refused: Refused[] }> {
-    const { files, refused } = await this.#files()
     const entries = new Map<string, Entry>()
-    for (const file of files) {
-      const listed = await this.#look(file)
-      if ('entry' in listed) entries.set(file.template, listed.entry)
-      else refused.push(listed.refused)
+    const refused: Refused[] = []
+    for (const file of await this.#files()) {
+      const { about, refusal } = await this.#look(file)
+      if (about) entries.set(file.template, { template: file.template, about })
+      else refused.push({ file: file.file, message: refusal! })
     }
     const sorted = [...entries.values()].toSorted((a, b) => byText(a.about.name, b.about.name))
     return { entries: sorted, refused }
@@ -44,73 +47,47 @@ export class Catalogue {
 
   /** The template with its text, for one instance to keep. Throws `not_found` for an unknown name. */
   async open(name: string): Promise<{ compose: string; file: Template }> {
-    const { files } = await this.#files()
-    const named = files.filter(({ template }) => template === name).toReversed()
-    for (const file of named) {
-      if (file.extra && 'refused' in (await this.#look(file))) continue
+    for (const file of (await this.#files()).toReversed()) {
+      if (file.template !== name || !(await this.#look(file)).about) continue
       const compose = await textOf(file)
       return { compose, file: readTemplate(compose, { file: file.file }) }
     }
     throw new AppError('not_found', 'The catalogue has no template of this name.')
   }
 
-  async #files() {
-    const own = (await readdir(ownDirectory)).map((file) => fileIn(ownDirectory, file, false))
-    const extra = await this.#extraFiles()
-    return { files: [...own, ...extra.files], refused: extra.refused }
-  }
-
-  async #extraFiles(): Promise<{ files: File[]; refused: Refused[] }> {
+  async #files(): Promise<File[]> {
+    const own = (await readdir(ownDirectory)).map((file) => fileIn(ownDirectory, file))
     const directory = this.#extraDirectory
-    if (directory === null) return { files: [], refused: [] }
-    const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => error)
-    if (names instanceof Error) {
-      const message = `This directory can’t be read (${names.code}). Check DAVIT_TEMPLATES_DIR.`
-      return { files: [], refused: [this.#report(directory, { file: directory, message })] }
-    }
-    const found = names
-      .filter((file) => /\.ya?ml$/.test(file))
-      .toSorted()
-      .map((file) => fileIn(directory, file, true))
-    const refused = found.flatMap(({ file, path, template }) => {
-      const message = refuseName(template)
-      return message ? [this.#report(path, { file, message })] : []
-    })
-    return { files: found.filter(({ template }) => !refuseName(template)), refused }
+    if (directory === null) return own
+    const extra = await readdir(directory).then(
+      (names) =>
+        names.filter((file) => /\.ya?ml$/.test(file)).map((file) => fileIn(directory, file)),
+      ({ code }: NodeJS.ErrnoException) => [unreadable(directory, code)],
+    )
+    return [...own, ...extra.toSorted((a, b) => byText(a.file, b.file))]
   }
 
-  /** What the list says of a file, until the file changes. */
-  async #look(file: File): Promise<Listed> {
-    const stamp = file.extra ? await stampOf(file) : ''
-    const known = this.#listed.get(file.path)
+  /** Reports each trouble to the operator once. */
+  async #look(file: File): Promise<Looked> {
+    const known = this.#looked.get(file.path)
+    const stamp = file.isOwn ? '' : await stampOf(file)
     if (known?.stamp === stamp) return known
-    const listed = await lookAt(file, stamp)
-    if ('refused' in listed) this.#report(file.path, listed.refused)
-    this.#listed.set(file.path, listed)
-    return listed
-  }
-
-  /** Tells the operator once of each trouble. */
-  #report(path: string, refused: Refused) {
-    const told = this.#listed.get(path)
-    if (!told || !('refused' in told) || told.refused.message !== refused.message)
-      journal.warn('a template is not used', { file: path, reason: refused.message })
-    this.#listed.set(path, { stamp: '', refused })
-    return refused
+    const looked = { stamp, ...(await lookAt(file)) }
+    if (looked.refusal && looked.refusal !== known?.refusal)
+      journal.warn('a template is not used', { file: file.path, reason: looked.refusal })
+    this.#looked.set(file.path, looked)
+    return looked
   }
 }
 
-async function lookAt(file: File, stamp: string): Promise<Listed> {
-  const { template, file: name } = file
-  if (!file.extra) return { stamp, entry: { template, about: aboutOf(await textOf(file)) } }
+async function lookAt(file: File): Promise<Omit<Looked, 'stamp'>> {
+  if (file.isOwn) return { about: aboutOf(await textOf(file)) }
+  const refusal = file.refusal ?? refuseName(file.template)
+  if (refusal) return { refusal }
   try {
-    return {
-      stamp,
-      entry: { template, about: readTemplate(await textOf(file), { file: name }).about },
-    }
+    return { about: readTemplate(await textOf(file), { file: file.file }).about }
   } catch (error) {
-    const message = error instanceof AppError ? error.message : `${name} can’t be read.`
-    return { stamp, refused: { file: name, message } }
+    return { refusal: error instanceof AppError ? error.message : `${file.file} can’t be read.` }
   }
 }
 
@@ -126,11 +103,18 @@ const stampOf = ({ path }: File) =>
     () => 'gone',
   )
 
-const fileIn = (directory: string, file: string, extra: boolean): File => ({
+const fileIn = (directory: string, file: string): File => ({
   template: file.replace(/\.ya?ml$/, ''),
   file,
   path: join(directory, file),
-  extra,
+  isOwn: directory === ownDirectory,
+})
+
+/** Stands where the files of the operator's directory would. */
+const unreadable = (directory: string, code: string | undefined): File => ({
+  ...fileIn(directory, ''),
+  file: directory,
+  refusal: `This directory can’t be read (${code}). Check DAVIT_TEMPLATES_DIR.`,
 })
 
 /** Names stand in addresses, where these mean something else. */
