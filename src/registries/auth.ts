@@ -20,7 +20,7 @@ export function authFor(
   const registry = getRegistryOf(db, { ownerId, host: registryOf(image) })
   if (!registry) return undefined
   try {
-    const password = secrets.open(registry.sealed, sealedAs(registry.id))
+    const password = secrets.open(registry.password, sealedAs(registry.id))
     return { username: registry.username, password, serveraddress: serverAddress(registry.host) }
   } catch (cause) {
     throw new Failure(

@@ -4,8 +4,11 @@ import { cancelled, stopping } from '../jobs/jobs.ts'
 import type { GivenUp, Jobs, Work } from '../jobs/jobs.ts'
 import { hasJob, insertJob, listJobIds, putBackJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
+import { openServiceSecrets } from '../logs/mask-store.ts'
+import { masking } from '../logs/mask.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
+import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { removeFromEngine, removeUnused, volumesOf } from '../runtime/remove.ts'
 import { restartLive } from '../runtime/restart.ts'
@@ -15,7 +18,6 @@ import type { Doing } from './bring-up.ts'
 import { componentsOf } from './definition.ts'
 import { withLog } from './job-log.ts'
 import type { JobLogDeps } from './job-log.ts'
-import { explainStart } from './explain.ts'
 import { observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
 import { settle, workloadOf } from './state.ts'
@@ -94,9 +96,8 @@ async function tryJob(deps: JobDeps, doing: Doing) {
     await verbs[job.kind as Kind](deps, doing)
   } catch (error) {
     if (signal.reason === stopping) return void putBackJob(deps.db, job.id)
-    const why = await explainStart(deps, { id, error, signal })
-    if (why.errorCode === 'internal')
-      report(`a service did not ${job.kind}`, error, { service: id })
+    const why = signal.reason === cancelled ? wasCancelled : explain(error, startFailed)
+    if (why.code === 'internal') report(`a service did not ${job.kind}`, error, { service: id })
     await fail(deps, { service, job, why, volumes, signal: undo })
   }
   // what happened meanwhile was left to the job
@@ -106,10 +107,12 @@ async function tryJob(deps: JobDeps, doing: Doing) {
   )
 }
 
+const startFailed = { subject: 'service', what: 'Start failed' } as const
+
 type Failed = {
   service: Service
   job: Job
-  why: Awaited<ReturnType<typeof explainStart>>
+  why: Failure
   /** Those that were there before. */
   volumes?: string[] | undefined
   signal: AbortSignal
@@ -122,14 +125,18 @@ type Failed = {
  */
 async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: Failed) {
   const { id } = service
-  const hasChanged = job.kind === 'change'
-  const store = hasChanged
+  const isChange = job.kind === 'change'
+  const mask = maskOf(deps, id)
+  const undone = isChange && !goesBack(job.input!) ? 'The change was undone. ' : ''
+  const error = {
+    errorStep: getService(deps.db, id)?.status ?? null,
+    errorCode: why.code,
+    errorMessage: undone + mask(why.message),
+    errorHint: mask(why.hint),
+  }
+  const store = isChange
     ? await forgetChange(deps, service, job.input!).catch(() => undefined)
     : undefined
-  const errorMessage =
-    hasChanged && !goesBack(job.input!)
-      ? `The change was undone. ${why.errorMessage}`
-      : why.errorMessage
   let status: Service['status'] = 'failed'
   try {
     await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
@@ -142,7 +149,16 @@ async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: F
     report('a failed start left something behind', error, { service: id })
     if (job.kind !== 'start') status = 'unhealthy' // until it can be looked at
   }
-  settle(deps, { job, store }, status, { ...why, errorMessage })
+  settle(deps, { job, store }, status, error)
+}
+
+/** An engine repeats what it was asked for, secrets too. */
+function maskOf(deps: ServiceDeps, id: string) {
+  try {
+    return masking(openServiceSecrets(deps, id))
+  } catch {
+    return (text: string) => text // values that can't be read were sent to no engine
+  }
 }
 
 /** What runs again after a change that was undone is waited for. */
@@ -174,14 +190,18 @@ async function giveUp(
 ) {
   const service = getService(deps.db, job.subjectId)
   if (!service) return
-  const ended = new AbortController()
-  ended.abort(why === 'cancelled' ? cancelled : reasons(service)[why])
-  const error = await explainStart(deps, { id: service.id, error: null, signal: ended.signal })
-  await fail(deps, { service, job, why: error, signal })
+  await fail(deps, { service, job, why: reasons(service)[why], signal })
   signal.throwIfAborted() // what is not looked at is left to the next process
 }
 
+const wasCancelled = new Failure(
+  'cancelled',
+  'It was cancelled.',
+  'Start it again when you want it.',
+)
+
 const reasons = ({ status }: Service) => ({
+  cancelled: wasCancelled,
   interrupted: new Failure(
     'interrupted',
     `Davit ended twice while the service was ${status}.`,

@@ -1,5 +1,5 @@
-import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, isNull, lt } from 'drizzle-orm'
-import { countRows } from '../db/queries.ts'
+import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import { servicePorts, services } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
@@ -8,71 +8,47 @@ import type { Page } from '../web/paging.ts'
 
 export { serviceStatuses } from '../db/schema.ts'
 
-/** An instance without the values of its variables: those are opened on their own. */
-export type Service = Omit<typeof services.$inferSelect, 'values' | 'secretValues'>
+/** An instance; the values of its variables are sealed. */
+export type Service = typeof services.$inferSelect
 export type ServiceStatus = Service['status']
 export type Changes = Partial<typeof services.$inferInsert>
 export type ServicePort = Omit<typeof servicePorts.$inferSelect, 'serviceId' | 'position'>
 
-const { values: sealed, secretValues, ...shown } = getTableColumns(services)
+const ownedBy = (ownerId: string) => eq(services.ownerId, ownerId)
 
 /** Someone else's instance and a missing one look the same from outside. */
 export function findService(db: Db, { id, ownerId }: { id: string; ownerId: string }): Service {
-  const service = db
-    .select(shown)
-    .from(services)
-    .where(and(eq(services.id, id), eq(services.ownerId, ownerId)))
-    .get()
+  const service = getRow(db, services, and(eq(services.id, id), ownedBy(ownerId)))
   if (!service) throw notFound('service')
   return service
 }
 
 /** Undefined once it was deleted. */
-export const getService = (db: Db, id: string): Service | undefined =>
-  db.select(shown).from(services).where(eq(services.id, id)).get()
+export const getService = (db: Db, id: string) => getRow(db, services, eq(services.id, id))
 
 /** A page of a user's instances with one row too many, newest first. */
-export const listServices = (
-  db: Db,
-  { ownerId, cursor, limit }: { ownerId: string } & Page,
-): Service[] =>
-  db
-    .select(shown)
-    .from(services)
-    .where(and(eq(services.ownerId, ownerId), cursor ? lt(services.id, cursor) : undefined))
-    .orderBy(desc(services.id))
-    .limit(limit + 1)
-    .all()
+export const listServices = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>
+  listPage(db, services, ownedBy(ownerId), page)
 
 export const listNames = (db: Db, ownerId: string) =>
-  db
-    .select({ name: services.name })
-    .from(services)
-    .where(eq(services.ownerId, ownerId))
-    .all()
-    .map(({ name }) => name)
+  listValues(db, services.name, ownedBy(ownerId))
 
-export const countServices = (db: Db, ownerId: string) =>
-  countRows(db, services, eq(services.ownerId, ownerId))
+export const countServices = (db: Db, ownerId: string) => countRows(db, services, ownedBy(ownerId))
 
 /** Over all owners, oldest first, without those being deleted. */
-export const listInStatus = (db: Db, statuses: ServiceStatus[]): Service[] =>
-  db
-    .select(shown)
-    .from(services)
-    .where(and(inArray(services.status, statuses), isNull(services.deletingAt)))
-    .orderBy(asc(services.id))
-    .all()
+export const listInStatus = (db: Db, statuses: ServiceStatus[]) =>
+  listRows(
+    db,
+    services,
+    and(inArray(services.status, statuses), isNull(services.deletingAt)),
+    asc(services.id),
+  )
 
 /** Rows of an earlier version that do not say yet which values are secret. */
-export const listWithoutSecretValues = (db: Db): Service[] =>
-  db.select(shown).from(services).where(isNull(secretValues)).all()
+export const listWithoutSecretValues = (db: Db) =>
+  listRows(db, services, isNull(services.secretValues))
 
-export const listBeingDeleted = (db: Db): Service[] =>
-  db.select(shown).from(services).where(isNotNull(services.deletingAt)).all()
-
-export const getSealedValues = (db: Db, id: string) =>
-  db.select({ sealed }).from(services).where(eq(services.id, id)).get()?.sealed
+export const listBeingDeleted = (db: Db) => listRows(db, services, isNotNull(services.deletingAt))
 
 /** The instance and its ports, or a refusal of what is taken. */
 export const insertService = (
@@ -83,7 +59,7 @@ export const insertService = (
   refuseDuplicate(
     () =>
       db.transaction((tx) => {
-        const service = tx.insert(services).values(values).returning(shown).get()
+        const service = tx.insert(services).values(values).returning().get()
         insertPorts(tx, service.id, ports)
         return service
       }),
@@ -104,7 +80,7 @@ export const updateService = (
           tx.delete(servicePorts).where(eq(servicePorts.serviceId, id)).run()
           insertPorts(tx, id, ports)
         }
-        return tx.update(services).set(changes).where(eq(services.id, id)).returning(shown).get()
+        return tx.update(services).set(changes).where(eq(services.id, id)).returning().get()
       }),
     taken,
   )
@@ -140,15 +116,7 @@ export const deleteService = (db: Db, id: string) =>
   db.delete(services).where(eq(services.id, id)).run()
 
 /** In the order of the template: the first one is what the address leads to. */
-export const listPorts = (db: Db, serviceId: string): ServicePort[] =>
-  db
-    .select({
-      port: servicePorts.port,
-      target: servicePorts.target,
-      containerPort: servicePorts.containerPort,
-      protocol: servicePorts.protocol,
-    })
-    .from(servicePorts)
-    .where(eq(servicePorts.serviceId, serviceId))
-    .orderBy(asc(servicePorts.position))
-    .all()
+export const listPorts = (db: Db, id: string): ServicePort[] =>
+  listRows(db, servicePorts, eq(servicePorts.serviceId, id), asc(servicePorts.position)).map(
+    ({ serviceId, position, ...port }) => port,
+  )

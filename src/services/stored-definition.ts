@@ -7,7 +7,7 @@ import { dotenv, readTemplate } from './compose/template.ts'
 import { secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { ownFile, readOwnFile } from './own-file.ts'
-import { getSealedValues, listPorts, listWithoutSecretValues, updateService } from './store.ts'
+import { listPorts, listWithoutSecretValues, updateService } from './store.ts'
 import type { Service } from './store.ts'
 
 type Deps = { db: Db; secrets: Secrets }
@@ -55,9 +55,9 @@ export const sealValues = (
   secretValues: sealServiceSecrets(secrets, definition.id, secretsOf(definition)),
 })
 
-function openValues({ db, secrets }: Deps, { id, name }: Service): Map<string, string> {
+function openValues({ secrets }: Deps, { id, name, values }: Service): Map<string, string> {
   try {
-    return new Map(JSON.parse(secrets.open(getSealedValues(db, id)!, sealedAs(id))))
+    return new Map(JSON.parse(secrets.open(values, sealedAs(id))))
   } catch (cause) {
     throw new Failure(
       'values_unreadable',
