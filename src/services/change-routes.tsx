@@ -2,7 +2,6 @@ import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import { AppError } from '../platform/errors.ts'
-import { placesOf } from '../projects/places.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { isJson } from '../web/body.ts'
 import { clientOf } from '../web/client.ts'
@@ -108,7 +107,7 @@ export const changeRoutes = (deps: MakeDeps) => {
       c.header('Location', to)
     }
     const shown = await shownService(deps, getService(db, service.id) ?? service)
-    return moveOn(c, { to, json: () => serviceJson(shown, placesOf(deps, shown.service.ownerId)) })
+    return moveOn(c, { to, json: () => serviceJson(shown) })
   }
 
   function refuseBusy({ id, name, status }: Service) {

@@ -1,6 +1,5 @@
 import type { Jobs } from '../jobs/jobs.ts'
 import { ticks } from '../live/ticks.ts'
-import { placesOf } from '../projects/places.ts'
 import type { Conditions } from '../runtime/conditions.ts'
 import { CsrfToken } from '../web/form.tsx'
 import { sseEvent } from '../web/sse.ts'
@@ -9,6 +8,7 @@ import type { PullProgress } from './progress.ts'
 import { ServiceStatus } from './service-status.tsx'
 import type { StatusProps } from './service-status.tsx'
 import { shownService } from './shown.ts'
+import type { Shown } from './shown.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
 
@@ -28,7 +28,7 @@ type Viewer = { id: string; signal: AbortSignal }
 
 /** What an instance is doing as JSON, and again whenever that changed, until it is deleted. */
 export const followJson = (deps: FollowDeps, viewer: Viewer) =>
-  follow(deps, viewer, ({ shown, images }) => JSON.stringify(eventJson(shown.service, images)))
+  follow(deps, viewer, ({ service, images }) => JSON.stringify(eventJson(service, images)))
 
 /** The same as the status of its page, which it takes the place of. */
 export const followHtml = (
@@ -70,11 +70,10 @@ async function* follow(
 const gone = sseEvent({ event: 'done', data: 'deleted' })
 
 export const statusPropsOf = (
-  { jobs, pulls, ...deps }: Pick<FollowDeps, 'config' | 'db' | 'jobs' | 'pulls'>,
-  shown: StatusProps['shown'],
+  { jobs, pulls }: Pick<FollowDeps, 'jobs' | 'pulls'>,
+  shown: Shown,
 ): StatusProps => ({
-  shown,
-  places: placesOf(deps, shown.service.ownerId),
+  ...shown,
   isBusy: jobs.isBusy(shown.service.id),
   images: pulls.get(shown.service.id)?.images ?? [],
 })

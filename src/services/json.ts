@@ -1,6 +1,5 @@
 import { publishedOnce } from '../docker/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
-import type { Places } from '../projects/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { addressOf } from './address.ts'
 import type { Entry } from './catalogue.ts'
@@ -12,17 +11,10 @@ import type { Values } from './compose/values.ts'
 import { outlineOf } from './outline.ts'
 import type { WantedPort } from './ports.ts'
 import type { ImagePull } from './progress.ts'
-import type { Service, ServicePort } from './store.ts'
+import type { Shown } from './shown.ts'
+import type { Service } from './store.ts'
 
-/** An instance with what the engine and the database know of it besides. */
-export type Shown = {
-  service: Service
-  ports: ServicePort[]
-  /** Null while the engine does not answer. */
-  containers: ContainerSummary[] | null
-}
-
-export const serviceJson = ({ service, ports, containers }: Shown, places: Places) => ({
+export const serviceJson = ({ service, ports, containers, places }: Shown) => ({
   id: service.id,
   template: service.template,
   name: service.name,

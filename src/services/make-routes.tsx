@@ -1,16 +1,17 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { auditor } from '../audit/record.ts'
-import { AppError } from '../platform/errors.ts'
-import { placesOf } from '../projects/places.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
+import { fieldsOf } from '../web/form-fields.ts'
 import { input } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import type { Catalogue } from './catalogue.ts'
+import { maxFileBytes } from './compose/read.ts'
 import type { Template } from './compose/template.ts'
 import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
@@ -21,7 +22,6 @@ import { ownFile, readOwnFile } from './own-file.ts'
 import { servicePath } from './own-service.ts'
 import { shownService } from './shown.ts'
 import { listNames } from './store.ts'
-import { composeText, uploadedText } from './uploaded.ts'
 
 type Opened = Awaited<ReturnType<Catalogue['open']>>
 
@@ -70,8 +70,7 @@ export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
       details: { template, ...(version && { version }) },
     })
     const shown = await shownService(deps, service)
-    const json = () => serviceJson(shown, placesOf(deps, service.ownerId))
-    return moveOn(c, { to: servicePath(service), created: true, json })
+    return moveOn(c, { to: servicePath(service), created: true, json: () => serviceJson(shown) })
   }
 
   function form(c: Context, draft: Draft) {
@@ -108,6 +107,26 @@ async function ownFormAgain(c: Context, draft: Draft) {
   const values = { ...draft.values, compose }
   const { partial: _, ...view } = ownForm(c, { ...draft, values }, file)
   return view
+}
+
+/** The text of a Compose file: as it was typed, else as it was uploaded. */
+async function composeText(c: Context, typed: string | null | undefined): Promise<string> {
+  const text = typed || (await uploadedText(c))
+  if (!text) throw invalidField('compose', 'wants the text of a Compose file, or an upload.')
+  return text
+}
+
+/** Null when the form came without a file. */
+async function uploadedText(c: Context): Promise<string | null> {
+  const file = (await fieldsOf(c))?.get('compose_file')?.at(-1)
+  if (!(file instanceof File) || file.size === 0) return null
+  if (file.size > maxFileBytes)
+    throw new AppError('too_large', 'The uploaded file is over 1 MiB. Shorten it.')
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
+  } catch {
+    throw invalidField('compose', 'The uploaded file is no UTF-8 text. Save it as such.')
+  }
 }
 
 const readOwn = (c: Context, compose: string, env: string | null = null) =>

@@ -7,7 +7,7 @@ import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import type { Template } from './compose/template.ts'
 import { FileFields } from './file-fields.tsx'
-import { TemplateLinks } from './template-card.tsx'
+import { TemplateLinks } from './services-page.tsx'
 
 type Props = { draft: Draft; user: User }
 

@@ -5,7 +5,6 @@ import type { StreamDeps } from '../logs/answer-log.tsx'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
-import { placesOf } from '../projects/places.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf } from '../web/paging.ts'
@@ -54,8 +53,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
       const items = await shownServices(deps, { services: list.items, signal: c.req.raw.signal })
       const found = matching(entries, { q, category })
       const search = { entries: found, all: entries, q, category }
-      const places = placesOf(deps, user.id)
-      const instances = { items, cursor: page.cursor, nextCursor: list.nextCursor, places }
+      const instances = { items, cursor: page.cursor, nextCursor: list.nextCursor }
       return show(c, {
         title: 'Services',
         page: () => (
@@ -73,7 +71,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
           ),
         json: () => ({
           templates: found.map(entryJson),
-          instances: items.map((shown) => serviceJson(shown, places)),
+          instances: items.map(serviceJson),
           nextCursor: list.nextCursor,
         }),
       })
@@ -90,7 +88,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
         title: service.name,
         page: () => <ServicePage {...status} {...said!} log={log!} />,
         partial: () => <ServiceStatus {...status} />,
-        json: () => serviceJson(shown, status.places),
+        json: () => serviceJson(shown),
       })
     })
     .get(`${servicePattern}/events`, query(streamQuery), (c) => {

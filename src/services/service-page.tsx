@@ -11,7 +11,7 @@ import { ownFile } from './own-file.ts'
 import { servicePath } from './own-service.ts'
 import { ServiceStatus } from './service-status.tsx'
 import type { StatusProps } from './service-status.tsx'
-import { TemplateLinks } from './template-card.tsx'
+import { TemplateLinks } from './services-page.tsx'
 
 type Props = StatusProps & {
   /** Null when its file or its values can't be read. */
@@ -26,7 +26,7 @@ type Props = StatusProps & {
 
 /** One instance: how it fares, how it is reached, and what to do with it now. */
 export const ServicePage = ({ about, after, connection, hasLapsed, log, ...status }: Props) => {
-  const { service, ports } = status.shown
+  const { service, ports, places } = status
   return (
     <>
       <ServiceStatus {...status} />
@@ -57,7 +57,7 @@ export const ServicePage = ({ about, after, connection, hasLapsed, log, ...statu
           )}
           {ports.map((port) => (
             <Fact name={`Port ${port.containerPort} of ${port.target}`}>
-              <code>{addressOn(status.places, port)}</code>
+              <code>{addressOn(places, port)}</code>
             </Fact>
           ))}
           {service.domains.length > 0 && (

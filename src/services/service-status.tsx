@@ -1,20 +1,18 @@
-import type { Places } from '../projects/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { PageHead } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { ExternalIcon, WarningIcon } from '../web/icons.tsx'
 import { Ago } from '../web/times.tsx'
 import { addressOf } from './address.ts'
-import type { Shown } from './json.ts'
 import { partOf } from './json.ts'
 import { servicePath } from './own-service.ts'
 import type { ImagePull } from './progress.ts'
 import { PullProgress } from './pull-progress.tsx'
+import type { Shown } from './shown.ts'
+import type { Service } from './store.ts'
 import { PartBadge, ServiceBadge } from './service-badge.tsx'
 
-export type StatusProps = {
-  shown: Shown
-  places: Places
+export type StatusProps = Shown & {
   /** A start, stop, change or deletion is at work. */
   isBusy: boolean
   images: ImagePull[]
@@ -22,7 +20,7 @@ export type StatusProps = {
 
 /** What an instance is doing and what can be done about it; the page's stream replaces it. */
 export const ServiceStatus = (props: StatusProps) => {
-  const { service } = props.shown
+  const { service, places, isBusy, images } = props
   return (
     <section
       id="service-status"
@@ -31,7 +29,7 @@ export const ServiceStatus = (props: StatusProps) => {
       data-announce={`The service is ${service.status}.`}
     >
       <PageHead title={service.name} crumbs={[{ href: '/services', name: 'Services' }]} />
-      {service.errorCode && <ServiceError shown={props.shown} />}
+      {service.errorCode && <ServiceError {...service} />}
       <div class="status-line">
         <ServiceBadge status={service.status} />
         <Address {...props} />
@@ -40,32 +38,32 @@ export const ServiceStatus = (props: StatusProps) => {
           <Actions {...props} />
         </div>
       </div>
-      {props.places.note && isUp(service.status) && <p class="note">{props.places.note}</p>}
-      {props.isBusy && <PullProgress images={props.images} />}
-      <Containers shown={props.shown} />
+      {places.note && isUp(service.status) && <p class="note">{places.note}</p>}
+      {isBusy && <PullProgress images={images} />}
+      <Containers {...props} />
     </section>
   )
 }
 
-const ServiceError = ({ shown: { service } }: Pick<StatusProps, 'shown'>) => (
+const ServiceError = ({ status, errorCode, errorMessage, errorHint }: Service) => (
   <div class="failure">
     <WarningIcon />
     <div>
       <h2>
-        {service.status === 'failed' ? 'It did not start' : 'The last change did not succeed'}
-        <code>{service.errorCode}</code>
+        {status === 'failed' ? 'It did not start' : 'The last change did not succeed'}
+        <code>{errorCode}</code>
       </h2>
-      <p dir="auto">{service.errorMessage}</p>
-      {service.errorHint && (
+      <p dir="auto">{errorMessage}</p>
+      {errorHint && (
         <p class="failure-hint said" dir="auto">
-          {service.errorHint}
+          {errorHint}
         </p>
       )}
     </div>
   </div>
 )
 
-const Address = ({ shown: { service, ports }, places }: StatusProps) => {
+const Address = ({ service, ports, places }: StatusProps) => {
   const url = addressOf(places, ports)
   if (!url || !isUp(service.status)) return null
   if (!url.startsWith('http')) return <code class="address">{url}</code>
@@ -78,13 +76,13 @@ const Address = ({ shown: { service, ports }, places }: StatusProps) => {
   )
 }
 
-const Doing = ({ shown: { service }, isBusy }: StatusProps) => {
+const Doing = ({ service, isBusy }: StatusProps) => {
   if (service.deletingAt) return <span class="muted">being deleted</span>
   const isSettled = ['running', 'unhealthy', 'stopped'].includes(service.status)
   return isBusy && isSettled ? <span class="muted">at work</span> : null
 }
 
-const Actions = ({ shown: { service }, isBusy }: StatusProps) => {
+const Actions = ({ service, isBusy }: StatusProps) => {
   const path = servicePath(service)
   const runs = isUp(service.status)
   if (service.deletingAt) return null
@@ -125,9 +123,9 @@ const Action = ({ path, label, variant }: ActionProps) => (
 
 const isUp = (status: string) => status === 'running' || status === 'unhealthy'
 
-const Containers = ({ shown: { service, containers } }: Pick<StatusProps, 'shown'>) => {
+const Containers = ({ service, containers }: Shown) => {
   if (containers === null)
-    return <p class="muted">The Docker Engine does not answer, so its containers are not known.</p>
+    return <p class="muted">Docker doesn’t respond, so its containers aren’t known.</p>
   if (containers.length === 0) return null
   return (
     <ul class="rows service-parts" aria-label="Containers">

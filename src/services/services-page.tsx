@@ -1,13 +1,12 @@
-import type { Places } from '../projects/places.ts'
 import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
 import { WarningIcon } from '../web/icons.tsx'
 import { addressOf } from './address.ts'
 import type { Entry, Refused } from './catalogue.ts'
 import { ownFile } from './own-file.ts'
-import type { Shown } from './json.ts'
+import type { About } from './compose/template.ts'
+import type { Shown } from './shown.ts'
 import { servicePath } from './own-service.ts'
 import { ServiceBadge } from './service-badge.tsx'
-import { TemplateCard } from './template-card.tsx'
 import { Button, ButtonLink } from '../web/form.tsx'
 
 type Instances = {
@@ -15,7 +14,6 @@ type Instances = {
   /** Of this page, and of the next one. */
   cursor: string | undefined
   nextCursor: string | null
-  places: Places
 }
 
 type Search = {
@@ -56,7 +54,7 @@ export const ServicesPage = ({
 )
 
 /** Asks for itself again every few seconds. */
-export const InstanceList = ({ items, cursor, nextCursor, places }: Instances) => (
+export const InstanceList = ({ items, cursor, nextCursor }: Instances) => (
   <section id="instances" aria-label="Your services">
     {items.length === 0 ? (
       <EmptyState title="No services yet">
@@ -68,7 +66,7 @@ export const InstanceList = ({ items, cursor, nextCursor, places }: Instances) =
     ) : (
       <ul class="rows">
         {items.map((shown) => (
-          <Instance shown={shown} places={places} />
+          <Instance {...shown} />
         ))}
       </ul>
     )}
@@ -83,13 +81,7 @@ export const InstanceList = ({ items, cursor, nextCursor, places }: Instances) =
   </section>
 )
 
-const Instance = ({
-  shown: { service, ports, containers },
-  places,
-}: {
-  shown: Shown
-  places: Places
-}) => {
+const Instance = ({ service, ports, containers, places }: Shown) => {
   const url = addressOf(places, ports)
   return (
     <li class="row service-row" id={`s${service.id}`}>
@@ -168,6 +160,44 @@ export const CatalogueList = ({ entries, q }: Search) => (
     )}
   </div>
 )
+
+/** A template in the catalogue; all of it leads to its form. */
+const TemplateCard = ({ entry: { template, about } }: { entry: Entry }) => (
+  <li class="template-card">
+    <h3>
+      <a class="row-link" href={`/services/${template}/configure`}>
+        <bdi>{about.name}</bdi>
+      </a>
+    </h3>
+    <p>{about.description}</p>
+    <p class="row-facts">
+      <span>{about.category}</span>
+      <code>{about.version}</code>
+    </p>
+  </li>
+)
+
+/** Where the software itself is at home. */
+export const TemplateLinks = ({ about: { links } }: { about: Pick<About, 'links'> }) => {
+  const entries = Object.entries(links)
+  if (entries.length === 0) return null
+  return (
+    <p class="template-links">
+      {entries.map(([name, href]) => (
+        <a href={href} rel="noreferrer" target="_blank">
+          {words[name] ?? name}
+          <span class="visually-hidden"> (opens in a new tab)</span>
+        </a>
+      ))}
+    </p>
+  )
+}
+
+const words: Record<string, string> = {
+  website: 'Website',
+  docs: 'Documentation',
+  source: 'Source',
+}
 
 const RefusedFiles = ({ refused }: { refused: Refused[] }) =>
   refused.length > 0 && (

@@ -1,12 +1,23 @@
+import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { ContainerSummary, Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
-import type { Shown } from './json.ts'
+import { placesOf } from '../projects/places.ts'
+import type { Places } from '../projects/places.ts'
 import { listPorts } from './store.ts'
-import type { Service } from './store.ts'
+import type { Service, ServicePort } from './store.ts'
 
-type ShownDeps = { db: Db; docker: Docker; instanceId: string }
+type ShownDeps = { config: Config; db: Db; docker: Docker; instanceId: string }
+
+/** An instance with what the engine and the database know of it besides. */
+export type Shown = {
+  service: Service
+  ports: ServicePort[]
+  places: Places
+  /** Null while the engine doesn't respond. */
+  containers: ContainerSummary[] | null
+}
 
 /** Instances of one owner with their containers, which the engine is asked for once. */
 export async function shownServices(
@@ -17,6 +28,7 @@ export async function shownServices(
   return services.map((service) => ({
     service,
     ports: listPorts(deps.db, service.id),
+    places: placesOf(deps, service.ownerId),
     containers: containers && newestParts(containers, service),
   }))
 }
