@@ -40,9 +40,9 @@ export function engineLog(
     follow?: boolean
   }): AsyncGenerator<Line[]> {
     const numbering = new Numbering()
-    const options = given({ ...wanted, ...(place && { since: place.since }), timestamps: true })
+    const options = given({ ...wanted, ...(place && { since: place.since }) })
     for await (const batch of docker.containerLogs(id, options)) {
-      const dated = batch.filter(({ timestamp }) => timestamp !== null)
+      const dated = batch.filter(({ timestamp }) => timestamp !== '')
       const hidden = await mask()
       const lines = dated.map((line) => numbering.number(line, hidden.mask))
       const news = place ? place.take(lines) : lines

@@ -40,7 +40,7 @@ export class Numbering {
   readonly #pieces = new PieceMask<'stdout' | 'stderr'>()
 
   number({ stream, timestamp, text }: ContainerLine, mask: Mask): Line {
-    const time = inUtc(timestamp!)
+    const time = inUtc(timestamp)
     const { [stream]: own, [stream === 'stdout' ? 'stderr' : 'stdout']: other } = this.#last
     let count = own.timestamp === time ? own.count + 1 : 1
     if (other.timestamp === time) count = Math.max(count, other.count + 1)

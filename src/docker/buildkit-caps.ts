@@ -1,14 +1,12 @@
 import { basename, dirname } from 'node:path'
 import type { BuildContainer } from './buildkit-containers.ts'
 import type { BuildCaps } from './build-caps.ts'
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { containersFolder, watchBuildContainers, whyUnseen } from './buildkit-containers.ts'
 import { findControlGroups, findGroup, isGroup, limitGroup, makeGroup } from './control-groups.ts'
 import type { ControlGroups } from './control-groups.ts'
 import { buildsWithBuildKit, engineMachine } from './info.ts'
 import type { Builder } from './info.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
 
 /** The containers of a build under caps, from now until it is disposed of. */
 export type BuildKitCaps = Disposable & {

@@ -1,130 +1,104 @@
-import { BinaryReader, WireType } from '@bufbuild/protobuf/wire'
+import { BinaryReader } from '@bufbuild/protobuf/wire'
+import type { WireType } from '@bufbuild/protobuf/wire'
 
-/** One `moby.buildkit.trace` message: what changed in the build since the one before. */
-export type Trace = {
-  vertexes: Vertex[]
-  statuses: VertexStatus[]
-  logs: VertexLog[]
-  warnings: VertexWarning[]
+/** How a field is read, and what it is as long as it was not sent. */
+type Field<Value> = {
+  absent: () => Value
+  read: (reader: BinaryReader, before: Value) => Value
 }
 
-/** A step of the build; sent again whenever it changes. Times are seconds. */
-export type Vertex = {
-  digest: string
-  name: string
-  cached: boolean
-  started: number | null
-  completed: number | null
-  error: string
+type Fields = Record<string, [number: number, field: Field<any>]>
+
+type Message<Of extends Fields> = {
+  [Name in keyof Of]: Of[Name][1] extends Field<infer Value> ? Value : never
 }
+
+const text: Field<string> = { absent: () => '', read: (reader) => reader.string() }
+/** Of bytes that need not be text. */
+const loose: Field<string> = {
+  absent: () => '',
+  read: (reader) => Buffer.from(reader.bytes()).toString(),
+}
+const flag: Field<boolean> = { absent: () => false, read: (reader) => reader.bool() }
+const whole: Field<number> = { absent: () => 0, read: (reader) => Number(reader.int64()) }
+const bytes: Field<Uint8Array> = {
+  absent: () => new Uint8Array(),
+  read: (reader) => reader.bytes(),
+}
+
+/** Seconds. */
+const time: Field<number | null> = {
+  absent: () => null,
+  read(reader) {
+    const { seconds, nanos } = readMessage(reader.bytes(), {
+      seconds: [1, whole],
+      nanos: [2, whole],
+    })
+    return seconds + nanos / 1e9
+  },
+}
+
+const listOf = <Of extends Fields>(fields: Of): Field<Message<Of>[]> => ({
+  absent: () => [],
+  read(reader, before) {
+    before.push(readMessage(reader.bytes(), fields))
+    return before
+  },
+})
+
+/** A step of the build; sent again whenever it changes. */
+const vertex = {
+  digest: [1, text],
+  name: [3, text],
+  cached: [4, flag],
+  started: [5, time],
+  completed: [6, time],
+  error: [7, text],
+} satisfies Fields
 
 /** Progress within a step: a layer that is pulled, a context that is transferred. */
-export type VertexStatus = {
-  id: string
-  vertex: string
-  name: string
-  current: number
-  total: number
-  timestamp: number | null
-  started: number | null
-  completed: number | null
-}
+const status = {
+  id: [1, text],
+  vertex: [2, text],
+  name: [3, text],
+  current: [4, whole],
+  total: [5, whole],
+  timestamp: [6, time],
+  started: [7, time],
+  completed: [8, time],
+} satisfies Fields
 
-export type VertexLog = { vertex: string; stream: number; bytes: Uint8Array }
+const log = { vertex: [1, text], stream: [3, whole], bytes: [4, bytes] } satisfies Fields
+const warning = { vertex: [1, text], short: [3, loose], url: [5, text] } satisfies Fields
 
-export type VertexWarning = { vertex: string; short: string; url: string }
+const trace = {
+  vertexes: [1, listOf(vertex)],
+  statuses: [2, listOf(status)],
+  logs: [3, listOf(log)],
+  warnings: [4, listOf(warning)],
+} satisfies Fields
+
+export type Vertex = Message<typeof vertex>
+export type VertexStatus = Message<typeof status>
+export type VertexLog = Message<typeof log>
+export type VertexWarning = Message<typeof warning>
+
+/** One `moby.buildkit.trace` message: what changed in the build since the one before. */
+export type Trace = Message<typeof trace>
 
 /** Reads moby.buildkit.v1.StatusResponse; fields that are not listed here are passed over. */
-export function readTrace(bytes: Uint8Array): Trace {
-  const trace: Trace = { vertexes: [], statuses: [], logs: [], warnings: [] }
-  readMessage(bytes, {
-    1: (reader) => trace.vertexes.push(readVertex(reader.bytes())),
-    2: (reader) => trace.statuses.push(readStatus(reader.bytes())),
-    3: (reader) => trace.logs.push(readLog(reader.bytes())),
-    4: (reader) => trace.warnings.push(readWarning(reader.bytes())),
-  })
-  return trace
-}
+export const readTrace = (sent: Uint8Array): Trace => readMessage(sent, trace)
 
-function readVertex(bytes: Uint8Array) {
-  const vertex: Vertex = {
-    digest: '',
-    name: '',
-    cached: false,
-    started: null,
-    completed: null,
-    error: '',
-  }
-  readMessage(bytes, {
-    1: (reader) => (vertex.digest = reader.string()),
-    3: (reader) => (vertex.name = reader.string()),
-    4: (reader) => (vertex.cached = reader.bool()),
-    5: (reader) => (vertex.started = readTimestamp(reader.bytes())),
-    6: (reader) => (vertex.completed = readTimestamp(reader.bytes())),
-    7: (reader) => (vertex.error = reader.string()),
-  })
-  return vertex
-}
-
-function readStatus(bytes: Uint8Array) {
-  const status: VertexStatus = {
-    id: '',
-    vertex: '',
-    name: '',
-    current: 0,
-    total: 0,
-    timestamp: null,
-    started: null,
-    completed: null,
-  }
-  readMessage(bytes, {
-    1: (reader) => (status.id = reader.string()),
-    2: (reader) => (status.vertex = reader.string()),
-    3: (reader) => (status.name = reader.string()),
-    4: (reader) => (status.current = Number(reader.int64())),
-    5: (reader) => (status.total = Number(reader.int64())),
-    6: (reader) => (status.timestamp = readTimestamp(reader.bytes())),
-    7: (reader) => (status.started = readTimestamp(reader.bytes())),
-    8: (reader) => (status.completed = readTimestamp(reader.bytes())),
-  })
-  return status
-}
-
-function readLog(bytes: Uint8Array) {
-  const log: VertexLog = { vertex: '', stream: 1, bytes: new Uint8Array() }
-  readMessage(bytes, {
-    1: (reader) => (log.vertex = reader.string()),
-    3: (reader) => (log.stream = Number(reader.int64())),
-    4: (reader) => (log.bytes = reader.bytes()),
-  })
-  return log
-}
-
-function readWarning(bytes: Uint8Array) {
-  const warning: VertexWarning = { vertex: '', short: '', url: '' }
-  readMessage(bytes, {
-    1: (reader) => (warning.vertex = reader.string()),
-    3: (reader) => (warning.short = Buffer.from(reader.bytes()).toString()),
-    5: (reader) => (warning.url = reader.string()),
-  })
-  return warning
-}
-
-function readTimestamp(bytes: Uint8Array) {
-  let seconds = 0
-  readMessage(bytes, {
-    1: (reader) => (seconds += Number(reader.int64())),
-    2: (reader) => (seconds += reader.int32() / 1e9),
-  })
-  return seconds
-}
-
-function readMessage(bytes: Uint8Array, fields: Record<number, (reader: BinaryReader) => unknown>) {
-  const reader = new BinaryReader(bytes)
+function readMessage<Of extends Fields>(sent: Uint8Array, fields: Of): Message<Of> {
+  const reader = new BinaryReader(sent)
+  const message = Object.fromEntries(
+    Object.entries(fields).map(([name, [, { absent }]]) => [name, absent()]),
+  )
   while (reader.pos < reader.len) {
     const [number, wireType] = reader.tag()
-    const read = fields[number]
-    if (read) read(reader)
+    const [name, [, field] = []] = Object.entries(fields).find(([, [own]]) => own === number) ?? []
+    if (name && field) message[name] = field.read(reader, message[name])
     else reader.skip(wireType as WireType, number)
   }
+  return message as Message<Of>
 }

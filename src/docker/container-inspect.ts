@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { RestartPolicy } from './container-config.ts'
 import type { ContainerState, Health, PublishedPort, SentNetworks } from './container-state.ts'
 import { toAddresses, toHealth, toName } from './container-state.ts'
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { healthTestOf } from './health-test.ts'
 import type { HealthConfig, HealthTest } from './health-test.ts'
 import { orNull } from './refusals.ts'
@@ -129,7 +129,7 @@ type SentNetwork = NonNullable<SentNetworks>[string] & {
 export async function inspectContainer(
   engine: Engine,
   id: string,
-  { signal }: { signal?: AbortSignal | undefined } = {},
+  { signal }: Abortable = {},
 ): Promise<Container | null> {
   const path = `/containers/${encodeURIComponent(id)}/json`
   const found = await orNull(engine.request<Inspected>('GET', path, { signal }))

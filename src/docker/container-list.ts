@@ -1,7 +1,7 @@
 import type { Container } from './container-inspect.ts'
 import type { ContainerState, SentNetworks } from './container-state.ts'
 import { toAddresses, toHealth, toName } from './container-state.ts'
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 
 export type ContainerSummary = Pick<
   Container,
@@ -22,7 +22,7 @@ export type ContainerSummary = Pick<
   exitCode: number | null
 }
 
-type Listed = {
+export type SentContainer = {
   Id: string
   Names: string[]
   Image: string
@@ -38,15 +38,14 @@ type Listed = {
 /** Newest first. Without `all`, only those that run. */
 export async function listContainers(
   engine: Engine,
-  options: { labels?: string[]; all?: boolean; signal?: AbortSignal | undefined } = {},
+  { labels = [], all = false, signal }: { labels?: string[]; all?: boolean } & Abortable = {},
 ): Promise<ContainerSummary[]> {
-  const { labels = [], all = false, signal } = options
   const query = { all, filters: { label: labels } }
-  const found = await engine.request<Listed[]>('GET', '/containers/json', { query, signal })
+  const found = await engine.request<SentContainer[]>('GET', '/containers/json', { query, signal })
   return found.map(toSummary)
 }
 
-const toSummary = (found: Listed): ContainerSummary => ({
+export const toSummary = (found: SentContainer): ContainerSummary => ({
   id: found.Id,
   name: toName(found.Names[0] ?? ''),
   image: found.Image,

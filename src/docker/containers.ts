@@ -1,14 +1,12 @@
 import { containerLimits } from '../platform/limits.ts'
 import type { ContainerOptions, RestartPolicy } from './container-config.ts'
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { containerConfig, restartPolicy } from './container-config.ts'
 import { inspectImage } from './images.ts'
 import { retryWhileBusy, unlessMissing } from './refusals.ts'
 import { Readable } from 'node:stream'
 import type { ArchivedFile } from './tar.ts'
 import { tarOf } from './tar.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
 
 /** The id of the new container; one with that name already there is refused with status 409. */
 export async function createContainer(
@@ -119,9 +117,8 @@ export async function waitForExit(
 export async function putArchive(
   engine: Engine,
   id: string,
-  options: { path: string; files: ArchivedFile[]; signal?: AbortSignal | undefined },
+  { path, files, signal }: { path: string; files: ArchivedFile[] } & Abortable,
 ): Promise<void> {
-  const { path, files, signal } = options
   const query = { path, noOverwriteDirNonDir: true }
   const upload = Readable.from([tarOf(files)])
   const url = `/containers/${encodeURIComponent(id)}/archive`

@@ -1,9 +1,9 @@
-import type { ContainerState } from './container-state.ts'
-import { toName } from './container-state.ts'
-import type { Engine } from './engine.ts'
+import { toSummary } from './container-list.ts'
+import type { ContainerSummary, SentContainer } from './container-list.ts'
+import type { Abortable, Engine } from './engine.ts'
+import { toImageSummary } from './images.ts'
+import type { ImageSummary, SentImage } from './images.ts'
 import { retryWhileBusy } from './refusals.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
 
 /** What the engine has on its disk, and what uses what. Sizes are bytes. */
 export type DiskUse = {
@@ -15,23 +15,15 @@ export type DiskUse = {
   buildCache: CacheEntry[]
 }
 
-export type UsedImage = {
-  id: string
-  tags: string[]
-  labels: Record<string, string>
-  createdAt: Date
-  size: number
+export type UsedImage = ImageSummary & {
   /** Of its layers that another image has too. */
   sharedSize: number
 }
 
-export type UsedContainer = {
-  id: string
-  name: string
-  imageId: string
-  labels: Record<string, string>
-  state: ContainerState
-  createdAt: Date
+export type UsedContainer = Pick<
+  ContainerSummary,
+  'id' | 'name' | 'imageId' | 'labels' | 'state' | 'createdAt'
+> & {
   /** What it has written on top of its image. */
   size: number
   /** Names of those it is joined to, whether it runs or not. */
@@ -58,31 +50,11 @@ export type CacheEntry = {
 
 type Sent = {
   LayersSize: number
-  Images: SentImage[] | null
-  Containers: SentContainer[] | null
+  Images: (SentImage & { SharedSize: number })[] | null
+  Containers:
+    (SentContainer & { SizeRw?: number; Mounts: { Type: string; Name?: string }[] | null })[] | null
   Volumes: SentVolume[] | null
   BuildCache: SentEntry[] | null
-}
-
-type SentImage = {
-  Id: string
-  RepoTags: string[] | null
-  Labels: Record<string, string> | null
-  Created: number
-  Size: number
-  SharedSize: number
-}
-
-type SentContainer = {
-  Id: string
-  Names: string[]
-  ImageID: string
-  Labels: Record<string, string> | null
-  State: ContainerState
-  Created: number
-  SizeRw?: number
-  NetworkSettings?: { Networks: Record<string, unknown> | null } | null
-  Mounts: { Type: string; Name?: string }[] | null
 }
 
 type SentVolume = {
@@ -113,8 +85,18 @@ export async function diskUse(engine: Engine, { signal }: Abortable = {}): Promi
   )
   return {
     layersSize: found.LayersSize,
-    images: (found.Images ?? []).map(toImage),
-    containers: (found.Containers ?? []).map(toContainer),
+    images: (found.Images ?? []).map((image) => ({
+      ...toImageSummary(image),
+      sharedSize: Math.max(0, image.SharedSize),
+    })),
+    containers: (found.Containers ?? []).map((container) => ({
+      ...toSummary(container),
+      size: container.SizeRw ?? 0,
+      networks: Object.keys(container.NetworkSettings?.Networks ?? {}),
+      volumes: (container.Mounts ?? []).flatMap(({ Type, Name }) =>
+        Type === 'volume' && Name ? [Name] : [],
+      ),
+    })),
     volumes: (found.Volumes ?? []).map(({ Name, Labels, UsageData }) => ({
       name: Name,
       labels: Labels ?? {},
@@ -123,29 +105,6 @@ export async function diskUse(engine: Engine, { signal }: Abortable = {}): Promi
     buildCache: (found.BuildCache ?? []).map(toEntry),
   }
 }
-
-const toImage = ({ Id, RepoTags, Labels, Created, Size, SharedSize }: SentImage): UsedImage => ({
-  id: Id,
-  tags: (RepoTags ?? []).filter((tag) => tag !== '<none>:<none>'),
-  labels: Labels ?? {},
-  createdAt: new Date(Created * 1000),
-  size: Size,
-  sharedSize: Math.max(0, SharedSize),
-})
-
-const toContainer = (found: SentContainer): UsedContainer => ({
-  id: found.Id,
-  name: toName(found.Names[0] ?? ''),
-  imageId: found.ImageID,
-  labels: found.Labels ?? {},
-  state: found.State,
-  createdAt: new Date(found.Created * 1000),
-  size: found.SizeRw ?? 0,
-  networks: Object.keys(found.NetworkSettings?.Networks ?? {}),
-  volumes: (found.Mounts ?? []).flatMap(({ Type, Name }) =>
-    Type === 'volume' && Name ? [Name] : [],
-  ),
-})
 
 const toEntry = (found: SentEntry): CacheEntry => ({
   id: found.ID,

@@ -14,28 +14,24 @@ import { sshLogin } from './ssh.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
-export type RequestOptions = {
+export type Abortable = { signal?: AbortSignal | undefined }
+
+export type RequestOptions = Abortable & {
   /** Objects are sent as JSON; what is undefined is left out. */
   query?: Record<string, unknown>
+  /** Sent as JSON. */
   body?: object
   /** What a registry is told of who asks; it travels in a header. */
   auth?: RegistryAuth | undefined
-  signal?: AbortSignal | undefined
   /** Milliseconds until the whole answer must be there; null waits for ever. */
   timeout?: number | null
   /** Of the answer; one with more is thrown away as `AnswerTooLarge`. */
   maxBytes?: number
 }
 
-export type StreamOptions = {
-  query?: Record<string, unknown>
-  /** Sent as JSON. */
-  body?: object
+export type StreamOptions = Pick<RequestOptions, 'query' | 'body' | 'auth' | 'signal'> & {
   /** A tar archive to send as the body, read no faster than the engine takes it. */
   upload?: Readable
-  /** What a registry is told of who pulls; it travels in a header. */
-  auth?: RegistryAuth | undefined
-  signal?: AbortSignal | undefined
   /** Called when the engine has begun to answer. */
   opened?: (() => void) | undefined
   /** Many small pieces will come: worth a way that costs less for each. */

@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { EngineError } from './failures.ts'
 import { FrameSplitter } from './frames.ts'
 
@@ -25,7 +25,7 @@ const interval = 50
 export async function runInContainer(
   engine: Engine,
   id: string,
-  { command, signal }: { command: string[]; signal?: AbortSignal | undefined },
+  { command, signal }: { command: string[] } & Abortable,
 ): Promise<CommandResult> {
   const body = { Cmd: command, AttachStdout: true, AttachStderr: true }
   const path = `/containers/${encodeURIComponent(id)}/exec`

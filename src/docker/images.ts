@@ -1,9 +1,7 @@
 import { Failure } from '../platform/errors.ts'
 import { AnswerTooLarge } from './engine.ts'
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { orNull, retryWhileBusy, unlessMissing } from './refusals.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
 
 export type Image = {
   id: string
@@ -38,7 +36,7 @@ type Inspected = {
   } | null
 }
 
-type Listed = {
+export type SentImage = {
   Id: string
   RepoTags: string[] | null
   Labels: Record<string, string> | null
@@ -119,15 +117,17 @@ export async function listImages(
   { labels = [], signal }: { labels?: string[] } & Abortable = {},
 ): Promise<ImageSummary[]> {
   const query = { filters: { label: labels } }
-  const found = await engine.request<Listed[]>('GET', '/images/json', { query, signal })
-  return found.map((image) => ({
-    id: image.Id,
-    tags: (image.RepoTags ?? []).filter((tag) => tag !== '<none>:<none>'),
-    labels: image.Labels ?? {},
-    createdAt: new Date(image.Created * 1000),
-    size: image.Size,
-  }))
+  const found = await engine.request<SentImage[]>('GET', '/images/json', { query, signal })
+  return found.map(toImageSummary)
 }
+
+export const toImageSummary = (sent: SentImage): ImageSummary => ({
+  id: sent.Id,
+  tags: (sent.RepoTags ?? []).filter((tag) => tag !== '<none>:<none>'),
+  labels: sent.Labels ?? {},
+  createdAt: new Date(sent.Created * 1000),
+  size: sent.Size,
+})
 
 /** Gives an image one more name. */
 export const tagImage = (engine: Engine, id: string, name: string) => {

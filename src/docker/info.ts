@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 
 /** `auto` is BuildKit where the engine has it. */
 export type Builder = 'auto' | 'buildkit' | 'classic'
@@ -21,6 +21,8 @@ export type EngineInfo = {
   cgroups: string
   /** Its clock. */
   time: Date
+  /** On its machine, with all of its data. */
+  folder: string
 }
 
 type Version = { Version: string; Os: string; Arch: string; Components?: { Name: string }[] }
@@ -32,12 +34,10 @@ type Info = {
   SecurityOptions: string[] | null
   CgroupVersion?: string
   SystemTime: string
+  DockerRootDir: string
 }
 
-export async function engineInfo(
-  engine: Engine,
-  { signal }: { signal?: AbortSignal | undefined } = {},
-): Promise<EngineInfo> {
+export async function engineInfo(engine: Engine, { signal }: Abortable = {}): Promise<EngineInfo> {
   const [apiVersion, version, info] = await Promise.all([
     engine.apiVersion(signal),
     engine.request<Version>('GET', '/version', { signal }),
@@ -55,14 +55,17 @@ export async function engineInfo(
     securityOptions: info.SecurityOptions ?? [],
     cgroups: info.CgroupVersion ?? '1',
     time: new Date(info.SystemTime),
+    folder: info.DockerRootDir,
   }
 }
 
 /** Whether a build by that setting is BuildKit's. */
 export const buildsWithBuildKit = async (
   engine: Engine,
-  { builder, signal }: { builder: Builder; signal?: AbortSignal | undefined },
-) => builder === 'buildkit' || (builder === 'auto' && (await speaksBuildKit(engine, { signal })))
+  { builder, signal }: { builder: Builder } & Abortable,
+) =>
+  builder === 'buildkit' ||
+  (builder === 'auto' && (await engineMachine(engine, { signal })).buildkit)
 
 /** How an engine reads a Dockerfile that names no reader of its own. */
 export type Frontend = {
@@ -75,7 +78,7 @@ export type Frontend = {
 
 export async function engineFrontend(
   engine: Engine,
-  { builder, signal }: { builder: Builder; signal?: AbortSignal | undefined },
+  { builder, signal }: { builder: Builder } & Abortable,
 ): Promise<Frontend> {
   const { Os, Arch, Version } = await engine.request<Version>('GET', '/version', { signal })
   const buildKit = await buildsWithBuildKit(engine, { builder, signal })
@@ -83,46 +86,24 @@ export async function engineFrontend(
   return { buildKit, heredocs, platform: `${Os}/${Arch}` }
 }
 
-const answers = new WeakMap<Engine, boolean>()
-
 /**
- * Whether this engine builds with BuildKit; asked once. Asked of the version, because the 20.10 of
- * Debian has BuildKit without announcing it in the ping, and Podman answers the same calls without.
+ * The version tells, because the 20.10 of Debian has BuildKit without announcing it in the ping, and
+ * Podman answers the same calls without.
  */
-async function speaksBuildKit(
-  engine: Engine,
-  { signal }: { signal?: AbortSignal | undefined } = {},
-): Promise<boolean> {
-  const known = answers.get(engine)
-  if (known !== undefined) return known
-  const version = await engine.request<Version>('GET', '/version', { signal })
-  const answer = hasBuildKit(version, await engine.apiVersion(signal))
-  answers.set(engine, answer)
-  return answer
-}
-
 function hasBuildKit({ Os, Components = [] }: Version, apiVersion: string) {
   const [major = 0, minor = 0] = apiVersion.split('.').map(Number)
   const recent = major > 1 || (major === 1 && minor >= 39)
   return recent && Os === 'linux' && Components.some(({ Name }) => Name === 'Engine')
 }
 
-/** What the engine's machine has, and the folder there that holds the engine's data. */
-export type Machine = { cpus: number; memoryBytes: number; folder: string }
-
-type Place = { NCPU: number; MemTotal: number; DockerRootDir: string }
+/** What an engine is, and what its machine has. */
+export type Machine = Pick<EngineInfo, 'buildkit' | 'cpus' | 'memoryBytes' | 'folder'>
 
 const machines = new WeakMap<Engine, Machine>()
 
 /** Asked once: the engine takes its time for the answer, and a machine does not change under it. */
-export async function engineMachine(
-  engine: Engine,
-  { signal }: { signal?: AbortSignal | undefined } = {},
-): Promise<Machine> {
-  const asked = machines.get(engine)
-  if (asked) return asked
-  const info = await engine.request<Place>('GET', '/info', { signal })
-  const machine = { cpus: info.NCPU, memoryBytes: info.MemTotal, folder: info.DockerRootDir }
+export async function engineMachine(engine: Engine, options: Abortable = {}): Promise<Machine> {
+  const machine = machines.get(engine) ?? (await engineInfo(engine, options))
   machines.set(engine, machine)
   return machine
 }

@@ -15,41 +15,39 @@ export const isCut = (line: string) => line.length >= usualLength - missing
  */
 export class LineSplitter {
   readonly #decoder = new TextDecoder()
-  readonly #maxLength: number
   #rest = ''
-  #atStart = true
 
-  constructor(maxLength = usualLength) {
-    this.#maxLength = maxLength
+  constructor(readonly maxLength = usualLength) {}
+
+  push(bytes: Uint8Array): string[] {
+    return this.pushText(this.#decoder.decode(bytes, { stream: true }))
   }
 
-  /** Whether nothing is kept: what comes next begins a line, and a character. */
-  get atStart() {
-    return this.#atStart
+  /** Whether a whole line comes out as it is. */
+  isPlain(line: string) {
+    return this.#rest === '' && line.length <= this.maxLength && !line.includes('\r')
   }
 
-  *push(bytes: Uint8Array): Generator<string> {
-    this.#atStart = bytes.length === 0 ? this.#atStart : bytes.at(-1) === lineFeed
-    const lines = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n')
+  pushText(text: string): string[] {
+    const lines = (this.#rest + text).split('\n')
     const unfinished = this.#cut(lines.pop()!)
     this.#rest = unfinished.pop()!
-    for (const line of lines) yield* this.#cut(withoutTrailing(line, '\r'))
-    yield* unfinished
+    return [...lines.flatMap((line) => this.#cut(withoutTrailing(line, '\r'))), ...unfinished]
   }
 
   /** What is left when nothing more will come. */
-  *end(): Generator<string> {
+  end(): string[] {
     const rest = withoutTrailing(this.#rest + this.#decoder.decode(), '\r')
     this.#rest = ''
-    if (rest !== '') yield* this.#cut(rest)
+    return rest === '' ? [] : this.#cut(rest)
   }
 
   #cut(line: string): string[] {
     const shown = lastDrawn(line)
     const pieces: string[] = []
     let from = 0
-    while (shown.length - from > this.#maxLength) {
-      let to = from + this.#maxLength
+    while (shown.length - from > this.maxLength) {
+      let to = from + this.maxLength
       if (isHighSurrogate(shown.charCodeAt(to - 1))) to--
       pieces.push(shown.slice(from, to))
       from = to
@@ -57,8 +55,6 @@ export class LineSplitter {
     return [...pieces, shown.slice(from)]
   }
 }
-
-const lineFeed = 0x0a
 
 /** What a terminal would show of a line drawn over and over, as progress bars are. */
 function lastDrawn(line: string) {

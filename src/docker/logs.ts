@@ -1,11 +1,15 @@
-import type { Engine } from './engine.ts'
+import type { Engine, StreamOptions } from './engine.ts'
 import { Failure } from '../platform/errors.ts'
 import { inspectContainer } from './container-inspect.ts'
 import { toEngineTime } from './events.ts'
 import { EngineError } from './failures.ts'
-import { OutputReader, TerminalReader } from './log-lines.ts'
-import type { ContainerLine } from './log-lines.ts'
+import { LineSplitter } from './lines.ts'
+import { FrameReader, TerminalReader } from './log-entries.ts'
+import type { LogEntry } from './log-entries.ts'
 import { isStatus } from './refusals.ts'
+
+/** A line as a terminal shows it, or 16 KiB of a longer one; the timestamp is the one of its last piece. */
+export type ContainerLine = Omit<LogEntry, 'ended'>
 
 export type ContainerLogsOptions = {
   /** Only so many lines from the end. */
@@ -15,7 +19,6 @@ export type ContainerLogsOptions = {
   /** From this time on, inclusive: a Date, or the timestamp of a line. */
   since?: Date | string | undefined
   until?: Date | string | undefined
-  timestamps?: boolean
   signal?: AbortSignal | undefined
 }
 
@@ -27,18 +30,17 @@ export type ContainerLogsOptions = {
 export async function* containerLogs(
   engine: Engine,
   id: string,
-  { follow = false, timestamps = false, ...options }: ContainerLogsOptions = {},
+  { follow = false, tail, since, until, signal }: ContainerLogsOptions = {},
 ): AsyncGenerator<ContainerLine[]> {
-  const { tail, since, until, signal } = options
   const container = await inspectContainer(engine, id, { signal })
   if (!container) throw new EngineError(404, `No such container: ${id}`)
   const times = { since: since && toEngineTime(since), until: until && toEngineTime(until) }
-  const query = { stdout: true, stderr: true, follow, timestamps, tail, ...times }
-  const path = `/containers/${encodeURIComponent(id)}/logs`
-  const reader = container.tty ? new TerminalReader(timestamps) : new OutputReader(timestamps)
+  const query = { follow, timestamps: true, tail, ...times }
+  const reader = new LineReader()
   try {
-    for await (const chunk of engine.stream('GET', path, { query, signal, isBusy: true })) {
-      const lines = reader.read(chunk)
+    const answer = output(engine, id, { query, signal, isBusy: true })
+    for await (const entries of readEntries(answer, container)) {
+      const lines = reader.read(entries)
       if (lines.length > 0) yield lines
     }
   } catch (error) {
@@ -46,6 +48,84 @@ export async function* containerLogs(
   }
   const rest = reader.end()
   if (rest.length > 0) yield rest
+}
+
+export type LogSnapshotOptions = {
+  /** Whether the container has a terminal: its output comes without frames. */
+  tty: boolean
+  /** Only so many entries from the end. */
+  tail?: number | undefined
+  /** From this time on: seconds and nanoseconds as `1795219200.000000000`. */
+  since?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * What the engine has of a container's output at this moment, oldest first, as it comes in. Unlike
+ * following, it misses nothing when the files rotate meanwhile: the engine opens them all at once.
+ */
+export const logSnapshot = (
+  engine: Engine,
+  id: string,
+  { tty, tail, since, signal }: LogSnapshotOptions,
+) => readEntries(output(engine, id, { query: { timestamps: true, tail, since }, signal }), { tty })
+
+/**
+ * Waits until the container writes (true) or the engine ends the stream (false). What was written is
+ * not looked at: read a snapshot.
+ */
+export async function waitForOutput(
+  engine: Engine,
+  id: string,
+  { signal }: { signal: AbortSignal },
+): Promise<boolean> {
+  for await (const _ of output(engine, id, { query: { follow: true, tail: 0 }, signal }))
+    return true
+  return false
+}
+
+const output = (engine: Engine, id: string, { query, ...options }: StreamOptions) =>
+  engine.stream('GET', `/containers/${encodeURIComponent(id)}/logs`, {
+    query: { stdout: true, stderr: true, ...query },
+    ...options,
+  })
+
+async function* readEntries(
+  answer: AsyncIterable<Uint8Array>,
+  { tty }: { tty: boolean },
+): AsyncGenerator<LogEntry[]> {
+  const reader = tty ? new TerminalReader() : new FrameReader()
+  for await (const chunk of answer) {
+    const entries = reader.read(chunk)
+    if (entries.length > 0) yield entries
+  }
+  const rest = reader.end()
+  if (rest.length > 0) yield rest
+}
+
+/** Joins entries to lines, each stream for itself. */
+class LineReader {
+  readonly #splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() }
+  readonly #last = { stdout: '', stderr: '' }
+
+  read(entries: LogEntry[]): ContainerLine[] {
+    return entries.flatMap(({ stream, timestamp, text, ended }) => {
+      this.#last[stream] = timestamp
+      const splitter = this.#splitters[stream]
+      if (ended && splitter.isPlain(text)) return { stream, timestamp, text } // as nearly all are
+      const lines = splitter.pushText(ended ? `${text}\n` : text)
+      return lines.map((text) => ({ stream, timestamp, text }))
+    })
+  }
+
+  /** What is left when nothing more will come. */
+  end(): ContainerLine[] {
+    return (['stdout', 'stderr'] as const).flatMap((stream) =>
+      this.#splitters[stream]
+        .end()
+        .map((text) => ({ stream, timestamp: this.#last[stream], text })),
+    )
+  }
 }
 
 const unreadable = (driver: string, cause: unknown) =>

@@ -1,7 +1,5 @@
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { isStatus, orNull, unlessMissing } from './refusals.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
 
 export type Network = {
   id: string

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { get } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
@@ -72,22 +73,14 @@ function getStatus(
   })
 }
 
-function connectTo(host: string, port: number, signal: AbortSignal) {
-  return new Promise<Seen>((resolve, reject) => {
-    const socket = connect({ host, port })
-    const giveUp = () => {
-      socket.destroy()
-      reject(signal.reason)
-    }
-    if (signal.aborted) return giveUp()
-    signal.addEventListener('abort', giveUp, { once: true })
-    socket.on('close', () => signal.removeEventListener('abort', giveUp))
-    socket.on('error', reject)
-    socket.on('connect', () => {
-      socket.destroy()
-      resolve({ answered: true, lastSeen: 'a connection' })
-    })
-  })
+async function connectTo(host: string, port: number, signal: AbortSignal): Promise<Seen> {
+  const socket = connect({ host, port })
+  try {
+    await once(socket, 'connect', { signal })
+    return { answered: true, lastSeen: 'a connection' }
+  } finally {
+    socket.on('error', () => {}).destroy()
+  }
 }
 
 function describe({ code = '', message }: NodeJS.ErrnoException) {

@@ -1,4 +1,4 @@
-import type { Engine, RegistryAuth } from './engine.ts'
+import type { Abortable, Engine, RegistryAuth } from './engine.ts'
 import { EngineError } from './failures.ts'
 import { encodeReference, hasImage } from './images.ts'
 import { readJsonLines } from './lines.ts'
@@ -14,13 +14,12 @@ export type LayerProgress = {
   total: number
 }
 
-type PullOptions = {
+type PullOptions = Abortable & {
   auth?: RegistryAuth | undefined
   /** What the image is called when it can't be pulled; as it was asked for otherwise. */
   as?: string
   /** `linux/arm64`; the engine's own otherwise. */
   platform?: string
-  signal?: AbortSignal | undefined
 }
 
 type Sent = {
@@ -84,8 +83,5 @@ function toProgress({ id, status = '', progressDetail = {} }: Sent): LayerProgre
 }
 
 /** Has the engine log in at a registry. Throws EngineError: 401 when it refuses, 500 when it can't be reached. */
-export const checkRegistry = (
-  engine: Engine,
-  auth: RegistryAuth,
-  { signal }: { signal?: AbortSignal | undefined } = {},
-) => engine.request('POST', '/auth', { body: auth, signal, timeout: 10_000 })
+export const checkRegistry = (engine: Engine, auth: RegistryAuth, { signal }: Abortable = {}) =>
+  engine.request('POST', '/auth', { body: auth, signal, timeout: 10_000 })

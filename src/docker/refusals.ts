@@ -1,35 +1,27 @@
 import { EngineError } from './failures.ts'
 
 /** True when the call went through, false when its object does not exist. */
-export async function unlessMissing(call: Promise<unknown>): Promise<boolean> {
-  try {
-    await call
-    return true
-  } catch (error) {
-    if (isStatus(error, 404)) return false
-    throw error
-  }
-}
+export const unlessMissing = (call: Promise<unknown>) =>
+  unlessRefused(
+    call.then(() => true),
+    { with: [404], instead: false },
+  )
 
 /** False when its object is in use, so that the engine keeps it. */
-export async function unlessUsed<T>(removal: Promise<T>): Promise<T | false> {
-  try {
-    return await removal
-  } catch (error) {
-    if (isStatus(error, 403) || isStatus(error, 409)) return false
-    throw error
-  }
-}
+export const unlessUsed = <T>(removal: Promise<T>) =>
+  unlessRefused(removal, { with: [403, 409], instead: false as const })
 
 /** What the call answers, null when its object does not exist. */
-export async function orNull<T>(call: Promise<T>): Promise<T | null> {
-  try {
-    return await call
-  } catch (error) {
-    if (isStatus(error, 404)) return null
+export const orNull = <T>(call: Promise<T>) => unlessRefused(call, { with: [404], instead: null })
+
+const unlessRefused = <T, Instead>(
+  call: Promise<T>,
+  { with: statuses, instead }: { with: number[]; instead: Instead },
+): Promise<T | Instead> =>
+  call.catch((error) => {
+    if (statuses.some((status) => isStatus(error, status))) return instead
     throw error
-  }
-}
+  })
 
 /**
  * What another call has begun is waited for: a removal, which then ends with "no such container" or

@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { orNull } from './refusals.ts'
 
 /** The counters of a container at one moment: nanoseconds and bytes since it started. */
@@ -46,7 +46,7 @@ type Sent = {
 export async function containerStats(
   engine: Engine,
   id: string,
-  { signal }: { signal?: AbortSignal | undefined } = {},
+  { signal }: Abortable = {},
 ): Promise<StatsReading | null> {
   const path = `/containers/${encodeURIComponent(id)}/stats`
   // Engines before API 1.41 do not know `one-shot`: they answer the same after two seconds.

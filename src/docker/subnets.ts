@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { Failure } from '../platform/errors.ts'
 import { listNetworks } from './networks.ts'
 
@@ -67,10 +67,7 @@ export function roomOf(subnet: string) {
 export const gatewayOf = (subnet: string) => toAddress(toRange(subnet)!.from + 1)
 
 /** What the engine's networks and the interfaces of this machine occupy, as CIDRs. */
-export async function usedSubnets(
-  engine: Engine,
-  { signal }: { signal?: AbortSignal | undefined } = {},
-): Promise<string[]> {
+export async function usedSubnets(engine: Engine, { signal }: Abortable = {}): Promise<string[]> {
   const networks = await listNetworks(engine, { signal })
   const interfaces = Object.values(networkInterfaces()).flat()
   return [

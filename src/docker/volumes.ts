@@ -1,7 +1,5 @@
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { unlessMissing } from './refusals.ts'
-
-type Abortable = { signal?: AbortSignal | undefined }
 
 export type Volume = { name: string; driver: string; labels: Record<string, string> }
 

@@ -100,11 +100,11 @@ test('who does not pull holds the engine up', async () => {
 test('aborting while it connects ends it too', async () => {
   const host = await fakeEngine(({ socket }) => void socket.write(`${head}3\r\nabc\r\n`)) // and no more
   const abort = new AbortController()
-  const connect = Bun.connect
-  using _ = spyOn(Bun, 'connect').mockImplementation(((options: Parameters<typeof connect>[0]) => {
-    const connecting = connect(options)
+  const { fetch } = globalThis
+  using _ = spyOn(globalThis, 'fetch').mockImplementation(((...asked: Parameters<typeof fetch>) => {
+    const connecting = fetch(...asked)
     abort.abort(new Error('gone'))
     return connecting
-  }) as typeof connect)
+  }) as typeof fetch)
   await expect(collect(read(host, abort.signal))).rejects.toThrow('gone')
 })

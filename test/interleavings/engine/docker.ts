@@ -45,7 +45,7 @@ export function fakeDocker(
     remote: true, // nothing reaches an address of a fake container
     info: (options = {}) =>
       get('info', options, () => ({ ...info, time: new Date(engine.clock.now()) })),
-    machine: (options = {}) => get('machine', options, () => machine),
+    machine: (options = {}) => get('machine', options, () => info),
     frontend: ({ signal }) => get('frontend', { signal }, () => frontend),
     events,
 
@@ -262,8 +262,7 @@ const info = {
   driver: 'overlay2',
   securityOptions: [],
   cgroups: '2',
+  folder: '/var/lib/docker',
 }
-
-const machine = { cpus: 2, memoryBytes: 8 * 2 ** 30, folder: '/var/lib/docker' }
 
 const frontend = { buildKit: true, heredocs: false, platform: 'linux/amd64' }

@@ -1,0 +1,81 @@
+import { FrameSplitter } from './frames.ts'
+import type { Stream } from './frames.ts'
+
+/** What the engine keeps as one: a line, or 16 KiB of a longer one. */
+export type LogEntry = {
+  stream: Stream
+  /** To the nanosecond, in UTC, with nine digits: such texts sort by time. */
+  timestamp: string
+  /** Without the line break. */
+  text: string
+  /** False when the line goes on in the stream's next entry. */
+  ended: boolean
+}
+
+const lineFeed = 0x0a
+const space = 0x20
+
+/** Each frame is an entry: a timestamp, a space, the text. */
+export class FrameReader {
+  readonly #frames = new FrameSplitter()
+  /** Of an entry without an end, whose cut may part a character. */
+  readonly #decoders: Record<Stream, TextDecoder | null> = { stdout: null, stderr: null }
+
+  read(chunk: Uint8Array): LogEntry[] {
+    const entries: LogEntry[] = []
+    this.#frames.push(chunk, (stream, bytes, from, end) => {
+      const textFrom = bytes.indexOf(space, from) + 1
+      const ended = bytes[end - 1] === lineFeed
+      const timestamp = bytes.toString('latin1', from, textFrom - 1)
+      const decoder = (this.#decoders[stream] ??= ended ? null : newDecoder())
+      const text = decoder
+        ? decoder.decode(bytes.subarray(textFrom, ended ? end - 1 : end), { stream: !ended })
+        : bytes.toString('utf8', textFrom, end - 1)
+      if (ended) this.#decoders[stream] = null
+      entries.push({ stream, timestamp, text, ended })
+    })
+    return entries
+  }
+
+  end(): LogEntry[] {
+    return []
+  }
+}
+
+const newDecoder = () => new TextDecoder('utf-8', { ignoreBOM: true })
+
+/** Characters after which a line of a terminal is handed on before its end has come. */
+const maxPiece = 1024 * 1024
+
+/**
+ * A terminal has one stream without frames; in a line of several pieces the timestamp stands before
+ * each of them.
+ */
+export class TerminalReader {
+  readonly #decoder = newDecoder()
+  #rest = ''
+  #timestamp = ''
+
+  read(chunk: Uint8Array): LogEntry[] {
+    const lines = (this.#rest + this.#decoder.decode(chunk, { stream: true })).split('\n')
+    this.#rest = lines.pop()!
+    const entries = lines.map((line) => this.#entry(line, true))
+    if (this.#rest.length > maxPiece) entries.push(...this.end())
+    return entries
+  }
+
+  end(): LogEntry[] {
+    if (this.#rest === '') return []
+    const rest = this.#rest
+    this.#rest = ''
+    return [this.#entry(rest, false)]
+  }
+
+  #entry(line: string, ended: boolean): LogEntry {
+    this.#timestamp = leadingTimestamp.exec(line)?.[1] ?? this.#timestamp
+    const text = line.replaceAll(`${this.#timestamp} `, '')
+    return { stream: 'stdout', timestamp: this.#timestamp, text, ended }
+  }
+}
+
+const leadingTimestamp = /^(\d{4}-\d\d-\d\dT[\d:.]+Z) /
