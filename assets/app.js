@@ -52,7 +52,17 @@ document.addEventListener('htmx:confirm', (event) => {
 
 document.addEventListener('click', ({ target }) => {
   if (target.closest('[data-close]')) target.closest('dialog').close()
+  const button = target.closest('[data-copy]')
+  if (button) void copyFrom(button)
 })
+
+async function copyFrom(button) {
+  const { copyText } = await import('./log-marks.js')
+  await copyText(button.dataset.copy)
+  button.textContent = 'Copied'
+  announcer.textContent = 'Copied.'
+  setTimeout(() => (button.textContent = 'Copy'), 1500)
+}
 
 /** What had the focus before the first of the dialogs that replace each other opened. */
 let opener = null

@@ -25,7 +25,8 @@ export async function copyText(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const field = document.createElement('textarea')
   field.value = text
-  document.body.append(field)
+  const dialog = document.querySelector('dialog[open]') // what is outside of it can't be selected
+  ;(dialog ?? document.body).append(field)
   field.select()
   document.execCommand('copy')
   field.remove()

@@ -46,6 +46,6 @@ export type Deps = {
   streams: Streams
   /** This installation's id: the `davit.instance` label of everything it makes. */
   instanceId: string
-  /** What registering the first account wants; null where loopback is protection enough. */
+  /** What registering the first account needs; null where loopback is protection enough. */
   setupCode: string | null
 }

@@ -1,7 +1,8 @@
 import type { Config } from '../config.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
-import { hashToken, randomCode, sameSecret } from '../platform/secrets.ts'
-import { getOpenInvite, getUserByEmail, hasUsers } from './store.ts'
+import { randomCode, sameSecret } from '../platform/secrets.ts'
+import { getOpenInvite } from './invites.ts'
+import { getUserByEmail, hasUsers } from './store.ts'
 import type { Store } from './store.ts'
 import { isLoopback } from '../platform/hosts.ts'
 
@@ -25,7 +26,7 @@ export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admi
   const closed = whyClosed(deps, shown.invite)
   if (closed) throw new AppError('forbidden', closed)
   if (getUserByEmail(db, email)) throw duplicateEmail()
-  return { role: 'member', inviteId: openInvite(db, shown.invite)?.id ?? null }
+  return { role: 'member', inviteId: getOpenInvite(db, shown.invite)?.id ?? null }
 }
 
 /** Whether registering is worth guessing at: the first account, behind the code that Davit printed. */
@@ -38,14 +39,11 @@ export function whyClosed({ db, config }: AdmissionDeps, invite: string | null |
   const reason = 'Who has an account here reaches the Docker Engine of this server'
   if (config.registration === 'closed')
     return `Registration is closed. ${reason}, so its operator decides who may register.`
-  if (openInvite(db, invite)) return null
+  if (getOpenInvite(db, invite)) return null
   return invite
     ? 'This invitation was used, has expired or was taken back. Ask an admin for another.'
     : `Registration is by invitation. ${reason}, so an admin has to invite you.`
 }
-
-const openInvite = (db: Store, token: string | null | undefined) =>
-  token ? getOpenInvite(db, hashToken(token)) : undefined
 
 const wrongSetupCode = () =>
   new AppError('forbidden', 'The setup code is not the one that Davit printed when it started.', {
@@ -55,7 +53,7 @@ const wrongSetupCode = () =>
 const duplicateEmail = () =>
   conflictField('email', 'This e-mail address has an account already. Log in instead.')
 
-/** What registering the first account wants; null where only this machine itself can reach Davit. */
+/** The code that registering the first account needs; null where only this machine itself can reach Davit. */
 export const setupCodeFor = ({ host, url }: Pick<Config, 'host' | 'url'>) =>
   isLoopback(host) && (url === null || isLoopback(url.hostname)) ? null : randomCode()
 

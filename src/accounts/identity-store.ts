@@ -1,7 +1,7 @@
-import { and, count, desc, eq, lt } from 'drizzle-orm'
+import { and, desc, eq } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { identities, oauthAttempts, users } from '../db/schema.ts'
-import { notFound } from '../platform/errors.ts'
+import { countRows, deleteFound } from '../db/queries.ts'
+import { identities, users } from '../db/schema.ts'
 import type { Store } from './store.ts'
 
 export type Identity = typeof identities.$inferSelect
@@ -40,27 +40,15 @@ export const updateIdentity = (
 ) => db.update(identities).set(values).where(eq(identities.id, id)).run()
 
 export const countIdentities = (db: Db, userId: string) =>
-  db.select({ n: count() }).from(identities).where(eq(identities.userId, userId)).get()!.n
+  countRows(db, identities, eq(identities.userId, userId))
 
-export function deleteOwnIdentity(db: Db, { id, userId }: { id: string; userId: string }) {
-  const gone = db
-    .delete(identities)
-    .where(and(eq(identities.id, id), eq(identities.userId, userId)))
-    .returning()
-    .get()
-  if (!gone) throw notFound('linked login')
-  return gone
-}
+export const deleteOwnIdentity = (db: Db, { id, userId }: { id: string; userId: string }) =>
+  deleteFound(
+    db,
+    identities,
+    and(eq(identities.id, id), eq(identities.userId, userId)),
+    'linked login',
+  )
 
 export const deleteIdentitiesOf = (db: Store, userId: string) =>
   db.delete(identities).where(eq(identities.userId, userId)).run()
-
-export const insertAttempt = (db: Db, values: typeof oauthAttempts.$inferInsert) =>
-  db.insert(oauthAttempts).values(values).run()
-
-/** Returns the attempt and forgets it: a state is good for one try, whatever comes of it. */
-export const takeAttempt = (db: Db, stateHash: string) =>
-  db.delete(oauthAttempts).where(eq(oauthAttempts.stateHash, stateHash)).returning().get()
-
-export const deleteAttemptsBefore = (db: Db, time: Date) =>
-  db.delete(oauthAttempts).where(lt(oauthAttempts.createdAt, time)).run()

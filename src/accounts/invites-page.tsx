@@ -1,10 +1,9 @@
-import { EmptyState } from '../web/components.tsx'
-import type { User } from '../web/factory.ts'
+import { EmptyState, ShownOnce } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
-import { SettingsFrame } from '../web/settings-frame.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
-import type { Invite } from './store.ts'
+import type { Invite } from './invites.ts'
 
 type Invites = {
   invites: Invite[]
@@ -14,38 +13,23 @@ type Invites = {
   link?: string | undefined
 }
 
-export const InvitesPage = ({ user, ...list }: Invites & { user: User }) => (
-  <SettingsFrame user={user} path="/settings/invites">
-    <InviteList {...list} />
-  </SettingsFrame>
-)
-
 export const InviteList = ({ invites, off, link }: Invites) => (
-  <section id="invites" aria-label="Invitations">
-    <div class="section-head">
-      <p class="muted">
-        An invitation is a link with which one person can register, once, within 7 days.
-      </p>
-      {!off && <NewInvite />}
-    </div>
+  <SettingsList
+    id="invites"
+    aria-label="Invitations"
+    about="An invitation is a link with which one person can register, once, within 7 days."
+    action={!off && <NewInvite />}
+    rows={invites.map((invite) => (
+      <InviteRow invite={invite} />
+    ))}
+    empty={<EmptyState title="No open invitations">{off && <p>{off}</p>}</EmptyState>}
+  >
     {link && (
-      <div class="alert" role="status">
-        <strong>Send this link to the person you invite. It is shown only now.</strong>
-        <section>
-          <code>{link}</code>
-        </section>
-      </div>
+      <ShownOnce text={link}>
+        Send this link to the person you invite. It is shown only now.
+      </ShownOnce>
     )}
-    {invites.length === 0 ? (
-      <EmptyState title="No open invitations">{off && <p>{off}</p>}</EmptyState>
-    ) : (
-      <ul class="rows">
-        {invites.map((invite) => (
-          <InviteRow invite={invite} />
-        ))}
-      </ul>
-    )}
-  </section>
+  </SettingsList>
 )
 
 /** A native form: its answer is the page with the link, which a redirect would lose. */

@@ -1,4 +1,5 @@
-import type { Invite, SessionRow, UserRow } from './store.ts'
+import type { Invite } from './invites.ts'
+import type { SessionRow, UserRow } from './store.ts'
 import type { TokenRow } from './token-store.ts'
 
 export const userJson = ({ id, email, name, role, createdAt }: UserRow) => ({

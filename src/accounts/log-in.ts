@@ -2,24 +2,48 @@ import { recordEvent } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { isAddress } from './forms.ts'
-import { isPassword } from './passwords.ts'
-import { getUserByEmail } from './store.ts'
-import { countTry, forgiveFailures } from './throttle.ts'
+import { findUser, getUserByEmail } from './store.ts'
+import { tryPassword } from './throttle.ts'
 
 /** The user of these credentials. An unknown e-mail and a wrong password get one answer, in equal time. */
 export async function logIn(
   { db }: { db: Db },
   { email, password, address }: { email: string; password: string; address: string },
 ) {
-  countTry(db, { email, address })
   const user = getUserByEmail(db, email)
-  const fits = await isPassword(password, user?.passwordHash ?? null)
-  if (!user || !fits) {
-    // what is no address may be a password in the wrong field
-    const actor = { id: user?.id ?? null, email: isAddress(email) ? email : 'someone' }
-    recordEvent(db, { actor, action: 'login.failed', address })
-    throw new AppError('unauthorized', 'The e-mail or the password is wrong.')
-  }
-  forgiveFailures(db, email)
+  const hash = user?.passwordHash ?? null
+  const fits = await tryPassword(db, { email, address, password, hash })
+  if (user && fits) return user
+  // what is no address may be a password in the wrong field
+  const actor = { id: user?.id ?? null, email: isAddress(email) ? email : 'someone' }
+  recordEvent(db, { actor, action: 'login.failed', address })
+  throw new AppError('unauthorized', 'The e-mail or the password is wrong.')
+}
+
+/**
+ * Makes sure that it is still the user who sits there, and answers with them: throws unless this is
+ * their password. Who has none, and logs in with a provider, is asked for none. Guesses count, but
+ * apart from those at the login, or a stranger who fails there could keep the owner from changing the
+ * password.
+ */
+export async function confirmPassword(
+  db: Db,
+  {
+    userId,
+    currentPassword: password,
+    address,
+  }: { userId: string; currentPassword?: string | null | undefined; address: string },
+) {
+  const user = findUser(db, userId)
+  const { passwordHash: hash } = user
+  if (hash === null) return user
+  if (!password) throw wrong('is missing.')
+  const email = `password of ${userId}`
+  if (!(await tryPassword(db, { email, address, password, hash }))) throw wrong('is wrong.')
   return user
 }
+
+const wrong = (message: string) =>
+  new AppError('invalid', `The current password ${message}`, {
+    fields: [{ field: 'currentPassword', message }],
+  })

@@ -8,13 +8,12 @@ import { userOf } from '../web/user-of.ts'
 import type { AdmissionDeps } from './admission.ts'
 import { countIdentities, deleteOwnIdentity } from './identity-store.ts'
 import { takeRememberedPage } from './next-page.ts'
-import { exchangeCode, findOAuthSettings, takeOAuthAttempt } from './oauth.ts'
+import { authorizationUrl, exchangeCode, findOAuthSettings, takeOAuthAttempt } from './oauth.ts'
 import { linkProfile, logInWithProfile } from './oauth-log-in.ts'
 import { fetchProfile, providerTrouble } from './oauth-provider.ts'
-import { authorizationUrl, takeState } from './oauth-state.ts'
 import { startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
-import { findUser } from './user-store.ts'
+import { findUser } from './store.ts'
 
 type OAuthDeps = AccountDeps & AdmissionDeps
 
@@ -31,7 +30,7 @@ export const oauthRoutes = (deps: OAuthDeps) => {
     })
     .get('/auth/oauth/callback', async (c) => {
       findOAuthSettings(deps)
-      const { userId, verifier } = takeOAuthAttempt(deps, takeState(c, deps))
+      const { userId, verifier } = takeOAuthAttempt(c, deps)
       const arrival = await arrive(c, deps, verifier)
       if (userId === null) {
         const { user, isNew } = logInWithProfile(deps, arrival)

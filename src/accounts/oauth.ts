@@ -5,48 +5,67 @@ import {
   OAuth2Client,
   OAuth2Tokens,
 } from 'arctic'
+import { eq, lt } from 'drizzle-orm'
+import type { Context } from 'hono'
 import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
+import { oauthAttempts } from '../db/schema.ts'
 import { AppError, notFound } from '../platform/errors.ts'
 import { pinnedFetch } from '../platform/pinned-fetch.ts'
-import { hashToken } from '../platform/secrets.ts'
-import { insertAttempt, takeAttempt } from './identity-store.ts'
+import { hashToken, sameSecret } from '../platform/secrets.ts'
+import { setBoundCookie, takeBoundCookie } from '../web/visitor.ts'
 import { providerOf, providerTrouble } from './oauth-provider.ts'
 import type { AccountDeps } from './session.ts'
 
 /** Milliseconds in which the browser must come back from the provider. */
-export const attemptLifetime = 600_000
+const attemptLifetime = 600_000
+
+/** Sent to the paths of the login only. */
+const cookie = { name: 'svc_oauth', path: '/auth' }
 
 export function findOAuthSettings({ config }: AccountDeps) {
   if (!config.oauth) throw notFound('page')
   return config.oauth
 }
 
-/** Begins a login, or the linking of an identity to a user: where to send the browser, and the state it must bring back. */
-export function beginOAuth(deps: AccountDeps, { userId }: { userId: string | null }) {
+/** Where to send this browser, for a login or to link an account to that user; only it can come back from there. */
+export function authorizationUrl(c: Context, deps: AccountDeps, userId: string | null) {
+  const { db, secrets, config } = deps
   const settings = findOAuthSettings(deps)
   const provider = providerOf(settings)
   const state = generateState()
   const verifier = generateCodeVerifier()
   const stateHash = hashToken(state)
-  insertAttempt(deps.db, { stateHash, userId, verifier: deps.secrets.seal(verifier, stateHash) })
-  const url = client(deps).createAuthorizationURLWithPKCE(
+  const outdated = new Date(Date.now() - attemptLifetime)
+  db.delete(oauthAttempts).where(lt(oauthAttempts.createdAt, outdated)).run()
+  const sealed = secrets.seal(verifier, stateHash)
+  db.insert(oauthAttempts).values({ stateHash, userId, verifier: sealed }).run()
+  setBoundCookie(c, deps, { ...cookie, value: state, maxAge: attemptLifetime / 1000 })
+  const client = new OAuth2Client(settings.clientId, settings.clientSecret, callbackUrl(config))
+  return client.createAuthorizationURLWithPKCE(
     settings.baseUrl + provider.authorizePath,
     state,
     CodeChallengeMethod.S256,
     verifier,
     provider.scopes,
-  )
-  return { state, url }
+  ).href
 }
 
-/** Takes the attempt that a state stands for, once; what is unknown, used or too old is refused. */
-export function takeOAuthAttempt({ db, secrets }: AccountDeps, state: string) {
-  const stateHash = hashToken(state)
-  const attempt = takeAttempt(db, stateHash)
+/** The attempt that this browser began, taken once; what is unknown, used or too old is refused. */
+export function takeOAuthAttempt(c: Context, deps: AccountDeps) {
+  const held = takeBoundCookie(c, deps, cookie)
+  const brought = c.req.queries('state') ?? []
+  if (brought.length !== 1 || !held || !sameSecret(brought[0]!, held))
+    throw new AppError(
+      'bad_request',
+      'This login was not begun in this browser, or has expired. Begin it again.',
+    )
+  const stateHash = hashToken(held)
+  const isAttempt = eq(oauthAttempts.stateHash, stateHash)
+  const attempt = deps.db.delete(oauthAttempts).where(isAttempt).returning().get()
   if (!attempt || Math.abs(Date.now() - attempt.createdAt.getTime()) > attemptLifetime)
     throw new AppError('bad_request', 'This login has expired or was used before. Begin it again.')
-  return { userId: attempt.userId, verifier: secrets.open(attempt.verifier, stateHash) }
+  return { userId: attempt.userId, verifier: deps.secrets.open(attempt.verifier, stateHash) }
 }
 
 /** Exchanges the code for an access token; GitHub says 200 even when it refuses. */
@@ -83,9 +102,6 @@ export async function exchangeCode(
     throw providerTrouble('did not accept the login')
   }
 }
-
-const client = ({ config }: AccountDeps) =>
-  new OAuth2Client(config.oauth!.clientId, config.oauth!.clientSecret, callbackUrl(config))
 
 /** From the settings, never from what a request says of its host. */
 const callbackUrl = (config: Config) => `${originOf(config)}/auth/oauth/callback`

@@ -5,11 +5,10 @@ import { TextField } from '../web/fields-view.tsx'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { SettingsForm, SettingsFrame, SettingsSection } from '../web/settings-frame.tsx'
-import { CurrentPassword } from './current-password.tsx'
+import { CurrentPassword, NewPassword } from './password-fields.tsx'
 import type { Identity } from './identity-store.ts'
 import { LinkedLogins } from './linked-logins.tsx'
 import type { ProviderName } from './oauth-provider.ts'
-import { passwordLength } from './passwords.ts'
 
 type Profile = { user: User; hasPassword: boolean }
 type FormProps = Profile & { draft?: Draft | undefined; saved?: boolean }
@@ -101,14 +100,6 @@ export const PasswordForm = ({
   >
     <input type="text" name="" value={user.email} autocomplete="username" hidden />
     {hasPassword && <CurrentPassword id="password-current" />}
-    <TextField
-      name="password"
-      label="New password"
-      type="password"
-      hint={`At least ${passwordLength.min} characters, and none of the most common passwords.`}
-      autocomplete="new-password"
-      minlength={passwordLength.min}
-      required
-    />
+    <NewPassword label="New password" />
   </SettingsForm>
 )

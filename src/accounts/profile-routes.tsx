@@ -7,24 +7,26 @@ import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { changePassword, changeProfile } from './change-profile.ts'
-import { confirmPassword } from './confirm-password.ts'
 import { linkForm, passwordForm, profileForm } from './forms.ts'
 import { listIdentities } from './identity-store.ts'
 import { userJson } from './json.ts'
 import { LinkForm } from './linked-logins.tsx'
-import { findOAuthSettings } from './oauth.ts'
-import { authorizationUrl } from './oauth-state.ts'
+import { confirmPassword } from './log-in.ts'
+import { authorizationUrl, findOAuthSettings } from './oauth.ts'
+import { hashPassword } from './passwords.ts'
 import { PasswordForm, ProfileForm, ProfilePage } from './profile-page.tsx'
 import type { Drafts } from './profile-page.tsx'
 import { startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
-import { findUser } from './user-store.ts'
+import { deleteOtherSessions, deleteSessionsOf, findUser, updateUser } from './store.ts'
 
 /** Events of their own that a user sees on the profile. */
 const shownEvents = 10
 
-/** What a user says about themselves, and the password: for the person, never for a token. */
+/**
+ * What a user says about themselves, and the password: for the person, never for a token. A new e-mail
+ * address ends their other sessions, a new password all of them.
+ */
 export const profileRoutes = (deps: AccountDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
@@ -33,7 +35,14 @@ export const profileRoutes = (deps: AccountDeps) => {
     .createApp()
     .get('/settings/profile', (c) => show(c, profile(c)))
     .put('/settings/profile', input(profileForm, profileAgain), async (c) => {
-      const { before, user } = await changeProfile(db, { ...c.var.input, ...from(c) })
+      const { currentPassword, ...wanted } = c.var.input
+      const before = await confirmPassword(db, { ...from(c), currentPassword })
+      const user = db.transaction((tx) => {
+        const changed = updateUser(tx, before.id, wanted)
+        if (changed.email !== before.email)
+          deleteOtherSessions(tx, { userId: changed.id, id: c.var.session!.id })
+        return changed
+      })
       const { id, email, name } = user
       if (email !== before.email)
         audit(c, 'email.changed', { object: { kind: 'user', id, name: email } })
@@ -41,17 +50,21 @@ export const profileRoutes = (deps: AccountDeps) => {
       return moveOn(c, { to: '/settings/profile?saved=profile', json: () => userJson(user) })
     })
     .put('/settings/password', input(passwordForm, passwordAgain), async (c) => {
-      const user = await changePassword(db, { ...c.var.input, ...from(c) })
+      const { password, currentPassword } = c.var.input
+      const { id } = await confirmPassword(db, { ...from(c), currentPassword })
+      const passwordHash = await hashPassword(password)
+      const user = db.transaction((tx) => {
+        deleteSessionsOf(tx, id)
+        return updateUser(tx, id, { passwordHash })
+      })
       audit(c, 'password.changed')
       startSession(c, deps, user)
       return moveOn(c, { to: '/settings/profile?saved=password', json: () => userJson(user) })
     })
     .post('/settings/identities', input(linkForm, linkAgain), async (c) => {
       findOAuthSettings(deps)
-      const { userId, address } = from(c)
-      const { currentPassword: password = null } = c.var.input
-      await confirmPassword(db, { userId, password, address })
-      const url = authorizationUrl(c, deps, userId)
+      const { id } = await confirmPassword(db, { ...from(c), ...c.var.input })
+      const url = authorizationUrl(c, deps, id)
       return moveOn(c, { to: url, json: () => ({ url }) })
     })
 
@@ -98,6 +111,5 @@ export const profileRoutes = (deps: AccountDeps) => {
 }
 
 function from(c: Context) {
-  const { session, address } = (c as Context<Env>).var
-  return { userId: userOf(c).id, sessionId: session!.id, address }
+  return { userId: userOf(c).id, address: (c as Context<Env>).var.address }
 }

@@ -4,7 +4,8 @@ import type { Db } from '../db/index.ts'
 import { admit, wantsSetupCode } from './admission.ts'
 import type { registerForm } from './forms.ts'
 import { hashPassword } from './passwords.ts'
-import { insertUser, setInviteUsed } from './store.ts'
+import { setInviteUsed } from './invites.ts'
+import { insertUser } from './store.ts'
 import { countTry, forgiveFailures } from './throttle.ts'
 
 type Application = z.infer<typeof registerForm> & { address: string }

@@ -1,12 +1,12 @@
 import { recordEvent } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
-import { deleteFailuresOf, deleteSessionsOf, getUserByEmail } from './store.ts'
 import { passwordForm } from './forms.ts'
 import { deleteIdentitiesOf } from './identity-store.ts'
 import { hashPassword } from './passwords.ts'
 import { deleteTokensOf } from './token-store.ts'
-import { listUsers, updateUser } from './user-store.ts'
+import { deleteSessionsOf, getUserByEmail, listUsers, updateUser } from './store.ts'
+import { forgiveFailures } from './throttle.ts'
 
 /** Users that a refusal names, before it only counts. */
 const mostNamed = 10
@@ -39,7 +39,7 @@ export async function resetPassword(
       deleteSessionsOf(tx, user.id)
       deleteTokensOf(tx, user.id)
       deleteIdentitiesOf(tx, user.id)
-      deleteFailuresOf(tx, user.email)
+      forgiveFailures(tx, user.email)
       updateUser(tx, user.id, { passwordHash })
       recordEvent(tx, {
         actor: { id: null, email: by },

@@ -8,28 +8,22 @@ import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
-import { moveOn, show } from '../web/respond.tsx'
+import { moveOn, show, showSaved } from '../web/respond.tsx'
+import { settingsView } from '../web/settings-frame.tsx'
 import { wantsSetupCode, whyClosed } from './admission.ts'
 import type { AdmissionDeps } from './admission.ts'
 import { deviceOf } from './device.ts'
 import { loginForm, registerForm } from './forms.ts'
-import { InviteList, InvitesPage } from './invites-page.tsx'
+import { InviteList } from './invites-page.tsx'
 import { inviteJson, sessionJson, userJson } from './json.ts'
 import { logIn } from './log-in.ts'
-import { makeInvite, whyNoInvites } from './make-invite.ts'
+import { deleteOpenInvite, listOpenInvites, makeInvite, whyNoInvites } from './invites.ts'
 import { takeRememberedPage } from './next-page.ts'
 import { register } from './register.ts'
 import { endSession, startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
-import { SessionList, SessionsPage } from './sessions-page.tsx'
-import {
-  deleteOpenInvite,
-  deleteOtherSessions,
-  deleteOwnSession,
-  hasUsers,
-  listOpenInvites,
-  listSessions,
-} from './store.ts'
+import { SessionList } from './sessions-page.tsx'
+import { deleteOtherSessions, deleteOwnSession, hasUsers, listSessions } from './store.ts'
 import { LoginPage, RegisterPage, RegistrationClosedPage } from './views.tsx'
 
 type RouteDeps = AccountDeps & AdmissionDeps
@@ -86,11 +80,11 @@ export const sessionRoutes = (deps: RouteDeps) => {
 
   return factory
     .createApp()
-    .get('/settings/sessions', (c) => showSessions(c, deps))
+    .get('/settings/sessions', (c) => show(c, sessions(c)))
     .delete('/settings/sessions', (c) => {
       deleteOtherSessions(deps.db, { userId: userOf(c).id, id: c.var.session!.id })
       audit(c, 'sessions.ended')
-      return afterChange(c, '/settings/sessions', () => showSessions(c, deps))
+      return showSaved(c, { to: '/settings/sessions', ...sessions(c) })
     })
     .delete('/settings/sessions/:id', (c) => {
       const id = c.req.param('id')
@@ -100,15 +94,15 @@ export const sessionRoutes = (deps: RouteDeps) => {
         endSession(c, deps)
         return moveOn(c, { to: '/login', json: () => ({}) })
       }
-      return afterChange(c, '/settings/sessions', () => showSessions(c, deps))
+      return showSaved(c, { to: '/settings/sessions', ...sessions(c) })
     })
-    .get('/settings/invites', requireAdmin, (c) => showInvites(c, deps))
+    .get('/settings/invites', requireAdmin, (c) => show(c, invites(c)))
     .post('/settings/invites', requireAdmin, (c) => {
       const { token, invite } = makeInvite(deps, userOf(c))
       audit(c, 'invite.created', { object: { kind: 'invite', id: invite.id } })
       const { origin } = deps.config.url ?? new URL(c.req.url)
       const link = `${origin}/auth/register?invite=${token}`
-      if (clientOf(c) !== 'program') return showInvites(c, deps, link)
+      if (clientOf(c) !== 'program') return show(c, invites(c, link))
       c.header('Location', '/settings/invites')
       return c.json({ ...inviteJson(invite), url: link }, 201)
     })
@@ -116,8 +110,32 @@ export const sessionRoutes = (deps: RouteDeps) => {
       const id = c.req.param('id')
       deleteOpenInvite(deps.db, id)
       audit(c, 'invite.revoked', { object: { kind: 'invite', id } })
-      return afterChange(c, '/settings/invites', () => showInvites(c, deps))
+      return showSaved(c, { to: '/settings/invites', ...invites(c) })
     })
+
+  function sessions(c: Context<Env>) {
+    const currentId = c.var.session?.id
+    const all = listSessions(deps.db, userOf(c).id)
+    return settingsView(c, {
+      path: '/settings/sessions',
+      title: 'Sessions',
+      list: () => <SessionList sessions={all} currentId={currentId} />,
+      json: () => ({
+        items: all.map((session) => sessionJson(session, currentId)),
+        nextCursor: null,
+      }),
+    })
+  }
+
+  function invites(c: Context<Env>, link?: string) {
+    const list = { invites: listOpenInvites(deps.db), off: whyNoInvites(deps.config), link }
+    return settingsView(c, {
+      path: '/settings/invites',
+      title: 'Invitations',
+      list: () => <InviteList {...list} />,
+      json: () => ({ items: list.invites.map(inviteJson), nextCursor: null }),
+    })
+  }
 }
 
 function registerView(deps: RouteDeps, draft: Draft) {
@@ -132,33 +150,3 @@ function registerView(deps: RouteDeps, draft: Draft) {
     ),
   }
 }
-
-function showSessions(c: Context<Env>, { db }: RouteDeps) {
-  const user = userOf(c)
-  const currentId = c.var.session?.id
-  const sessions = listSessions(db, user.id)
-  return show(c, {
-    title: 'Sessions',
-    page: () => <SessionsPage {...{ user, sessions, currentId }} />,
-    partial: () => <SessionList {...{ sessions, currentId }} />,
-    json: () => ({
-      items: sessions.map((session) => sessionJson(session, currentId)),
-      nextCursor: null,
-    }),
-  })
-}
-
-function showInvites(c: Context<Env>, { db, config }: RouteDeps, link?: string) {
-  const user = userOf(c)
-  const list = { invites: listOpenInvites(db), off: whyNoInvites(config), link }
-  return show(c, {
-    title: 'Invitations',
-    page: () => <InvitesPage user={user} {...list} />,
-    partial: () => <InviteList {...list} />,
-    json: () => ({ items: list.invites.map(inviteJson), nextCursor: null }),
-  })
-}
-
-/** A browser goes back to the page; htmx and programs get what is left of the list at once. */
-const afterChange = (c: Context, page: string, list: () => Response | Promise<Response>) =>
-  clientOf(c) === 'browser' ? c.redirect(page, 303) : list()

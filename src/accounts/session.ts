@@ -11,7 +11,6 @@ import { cookieOptions, cookieValues, hostCookie } from '../web/cookies.ts'
 import { setCsrfToken } from '../web/csrf.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
-import { isLoginAlive } from './login-alive.ts'
 import {
   resetFutureTimes,
   tolerance,
@@ -20,6 +19,7 @@ import {
   deleteStaleSessions,
   getSession,
   insertSession,
+  roleOf,
   setSessionSeen,
 } from './store.ts'
 import type { SessionRow, UserRow } from './store.ts'
@@ -37,7 +37,7 @@ export type AccountDeps = { db: Db; secrets: Secrets; config: Config }
 const cookieName = ({ config }: Pick<AccountDeps, 'config'>) => hostCookie('svc_session', config)
 
 const day = 24 * 3_600_000
-/** Milliseconds of life, given anew when half of them are gone. */
+/** Milliseconds of life, renewed when half of them are gone. */
 const lifetime = 30 * day
 /** Milliseconds between two notes of when a session was last seen: a write for each request would be dear. */
 const seenEvery = 60_000
@@ -67,6 +67,16 @@ export const loadSession = (deps: AccountDeps) =>
     if (found) keepAlive(c, deps, found)
     await next()
   })
+
+/**
+ * Whether the session or the API token that a request came with still holds, and its user still has
+ * the role of then: asked for every open stream after each change of logins, and every few seconds.
+ */
+export function isLoginAlive(db: Db, c: Context) {
+  const { token, session, user } = (c as Context<Env>).var
+  const role = roleOf(db, { token, session })
+  return role !== null && role === user?.role
+}
 
 /** Logs the user in on this browser: always a new token, and the session it replaces ends. */
 export function startSession(c: Context, deps: AccountDeps, user: UserRow) {

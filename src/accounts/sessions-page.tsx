@@ -1,24 +1,19 @@
-import type { User } from '../web/factory.ts'
 import { Button, PostForm } from '../web/form.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
-import { SettingsFrame } from '../web/settings-frame.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import { deviceOf } from './device.ts'
 import type { SessionRow } from './store.ts'
 
 type Sessions = { sessions: SessionRow[]; currentId: string | undefined }
 
-export const SessionsPage = ({ user, ...list }: Sessions & { user: User }) => (
-  <SettingsFrame user={user} path="/settings/sessions">
-    <SessionList {...list} />
-  </SettingsFrame>
-)
-
 export const SessionList = ({ sessions, currentId }: Sessions) => (
-  <section id="sessions" aria-label="Sessions">
-    <div class="section-head">
-      <p class="muted">Where you are logged in. A session that is not used ends within 30 days.</p>
-      {sessions.length > 1 && (
+  <SettingsList
+    id="sessions"
+    aria-label="Sessions"
+    about="Where you are logged in. A session that is not used ends within 30 days."
+    action={
+      sessions.length > 1 && (
         <PostForm
           action="/settings/sessions"
           method="DELETE"
@@ -29,14 +24,12 @@ export const SessionList = ({ sessions, currentId }: Sessions) => (
         >
           <Button variant="outline">End all others</Button>
         </PostForm>
-      )}
-    </div>
-    <ul class="rows">
-      {sessions.map((session) => (
-        <SessionRowItem session={session} isCurrent={session.id === currentId} />
-      ))}
-    </ul>
-  </section>
+      )
+    }
+    rows={sessions.map((session) => (
+      <SessionRowItem session={session} isCurrent={session.id === currentId} />
+    ))}
+  />
 )
 
 const SessionRowItem = ({ session, isCurrent }: { session: SessionRow; isCurrent: boolean }) => (

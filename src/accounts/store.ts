@@ -1,12 +1,14 @@
-import { and, desc, eq, gt, isNull, lte, ne, notInArray, or, sql } from 'drizzle-orm'
-import { countRows, preparedOnce } from '../db/queries.ts'
+import { and, desc, eq, gt, isNull, lt, lte, ne, notInArray, or, sql } from 'drizzle-orm'
+import type { SQLWrapper } from 'drizzle-orm'
+import { refuseDuplicate } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
-import { apiTokens, invites, sessions, users, loginFailures } from '../db/schema.ts'
+import { deleteFound, preparedOnce } from '../db/queries.ts'
+import { apiTokens, invites, projects, services, sessions, users } from '../db/schema.ts'
 import { notFound } from '../platform/errors.ts'
+import type { Page } from '../web/paging.ts'
 
 export type UserRow = typeof users.$inferSelect
 export type SessionRow = typeof sessions.$inferSelect
-export type Invite = typeof invites.$inferSelect
 
 /** The database, or a transaction of it. */
 export type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete' | '$count'>
@@ -20,6 +22,46 @@ export const getUserByEmail = (db: Store, email: string) =>
 
 export const insertUser = (db: Store, values: typeof users.$inferInsert) =>
   db.insert(users).values(values).returning().get()
+
+/** A page of all users with one row too many, newest first, and how much each has. */
+export const listUsers = (db: Store, { cursor, limit }: Page) =>
+  db
+    .select({
+      user: users,
+      projects: db.$count(projects, eq(projects.ownerId, users.id)),
+      services: db.$count(services, eq(services.ownerId, users.id)),
+    })
+    .from(users)
+    .where(cursor ? lt(users.id, cursor) : undefined)
+    .orderBy(desc(users.id))
+    .limit(limit + 1)
+    .all()
+
+export const getUser = (db: Store, id: string): UserRow | undefined =>
+  db.select().from(users).where(eq(users.id, id)).get()
+
+export function findUser(db: Store, id: string): UserRow {
+  const user = getUser(db, id)
+  if (!user) throw notFound('user')
+  return user
+}
+
+/** Whether it is the id of someone who is an admin now, and may log in. */
+export function isAdmin(db: Store, id: string | null) {
+  const user = id === null ? undefined : getUser(db, id)
+  return user?.role === 'admin' && user.disabledAt === null
+}
+
+type UserChanges = { [Field in keyof UserRow]?: UserRow[Field] | undefined }
+
+/** Changes the fields present; undefined leaves one as it is. */
+export function updateUser(db: Store, id: string, values: UserChanges): UserRow {
+  if (Object.values(values).every((value) => value === undefined)) return findUser(db, id)
+  return refuseDuplicate(
+    () => db.update(users).set(values).where(eq(users.id, id)).returning().get(),
+    { 'users.email': ['email', 'This e-mail address has an account already. Choose another one.'] },
+  )
+}
 
 export const insertSession = (db: Store, values: typeof sessions.$inferInsert) =>
   db.insert(sessions).values(values).returning().get()
@@ -46,6 +88,10 @@ const liveSession = preparedOnce((db: Store) =>
     .prepare(),
 )
 
+/** Of an API token: not expired. */
+export const isValid = (now: Date | SQLWrapper) =>
+  or(isNull(apiTokens.expiresAt), gt(apiTokens.expiresAt, now))
+
 type Login = { token: { id: string } | null; session: { id: string } | null }
 
 /** The role of the user of an API token or a session that still holds, else null. */
@@ -71,13 +117,7 @@ const rolesOf = preparedOnce((db: Store) => {
       .select({ role: users.role })
       .from(apiTokens)
       .innerJoin(users, eq(users.id, apiTokens.userId))
-      .where(
-        and(
-          eq(apiTokens.id, id),
-          or(isNull(apiTokens.expiresAt), gt(apiTokens.expiresAt, now)),
-          isNull(users.disabledAt),
-        ),
-      )
+      .where(and(eq(apiTokens.id, id), isValid(now), isNull(users.disabledAt)))
       .prepare(),
   }
 })
@@ -99,15 +139,8 @@ export const deleteSession = (db: Store, id: string) =>
   db.delete(sessions).where(eq(sessions.id, id)).run()
 
 /** Ends one of the user's own sessions; someone else's is none. */
-export function deleteOwnSession(db: Store, { id, userId }: { id: string; userId: string }) {
-  const gone = db
-    .delete(sessions)
-    .where(and(eq(sessions.id, id), eq(sessions.userId, userId)))
-    .returning()
-    .get()
-  if (!gone) throw notFound('session')
-  return gone
-}
+export const deleteOwnSession = (db: Store, { id, userId }: { id: string; userId: string }) =>
+  deleteFound(db, sessions, and(eq(sessions.id, id), eq(sessions.userId, userId)), 'session')
 
 export const deleteOtherSessions = (db: Store, { id, userId }: { id: string; userId: string }) =>
   db
@@ -134,65 +167,7 @@ export function deleteStaleSessions(db: Store, { userId, keep }: { userId: strin
     .run()
 }
 
-const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
-
-export const insertInvite = (db: Store, values: typeof invites.$inferInsert) =>
-  db.insert(invites).values(values).returning().get()
-
-/** An invitation that can still be taken up. */
-export const getOpenInvite = (db: Store, tokenHash: string) =>
-  db
-    .select()
-    .from(invites)
-    .where(and(eq(invites.tokenHash, tokenHash), isOpen()))
-    .get()
-
-export const countOpenInvites = (db: Store, createdBy: string) =>
-  countRows(db, invites, and(eq(invites.createdBy, createdBy), isOpen()))
-
-export const listOpenInvites = (db: Store) =>
-  db.select().from(invites).where(isOpen()).orderBy(desc(invites.id)).all()
-
-export const setInviteUsed = (db: Store, id: string) =>
-  db.update(invites).set({ usedAt: new Date() }).where(eq(invites.id, id)).run()
-
-export function deleteOpenInvite(db: Store, id: string) {
-  const gone = db
-    .delete(invites)
-    .where(and(eq(invites.id, id), isOpen()))
-    .returning()
-    .get()
-  if (!gone) throw notFound('invitation')
-}
-
-export const insertFailure = (db: Store, values: { email: string; address: string }) =>
-  db.insert(loginFailures).values(values).run()
-
-/** The time of the nth newest failure of an e-mail or an address after the given time. */
-export const getFailureTime = (
-  db: Store,
-  { by, value, nth, after }: { by: 'email' | 'address'; value: string; nth: number; after: Date },
-) =>
-  db
-    .select({ at: loginFailures.createdAt })
-    .from(loginFailures)
-    .where(and(eq(loginFailures[by], value), gt(loginFailures.createdAt, after)))
-    .orderBy(desc(loginFailures.createdAt))
-    .limit(1)
-    .offset(nth - 1)
-    .get()?.at
-
-export const deleteFailuresOf = (db: Store, email: string) =>
-  db.delete(loginFailures).where(eq(loginFailures.email, email)).run()
-
-/** Also those of a time to come, when the clock was put back: nobody waits for that to pass. */
-export const deleteFailuresOutside = (db: Store, { after, until }: { after: Date; until: Date }) =>
-  db
-    .delete(loginFailures)
-    .where(or(lte(loginFailures.createdAt, after), gt(loginFailures.createdAt, until)))
-    .run()
-
-/** Milliseconds that a clock may be put back without anything to mend. */
+/** Milliseconds that a clock may be put back before the times stored until then are reset. */
 export const tolerance = 24 * 3_600_000
 
 /**

@@ -8,17 +8,18 @@ import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
-import { show } from '../web/respond.tsx'
+import { show, showSaved } from '../web/respond.tsx'
+import { settingsView } from '../web/settings-frame.tsx'
 import { userOf } from '../web/user-of.ts'
-import { confirmPassword } from './confirm-password.ts'
+import { confirmPassword } from './log-in.ts'
 import { tokenForm } from './forms.ts'
 import { tokenJson } from './json.ts'
-import { makeToken } from './make-token.ts'
+import { findUser } from './store.ts'
 import { MadeTokenModal, NewTokenModal } from './token-modal.tsx'
-import { deleteOwnToken, listTokens } from './token-store.ts'
-import { TokenList, TokensPage } from './tokens-page.tsx'
-import { findUser } from './user-store.ts'
+import { deleteOwnToken, listTokens, makeToken } from './token-store.ts'
+import { TokenList } from './tokens-page.tsx'
 
+const path = '/settings/tokens'
 const firstPage: Page = { limit: 50 }
 
 /** A user's API tokens: made, listed and revoked by a person, never by a token. */
@@ -27,60 +28,45 @@ export const tokenRoutes = ({ db }: { db: Db }) => {
 
   return factory
     .createApp()
-    .get('/settings/tokens', paged(), (c) => show(c, tokens(c, c.req.valid('query'))))
-    .get('/settings/tokens/new', (c) => show(c, newToken(c, emptyDraft)))
-    .post('/settings/tokens', input(tokenForm, newToken), async (c) => {
-      const { currentPassword: password = null, ...wanted } = c.var.input
+    .get(path, paged(), (c) => show(c, tokens(c, c.req.valid('query'))))
+    .get(`${path}/new`, (c) => show(c, newToken(c, emptyDraft)))
+    .post(path, input(tokenForm, newToken), async (c) => {
+      const { currentPassword, ...wanted } = c.var.input
       const { id: userId } = userOf(c)
-      await confirmPassword(db, { userId, password, address: c.var.address })
+      await confirmPassword(db, { userId, currentPassword, address: c.var.address })
       const { token, row } = makeToken(db, { ...wanted, userId })
       const { id, name } = row
       const details = { scopes: row.scopes.join(', ') }
       audit(c, 'token.created', { object: { kind: 'token', id, name }, details })
       if (clientOf(c) === 'program') {
-        c.header('Location', '/settings/tokens')
+        c.header('Location', path)
         return c.json({ ...tokenJson(row), token }, 201)
       }
-      const list = pageOf(ownTokens(c, firstPage), firstPage)
-      return show(c, {
-        title: 'API tokens',
-        page: () => (
-          <TokensPage
-            user={userOf(c)}
-            tokens={list.items}
-            nextCursor={list.nextCursor}
-            made={token}
-          />
-        ),
-        partial: () => (
-          <>
-            <MadeTokenModal name={name} token={token} />
-            <TokenList tokens={list.items} nextCursor={list.nextCursor} oob />
-          </>
-        ),
-      })
+      const view = tokens(c, firstPage, { made: token })
+      const partial = () => (
+        <>
+          <MadeTokenModal name={name} token={token} />
+          {tokens(c, firstPage, { oob: true }).partial?.()}
+        </>
+      )
+      return show(c, { ...view, partial })
     })
-    .delete('/settings/tokens/:id', (c) => {
+    .delete(`${path}/:id`, (c) => {
       const id = c.req.param('id')
       const { name } = deleteOwnToken(db, { id, userId: userOf(c).id })
       audit(c, 'token.revoked', { object: { kind: 'token', id, name } })
-      return clientOf(c) === 'browser'
-        ? c.redirect('/settings/tokens', 303)
-        : show(c, tokens(c, firstPage))
+      return showSaved(c, { to: path, ...tokens(c, firstPage) })
     })
 
-  function tokens(c: Context, page: Page) {
-    const { items, nextCursor } = pageOf(ownTokens(c, page), page)
-    return {
+  function tokens(c: Context, page: Page, as: { made?: string; oob?: boolean } = {}) {
+    const rows = listTokens(db, { userId: userOf(c).id, ...page })
+    const { items, nextCursor } = pageOf(rows, page)
+    return settingsView(c, {
+      path,
       title: 'API tokens',
-      page: () => <TokensPage user={userOf(c)} tokens={items} nextCursor={nextCursor} />,
-      partial: () => <TokenList tokens={items} nextCursor={nextCursor} />,
+      list: () => <TokenList tokens={items} nextCursor={nextCursor} {...as} />,
       json: () => ({ items: items.map(tokenJson), nextCursor }),
-    }
-  }
-
-  function ownTokens(c: Context, page: Page) {
-    return listTokens(db, { userId: userOf(c).id, ...page })
+    })
   }
 
   function newToken(c: Context, draft: Draft) {

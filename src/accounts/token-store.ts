@@ -1,18 +1,29 @@
-import { and, desc, eq, gt, isNull, lt, or } from 'drizzle-orm'
-import { countRows } from '../db/queries.ts'
+import { and, desc, eq, isNull, lt } from 'drizzle-orm'
+import type { z } from 'zod'
+import { countRows, deleteFound } from '../db/queries.ts'
 import { apiTokens, users } from '../db/schema.ts'
-import { notFound } from '../platform/errors.ts'
+import { refuseMore } from '../platform/limits.ts'
+import { hashToken, randomToken } from '../platform/secrets.ts'
 import type { Page } from '../web/paging.ts'
+import type { tokenForm } from './forms.ts'
+import { isValid } from './store.ts'
 import type { Store } from './store.ts'
 
 export { tokenScopes } from '../db/schema.ts'
 export type TokenRow = typeof apiTokens.$inferSelect
 
-export const insertToken = (db: Store, values: typeof apiTokens.$inferInsert) =>
-  db.insert(apiTokens).values(values).returning().get()
+const day = 24 * 3_600_000
 
-export const countTokens = (db: Store, userId: string) =>
-  countRows(db, apiTokens, eq(apiTokens.userId, userId))
+type Wanted = Omit<z.infer<typeof tokenForm>, 'currentPassword'> & { userId: string }
+
+/** Makes an API token; its text is known only here and to who asked for it. */
+export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: Wanted) {
+  refuseMore('tokens', countRows(db, apiTokens, eq(apiTokens.userId, userId)))
+  const token = `dvt_${randomToken()}`
+  const expiresAt = expiresInDays ? new Date(Date.now() + expiresInDays * day) : null
+  const values = { userId, name, scopes, expiresAt, tokenHash: hashToken(token) }
+  return { token, row: db.insert(apiTokens).values(values).returning().get() }
+}
 
 /** A page of the user's tokens with one row too many, newest first; what has expired is still shown. */
 export const listTokens = (db: Store, { userId, cursor, limit }: { userId: string } & Page) =>
@@ -23,12 +34,6 @@ export const listTokens = (db: Store, { userId, cursor, limit }: { userId: strin
     .orderBy(desc(apiTokens.id))
     .limit(limit + 1)
     .all()
-
-const isAlive = () =>
-  and(
-    or(isNull(apiTokens.expiresAt), gt(apiTokens.expiresAt, new Date())),
-    isNull(users.disabledAt),
-  )
 
 /** The token of a hash, while it holds, with its user as every page may see it. */
 export const getToken = (db: Store, tokenHash: string) =>
@@ -44,22 +49,15 @@ export const getToken = (db: Store, tokenHash: string) =>
     })
     .from(apiTokens)
     .innerJoin(users, eq(users.id, apiTokens.userId))
-    .where(and(eq(apiTokens.tokenHash, tokenHash), isAlive()))
+    .where(and(eq(apiTokens.tokenHash, tokenHash), isValid(new Date()), isNull(users.disabledAt)))
     .get()
 
 export const setTokenUsed = (db: Store, { id, at }: { id: string; at: Date }) =>
   db.update(apiTokens).set({ lastUsedAt: at }).where(eq(apiTokens.id, id)).run()
 
 /** Revokes one of the user's own tokens; someone else's is none. */
-export function deleteOwnToken(db: Store, { id, userId }: { id: string; userId: string }) {
-  const gone = db
-    .delete(apiTokens)
-    .where(and(eq(apiTokens.id, id), eq(apiTokens.userId, userId)))
-    .returning()
-    .get()
-  if (!gone) throw notFound('token')
-  return gone
-}
+export const deleteOwnToken = (db: Store, { id, userId }: { id: string; userId: string }) =>
+  deleteFound(db, apiTokens, and(eq(apiTokens.id, id), eq(apiTokens.userId, userId)), 'token')
 
 export const deleteTokensOf = (db: Store, userId: string) =>
   db.delete(apiTokens).where(eq(apiTokens.userId, userId)).run()

@@ -1,53 +1,42 @@
-import { EmptyState, MoreLink } from '../web/components.tsx'
-import type { User } from '../web/factory.ts'
+import { EmptyState, ShownOnce } from '../web/components.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
-import { SettingsFrame } from '../web/settings-frame.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { TokenRow } from './token-store.ts'
 import { Button } from '../web/form.tsx'
 
-type Tokens = { tokens: TokenRow[]; nextCursor: string | null }
+type Tokens = { tokens: TokenRow[]; nextCursor: string | null; made?: string; oob?: boolean }
 
-export const TokensPage = ({ user, made, ...list }: Tokens & { user: User; made?: string }) => (
-  <SettingsFrame user={user} path="/settings/tokens">
-    <div class="section-head">
-      <p class="muted">
+/** `made` is a new token's text; `oob` puts the list in the place of the one on the page, beside what was asked for. */
+export const TokenList = ({ tokens, nextCursor, made, oob = false }: Tokens) => (
+  <SettingsList
+    id="tokens"
+    aria-label="API tokens"
+    {...(oob && { 'hx-swap-oob': 'true' })}
+    about={
+      <>
         With a token a program works as you do: <code>Authorization: Bearer dvt_…</code>. See{' '}
         <a href="/api">what it can call</a>.
-      </p>
-      <Button opens="/settings/tokens/new">New token</Button>
-    </div>
+      </>
+    }
+    action={<Button opens="/settings/tokens/new">New token</Button>}
+    rows={tokens.map((token) => (
+      <TokenItem token={token} />
+    ))}
+    empty={
+      <EmptyState title="No API tokens">
+        <p>Create one for a script, or for a pipeline that deploys.</p>
+      </EmptyState>
+    }
+    more={{ href: '/settings/tokens', nextCursor }}
+  >
     {made && <MadeToken token={made} />}
-    <TokenList {...list} />
-  </SettingsFrame>
+  </SettingsList>
 )
 
 /** The token itself, the one time that it is there to be shown. */
 export const MadeToken = ({ token }: { token: string }) => (
-  <div class="alert" role="status">
-    <strong>Copy this token to where it is used. It is shown only now.</strong>
-    <section>
-      <code>{token}</code>
-    </section>
-  </div>
-)
-
-/** `oob` puts it in the place of the list that is on the page, beside what was asked for. */
-export const TokenList = ({ tokens, nextCursor, oob = false }: Tokens & { oob?: boolean }) => (
-  <section id="tokens" aria-label="API tokens" {...(oob && { 'hx-swap-oob': 'true' })}>
-    {tokens.length === 0 ? (
-      <EmptyState title="No API tokens">
-        <p>Make one for a script, or for a pipeline that deploys.</p>
-      </EmptyState>
-    ) : (
-      <ul class="rows">
-        {tokens.map((token) => (
-          <TokenItem token={token} />
-        ))}
-      </ul>
-    )}
-    <MoreLink href="/settings/tokens" nextCursor={nextCursor} />
-  </section>
+  <ShownOnce text={token}>Copy this token to where it is used. It is shown only now.</ShownOnce>
 )
 
 const TokenItem = ({ token }: { token: TokenRow }) => (
@@ -61,7 +50,7 @@ const TokenItem = ({ token }: { token: TokenRow }) => (
       ))}
       <p class="row-facts">
         <span>
-          made <Ago at={token.createdAt} />
+          created <Ago at={token.createdAt} />
         </span>
         <span>
           last used <Ago at={token.lastUsedAt} />

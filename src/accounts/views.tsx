@@ -3,7 +3,7 @@ import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
 import { providerNames } from './oauth-provider.ts'
 import type { ProviderName } from './oauth-provider.ts'
-import { passwordLength } from './passwords.ts'
+import { NewPassword } from './password-fields.tsx'
 
 export const LoginPage = ({
   draft,
@@ -84,15 +84,7 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
         required
       />
       <TextField name="name" label="Name" autocomplete="name" maxlength={100} />
-      <TextField
-        name="password"
-        label="Password"
-        type="password"
-        hint={`At least ${passwordLength.min} characters, and none of the most common passwords.`}
-        autocomplete="new-password"
-        minlength={passwordLength.min}
-        required
-      />
+      <NewPassword label="Password" />
       <Button>{isFirst ? 'Make the admin account' : 'Register'}</Button>
     </PostForm>
     {!isFirst && (

@@ -1,46 +1,33 @@
 import { ServiceBadge } from '../services/service-badge.tsx'
 import { Badge, StatusBadge } from '../web/status-badge.tsx'
 import { EmptyState } from '../web/components.tsx'
-import type { User } from '../web/factory.ts'
 import { Button, PostForm } from '../web/form.tsx'
 import { SpinnerIcon } from '../web/icons.tsx'
-import { SettingsFrame } from '../web/settings-frame.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { Activity } from './activity.ts'
 
 export const activityPath = '/settings/activity'
 
-export const ActivityPage = ({ user, items }: { user: User; items: Activity[] }) => (
-  <SettingsFrame user={user} path={activityPath}>
-    <ActivityList items={items} />
-  </SettingsFrame>
-)
-
 /** Looks again every few seconds. */
 export const ActivityList = ({ items }: { items: Activity[] }) => (
-  <section
+  <SettingsList
     id="activity"
     aria-label="Activity"
     hx-get={activityPath}
     hx-trigger="every 3s"
     hx-target="this"
     hx-swap="outerMorph"
-  >
-    <div class="section-head">
-      <p class="muted">Builds, deployments and changes of all users that wait or are at work.</p>
-    </div>
-    {items.length === 0 ? (
+    about="Builds, deployments and changes of all users that wait or are at work."
+    rows={items.map((item) => (
+      <Row item={item} />
+    ))}
+    empty={
       <EmptyState title="Nothing is at work">
         <p>Deployments, starts of services and clean-ups appear here while they last.</p>
       </EmptyState>
-    ) : (
-      <ul class="rows">
-        {items.map((item) => (
-          <Row item={item} />
-        ))}
-      </ul>
-    )}
-  </section>
+    }
+  />
 )
 
 const Row = ({ item }: { item: Activity }) => (

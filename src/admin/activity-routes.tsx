@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { findUser } from '../accounts/user-store.ts'
+import { findUser } from '../accounts/store.ts'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
 import type { CleanUps } from '../containers/clean-up/clean-ups.ts'
@@ -15,9 +15,10 @@ import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import { settingsView } from '../web/settings-frame.tsx'
 import { endsWithin } from '../web/within.ts'
 import { listActivity } from './activity.ts'
-import { ActivityList, ActivityPage, activityPath } from './activity-page.tsx'
+import { ActivityList, activityPath } from './activity-page.tsx'
 
 /** What is at work over all users, for admins, who may cancel each of it. */
 export const activityRoutes = (deps: {
@@ -72,12 +73,8 @@ export const activityRoutes = (deps: {
 
   function view(c: Context) {
     const items = listActivity(db)
-    return {
-      title: 'Activity',
-      page: () => <ActivityPage user={userOf(c)} items={items} />,
-      partial: () => <ActivityList items={items} />,
-      json,
-    }
+    const list = () => <ActivityList items={items} />
+    return settingsView(c, { path: activityPath, title: 'Activity', list, json })
   }
 
   function json() {

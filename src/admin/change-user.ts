@@ -1,7 +1,7 @@
 import { deleteSessionsOf } from '../accounts/store.ts'
 import type { Store, UserRow } from '../accounts/store.ts'
 import { deleteTokensOf } from '../accounts/token-store.ts'
-import { findUser, updateUser } from '../accounts/user-store.ts'
+import { findUser, updateUser } from '../accounts/store.ts'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import type { User } from '../web/factory.ts'

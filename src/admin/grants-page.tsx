@@ -2,7 +2,7 @@ import { meaningOf } from '../services/compose/dangers.ts'
 import { EmptyState } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
 import { Button, PostForm } from '../web/form.tsx'
-import { SettingsFrame } from '../web/settings-frame.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
 
 export const grantsPath = '/settings/grants'
 
@@ -15,30 +15,16 @@ export type Grant = {
   by: Person | null
 }
 
-export const GrantsPage = ({ user, items }: { user: User; items: Grant[] }) => (
-  <SettingsFrame user={user} path={grantsPath}>
-    <GrantList items={items} />
-  </SettingsFrame>
-)
-
 export const GrantList = ({ items }: { items: Grant[] }) => (
-  <section id="grants" aria-label="Grants">
-    <div class="section-head">
-      <p class="muted">
-        Services that an admin gave power over this host. Once it is revoked they can’t be started
-        or changed; their containers keep running until they are stopped.
-      </p>
-    </div>
-    {items.length === 0 ? (
-      <EmptyState title="No service has power over this host" />
-    ) : (
-      <ul class="rows">
-        {items.map((grant) => (
-          <Row grant={grant} />
-        ))}
-      </ul>
-    )}
-  </section>
+  <SettingsList
+    id="grants"
+    aria-label="Grants"
+    about="Services that an admin gave power over this host. Once it is revoked they can’t be started or changed; their containers keep running until they are stopped."
+    rows={items.map((grant) => (
+      <Row grant={grant} />
+    ))}
+    empty={<EmptyState title="No service has power over this host" />}
+  />
 )
 
 const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (

@@ -1,16 +1,16 @@
 import type { Context } from 'hono'
-import { isAdmin } from '../accounts/user-store.ts'
+import { isAdmin } from '../accounts/store.ts'
 import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import { notFound } from '../platform/errors.ts'
 import { updateService } from '../services/store.ts'
-import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
-import { moveOn, show } from '../web/respond.tsx'
+import { show, showSaved } from '../web/respond.tsx'
+import { settingsView } from '../web/settings-frame.tsx'
 import { grantForm } from './forms.ts'
-import { GrantList, GrantsPage, grantsPath } from './grants-page.tsx'
+import { GrantList, grantsPath } from './grants-page.tsx'
 import { listGranted } from './store.ts'
 
 /** What services were allowed to do to this host, for admins, who may end it or allow it again. */
@@ -31,8 +31,7 @@ export const grantRoutes = (deps: { db: Db }) => {
         object: { kind: 'service', id, name },
         details: { owner: found.owner.email, of: found.service.allowed.join(', ').slice(0, 1000) },
       })
-      if (clientOf(c) === 'partial') return show(c, view(c))
-      return moveOn(c, { to: grantsPath, json })
+      return showSaved(c, { to: grantsPath, ...view(c) })
     })
 
   function grants() {
@@ -44,21 +43,19 @@ export const grantRoutes = (deps: { db: Db }) => {
 
   function view(c: Context) {
     const items = grants()
-    return {
+    return settingsView(c, {
+      path: grantsPath,
       title: 'Grants',
-      page: () => <GrantsPage user={userOf(c)} items={items} />,
-      partial: () => <GrantList items={items} />,
-      json,
-    }
-  }
-
-  function json() {
-    const items = grants().map(({ service: { id, name, allowed }, owner, by }) => ({
-      service: { id, name },
-      owner,
-      allowed,
-      allowedBy: by,
-    }))
-    return { items, nextCursor: null }
+      list: () => <GrantList items={items} />,
+      json: () => ({
+        items: items.map(({ service: { id, name, allowed }, owner, by }) => ({
+          service: { id, name },
+          owner,
+          allowed,
+          allowedBy: by,
+        })),
+        nextCursor: null,
+      }),
+    })
   }
 }

@@ -1,4 +1,4 @@
-import { getUser } from '../accounts/user-store.ts'
+import { getUser } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { listJobIds } from '../jobs/store.ts'

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { governedUserJson } from '../accounts/json.ts'
 import type { UserRow } from '../accounts/store.ts'
-import { findUser, listUsers } from '../accounts/user-store.ts'
+import { findUser, listUsers } from '../accounts/store.ts'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import { listJobIds } from '../jobs/store.ts'
@@ -14,6 +14,7 @@ import type { Page } from '../web/paging.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import { settingsView } from '../web/settings-frame.tsx'
 import type { Streams } from '../web/streams.ts'
 import { endsWithin } from '../web/within.ts'
 import { changeUser } from './change-user.ts'
@@ -24,7 +25,7 @@ import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { beginRemoval, removeUser } from './remove-user.ts'
 import type { RemovalDeps } from './remove-user.ts'
 import { listHeirs, listProjectsOf, listServicesOf } from './store.ts'
-import { UserList, UsersPage } from './users-page.tsx'
+import { UserList } from './users-page.tsx'
 
 const firstPage: Page = { limit: 50 }
 
@@ -119,10 +120,10 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
     const rows = listUsers(db, page).map((row) => ({ id: row.user.id, ...row }))
     const { items, nextCursor } = pageOf(rows, page)
     const list = { viewer: userOf(c), users: items, nextCursor, registration: config.registration }
-    return {
+    return settingsView(c, {
+      path: '/settings/users',
       title: 'Users',
-      page: () => <UsersPage {...list} />,
-      partial: () => <UserList {...list} />,
+      list: () => <UserList {...list} />,
       json: () => ({
         items: items.map(({ user, projects, services }) => ({
           ...governedUserJson(user),
@@ -132,7 +133,7 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
         nextCursor,
         registration: config.registration,
       }),
-    }
+    })
   }
 }
 

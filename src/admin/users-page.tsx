@@ -1,9 +1,8 @@
 import type { Config } from '../config.ts'
-import { MoreLink } from '../web/components.tsx'
 import type { User } from '../web/factory.ts'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import type { Question } from '../web/form.tsx'
-import { SettingsFrame } from '../web/settings-frame.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { UserRow } from '../accounts/store.ts'
 
@@ -17,30 +16,24 @@ type Users = {
   registration: Config['registration']
 }
 
-export const UsersPage = (list: Users) => (
-  <SettingsFrame user={list.viewer} path="/settings/users">
-    <UserList {...list} />
-  </SettingsFrame>
-)
-
 export const UserList = ({ viewer, users, nextCursor, registration }: Users) => (
-  <section id="users" aria-label="Users">
-    <div class="section-head">
-      <p class="muted">
+  <SettingsList
+    id="users"
+    aria-label="Users"
+    about={
+      <>
         {registrations[registration]} The setting <code>DAVIT_REGISTRATION</code> decides it:{' '}
         <code>closed</code>, <code>invite</code> or <code>open</code>.
-      </p>
-      {registration === 'invite' && (
-        <ButtonLink href="/settings/invites">Invite someone</ButtonLink>
-      )}
-    </div>
-    <ul class="rows">
-      {users.map((item) => (
-        <UserItem {...item} isViewer={item.user.id === viewer.id} />
-      ))}
-    </ul>
-    <MoreLink href="/settings/users" nextCursor={nextCursor} />
-  </section>
+      </>
+    }
+    action={
+      registration === 'invite' && <ButtonLink href="/settings/invites">Invite someone</ButtonLink>
+    }
+    rows={users.map((item) => (
+      <UserItem {...item} isViewer={item.user.id === viewer.id} />
+    ))}
+    more={{ href: '/settings/users', nextCursor }}
+  />
 )
 
 const registrations = {

@@ -1,6 +1,7 @@
 import { and, count, desc, lt } from 'drizzle-orm'
 import type { GetColumnData, SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
+import { notFound } from '../platform/errors.ts'
 import type { Db } from './index.ts'
 
 type Reader = Pick<Db, 'select'>
@@ -66,6 +67,18 @@ export const listValues = <Column extends SQLiteColumn>(
     .where(where)
     .all()
     .map(({ value }) => value as GetColumnData<Column>)
+
+/** Deletes the row that fits, and returns it. Throws `not_found` where there is none. */
+export function deleteFound<Table extends SQLiteTable>(
+  db: Pick<Db, 'delete'>,
+  table: Table,
+  where: Where,
+  what: string,
+) {
+  const row = db.delete(table).where(where).returning().get()
+  if (!row) throw notFound(what)
+  return row as Table['$inferSelect']
+}
 
 /** A query that every request asks: put together once for each database that it is asked of. */
 export function preparedOnce<Store extends object, Query>(prepare: (db: Store) => Query) {

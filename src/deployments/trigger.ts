@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { findUser } from '../accounts/user-store.ts'
+import { findUser } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'

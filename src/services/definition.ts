@@ -1,4 +1,4 @@
-import { isAdmin } from '../accounts/user-store.ts'
+import { isAdmin } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { looksSecret } from '../logs/secret-names.ts'

@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { ButtonLink } from './form.tsx'
+import { Button, ButtonLink } from './form.tsx'
 
 export type Crumb = { href: string; name: string }
 
@@ -49,6 +49,19 @@ export const MoreLink = ({ href, nextCursor }: { href: string; nextCursor: strin
       </ButtonLink>
     </p>
   )
+
+/** A secret that can't be shown again; app.js copies it. */
+export const ShownOnce = ({ text, children }: { text: string; children: Child }) => (
+  <div class="alert" role="status">
+    <strong>{children}</strong>
+    <section class="shown-once">
+      <code>{text}</code>
+      <Button type="button" variant="outline" small data-copy={text}>
+        Copy
+      </Button>
+    </section>
+  </div>
+)
 
 /** A row of a `dl`. */
 export const Fact = ({ name, children }: { name: string; children: Child }) => (

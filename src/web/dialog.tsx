@@ -46,7 +46,7 @@ export const ModalDone = () => (
   </div>
 )
 
-/** A dialog that is a form; refused, it takes its own place. */
+/** A dialog that is a form; refused, it takes its own place, in `#modal` or on a page of its own. */
 export const ModalForm = ({
   title,
   action,
@@ -73,7 +73,8 @@ export const ModalForm = ({
       {...{ action, draft }}
       {...(method && { method })}
       live
-      hx-target="#modal"
+      hx-target="closest dialog"
+      hx-swap="outerHTML"
       hx-disable="find button[type=submit]"
     >
       <FormError />

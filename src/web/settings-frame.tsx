@@ -1,9 +1,13 @@
+import type { Context } from 'hono'
 import type { Child } from 'hono/jsx'
-import { PageHead } from './components.tsx'
+import type { JSX } from 'hono/jsx/jsx-runtime'
+import { MoreLink, PageHead } from './components.tsx'
 import type { Draft } from './draft.ts'
 import type { User } from './factory.ts'
 import { FormError } from './fields-view.tsx'
 import { PostForm, SaveRow } from './form.tsx'
+import type { View } from './respond.tsx'
+import { userOf } from './user-of.ts'
 
 /** What all pages of settings stand in: the heading and the tabs. */
 export const SettingsFrame = ({
@@ -28,6 +32,56 @@ export const SettingsFrame = ({
     </nav>
     {children}
   </>
+)
+
+/** The view of a page of settings that is one list; htmx gets the list alone. */
+export const settingsView = (
+  c: Context,
+  { path, list, ...view }: Omit<View, 'page'> & { path: string; list: () => JSX.Element },
+): View => ({
+  page: () => (
+    <SettingsFrame user={userOf(c)} path={path}>
+      {list()}
+    </SettingsFrame>
+  ),
+  partial: list,
+  ...view,
+})
+
+type ListProps = {
+  id: string
+  'aria-label': string
+  /** What it lists, and what can be added to it. */
+  about: Child
+  action?: Child
+  rows: Child[]
+  /** What to say where there are no rows. */
+  empty?: Child
+  /** Stands before the rows. */
+  children?: Child
+  /** The rest of a list that comes in pages. */
+  more?: { href: string; nextCursor: string | null }
+  [htmx: `hx-${string}`]: string
+}
+
+export const SettingsList = ({
+  about,
+  action,
+  rows,
+  empty,
+  children,
+  more,
+  ...attributes
+}: ListProps) => (
+  <section {...attributes}>
+    <div class="section-head">
+      <p class="muted">{about}</p>
+      {action}
+    </div>
+    {children}
+    {rows.length > 0 ? <ul class="rows">{rows}</ul> : empty}
+    {more && <MoreLink {...more} />}
+  </section>
 )
 
 type About = { id: string; title: string; about: Child }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Context } from 'hono'
-import { isLoginAlive } from '../../src/accounts/login-alive.ts'
+import { isLoginAlive } from '../../src/accounts/session.ts'
 import { sessions } from '../../src/db/schema.ts'
 import { accountsApp, ada, registered } from './visitor.ts'
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
 import type { Context } from 'hono'
 import { sessions } from '../../src/db/schema.ts'
-import { isLoginAlive } from '../../src/accounts/login-alive.ts'
+import { isLoginAlive } from '../../src/accounts/session.ts'
 import { accountsApp, ada, bob, registered, Visitor } from './visitor.ts'
 
 const day = 24 * 3_600_000

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { makeToken } from '../../src/accounts/make-token.ts'
+import { makeToken } from '../../src/accounts/token-store.ts'
 import { deployRoutes, refuseUngiven } from '../../src/accounts/token-scope.ts'
 import type { ApiToken } from '../../src/web/factory.ts'
 import { testApp } from '../support/app.ts'

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, setSystemTime, test } from 'bun:test'
-import { makeToken } from '../../src/accounts/make-token.ts'
+import { makeToken } from '../../src/accounts/token-store.ts'
 import { apiTokens, users } from '../../src/db/schema.ts'
 import { accountsApp, ada, asToken, bob, registered } from './visitor.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { insertUser } from '../../src/accounts/store.ts'
-import { getUser } from '../../src/accounts/user-store.ts'
+import { getUser } from '../../src/accounts/store.ts'
 import { recoverRemovals } from '../../src/admin/remove-user.ts'
 import { projects, services } from '../../src/db/schema.ts'
 import { recover } from '../../src/deployments/recover.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { makeToken } from '../../src/accounts/make-token.ts'
+import { makeToken } from '../../src/accounts/token-store.ts'
 import { insertJob } from '../../src/jobs/store.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { asToken } from '../accounts/visitor.ts'

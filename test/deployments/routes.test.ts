@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { makeToken } from '../../src/accounts/make-token.ts'
+import { makeToken } from '../../src/accounts/token-store.ts'
 import type { ApiToken } from '../../src/web/factory.ts'
 import { asToken } from '../accounts/visitor.ts'
 import { testApp } from '../support/app.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { updateUser } from '../../src/accounts/user-store.ts'
+import { updateUser } from '../../src/accounts/store.ts'
 import { getService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import { answerOf, idle, leftOf, made, settled, site, untilService } from './instances.ts'

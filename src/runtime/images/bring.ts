@@ -1,4 +1,4 @@
-import { findUser } from '../../accounts/user-store.ts'
+import { findUser } from '../../accounts/store.ts'
 import type { Config } from '../../config.ts'
 import type { Db } from '../../db/index.ts'
 import { isOverloaded } from '../../docker/index.ts'

@@ -1,0 +1,55 @@
+import { and, desc, eq, gt, isNull } from 'drizzle-orm'
+import type { Config } from '../config.ts'
+import { countRows, deleteFound } from '../db/queries.ts'
+import { invites } from '../db/schema.ts'
+import { AppError } from '../platform/errors.ts'
+import { refuseMore } from '../platform/limits.ts'
+import { hashToken, randomToken } from '../platform/secrets.ts'
+import type { User } from '../web/factory.ts'
+import type { Store } from './store.ts'
+
+export type Invite = typeof invites.$inferSelect
+
+/** Milliseconds in which an invitation can be used. */
+const lifetime = 7 * 24 * 3_600_000
+
+/** Makes an invitation; its token is known only here and to whoever gets the link. */
+export function makeInvite(
+  { db, config }: { db: Store; config: Config },
+  { id: createdBy }: Pick<User, 'id'>,
+) {
+  const off = whyNoInvites(config)
+  if (off) throw new AppError('conflict', off)
+  refuseMore('invites', countRows(db, invites, and(eq(invites.createdBy, createdBy), isOpen())))
+  const token = randomToken()
+  const expiresAt = new Date(Date.now() + lifetime)
+  const values = { tokenHash: hashToken(token), createdBy, expiresAt }
+  return { token, invite: db.insert(invites).values(values).returning().get() }
+}
+
+/** Why an invitation would be of no use, or null. */
+export const whyNoInvites = ({ registration }: Config) =>
+  registration === 'invite'
+    ? null
+    : `Registration is ${registration} here. Invitations work once DAVIT_REGISTRATION is invite.`
+
+const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date()))
+
+/** The invitation of a link, as long as it can be used. */
+export const getOpenInvite = (db: Store, token: string | null | undefined) =>
+  token
+    ? db
+        .select()
+        .from(invites)
+        .where(and(eq(invites.tokenHash, hashToken(token)), isOpen()))
+        .get()
+    : undefined
+
+export const listOpenInvites = (db: Store) =>
+  db.select().from(invites).where(isOpen()).orderBy(desc(invites.id)).all()
+
+export const setInviteUsed = (db: Store, id: string) =>
+  db.update(invites).set({ usedAt: new Date() }).where(eq(invites.id, id)).run()
+
+export const deleteOpenInvite = (db: Store, id: string) =>
+  deleteFound(db, invites, and(eq(invites.id, id), isOpen()), 'invitation')
