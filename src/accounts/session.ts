@@ -73,9 +73,9 @@ export const loadSession = (deps: AccountDeps) =>
  * the role of then: asked for every open stream after each change of logins, and every few seconds.
  */
 export function isLoginAlive(db: Db, c: Context) {
-  const { token, session, user } = (c as Context<Env>).var
-  const role = roleOf(db, { token, session })
-  return role !== null && role === user?.role
+  const login = c as Context<Env>
+  const role = roleOf(db, { token: login.get('token'), session: login.get('session') })
+  return role !== null && role === login.get('user')?.role
 }
 
 /** Logs the user in on this browser: always a new token, and the session it replaces ends. */
