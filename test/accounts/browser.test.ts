@@ -20,7 +20,7 @@ test('a dialog that is a page of its own is refused in its place, and its token 
   await dialog.getByRole('button', { name: 'Copy' }).click()
   await dialog.getByRole('button', { name: 'Copied' }).waitFor()
   expect(token).toStartWith('dvt_')
-  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(token!)
+  expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe(token!)
   expect(await dialog.count()).toBe(1)
   expect(complaints).toEqual([])
 })
