@@ -4,19 +4,19 @@ import { EngineError } from './failures.ts'
 export const unlessMissing = (call: Promise<unknown>) =>
   unlessRefused(
     call.then(() => true),
-    { with: [404], instead: false },
+    { on: [404], instead: false },
   )
 
 /** False when its object is in use, so that the engine keeps it. */
 export const unlessUsed = <T>(removal: Promise<T>) =>
-  unlessRefused(removal, { with: [403, 409], instead: false as const })
+  unlessRefused(removal, { on: [403, 409], instead: false as const })
 
 /** What the call answers, null when its object does not exist. */
-export const orNull = <T>(call: Promise<T>) => unlessRefused(call, { with: [404], instead: null })
+export const orNull = <T>(call: Promise<T>) => unlessRefused(call, { on: [404], instead: null })
 
 const unlessRefused = <T, Instead>(
   call: Promise<T>,
-  { with: statuses, instead }: { with: number[]; instead: Instead },
+  { on: statuses, instead }: { on: number[]; instead: Instead },
 ): Promise<T | Instead> =>
   call.catch((error) => {
     if (statuses.some((status) => isStatus(error, status))) return instead
