@@ -8,18 +8,21 @@ export const unlessMissing = (call: Promise<unknown>) =>
   )
 
 /** False when its object is in use, so that the engine keeps it. */
-export const unlessUsed = <T>(removal: Promise<T>) =>
-  unlessRefused(removal, { on: [403, 409], instead: false as const })
+export function unlessUsed<T>(removal: Promise<T>) {
+  return unlessRefused(removal, { on: [403, 409], instead: false as const })
+}
 
 /** What the call answers, null when its object does not exist. */
-export const orNull = <T>(call: Promise<T>) => unlessRefused(call, { on: [404], instead: null })
+export function orNull<T>(call: Promise<T>) {
+  return unlessRefused(call, { on: [404], instead: null })
+}
 
 const unlessRefused = <T, Instead>(
   call: Promise<T>,
-  { on: statuses, instead }: { on: number[]; instead: Instead },
+  { on, instead }: { on: number[]; instead: Instead },
 ): Promise<T | Instead> =>
   call.catch((error) => {
-    if (statuses.some((status) => isStatus(error, status))) return instead
+    if (on.some((status) => isStatus(error, status))) return instead
     throw error
   })
 
