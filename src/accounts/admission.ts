@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import { randomCode, sameSecret } from '../platform/secrets.ts'
-import { getOpenInvite } from './invites.ts'
+import { getOpenInvite } from './invite-store.ts'
 import { getUserByEmail, hasUsers } from './store.ts'
 import type { Store } from './store.ts'
 import { isLoopback } from '../platform/hosts.ts'

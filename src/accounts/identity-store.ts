@@ -1,7 +1,7 @@
-import { and, desc, eq } from 'drizzle-orm'
+import { and, desc, eq, lt } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { countRows, deleteFound } from '../db/queries.ts'
-import { identities, users } from '../db/schema.ts'
+import { countRows, deleteFound, listRows } from '../db/queries.ts'
+import { identities, oauthAttempts, users } from '../db/schema.ts'
 import type { Store } from './store.ts'
 
 export type Identity = typeof identities.$inferSelect
@@ -23,12 +23,7 @@ export const getUserByIdentity = (db: Db, key: IdentityKey) =>
     .get()
 
 export const listIdentities = (db: Db, userId: string) =>
-  db
-    .select()
-    .from(identities)
-    .where(eq(identities.userId, userId))
-    .orderBy(desc(identities.id))
-    .all()
+  listRows(db, identities, eq(identities.userId, userId), desc(identities.id))
 
 export const insertIdentity = (db: Db, values: typeof identities.$inferInsert) =>
   db.insert(identities).values(values).returning().get()
@@ -52,3 +47,13 @@ export const deleteOwnIdentity = (db: Db, { id, userId }: { id: string; userId: 
 
 export const deleteIdentitiesOf = (db: Store, userId: string) =>
   db.delete(identities).where(eq(identities.userId, userId)).run()
+
+export const insertAttempt = (db: Db, values: typeof oauthAttempts.$inferInsert) =>
+  db.insert(oauthAttempts).values(values).run()
+
+/** Returns the attempt and forgets it: a state is good for one try, whatever comes of it. */
+export const takeAttempt = (db: Db, stateHash: string) =>
+  db.delete(oauthAttempts).where(eq(oauthAttempts.stateHash, stateHash)).returning().get()
+
+export const deleteAttemptsBefore = (db: Db, time: Date) =>
+  db.delete(oauthAttempts).where(lt(oauthAttempts.createdAt, time)).run()

@@ -3,7 +3,7 @@ import { Button, PostForm } from '../web/form.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
-import type { Invite } from './invites.ts'
+import type { Invite } from './invite-store.ts'
 
 type Invites = {
   invites: Invite[]

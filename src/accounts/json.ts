@@ -1,4 +1,4 @@
-import type { Invite } from './invites.ts'
+import type { Invite } from './invite-store.ts'
 import type { SessionRow, UserRow } from './store.ts'
 import type { TokenRow } from './token-store.ts'
 

@@ -5,15 +5,14 @@ import {
   OAuth2Client,
   OAuth2Tokens,
 } from 'arctic'
-import { eq, lt } from 'drizzle-orm'
 import type { Context } from 'hono'
 import { originOf } from '../config.ts'
 import type { Config } from '../config.ts'
-import { oauthAttempts } from '../db/schema.ts'
 import { AppError, notFound } from '../platform/errors.ts'
 import { pinnedFetch } from '../platform/pinned-fetch.ts'
 import { hashToken, sameSecret } from '../platform/secrets.ts'
 import { setBoundCookie, takeBoundCookie } from '../web/visitor.ts'
+import { deleteAttemptsBefore, insertAttempt, takeAttempt } from './identity-store.ts'
 import { providerOf, providerTrouble } from './oauth-provider.ts'
 import type { AccountDeps } from './session.ts'
 
@@ -36,10 +35,8 @@ export function authorizationUrl(c: Context, deps: AccountDeps, userId: string |
   const state = generateState()
   const verifier = generateCodeVerifier()
   const stateHash = hashToken(state)
-  const outdated = new Date(Date.now() - attemptLifetime)
-  db.delete(oauthAttempts).where(lt(oauthAttempts.createdAt, outdated)).run()
-  const sealed = secrets.seal(verifier, stateHash)
-  db.insert(oauthAttempts).values({ stateHash, userId, verifier: sealed }).run()
+  deleteAttemptsBefore(db, new Date(Date.now() - attemptLifetime))
+  insertAttempt(db, { stateHash, userId, verifier: secrets.seal(verifier, stateHash) })
   setBoundCookie(c, deps, { ...cookie, value: state, maxAge: attemptLifetime / 1000 })
   const client = new OAuth2Client(settings.clientId, settings.clientSecret, callbackUrl(config))
   return client.createAuthorizationURLWithPKCE(
@@ -61,8 +58,7 @@ export function takeOAuthAttempt(c: Context, deps: AccountDeps) {
       'This login was not begun in this browser, or has expired. Begin it again.',
     )
   const stateHash = hashToken(held)
-  const isAttempt = eq(oauthAttempts.stateHash, stateHash)
-  const attempt = deps.db.delete(oauthAttempts).where(isAttempt).returning().get()
+  const attempt = takeAttempt(deps.db, stateHash)
   if (!attempt || Math.abs(Date.now() - attempt.createdAt.getTime()) > attemptLifetime)
     throw new AppError('bad_request', 'This login has expired or was used before. Begin it again.')
   return { userId: attempt.userId, verifier: deps.secrets.open(attempt.verifier, stateHash) }

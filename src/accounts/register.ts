@@ -4,9 +4,10 @@ import type { Db } from '../db/index.ts'
 import { admit, wantsSetupCode } from './admission.ts'
 import type { registerForm } from './forms.ts'
 import { hashPassword } from './passwords.ts'
-import { setInviteUsed } from './invites.ts'
+import { setInviteUsed } from './invite-store.ts'
 import { insertUser } from './store.ts'
-import { countTry, forgiveFailures } from './throttle.ts'
+import { forgiveFailures } from './failure-store.ts'
+import { countTry } from './throttle.ts'
 
 type Application = z.infer<typeof registerForm> & { address: string }
 

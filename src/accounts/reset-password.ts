@@ -6,7 +6,7 @@ import { deleteIdentitiesOf } from './identity-store.ts'
 import { hashPassword } from './passwords.ts'
 import { deleteTokensOf } from './token-store.ts'
 import { deleteSessionsOf, getUserByEmail, listUsers, updateUser } from './store.ts'
-import { forgiveFailures } from './throttle.ts'
+import { forgiveFailures } from './failure-store.ts'
 
 /** Users that a refusal names, before it only counts. */
 const mostNamed = 10

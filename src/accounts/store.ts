@@ -2,7 +2,7 @@ import { and, desc, eq, gt, isNull, lt, lte, ne, notInArray, or, sql } from 'dri
 import type { SQLWrapper } from 'drizzle-orm'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
-import { deleteFound, preparedOnce } from '../db/queries.ts'
+import { deleteFound, getRow, listRows, preparedOnce } from '../db/queries.ts'
 import { apiTokens, invites, projects, services, sessions, users } from '../db/schema.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
@@ -14,11 +14,10 @@ export type SessionRow = typeof sessions.$inferSelect
 export type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete' | '$count'>
 
 /** False until the first account exists; the first visitor is then led to make it. */
-export const hasUsers = (db: Store) =>
-  db.select({ id: users.id }).from(users).limit(1).get() !== undefined
+export const hasUsers = (db: Store) => getRow(db, users, undefined) !== undefined
 
 export const getUserByEmail = (db: Store, email: string) =>
-  db.select().from(users).where(eq(users.email, email)).get()
+  getRow(db, users, eq(users.email, email))
 
 export const insertUser = (db: Store, values: typeof users.$inferInsert) =>
   db.insert(users).values(values).returning().get()
@@ -37,8 +36,7 @@ export const listUsers = (db: Store, { cursor, limit }: Page) =>
     .limit(limit + 1)
     .all()
 
-export const getUser = (db: Store, id: string): UserRow | undefined =>
-  db.select().from(users).where(eq(users.id, id)).get()
+export const getUser = (db: Store, id: string) => getRow(db, users, eq(users.id, id))
 
 export function findUser(db: Store, id: string): UserRow {
   const user = getUser(db, id)
@@ -128,12 +126,13 @@ export const setSessionSeen = (
 ) => db.update(sessions).set(seen).where(eq(sessions.id, id)).run()
 
 export const listSessions = (db: Store, userId: string) =>
-  db
-    .select()
-    .from(sessions)
-    .where(and(eq(sessions.userId, userId), gt(sessions.expiresAt, new Date())))
-    .orderBy(desc(sessions.lastSeenAt), desc(sessions.id))
-    .all()
+  listRows(
+    db,
+    sessions,
+    and(eq(sessions.userId, userId), gt(sessions.expiresAt, new Date())),
+    desc(sessions.lastSeenAt),
+    desc(sessions.id),
+  )
 
 export const deleteSession = (db: Store, id: string) =>
   db.delete(sessions).where(eq(sessions.id, id)).run()

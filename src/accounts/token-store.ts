@@ -1,6 +1,6 @@
-import { and, desc, eq, isNull, lt } from 'drizzle-orm'
+import { and, eq, isNull } from 'drizzle-orm'
 import type { z } from 'zod'
-import { countRows, deleteFound } from '../db/queries.ts'
+import { countRows, deleteFound, listPage } from '../db/queries.ts'
 import { apiTokens, users } from '../db/schema.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { hashToken, randomToken } from '../platform/secrets.ts'
@@ -26,14 +26,8 @@ export function makeToken(db: Store, { userId, name, scopes, expiresInDays }: Wa
 }
 
 /** A page of the user's tokens with one row too many, newest first; what has expired is still shown. */
-export const listTokens = (db: Store, { userId, cursor, limit }: { userId: string } & Page) =>
-  db
-    .select()
-    .from(apiTokens)
-    .where(and(eq(apiTokens.userId, userId), cursor ? lt(apiTokens.id, cursor) : undefined))
-    .orderBy(desc(apiTokens.id))
-    .limit(limit + 1)
-    .all()
+export const listTokens = (db: Store, { userId, ...page }: { userId: string } & Page) =>
+  listPage(db, apiTokens, eq(apiTokens.userId, userId), page)
 
 /** The token of a hash, while it holds, with its user as every page may see it. */
 export const getToken = (db: Store, tokenHash: string) =>

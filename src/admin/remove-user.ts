@@ -5,7 +5,6 @@ import { removeProject } from '../projects/remove.ts'
 import type { RemovalDeps as ProjectRemoval } from '../projects/remove.ts'
 import { removeService } from '../services/remove.ts'
 import type { RemovalDeps as ServiceRemoval } from '../services/remove.ts'
-import { getService } from '../services/store.ts'
 import type { User } from '../web/factory.ts'
 import { findOther, shutOut } from './change-user.ts'
 import {
@@ -41,10 +40,8 @@ export type RemovalDeps = ProjectRemoval & ServiceRemoval
 export async function removeUser(deps: RemovalDeps, { id }: Pick<UserRow, 'id'>) {
   for (const project of listProjectsOf(deps.db, id))
     await removeProject(deps, { project, volumes: project.deletingVolumes })
-  for (const { id: serviceId } of listServicesOf(deps.db, id)) {
-    const service = getService(deps.db, serviceId)
-    if (service) await removeService(deps, { service, volumes: service.deletingVolumes })
-  }
+  for (const service of listServicesOf(deps.db, id))
+    await removeService(deps, { service, volumes: service.deletingVolumes })
   deleteUser(deps.db, id)
 }
 

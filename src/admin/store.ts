@@ -1,6 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Store } from '../accounts/store.ts'
+import { getRow, listRows } from '../db/queries.ts'
 import {
   deliveries,
   deployments,
@@ -17,17 +18,12 @@ import {
 /** Takes everything along that refers to the user. */
 export const deleteUser = (db: Store, id: string) => db.delete(users).where(eq(users.id, id)).run()
 
-export const listUsersBeingDeleted = (db: Store) =>
-  db.select().from(users).where(isNotNull(users.deletingAt)).all()
+export const listUsersBeingDeleted = (db: Store) => listRows(db, users, isNotNull(users.deletingAt))
 
 /** Whether somebody else is an admin who can log in. */
 export const hasOtherAdmin = (db: Store, id: string) =>
-  db
-    .select({ id: users.id })
-    .from(users)
-    .where(and(eq(users.role, 'admin'), isNull(users.disabledAt), ne(users.id, id)))
-    .limit(1)
-    .get() !== undefined
+  getRow(db, users, and(eq(users.role, 'admin'), isNull(users.disabledAt), ne(users.id, id))) !==
+  undefined
 
 /** Who can be given what another user has, by e-mail address. */
 export const listHeirs = (db: Store, id: string) =>
@@ -39,15 +35,10 @@ export const listHeirs = (db: Store, id: string) =>
     .all()
 
 export const listProjectsOf = (db: Store, ownerId: string) =>
-  db.select().from(projects).where(eq(projects.ownerId, ownerId)).orderBy(projects.name).all()
+  listRows(db, projects, eq(projects.ownerId, ownerId), asc(projects.name))
 
 export const listServicesOf = (db: Store, ownerId: string) =>
-  db
-    .select({ id: services.id, name: services.name })
-    .from(services)
-    .where(eq(services.ownerId, ownerId))
-    .orderBy(services.name)
-    .all()
+  listRows(db, services, eq(services.ownerId, ownerId), asc(services.name))
 
 /** Stores that all projects and services of a user are to be removed. */
 export function setAllDeleting(
@@ -108,12 +99,8 @@ export const hasWebhook = (
   { id, webhookId }: { id: string; webhookId: string | null },
 ) =>
   webhookId !== null ||
-  db
-    .select({ id: deliveries.id })
-    .from(deliveries)
-    .where(and(eq(deliveries.projectId, id), eq(deliveries.signatureOk, true)))
-    .limit(1)
-    .get() !== undefined
+  getRow(db, deliveries, and(eq(deliveries.projectId, id), eq(deliveries.signatureOk, true))) !==
+    undefined
 
 /** All that waits or is at work, with what it is for; oldest first. */
 export const listJobs = (db: Store) =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { makeToken } from '../../src/accounts/token-store.ts'
-import { makeInvite } from '../../src/accounts/invites.ts'
+import { makeInvite } from '../../src/accounts/invite-store.ts'
 import { insertSession, listSessions } from '../../src/accounts/store.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertWaiting } from '../../src/deployments/waiting-store.ts'

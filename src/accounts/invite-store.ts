@@ -1,6 +1,6 @@
 import { and, desc, eq, gt, isNull } from 'drizzle-orm'
 import type { Config } from '../config.ts'
-import { countRows, deleteFound } from '../db/queries.ts'
+import { countRows, deleteFound, getRow, listRows } from '../db/queries.ts'
 import { invites } from '../db/schema.ts'
 import { AppError } from '../platform/errors.ts'
 import { refuseMore } from '../platform/limits.ts'
@@ -37,16 +37,9 @@ const isOpen = () => and(isNull(invites.usedAt), gt(invites.expiresAt, new Date(
 
 /** The invitation of a link, as long as it can be used. */
 export const getOpenInvite = (db: Store, token: string | null | undefined) =>
-  token
-    ? db
-        .select()
-        .from(invites)
-        .where(and(eq(invites.tokenHash, hashToken(token)), isOpen()))
-        .get()
-    : undefined
+  token ? getRow(db, invites, and(eq(invites.tokenHash, hashToken(token)), isOpen())) : undefined
 
-export const listOpenInvites = (db: Store) =>
-  db.select().from(invites).where(isOpen()).orderBy(desc(invites.id)).all()
+export const listOpenInvites = (db: Store) => listRows(db, invites, isOpen(), desc(invites.id))
 
 export const setInviteUsed = (db: Store, id: string) =>
   db.update(invites).set({ usedAt: new Date() }).where(eq(invites.id, id)).run()

@@ -1,0 +1,31 @@
+import { and, desc, eq, gt, lte, or } from 'drizzle-orm'
+import { loginFailures } from '../db/schema.ts'
+import type { Store } from './store.ts'
+
+export const insertFailure = (db: Store, values: typeof loginFailures.$inferInsert) =>
+  db.insert(loginFailures).values(values).run()
+
+/** Once somebody has shown who they are, what came before was their own mistyping. */
+export const forgiveFailures = (db: Store, email: string) =>
+  db.delete(loginFailures).where(eq(loginFailures.email, email)).run()
+
+/** Also those of a time to come, when the clock was put back: nobody waits for that to pass. */
+export const forgetOutside = (db: Store, { after, until }: { after: Date; until: Date }) =>
+  db
+    .delete(loginFailures)
+    .where(or(lte(loginFailures.createdAt, after), gt(loginFailures.createdAt, until)))
+    .run()
+
+/** The time of the nth newest failure of an e-mail or an address after the given time. */
+export const timeOfFailure = (
+  db: Store,
+  { by, value, nth, after }: { by: 'email' | 'address'; value: string; nth: number; after: Date },
+) =>
+  db
+    .select({ at: loginFailures.createdAt })
+    .from(loginFailures)
+    .where(and(eq(loginFailures[by], value), gt(loginFailures.createdAt, after)))
+    .orderBy(desc(loginFailures.createdAt))
+    .limit(1)
+    .offset(nth - 1)
+    .get()?.at
