@@ -22,9 +22,7 @@ import { containerRoutes } from './containers/routes.tsx'
 import { statsRoutes } from './containers/usage/routes.tsx'
 import type { Config } from './config.ts'
 import type { Deps } from './deps.ts'
-import { logRoutes } from './deployments/log-routes.tsx'
 import { newProjectRoutes } from './deployments/new-project-routes.tsx'
-import { overviewRoutes } from './deployments/overview-routes.tsx'
 import { deploymentRoutes } from './deployments/routes.tsx'
 import { environmentRoutes } from './environments/routes.tsx'
 import { variableRoutes } from './environments/variable-routes.tsx'
@@ -87,9 +85,7 @@ export function createApp(deps: Deps) {
   app.route('/', apiRoutes(deps))
   app.route('/', newProjectRoutes(deps))
   app.route('/', projectRoutes(deps))
-  app.route('/', overviewRoutes(deps))
   app.route('/', deploymentRoutes(deps))
-  app.route('/', logRoutes(deps))
   app.route('/', serviceRoutes(deps))
   app.route('/', containerRoutes(deps))
   app.route('/', containerLogRoutes(deps))

@@ -1,11 +1,11 @@
-import type { deployments, environments, projects } from '../db/schema.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { DeploymentStatus } from './deployment-status.tsx'
 import type { Line } from '../logs/log-line.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
 import { isEnded } from './store.ts'
-
-type Deployment = typeof deployments.$inferSelect
+import type { Project } from '../projects/store.ts'
+import type { Environment } from '../environments/store.ts'
+import type { Deployment } from './store.ts'
 
 /** One deployment: what became of it, and its log as it is written. */
 export const DeploymentPage = ({
@@ -16,8 +16,8 @@ export const DeploymentPage = ({
   extent,
   lines,
 }: {
-  project: typeof projects.$inferSelect
-  environment: typeof environments.$inferSelect
+  project: Project
+  environment: Environment
   deployment: Deployment
   isCancelling: boolean
   extent: { first: number; last: number }

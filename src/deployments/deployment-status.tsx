@@ -1,4 +1,3 @@
-import type { deployments, environments, projects } from '../db/schema.ts'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
 import { CommitRef, Fact, PageHead } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
@@ -9,12 +8,13 @@ import { AppAddress } from './overview.tsx'
 import { canRollBackTo } from './rollback.ts'
 import { StepTimeline } from './step-timeline.tsx'
 import { isEnded } from './store.ts'
-
-type Deployment = typeof deployments.$inferSelect
+import type { Project } from '../projects/store.ts'
+import type { Environment } from '../environments/store.ts'
+import type { Deployment } from './store.ts'
 
 type Props = {
-  project: typeof projects.$inferSelect
-  environment: typeof environments.$inferSelect
+  project: Project
+  environment: Environment
   deployment: Deployment
   /** Whether its end has been asked for. */
   isCancelling: boolean

@@ -1,18 +1,17 @@
-import type { deployments, environments, projects } from '../db/schema.ts'
 import { CommitRef, EmptyState } from '../web/components.tsx'
-import { ButtonLink } from '../web/form.tsx'
+import { EnvironmentLinks } from '../environments/views.tsx'
 import { ExternalIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
-
-type Project = typeof projects.$inferSelect
-type Deployment = typeof deployments.$inferSelect
+import type { Project } from '../projects/store.ts'
+import type { Environment } from '../environments/store.ts'
+import type { Deployment } from './store.ts'
 
 export type EnvironmentState = {
-  environment: typeof environments.$inferSelect
+  environment: Environment
   /** What serves now. */
   current: Deployment | null
   /** What was tried last, running or not. */
@@ -88,22 +87,7 @@ const EnvironmentCard = ({
     {!project.deletingAt && (
       <footer>
         <DeployEnvironmentButton project={project} environment={environment} />
-        <ButtonLink
-          variant="ghost"
-          small
-          href={`/projects/${project.id}/envs/${environment.id}/output`}
-          aria-label={`Logs of ${environment.name}`}
-        >
-          Logs
-        </ButtonLink>
-        <ButtonLink
-          variant="ghost"
-          small
-          href={`/envs/${environment.id}/variables`}
-          aria-label={`Variables of ${environment.name}`}
-        >
-          Variables
-        </ButtonLink>
+        <EnvironmentLinks environment={environment} variant="ghost" />
       </footer>
     )}
   </li>

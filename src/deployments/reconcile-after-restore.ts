@@ -13,6 +13,7 @@ import type { Seen } from './look-for-deployments.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import { forgetImagesBut, insertDeployment, logOf, moveDeployment, setRunning } from './store.ts'
 import type { Job } from './store.ts'
+import { reused } from './trigger.ts'
 import { insertWaiting } from './waiting-store.ts'
 
 type ReconcileDeps = {
@@ -96,22 +97,13 @@ function deployAgain(
   { fromImage }: { fromImage: boolean },
 ) {
   moveDeployment(db, { id: deployment.id, from: ['running'], status: 'stopped' })
+  const { projectId, environmentId, repositoryUrl, branch, commitHash } = deployment
   const again = insertWaiting(db, {
-    ownerId: project.ownerId,
-    projectId: deployment.projectId,
-    environmentId: deployment.environmentId,
+    ...{ ownerId: project.ownerId, projectId, environmentId, repositoryUrl, branch },
     trigger: 'manual',
     triggeredBy,
-    repositoryUrl: deployment.repositoryUrl,
-    branch: deployment.branch,
-    requestedCommit: deployment.commitHash ?? deployment.requestedCommit,
-    ...(fromImage && {
-      image: deployment.image,
-      rollbackOf: deployment.id,
-      commitHash: deployment.commitHash,
-      commitAuthor: deployment.commitAuthor,
-      commitMessage: deployment.commitMessage,
-    }),
+    ...(fromImage && reused(deployment)),
+    requestedCommit: commitHash ?? deployment.requestedCommit,
   })
   return {
     log: logOf(again),

@@ -3,11 +3,15 @@ import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
+import { urlOf } from '../environments/json.ts'
 import { findEnvironment, listEnvironments } from '../environments/store.ts'
+import { jobLogQuery } from '../logs/forms.ts'
 import type { Masks } from '../logs/masks.ts'
 import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
 import { getJob } from '../jobs/store.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
+import { projectJson } from '../projects/json.ts'
+import { placesOf } from '../projects/places.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
@@ -16,6 +20,7 @@ import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
+import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
@@ -23,11 +28,14 @@ import { cancelDeployment } from './cancel.ts'
 import { DeploymentPage } from './deployment-page.tsx'
 import { DeploymentStatus } from './deployment-status.tsx'
 import { deploymentJson } from './json.ts'
-import { tail } from '../logs/answer-log.tsx'
+import { answerJobLog, tail } from '../logs/answer-log.tsx'
+import type { StreamDeps } from '../logs/answer-log.tsx'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
+import { listEnvironmentStates } from './overview-store.ts'
+import { ProjectOverview } from './overview.tsx'
 import { rollBack } from './rollback.ts'
-import { findDeployment, listDeployments, logOf } from './store.ts'
+import { findDeployment, getStatus, isEnded, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 import { refuseWithoutRoom, triggerDeployment, triggerForm } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
@@ -35,9 +43,9 @@ import type { TriggerDeps } from './trigger.ts'
 /** What a token must be given to deploy other code than the project's: what would change it for good. */
 const toRepoint = { method: 'PUT', path: '/projects/:id' }
 
-/** Deployments of a project: start, look at, go back to, cancel. Their logs have routes of their own. */
+/** What a project runs, and its deployments: start, look at, go back to, cancel. */
 export const deploymentRoutes = (
-  deps: TriggerDeps & { config: Config; docker: Docker; masks: Masks },
+  deps: TriggerDeps & StreamDeps & { config: Config; docker: Docker; masks: Masks },
 ) => {
   const { db, logDb, config } = deps
   const audit = auditor(db)
@@ -46,6 +54,14 @@ export const deploymentRoutes = (
 
   return factory
     .createApp()
+    .get('/projects/:id', (c) => {
+      const project = findProject(db, ownKey(c))
+      return show(c, {
+        title: project.name,
+        page: () => overview(project),
+        json: () => projectJson(project),
+      })
+    })
     .get('/projects/:id/deployments', paged(), (c) => {
       const project = findProject(db, ownKey(c))
       const page = c.req.valid('query')
@@ -100,6 +116,16 @@ export const deploymentRoutes = (
         json: () => deploymentJson(deployment),
       })
     })
+    .get('/projects/:id/deployments/:deploymentId/logs', isOwn, query(jobLogQuery), (c) => {
+      const { deployment } = own(c)
+      const { id } = deployment
+      return answerJobLog(c, deps, {
+        log: logOf(deployment),
+        name: `deployment-${id}.log`,
+        asked: c.req.valid('query'),
+        statuses: { now: () => getStatus(db, id), isEnd: isEnded },
+      })
+    })
     .post('/projects/:id/deployments/:deploymentId/rollback', async (c) => {
       const { project, deployment: target } = own(c)
       await refuseWithoutRoom(deps, { project, environmentId: target.environmentId })
@@ -121,6 +147,20 @@ export const deploymentRoutes = (
         json: () => deploymentJson(own(c).deployment),
       })
     })
+
+  /** Its environments with what runs in them. */
+  function overview(project: Project) {
+    const places = placesOf(deps, project.ownerId)
+    const states = listEnvironmentStates(db, [project.id])
+    const environments = states.map(({ environment }) => environment)
+    const shown = states.map((row) => ({ ...row, url: urlOf(row.environment, places) }))
+    const recent = listDeployments(db, { projectId: project.id, limit: 5 })
+    return (
+      <ProjectFrame project={project} tab="overview" environments={environments}>
+        <ProjectOverview {...{ project, recent, note: places.note, environments: shown }} />
+      </ProjectFrame>
+    )
+  }
 
   async function start(c: Context, asked: ReturnType<typeof triggerForm>['_output']) {
     const project = findProject(db, ownKey(c))

@@ -1,8 +1,8 @@
-import type { deployments, Step } from '../db/schema.ts'
+import type { Step } from '../db/schema.ts'
 import { CheckIcon, CrossIcon, DotIcon, SpinnerIcon } from '../web/icons.tsx'
 import { duration } from '../web/times.tsx'
+import type { Deployment } from './store.ts'
 
-type Deployment = typeof deployments.$inferSelect
 type Progress = 'done' | 'active' | 'failed' | 'waiting'
 
 /** The steps in their order: how long each took, and where it stands or broke off. */

@@ -123,7 +123,8 @@ function chooseEnvironment(environments: Environment[], id: string | null | unde
   return chosen
 }
 
-const reused = (target: Deployment) => ({
+/** What a rollback takes from the deployment whose image it runs. */
+export const reused = (target: Deployment) => ({
   rollbackOf: target.id,
   image: target.image,
   repositoryUrl: target.repositoryUrl,

@@ -1,12 +1,11 @@
-import type { environments, projects } from '../db/schema.ts'
 import { snakeCase } from '../web/body.ts'
 import { ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { environmentForm } from './forms.ts'
+import type { Project } from '../projects/store.ts'
+import type { Environment } from './store.ts'
 
-type Project = typeof projects.$inferSelect
-type Environment = typeof environments.$inferSelect
 type Props = { project: Project; environment: Environment | null; draft: Draft }
 
 /** For a new environment, or to change one. Empty fields fall back to what their placeholder says. */

@@ -1,11 +1,9 @@
-import type { environments } from '../db/schema.ts'
 import { ModalForm } from '../web/dialog.tsx'
 import { Checkbox, TextArea, TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
-import type { ShownVariable } from './variables-page.tsx'
-
-type Environment = Pick<typeof environments.$inferSelect, 'id' | 'name'>
+import type { Variable } from './variable-store.ts'
+import type { Environment } from './store.ts'
 
 /** For a new variable, or to change one. A secret's field stays empty, and so left it keeps the value. */
 export const VariableModal = ({
@@ -14,7 +12,7 @@ export const VariableModal = ({
   draft,
 }: {
   environment: Environment
-  variable: ShownVariable | null
+  variable: Variable | null
   draft: Draft
 }) =>
   'dotenv' in draft.values ? (

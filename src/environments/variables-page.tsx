@@ -1,14 +1,12 @@
-import type { environments, projects, variables } from '../db/schema.ts'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { EmptyState, PageHead } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { PasteDotenv } from './variable-forms.tsx'
+import type { Variable } from './variable-store.ts'
 import { Button } from '../web/form.tsx'
-
-type Project = typeof projects.$inferSelect
-type Environment = typeof environments.$inferSelect
-export type ShownVariable = Omit<typeof variables.$inferSelect, 'value'> & { value: string | null }
+import type { Project } from '../projects/store.ts'
+import type { Environment } from './store.ts'
 
 /** The variables of one environment. A secret's value is never here to be shown. */
 export const VariablesPage = ({
@@ -18,7 +16,7 @@ export const VariablesPage = ({
 }: {
   project: Project
   environment: Environment
-  variables: ShownVariable[]
+  variables: Variable[]
 }) => (
   <>
     <PageHead
@@ -50,7 +48,7 @@ export const VariablesPage = ({
   </>
 )
 
-const VariableRow = ({ variable }: { variable: ShownVariable }) => (
+const VariableRow = ({ variable }: { variable: Variable }) => (
   <li class="row variable-row">
     <code class="row-title">{variable.key}</code>
     <div class="row-main">
@@ -82,5 +80,5 @@ const VariableRow = ({ variable }: { variable: ShownVariable }) => (
   </li>
 )
 
-const variablePath = ({ id, environmentId }: Pick<ShownVariable, 'id' | 'environmentId'>) =>
+const variablePath = ({ id, environmentId }: Pick<Variable, 'id' | 'environmentId'>) =>
   `/envs/${environmentId}/variables/${id}`

@@ -1,11 +1,9 @@
-import type { environments, projects } from '../db/schema.ts'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { Button, ButtonLink } from '../web/form.tsx'
-
-type Project = typeof projects.$inferSelect
-type Environment = typeof environments.$inferSelect
+import type { Project } from '../projects/store.ts'
+import type { Environment } from './store.ts'
 
 /** The third tab: where a project runs, and how. */
 export const EnvironmentsPage = ({
@@ -71,22 +69,7 @@ const EnvironmentRow = ({
       </p>
     </div>
     <div class="row-actions">
-      <ButtonLink
-        variant="outline"
-        small
-        href={`${environmentPath(environment)}/output`}
-        aria-label={`Logs of ${environment.name}`}
-      >
-        Logs
-      </ButtonLink>
-      <ButtonLink
-        variant="outline"
-        small
-        href={`/envs/${environment.id}/variables`}
-        aria-label={`Variables of ${environment.name}: ${variables}`}
-      >
-        Variables <span class="count">{variables}</span>
-      </ButtonLink>
+      <EnvironmentLinks environment={environment} variant="outline" variables={variables} />
       {!environment.deletingAt && (
         <>
           <DialogButton path={environmentPath(environment)} label={`Edit ${environment.name}`}>
@@ -109,6 +92,32 @@ const EnvironmentRow = ({
       )}
     </div>
   </li>
+)
+
+/** To what an environment wrote, and to its variables; with their number where it is known. */
+export const EnvironmentLinks = ({
+  environment,
+  variant,
+  variables,
+}: {
+  environment: Environment
+  variant: 'outline' | 'ghost'
+  variables?: number
+}) => (
+  <>
+    <ButtonLink
+      {...{ variant, small: true, href: `${environmentPath(environment)}/output` }}
+      aria-label={`Logs of ${environment.name}`}
+    >
+      Logs
+    </ButtonLink>
+    <ButtonLink
+      {...{ variant, small: true, href: `/envs/${environment.id}/variables` }}
+      aria-label={`Variables of ${environment.name}${variables === undefined ? '' : `: ${variables}`}`}
+    >
+      Variables {variables !== undefined && <span class="count">{variables}</span>}
+    </ButtonLink>
+  </>
 )
 
 const deploysWhen = (auto: boolean) => (auto ? 'deploys when pushed' : 'deploys by hand')

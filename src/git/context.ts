@@ -24,13 +24,13 @@ import type { Tree } from './tree-paths.ts'
 import { Failure } from '../platform/errors.ts'
 import { bytes } from '../web/units.ts'
 
-type Options = {
-  snapshot: Snapshot
+export type ContextOptions = {
   contextDir: string
   dockerfilePath: string | null
   signal: AbortSignal
   log: Log
 }
+type Options = ContextOptions & { snapshot: Snapshot }
 
 /** Decides what a build gets to see; what is to be changed is changed in a tree, not in files. */
 export async function prepareContext(tools: GitTools, options: Options): Promise<BuildContext> {
@@ -182,7 +182,7 @@ const explained = (error: unknown) =>
 const mostFiles = 100_000
 
 /** The engine unpacks all of it, on the disk that the apps have too. */
-export async function refuseLarge(objects: Objects, entries: Entry[]) {
+async function refuseLarge(objects: Objects, entries: Entry[]) {
   if (entries.length > mostFiles)
     throw tooMuch(`${inWords(entries.length)} files, of at most ${inWords(mostFiles)}`)
   const sizes = await readSizes(objects, [...new Set(entries.map(({ hash }) => hash))])
@@ -210,7 +210,7 @@ type Place = {
 }
 
 /** `<Dockerfile>.dockerignore` wins over the context's own; null where there is neither. */
-export async function findDockerignore(
+async function findDockerignore(
   tree: Tree,
   { root, dockerfile, dockerfilePath, signal }: Place,
 ): Promise<{ file: string; text: string } | null> {
@@ -236,4 +236,28 @@ const tooLong = (path: string) =>
     'dockerignore_too_hard',
     `The file ${path} has more than ${mostIgnored / 1024} KiB.`,
     'Leave out whole folders rather than single files.',
+  )
+
+/** Bytes of a Dockerfile: some 5,000 lines. */
+const mostDockerfile = 256 * 1024
+
+/** The Dockerfile as it is in the context's tree, where links were followed already. */
+export async function readDockerfile(
+  tools: GitTools,
+  { context, signal }: { context: BuildContext; signal: AbortSignal },
+): Promise<string> {
+  const { mirror, alternates, tree, dockerfile } = context
+  const objects = { tools, mirror, alternates, signal }
+  const entry = (await listTree(objects, tree)).find(({ path }) => path === dockerfile)
+  if (!entry) return ''
+  const text = await readText(objects, entry.hash, { most: mostDockerfile })
+  if (text === null) throw dockerfileTooLarge()
+  return text
+}
+
+const dockerfileTooLarge = () =>
+  new Failure(
+    'dockerfile_too_large',
+    'The Dockerfile is larger than 256 KiB.',
+    'Move long scripts and data into files of the repository, and let the Dockerfile copy them.',
   )

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { Lookup } from '../platform/hosts.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
-import { archiveContext, prepareContext } from './context.ts'
-import { readDockerfile } from './read-dockerfile.ts'
+import { archiveContext, prepareContext, readDockerfile } from './context.ts'
+import type { ContextOptions } from './context.ts'
 import { fetchSnapshot } from './fetch.ts'
 import { keyDirectory } from './keys.ts'
 import type { Keys } from './keys.ts'
@@ -35,41 +35,7 @@ export type BuildContext = {
   files: number
 }
 
-export type Git = {
-  /** Fetches and resolves: branch null means the remote's HEAD; a commit is fetched exactly. */
-  fetch(
-    options: Keys & {
-      url: string
-      branch: string | null
-      commit: string | null
-      signal: AbortSignal
-      log: Log
-    },
-  ): Promise<Snapshot>
-  /** The branches of a repository as it is now, and the one that its HEAD names. */
-  listBranches(
-    options: Keys & { url: string; signal: AbortSignal },
-  ): Promise<{ head: string | null; branches: { name: string; commit: string }[] }>
-  /**
-   * What the engine is to build: paths checked, .dockerignore applied, submodules merged in. The
-   * keys of the fetch open the submodules too.
-   */
-  context(
-    snapshot: Snapshot,
-    options: Keys & {
-      contextDir: string
-      dockerfilePath: string | null
-      signal: AbortSignal
-      log: Log
-    },
-  ): Promise<BuildContext>
-  /** The text of the Dockerfile that the context is built with. */
-  readDockerfile(context: BuildContext, options: { signal: AbortSignal }): Promise<string>
-  /** The context as a tar stream; git ends with the stream or the signal. */
-  archive(context: BuildContext, options: { signal: AbortSignal }): ReadableStream<Uint8Array>
-  /** Removes the mirror of a repository; false when there was none. */
-  removeMirror(url: string): Promise<boolean>
-}
+export type Git = ReturnType<typeof connectGit>
 
 export type GitOptions = {
   dataDir: string
@@ -96,20 +62,33 @@ export type GitTools = {
 }
 
 /** Opens the git side of an installation; its mirrors are a cache that may be deleted at any time. */
-export function connectGit(options: GitOptions): Git {
+export function connectGit(options: GitOptions) {
   const tools = openTools(options)
   return {
-    fetch: ({ credential, deployKey, ...what }) =>
-      fetchSnapshot({ ...tools, keys: { credential, deployKey } }, what),
-    listBranches: ({ credential, deployKey, ...what }) =>
-      listBranches({ ...tools, keys: { credential, deployKey } }, what),
-    context: (snapshot, { credential, deployKey, ...what }) =>
-      prepareContext({ ...tools, keys: { credential, deployKey } }, { snapshot, ...what }),
-    readDockerfile: (context, { signal }) => readDockerfile(tools, { context, signal }),
-    archive: (context, { signal }) => archiveContext(tools, { context, signal }),
-    removeMirror: (url) => removeMirror(tools, url),
+    /** Fetches and resolves: branch null means the remote's HEAD; a commit is fetched exactly. */
+    fetch: (what: Keys & Parameters<typeof fetchSnapshot>[1]) =>
+      fetchSnapshot({ ...tools, keys: what }, what),
+    /** The branches of a repository as it is now, and the one that its HEAD names. */
+    listBranches: (what: Keys & { url: string; signal: AbortSignal }) =>
+      listBranches({ ...tools, keys: what }, what),
+    /**
+     * What the engine is to build: paths checked, .dockerignore applied, submodules merged in. The
+     * keys of the fetch open the submodules too.
+     */
+    context: (snapshot: Snapshot, what: Keys & ContextOptions) =>
+      prepareContext({ ...tools, keys: what }, { ...what, snapshot }),
+    /** The text of the Dockerfile that the context is built with. */
+    readDockerfile: (context: BuildContext, { signal }: UntilAborted) =>
+      readDockerfile(tools, { context, signal }),
+    /** The context as a tar stream; git ends with the stream or the signal. */
+    archive: (context: BuildContext, { signal }: UntilAborted) =>
+      archiveContext(tools, { context, signal }),
+    /** Removes the mirror of a repository; false when there was none. */
+    removeMirror: (url: string) => removeMirror(tools, url),
   }
 }
+
+type UntilAborted = { signal: AbortSignal }
 
 function openTools(options: GitOptions): GitTools {
   const dataDir = resolve(options.dataDir)

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
 import type { Git } from './git.ts'
-import type { Listing, Ref, Repository } from './providers/provider.ts'
+import type { Access, Listing, Provider, Ref, Repository } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { parseRepositoryUrl } from './repository-url.ts'
 import { accessTo } from './source-access.ts'
@@ -24,37 +24,39 @@ const patience = 10_000
 export function openLookups(deps: LookupDeps) {
   const cache = new ShortCache({ milliseconds: 30_000, most: 10 })
   return {
-    repositories: ({ source, signal }: Asked): Promise<Listing<Repository>> =>
-      cache.remember(`repositories ${source.id}`, {
-        signal,
-        find: () => providers[source.provider].listRepositories(accessTo(deps, { source, signal })),
+    repositories: (asked: Asked): Promise<Listing<Repository>> =>
+      ask('repositories', asked, (provider, access) => provider.listRepositories(access)),
+
+    branches: ({ repository, ...asked }: AskedOf): Promise<Branches> =>
+      ask(`branches of ${repository}`, asked, async (provider, access) => {
+        const [list, defaultBranch] = await Promise.all([
+          provider.listBranches(access, { repository }),
+          provider.getDefaultBranch(access, { repository }),
+        ])
+        return { ...list, defaultBranch }
       }),
 
-    branches: ({ source, signal, repository }: AskedOf): Promise<Branches> =>
-      cache.remember(`branches ${source.id} ${repository}`, {
-        signal,
-        find: async () => {
-          const provider = providers[source.provider]
-          const access = accessTo(deps, { source, signal })
-          const [list, defaultBranch] = await Promise.all([
-            provider.listBranches(access, { repository }),
-            provider.getDefaultBranch(access, { repository }),
-          ])
-          return { ...list, defaultBranch }
-        },
-      }),
-
-    tags: ({ source, signal, repository }: AskedOf): Promise<Listing<Ref>> =>
-      cache.remember(`tags ${source.id} ${repository}`, {
-        signal,
-        find: () =>
-          providers[source.provider].listTags(accessTo(deps, { source, signal }), { repository }),
-      }),
+    tags: ({ repository, ...asked }: AskedOf): Promise<Listing<Ref>> =>
+      ask(`tags of ${repository}`, asked, (provider, access) =>
+        provider.listTags(access, { repository }),
+      ),
 
     branchesOfUrl({ url: text, signal }: { url: string; signal: AbortSignal }): Promise<Branches> {
       const url = readUrl(text, deps.config)
       return cache.remember(`url ${url}`, { signal, find: () => askGit(deps, { url, signal }) })
     },
+  }
+
+  /** Asks the provider of a source. */
+  function ask<Value>(
+    what: string,
+    { source, signal }: Asked,
+    find: (provider: Provider, access: Access) => Promise<Value>,
+  ): Promise<Value> {
+    return cache.remember(`${what} of ${source.id}`, {
+      signal,
+      find: () => find(providers[source.provider], accessTo(deps, { source, signal })),
+    })
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
-import { AppError, invalidField } from '../platform/errors.ts'
+import type { JSX } from 'hono/jsx/jsx-runtime'
+import { invalidField, notFound } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
@@ -39,14 +40,10 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       listRepositories(c, own(c, c.req.param('sourceId')), c.req.valid('query').search),
     )
     .get('/api/git/sources/:sourceId/repos/:owner/:repo/branches', async (c) => {
-      const source = own(c, c.req.param('sourceId'))
-      const { signal } = c.req.raw
-      return showBranches(c, await lookups.branches({ source, signal, repository: named(c) }))
+      return showBranches(c, await lookups.branches(named(c)))
     })
     .get('/api/git/sources/:sourceId/repos/:owner/:repo/tags', async (c) => {
-      const source = own(c, c.req.param('sourceId'))
-      const { signal } = c.req.raw
-      return showTags(c, await lookups.tags({ source, signal, repository: named(c) }))
+      return showTags(c, await lookups.tags(named(c)))
     })
 
   /** Comes before anything is asked of the provider: somebody else's source is never used. */
@@ -57,15 +54,23 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
   async function listRepositories(c: Context, source: Source, search = '') {
     const { items, truncated } = await lookups.repositories({ source, signal: c.req.raw.signal })
     const found = items.filter(({ fullName }) => contains(fullName, search))
-    return showRepositories(c, { source, items: found.sort(byName), truncated })
+    const list = { source, items: found.sort(byName), truncated }
+    const choices = () => <RepositoryChoices {...list} />
+    return show(c, {
+      title: 'Repositories',
+      page: () => <LookupPage title="Repositories">{choices()}</LookupPage>,
+      partial: choices,
+      json: () => listJson(list),
+    })
   }
-}
 
-/** An owner that is a path of groups has its slashes written as %2F. */
-function named(c: Context): string {
-  const parsed = repositoryName.safeParse(`${c.req.param('owner')}/${c.req.param('repo')}`)
-  if (!parsed.success) throw new AppError('not_found', 'This repository does not exist.')
-  return parsed.data
+  /** An owner that is a path of groups has its slashes written as %2F. */
+  function named(c: Context) {
+    const source = own(c, c.req.param('sourceId')!)
+    const parsed = repositoryName.safeParse(`${c.req.param('owner')}/${c.req.param('repo')}`)
+    if (!parsed.success) throw notFound('repository')
+    return { source, repository: parsed.data, signal: c.req.raw.signal }
+  }
 }
 
 const contains = (name: string, search: string) => name.toLowerCase().includes(search.toLowerCase())
@@ -78,42 +83,30 @@ const listJson = <Item,>({ items, truncated }: Listing<Item>) => ({
   ...(truncated && { truncated }),
 })
 
-const showRepositories = (c: Context, list: Listing<Repository> & { source: Source }) =>
-  show(c, {
-    title: 'Repositories',
-    page: () => (
-      <LookupPage title="Repositories">
-        <RepositoryChoices {...list} />
-      </LookupPage>
-    ),
-    partial: () => <RepositoryChoices {...list} />,
-    json: () => listJson(list),
-  })
-
 const showBranches = (c: Context, list: Branches) =>
-  show(c, {
-    title: 'Branches',
-    page: () => (
-      <LookupPage title="Branches">
-        <select aria-label="Branches" size={20}>
-          <BranchOptions {...list} />
-        </select>
-      </LookupPage>
-    ),
-    partial: () => <BranchOptions {...list} />,
+  showOptions(c, 'Branches', {
+    options: () => <BranchOptions {...list} />,
     json: () => ({ ...listJson(list), defaultBranch: list.defaultBranch }),
   })
 
 const showTags = (c: Context, list: Listing<Ref>) =>
+  showOptions(c, 'Tags', { options: () => <RefOptions {...list} />, json: () => listJson(list) })
+
+/** For the `<select>` of a form, which on a page of its own is one without a form. */
+const showOptions = (
+  c: Context,
+  title: string,
+  { options, json }: { options: () => JSX.Element; json: () => unknown },
+) =>
   show(c, {
-    title: 'Tags',
+    title,
     page: () => (
-      <LookupPage title="Tags">
-        <select aria-label="Tags" size={20}>
-          <RefOptions {...list} />
+      <LookupPage title={title}>
+        <select aria-label={title} size={20}>
+          {options()}
         </select>
       </LookupPage>
     ),
-    partial: () => <RefOptions {...list} />,
-    json: () => listJson(list),
+    partial: options,
+    json,
   })

@@ -35,7 +35,11 @@ export const RepositoryChoices = ({
     {items.length > mostRows && (
       <p class="muted">And {items.length - mostRows} more: type a part of the name.</p>
     )}
-    {truncated && <CutNote />}
+    {truncated && (
+      <p class="muted" role="status">
+        {cut}
+      </p>
+    )}
   </>
 )
 
@@ -80,16 +84,8 @@ export const RefOptions = ({ items, truncated }: Listing<Ref>) => (
     {items.slice(0, mostOptions).map(({ name }) => (
       <option value={name}>{name}</option>
     ))}
-    {(truncated || items.length > mostOptions) && <CutOption />}
+    {(truncated || items.length > mostOptions) && <option disabled>{cut}</option>}
   </>
 )
 
 const cut = 'The list is cut: it is longer than is read, or did not arrive in ten seconds.'
-
-const CutNote = () => (
-  <p class="muted" role="status">
-    {cut}
-  </p>
-)
-
-const CutOption = () => <option disabled>{cut}</option>

@@ -1,18 +1,13 @@
-import type { environments, projects } from '../db/schema.ts'
+import type { environments } from '../db/schema.ts'
 import { SelectField, TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
+import type { Project } from './store.ts'
 
-type Project = Pick<typeof projects.$inferSelect, 'id' | 'branch'>
+type Props = { project: Pick<Project, 'id' | 'branch'>; environments: Environment[] }
 type Environment = Pick<typeof environments.$inferSelect, 'id' | 'name'>
 
 /** Deploys with one press where there is only one environment; the rest is asked for in a panel. */
-export const DeployButton = ({
-  project,
-  environments,
-}: {
-  project: Project
-  environments: Environment[]
-}) =>
+export const DeployButton = ({ project, environments }: Props) =>
   environments.length > 1 ? (
     <>
       <Button type="button" popovertarget="deploy-panel">
@@ -42,7 +37,7 @@ export const DeployEnvironmentButton = ({
   environment,
   label = 'Deploy',
 }: {
-  project: Project
+  project: Props['project']
   environment: Environment
   label?: string
 }) => (
@@ -54,13 +49,7 @@ export const DeployEnvironmentButton = ({
   </PostForm>
 )
 
-const DeployPanel = ({
-  project,
-  environments,
-}: {
-  project: Project
-  environments: Environment[]
-}) => (
+const DeployPanel = ({ project, environments }: Props) => (
   <div id="deploy-panel" class="panel" popover="auto">
     <PostForm action={deployPath(project)} class="form">
       {environments.length > 1 && (
@@ -93,4 +82,4 @@ const DeployPanel = ({
   </div>
 )
 
-const deployPath = ({ id }: Project) => `/projects/${id}/deployments`
+const deployPath = ({ id }: Props['project']) => `/projects/${id}/deployments`

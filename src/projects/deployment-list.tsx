@@ -1,6 +1,7 @@
-import type { deployments, environments, projects } from '../db/schema.ts'
+import type { deployments, environments } from '../db/schema.ts'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
+import type { Project } from './store.ts'
 
 type Deployment = typeof deployments.$inferSelect
 
@@ -8,7 +9,7 @@ export type DeploymentItem = {
   deployment: Deployment
   environment: Pick<typeof environments.$inferSelect, 'name'>
   /** Named where deployments of several projects stand together. */
-  project?: Pick<typeof projects.$inferSelect, 'name'>
+  project?: Pick<Project, 'name'>
 }
 
 /** Deployments, newest first, each a line that leads to its page. */

@@ -18,10 +18,14 @@ export const repositoryUrl = (config: Config) =>
     }
   })
 
-export const branchName = line('a branch', { max: 250 }).superRefine((name, context) => {
-  const refusal = refuseBranch(name)
-  if (refusal) context.addIssue({ code: 'custom', message: refusal })
-})
+/** Complains in the words of what refuses it. */
+const unless =
+  (refuse: (text: string) => string | null) => (text: string, context: z.RefinementCtx) => {
+    const message = refuse(text)
+    if (message) context.addIssue({ code: 'custom', message })
+  }
+
+export const branchName = line('a branch', { max: 250 }).superRefine(unless(refuseBranch))
 
 const name = line('a name of 1 to 60 characters', { max: 60 })
 
@@ -82,11 +86,7 @@ export const projectUpdateForm = (config: Config) =>
   )
 
 /** A path relative to the repository's root that stays inside it; `.` is the root itself. */
-const insidePath = (what: string) =>
-  line(what, { max: 500 }).superRefine((path, context) => {
-    const refusal = refusePath(path)
-    if (refusal) context.addIssue({ code: 'custom', message: refusal })
-  })
+const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
 
 /** A path of the repository or a pattern for several; what lies below it counts too. */
 const watchPath = insidePath('a path or a pattern such as src/**')

@@ -1,12 +1,10 @@
 import type { Child } from 'hono/jsx'
-import type { environments, projects } from '../db/schema.ts'
+import type { environments } from '../db/schema.ts'
 import { PageHead } from '../web/components.tsx'
 import { DeployButton } from './deploy-button.tsx'
+import type { Project } from './store.ts'
 
-type Project = typeof projects.$inferSelect
 type Environment = typeof environments.$inferSelect
-
-export type Tab = 'overview' | 'deployments' | 'environments' | 'webhooks' | 'settings'
 
 /** What all pages of a project stand in: its name, its tabs, and the button that deploys it. */
 export const ProjectFrame = ({
@@ -16,7 +14,7 @@ export const ProjectFrame = ({
   children,
 }: {
   project: Project
-  tab: Tab
+  tab: keyof typeof tabs
   /** Asked for at the deploy button when there are several; without them the first is deployed. */
   environments?: Environment[]
   children: Child
@@ -38,7 +36,7 @@ export const ProjectFrame = ({
     )}
     {project.webhookOutdated && !project.deletingAt && <OutdatedWebhook project={project} />}
     <nav class="tabs-line" aria-label="Project">
-      {tabs.map(({ name, title, path }) => (
+      {Object.entries(tabs).map(([name, { title, path }]) => (
         <a href={`/projects/${project.id}${path}`} aria-current={name === tab ? 'page' : undefined}>
           {title}
         </a>
@@ -64,13 +62,13 @@ const OutdatedWebhook = ({ project }: { project: Project }) => (
   </div>
 )
 
-const tabs: { name: Tab; title: string; path: string }[] = [
-  { name: 'overview', title: 'Overview', path: '' },
-  { name: 'deployments', title: 'Deployments', path: '/deployments' },
-  { name: 'environments', title: 'Environments', path: '/envs' },
-  { name: 'webhooks', title: 'Webhooks', path: '/deliveries' },
-  { name: 'settings', title: 'Settings', path: '/settings' },
-]
+const tabs = {
+  overview: { title: 'Overview', path: '' },
+  deployments: { title: 'Deployments', path: '/deployments' },
+  environments: { title: 'Environments', path: '/envs' },
+  webhooks: { title: 'Webhooks', path: '/deliveries' },
+  settings: { title: 'Settings', path: '/settings' },
+}
 
 /** A repository's address: a link where a browser can follow it. */
 export const RepositoryLink = ({ url }: { url: string }) =>

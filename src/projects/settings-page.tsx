@@ -1,4 +1,3 @@
-import type { projects } from '../db/schema.ts'
 import { SettingsForm, SettingsSection } from '../web/settings-frame.tsx'
 import type { Source } from '../git/store.ts'
 import { Checkbox, TextArea, TextField } from '../web/fields-view.tsx'
@@ -7,8 +6,8 @@ import type { Draft } from '../web/draft.ts'
 import { usesDeployKey } from './repository-choice.ts'
 import { FromLinks, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
+import type { Project } from './store.ts'
 
-type Project = typeof projects.$inferSelect
 type FormProps = { project: Project; draft: Draft; saved?: boolean }
 type ProjectFormProps = FormProps & { from: From; sources: Source[] }
 
@@ -52,7 +51,15 @@ export const ProjectForm = ({ project, draft, from, sources, saved = false }: Pr
     <FromLinks path={`/projects/${project.id}/settings`} from={from} />
     <RepositoryFields {...{ from, draft, sources, project }} />
     {usesDeployKey(project) && project.deployKeyPublic && (
-      <DeployKey publicKey={project.deployKeyPublic} />
+      <TextField
+        name=""
+        id="deploy-key"
+        label="Deploy key"
+        value={project.deployKeyPublic}
+        hint="Add it to the deploy keys of the repository, for reading only, then deploy: Davit clones with it."
+        readonly
+        code
+      />
     )}
   </SettingsForm>
 )
@@ -125,17 +132,4 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
       code
     />
   </SettingsForm>
-)
-
-/** The public half of a project's own key, and where it goes. */
-export const DeployKey = ({ publicKey }: { publicKey: string }) => (
-  <TextField
-    name=""
-    id="deploy-key"
-    label="Deploy key"
-    value={publicKey}
-    hint="Add it to the deploy keys of the repository, for reading only, then deploy: Davit clones with it."
-    readonly
-    code
-  />
 )

@@ -1,10 +1,8 @@
-import type { projects } from '../db/schema.ts'
 import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import { RepositoryLink } from './project-frame.tsx'
 import { ButtonLink } from '../web/form.tsx'
-
-type Project = typeof projects.$inferSelect
+import type { Project } from './store.ts'
 
 export const ProjectsPage = ({
   items,

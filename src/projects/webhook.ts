@@ -46,9 +46,10 @@ export const registerWebhook = (
 ): Promise<Webhook> =>
   inWords(async () => {
     const { project } = options
-    const { provider, access, repository, name, url } = openPlace(deps, options)
+    const place = openPlace(deps, options)
+    const { provider, access, repository, name, url } = place
     if (!url) throw noAddress()
-    const old = await findReplaceable(deps, { project, name, provider, access, repository, url })
+    const old = await findReplaceable(deps, { ...place, project, url })
     for (const id of old) await provider.deleteWebhook(access, { repository, id })
     updateProject(deps.db, project.id, { webhookId: null })
     const { id } = await provider.createWebhook(access, {
@@ -98,13 +99,12 @@ export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void
   inWords(async () => {
     const { project } = options
     const place = openPlace(deps, options)
-    const { provider, access, repository } = place
-    const ids = project.webhookId
-      ? [project.webhookId]
-      : place.url
-        ? await findReplaceable(deps, { ...place, project, url: place.url })
-        : []
-    for (const id of ids) await provider.deleteWebhook(access, { repository, id })
+    const { provider, access, repository, url } = place
+    const unknown = url && !project.webhookId
+    const ids = unknown
+      ? await findReplaceable(deps, { ...place, project, url })
+      : [project.webhookId]
+    for (const id of ids) if (id) await provider.deleteWebhook(access, { repository, id })
     updateProject(deps.db, project.id, { webhookId: null })
   })
 

@@ -1,4 +1,3 @@
-import type { projects } from '../db/schema.ts'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { WebhookPanelLoader } from '../projects/webhook-panel.tsx'
@@ -13,8 +12,7 @@ import { canReplay } from './replay.ts'
 import type { Delivery, Made } from './store.ts'
 import { titles, WebhookSetup } from './webhook-setup.tsx'
 import type { Receiver } from './webhook-setup.tsx'
-
-type Project = typeof projects.$inferSelect
+import type { Project } from '../projects/store.ts'
 
 /** What providers delivered to a project, what became of it, and how to have them deliver. */
 export const DeliveriesPage = ({

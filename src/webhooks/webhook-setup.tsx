@@ -1,9 +1,9 @@
 import type { Child } from 'hono/jsx'
-import type { projects } from '../db/schema.ts'
 import { TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import type { Question } from '../web/form.tsx'
 import type { ProviderName } from './provider.ts'
+import type { Project } from '../projects/store.ts'
 
 export type Receiver = { provider: ProviderName; url: string }
 
@@ -13,7 +13,7 @@ export const WebhookSetup = ({
   receivers,
   secret = null,
 }: {
-  project: Pick<typeof projects.$inferSelect, 'id' | 'webhookId' | 'webhookSecretShown'>
+  project: Pick<Project, 'id' | 'webhookId' | 'webhookSecretShown'>
   receivers: Receiver[]
   /** In the one answer that shows it. */
   secret?: string | null

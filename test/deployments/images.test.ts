@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { imageNameOf, renameOldImages } from '../../src/deployments/image-name.ts'
+import { imageNameOf, renameOldImages } from '../../src/deployments/images.ts'
 import { renameImage } from '../../src/deployments/store.ts'
 import { testApp } from '../support/app.ts'
 import { aCommand, aProject } from './apps.ts'

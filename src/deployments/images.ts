@@ -1,0 +1,75 @@
+import type { Db } from '../db/index.ts'
+import { unlessUsed } from '../docker/index.ts'
+import type { Docker } from '../docker/index.ts'
+import { labelFilter, readLabels } from '../docker/labels.ts'
+import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { removeImage } from '../runtime/images/remove.ts'
+import { getCurrent, getJob, isEnded, isImageKept, listImages, renameImage } from './store.ts'
+import type { Job } from './store.ts'
+
+type ImageDeps = { db: Db; docker: Docker; instanceId: string }
+
+/**
+ * The reference of the image that a deployment builds. Its ids are known to many, and builds of others
+ * must not find the image: the rest can't be guessed.
+ */
+export const imageNameOf = (
+  { secrets }: { secrets: Secrets },
+  { projectId, id }: { projectId: string; id: string },
+) => `davit/${projectId}:${id}-${secrets.sign(`image of ${id}`).slice(0, 32)}`
+
+/** Gives images that an earlier version built the names of today, on the engine and in the database. */
+export async function renameOldImages(deps: ImageDeps & { secrets: Secrets }) {
+  const { db, docker, instanceId } = deps
+  const labels = labelFilter(instanceId, { kind: 'build' })
+  for (const { id: image, tags } of await docker.listImages({ labels }))
+    for (const from of tags) {
+      const [, projectId, id] =
+        /^davit\/([\w-]+):([\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12})$/.exec(from) ?? []
+      if (!projectId || !id) continue
+      const to = imageNameOf(deps, { projectId, id })
+      await docker.tagImage(image, to)
+      renameImage(db, { from, to })
+      await docker.removeImage(from)
+    }
+}
+
+/**
+ * After a deployment: images beyond those kept for rollback go, along with what interrupted builds left.
+ * Nothing without this installation's labels is touched.
+ */
+export async function removeOldImages(
+  { db, docker, instanceId }: ImageDeps,
+  { project, environment }: Pick<Job, 'project' | 'environment'>,
+) {
+  const known = listImages(db, environment.id)
+  const kept = [...known.slice(0, project.keepImages), getCurrent(db, environment.id)?.image]
+  const labels = labelFilter(instanceId, { environmentId: environment.id })
+  const onEngine = (await docker.listImages({ labels })).flatMap(({ id, tags }) =>
+    tags.length > 0 ? tags.filter((tag) => tag.startsWith('davit/')) : [id],
+  )
+  for (const image of new Set([...known, ...onEngine]))
+    if (!kept.includes(image)) await unlessUsed(removeImage({ db, docker }, [image]))
+}
+
+/** Removes images that were built for deployments which have come to their end without them. */
+export async function removeOrphanImages(
+  { db, docker, jobs, instanceId }: ImageDeps & { jobs: Jobs },
+  { signal }: { signal: AbortSignal },
+) {
+  const listing = { signal, failed: 'the images left over could not be listed' }
+  const found = await retryWhileEngineDown(docker, listing, () =>
+    docker.listImages({ labels: labelFilter(instanceId, { kind: 'build' }) }),
+  )
+  for (const { id, labels, tags } of found ?? []) {
+    const removal = { signal, failed: 'an image left over stays', fields: { image: id } }
+    await retryWhileEngineDown(docker, removal, async () => {
+      const job = getJob(db, readLabels(labels).deploymentId)
+      if (!job || jobs.isRunning(job.environment.id) || !isEnded(job.deployment.status)) return
+      for (const image of tags.length > 0 ? tags : [id])
+        if (!isImageKept(db, image)) await unlessUsed(docker.removeImage(image))
+    })
+  }
+}

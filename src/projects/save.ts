@@ -1,0 +1,66 @@
+import type { z } from 'zod'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { newId } from '../db/new-id.ts'
+import { refuseMore } from '../platform/limits.ts'
+import { randomToken } from '../platform/secrets.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { projectForm, projectUpdateForm } from './forms.ts'
+import { freeHostPort } from './host-ports.ts'
+import { placesOf } from './places.ts'
+import { tryRemoveWebhook } from './remove.ts'
+import { chooseRepository, deployKeyFor, isElsewhere } from './repository-choice.ts'
+import { countEnvironments, countProjects, insertProject, updateProject } from './store.ts'
+import type { Project } from './store.ts'
+
+type SaveDeps = { db: Db; secrets: Secrets; config: Config }
+
+/** Makes a project with its first environment; `isShown` says whether the answer shows its webhook's secret. */
+export function createProject(
+  { db, secrets, config }: SaveDeps,
+  {
+    ownerId,
+    input,
+    isShown,
+  }: { ownerId: string; input: z.output<ReturnType<typeof projectForm>>; isShown: boolean },
+): { project: Project; webhookSecret: string } {
+  refuseMore('projects', countProjects(db, ownerId))
+  refuseMore('environments', countEnvironments(db, ownerId))
+  const id = newId()
+  const chosen = chooseRepository({ db }, { ownerId, asked: input })!
+  const webhookSecret = randomToken()
+  const project = insertProject(
+    db,
+    {
+      id,
+      ownerId,
+      name: input.name,
+      ...chosen,
+      ...deployKeyFor({ secrets }, { id, ...chosen }),
+      branch: input.branch ?? null,
+      webhookSecret: secrets.seal(webhookSecret, `webhook ${id}`),
+      webhookSecretShown: isShown,
+    },
+    { hostPort: freeHostPort(db, placesOf({ db, config }, ownerId)) },
+  )
+  return { project, webhookSecret }
+}
+
+/** Changes what was asked for. A webhook that Davit registered does not stay where the project leaves. */
+export async function changeProject(
+  deps: SaveDeps,
+  { project, input }: { project: Project; input: z.output<ReturnType<typeof projectUpdateForm>> },
+): Promise<Project> {
+  const { id, ownerId } = project
+  const { name, branch } = input
+  const chosen = chooseRepository(deps, { ownerId, asked: input, current: project })
+  const changed = updateProject(deps.db, id, {
+    name,
+    branch,
+    ...chosen,
+    ...(chosen && deployKeyFor(deps, { ...project, ...chosen })),
+  })
+  if (!chosen || !isElsewhere(project, chosen)) return changed
+  await tryRemoveWebhook(deps, project)
+  return updateProject(deps.db, id, { webhookId: null })
+}
