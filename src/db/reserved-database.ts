@@ -5,6 +5,9 @@ import { isDiskFull } from './full.ts'
 
 const writes = /^\s*(insert|update|delete)\b/i
 
+// of a few hundred that the product asks, each takes about 10 KiB
+Database.MAX_QUERY_CACHE_SIZE = 500
+
 /**
  * A database that gives up the reserve when a write finds the disk full, and tries that once more.
  * The work of a transaction must be fit to be done twice: all it has done was undone.
@@ -12,10 +15,12 @@ const writes = /^\s*(insert|update|delete)\b/i
 export class ReservedDatabase extends Database {
   /** Of its disk; none for one in memory. */
   reserve = new DiskReserve(null)
+  readonly #watched = new WeakSet<Statement>()
 
-  override prepare: Database['prepare'] = (sql: string, ...parameters: unknown[]) => {
-    const statement = super.prepare(sql, ...(parameters as []))
-    if (writes.test(sql)) this.#watch(statement)
+  /** The same statement again, as long as not too many others came between: to compile one takes long. */
+  override prepare: Database['prepare'] = (sql: string) => {
+    const statement = super.query(sql)
+    if (writes.test(sql) && !this.#watched.has(statement)) this.#watch(statement)
     return statement as never
   }
 
@@ -43,6 +48,7 @@ export class ReservedDatabase extends Database {
   }
 
   #watch(statement: Statement) {
+    this.#watched.add(statement)
     for (const name of ['run', 'all', 'get', 'values'] as const) {
       const run = statement[name].bind(statement) as (...input: unknown[]) => unknown
       Object.assign(statement, {

@@ -195,7 +195,7 @@ export const actions: Record<string, Action> = {
       const { engine } = order.installation
       const [id] = pickContainer(order, chance)
       if (!id) return
-      order.isTouched = true
+      order.touched.add(id)
       const how = chance.pick(['stop', 'kill', 'start', 'remove'] as const)
       order.schedule.say(`by hand: ${how} ${engine.container(id).name}`)
       try {
@@ -239,9 +239,10 @@ export const actions: Record<string, Action> = {
     name: 'restart the engine',
     weight: 1,
     async run(order) {
-      order.isTouched = true
+      const { engine } = order.installation
+      for (const id of engine.containers.keys()) order.touched.add(id)
       order.schedule.faults.breaks++
-      order.installation.engine.reboot()
+      engine.reboot()
       order.installation.breakConnections()
     },
   },
@@ -255,6 +256,6 @@ function pickContainer({ installation }: Order, chance: Random) {
 async function actOnContainer(order: Order, chance: Random, verb: 'stop' | 'restart') {
   const [id] = pickContainer(order, chance)
   if (!id) return
-  order.isTouched = true
+  order.touched.add(id)
   await order.request('POST', `/containers/${id}/${verb}`)
 }

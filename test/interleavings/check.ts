@@ -72,10 +72,11 @@ function checkApps(order: Order, say: Say, { isStrict }: Strictness) {
     )
     const container = engine.containers.get(instance?.container_id ?? '')
     if (serving) {
+      const isTouched = order.touched.has(instance?.container_id ?? '')
       const runs = container ? ['running', 'restarting'].includes(container.state) : false
       if (runs !== (serving.status === 'running') && !isExcused)
         say(`${name} is ${serving.status}, but its container is ${container?.state ?? 'not there'}`)
-      if (serving.status === 'stopped' && !order.isTouched && !order.hadErrors)
+      if (serving.status === 'stopped' && !isTouched && !order.hadErrors)
         say(`${name} is stopped, though nobody stopped it`)
       if (runs && container?.policy.name === 'no') say(`${name} runs without a restart policy`)
     }

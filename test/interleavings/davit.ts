@@ -1,17 +1,28 @@
-import { createApp } from '../../src/app.tsx'
 import { assemble } from '../../src/assemble.ts'
+import { pruneRoutes } from '../../src/containers/clean-up/routes.tsx'
+import { containerRoutes } from '../../src/containers/routes.tsx'
 import { parseConfig } from '../../src/config.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
+import { openInstallation } from '../../src/db/installation.ts'
 import * as logSchema from '../../src/db/log-schema.ts'
 import { ReservedDatabase } from '../../src/db/reserved-database.ts'
 import * as schema from '../../src/db/schema.ts'
 import type { Deps } from '../../src/deps.ts'
+import { newProjectRoutes } from '../../src/deployments/new-project-routes.tsx'
+import { deploymentRoutes } from '../../src/deployments/routes.tsx'
+import { environmentRoutes } from '../../src/environments/routes.tsx'
+import { variableRoutes } from '../../src/environments/variable-routes.tsx'
 import type { Git } from '../../src/git/git.ts'
+import { projectRoutes } from '../../src/projects/routes.tsx'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { resume } from '../../src/serve.ts'
+import { serviceRoutes } from '../../src/services/routes.tsx'
+import { answerError } from '../../src/web/failures.tsx'
+import type { Env } from '../../src/web/factory.ts'
+import { Hono } from 'hono'
+import { LinearRouter } from 'hono/router/linear-router'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { insertUser } from '../../src/accounts/store.ts'
-import { TestClient } from '../support/client.ts'
 import { fakeDocker } from './engine/docker.ts'
 import type { Builder } from './engine/docker.ts'
 import { FakeEngine } from './engine/engine.ts'
@@ -30,14 +41,11 @@ const config = parseConfig({
 
 const secrets = new Secrets('a secret of the tests, 32 bytes long')
 
-/** What is on disk. */
-type Files = { db: Uint8Array; logDb: Uint8Array }
-
 /** An installation while Davit doesn't run. */
-export type Snapshot = { files: Files; engine: Inventory | null }
+export type Snapshot = { disk: Disk; engine: Inventory | null }
 
 /** Databases with one user and nothing else. */
-const first: Files & { user: { id: string; email: string } } = (() => {
+const first = (() => {
   const db = openDatabase(':memory:')
   const values = {
     email: 'ada@example.com',
@@ -46,9 +54,26 @@ const first: Files & { user: { id: string; email: string } } = (() => {
     role: 'admin',
   } as const
   const user = insertUser(db, values)
+  openInstallation(db, secrets)
   const logDb = openLogDatabase(':memory:')
   return { db: db.$client.serialize(), logDb: logDb.$client.serialize(), user }
 })()
+
+/** What is stored, whose changes can be taken back: to open databases anew takes longer than an order. */
+export class Disk {
+  readonly db = open(first.db, schema) as Deps['db']
+  readonly logDb = open(first.logDb, logSchema) as Deps['logDb']
+
+  /** What it answers takes back all that was stored since. Of two the later one comes first. */
+  remember() {
+    const run = (sql: string) => [this.db, this.logDb].map(({ $client }) => $client.run(sql))
+    run('SAVEPOINT remembered')
+    return () => {
+      run('ROLLBACK TO remembered')
+      run('RELEASE remembered')
+    }
+  }
+}
 
 function open<Schema extends Record<string, unknown>>(bytes: Uint8Array, schema: Schema) {
   const file = new ReservedDatabase(bytes as never, { strict: true })
@@ -59,47 +84,51 @@ function open<Schema extends Record<string, unknown>>(bytes: Uint8Array, schema:
 /** An engine, and the Davit that runs beside it at this time. */
 export class Installation {
   readonly engine: FakeEngine
+  readonly #disk: Disk
   readonly #schedule: Schedule
   readonly #build: Builder
   #connection!: Connection
   #stop!: AbortController
   #background: Promise<unknown>[] = []
   deps!: Deps
-  #client: TestClient | undefined
+  #app: ReturnType<typeof routesOf> | undefined
   /** How often Davit was started. */
   starts = 0
   /** Requests without an answer so far. */
   pending = 0
 
-  constructor(schedule: Schedule, build: Builder, from: Snapshot = { files: first, engine: null }) {
+  constructor(
+    schedule: Schedule,
+    build: Builder,
+    { disk, engine }: Snapshot = { disk: new Disk(), engine: null },
+  ) {
     this.#schedule = schedule
-    this.engine = new FakeEngine(schedule, from.engine)
+    this.engine = new FakeEngine(schedule, engine)
     this.#build = build
-    this.#start(from.files)
+    this.#disk = disk
+    this.#start()
   }
 
   /** What the next installation can begin with. */
-  snapshot = (): Snapshot => ({ files: this.#files(), engine: this.engine.snapshot() })
+  snapshot = (): Snapshot => ({ disk: this.#disk, engine: this.engine.snapshot() })
 
-  /** A user of the Davit that runs. */
-  get client() {
-    return (this.#client ??= new TestClient(this.deps, createApp(this.deps), first.user))
+  /** What the Davit that runs answers to its user. */
+  async send(method: string, path: string, body: object) {
+    this.#app ??= routesOf(this.deps)
+    const headers = { Accept: 'application/json', 'Content-Type': 'application/json' }
+    return this.#app.request(path, { method, headers, body: JSON.stringify(body) })
   }
 
-  #start(files: Files) {
+  #start() {
     this.#connection = new Connection(this.#schedule)
     this.#stop = new AbortController()
     const { signal } = this.#stop
-    const deps = assemble(config, {
-      secrets,
-      setupCode: null,
-      db: open(files.db, schema) as Deps['db'],
-      logDb: open(files.logDb, logSchema) as Deps['logDb'],
-      docker: fakeDocker(this.engine, this.#connection, this.#build),
-      git: gitOver(this.#connection),
-    })
+    const { db, logDb } = this.#disk
+    const docker = fakeDocker(this.engine, this.#connection, this.#build)
+    const git = gitOver(this.#connection)
+    const deps = assemble(config, { secrets, setupCode: null, db, logDb, docker, git })
     this.deps = deps
-    this.#client = undefined
+    this.#app = undefined
     this.#background = resume(deps, { signal }).map((work) =>
       work.catch((error) => world.journal.push(`background work failed: ${Bun.inspect(error)}`)),
     )
@@ -107,7 +136,7 @@ export class Installation {
 
   /** As `kill -9` and a start: what is stored stays, and what the engine was asked for may still be done. */
   async kill() {
-    const files = this.#files()
+    const takeBack = this.#disk.remember()
     this.#forget()
     const { now, journal } = { now: world.now, journal: [...world.journal] }
     void this.#letGo()
@@ -117,18 +146,20 @@ export class Installation {
       await world.settle()
     }
     world.forgetTimers()
+    takeBack()
     Object.assign(world, { now, journal })
-    this.#start(files)
+    this.#start()
   }
 
   /** As SIGTERM and a start: resolves when the next one runs. */
   async restart() {
     await this.#letGo()
-    const files = this.#files()
+    const takeBack = this.#disk.remember()
     this.#forget()
     await world.settle()
     world.forgetTimers()
-    this.#start(files)
+    takeBack()
+    this.#start()
   }
 
   /** Nothing that this one still does or answers counts. */
@@ -144,11 +175,6 @@ export class Installation {
     return Promise.all([this.deps.jobs.stop(), ...this.#background])
   }
 
-  #files = (): Files => ({
-    db: this.deps.db.$client.serialize(),
-    logDb: this.deps.logDb.$client.serialize(),
-  })
-
   /** The engine's connections break, as when it is stopped. */
   breakConnections() {
     this.#connection.breakWaits()
@@ -156,6 +182,29 @@ export class Installation {
 
   /** Rows of the database, for who chooses what to do next. */
   rows = <Row>(sql: string) => this.deps.db.$client.query<Row, []>(sql).all()
+}
+
+/** The routes that the actions ask, for the one user; what stands before them has tests of its own. */
+function routesOf(deps: Deps) {
+  const app = new Hono<Env>({ router: new LinearRouter() }) // the usual one takes long to be made
+  app.onError(answerError)
+  app.use((c, next) => {
+    const { id, email } = first.user
+    c.set('user', { id, email, name: null, role: 'admin' })
+    return next()
+  })
+  const slices = [
+    newProjectRoutes,
+    projectRoutes,
+    deploymentRoutes,
+    environmentRoutes,
+    variableRoutes,
+    serviceRoutes,
+    containerRoutes,
+    pruneRoutes,
+  ]
+  for (const routes of slices) app.route('/', routes(deps))
+  return app
 }
 
 /** A git whose repositories have one commit. */

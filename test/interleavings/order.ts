@@ -1,16 +1,14 @@
-import { BuildError } from '../../src/docker/index.ts'
 import { actions } from './actions.ts'
 import type { Action } from './actions.ts'
+import { anApp, apps, beginnings, begunWith, withApp } from './beginnings.ts'
+import type { Beginning } from './beginnings.ts'
 import { faultsOf } from './check.ts'
 import { Installation } from './davit.ts'
-import type { Snapshot } from './davit.ts'
 import type { Builder } from './engine/docker.ts'
 import { Random } from './random.ts'
-import { Schedule } from './schedule.ts'
+import { calm, Schedule } from './schedule.ts'
 import type { Weather } from './schedule.ts'
 import { world } from './world.ts'
-
-const calm: Weather = { errors: 0, breaks: 0, lateAnswers: 0, choice: 'oldest', haste: 0 }
 
 /** Steps after which an order counts as one that never comes to rest. */
 const maxSteps = 20_000
@@ -32,15 +30,26 @@ export type Options = {
   without?: number[]
   /** No call fails. */
   isCalm?: boolean
+  /** Two deployments, a cancel, a rollback, a deletion, a stop and a change, in any order. */
+  isShort?: boolean
 }
 
 /** What users do to one installation, and what else befalls it, in an order that the seed decides. */
-export async function runOrder({ seed, without = [], isCalm = false }: Options): Promise<Outcome> {
+export async function runOrder({
+  seed,
+  without = [],
+  isCalm = false,
+  isShort = false,
+}: Options): Promise<Outcome> {
   const chance = new Random(seed)
   const weather = weatherOf(chance, isCalm)
   const builds = new Random(seed + 0xb01d)
-  const order = await Order.begin(chance.pick(beginnings), { seed, build: () => anApp(builds) })
-  const plan = planOf(chance).map((action) => ({ action, seed: chance.below(2 ** 31) }))
+  const from = chance.pick(isShort ? withApp : beginnings)
+  const order = await Order.begin(from, { seed, build: () => anApp(builds) })
+  const plan = (isShort ? chance.shuffled(few) : planOf(chance)).map((action) => ({
+    action,
+    seed: chance.below(2 ** 31),
+  }))
   order.schedule.weather = weather
   const hurry = chance.pick([0.03, 0.1, 0.4, 2])
   for (const [at, { action, seed }] of plan.entries()) {
@@ -54,7 +63,7 @@ export async function runOrder({ seed, without = [], isCalm = false }: Options):
 }
 
 export type Story = {
-  beginning: (typeof beginnings)[number]
+  beginning: Beginning
   /** Names of actions, one after the other's end. */
   acts: string[]
   app?: keyof typeof apps
@@ -86,8 +95,8 @@ export class Order {
   readonly schedule: Schedule
   /** What went wrong with requests and with the course of things. */
   readonly complaints: string[] = []
-  /** Whether someone touched containers behind Davit's back, so that an app may be down. */
-  isTouched = false
+  /** Containers that someone stopped or started by themselves, so that an app may be down. */
+  readonly touched = new Set<string>()
   stuck: string[] | null = null
   /** Whether a call failed for good before all was calm, so that an undo may have failed. */
   hadErrors = false
@@ -108,6 +117,8 @@ export class Order {
     const schedule = new Schedule(new Random(seed + 0x5eed), calm)
     const begun = await begunWith(beginning)
     world.reset(seed, begun.now)
+    begun.takeBack()
+    begun.takeBack = begun.disk.remember()
     const order = new Order(new Installation(schedule, build, begun), schedule)
     await order.finish()
     return order
@@ -133,17 +144,18 @@ export class Order {
     body: Record<string, unknown> = {},
   ) {
     const { installation, schedule } = this
-    const { client, starts } = installation
+    const { starts } = installation
     schedule.say(`> ${method} ${path} ${JSON.stringify(body)}`)
     installation.pending++
-    const send = { POST: client.post, PUT: client.put, DELETE: client.delete }[method]
-    void send(path, body).then(({ status, text }) => {
+    void installation.send(method, path, body).then(async (response) => {
       if (installation.starts !== starts) return // it was killed, and nobody heard this
       installation.pending--
-      schedule.say(`< ${status} ${method} ${path} ${status >= 400 ? text.slice(0, 300) : ''}`)
-      const isExcused = schedule.faults.errors + schedule.faults.breaks > 0 || this.isTouched
+      const { status } = response
+      const text = status < 400 ? '' : (await response.text()).slice(0, 300)
+      schedule.say(`< ${status} ${method} ${path} ${text}`)
+      const isExcused = schedule.faults.errors + schedule.faults.breaks > 0 || this.touched.size > 0
       if (status >= 500 && status !== 503 && status !== 504 && !isExcused)
-        this.complaints.push(`${method} ${path} answered ${status}: ${text.slice(0, 300)}`)
+        this.complaints.push(`${method} ${path} answered ${status}: ${text}`)
     })
     await world.settle()
   }
@@ -188,83 +200,6 @@ export class Order {
   }
 }
 
-type Beginning = {
-  settings: Record<string, unknown>
-  isDeployed: boolean
-  isTwofold?: boolean
-  hasService?: boolean
-}
-
-/** What an installation can have when an order begins. */
-export const beginnings: Beginning[] = [
-  { settings: {}, isDeployed: true },
-  { settings: {}, isDeployed: true, isTwofold: true },
-  { settings: { volumes: ['data:/data'] }, isDeployed: true },
-  { settings: { volumes: ['data:/data'] }, isDeployed: true, isTwofold: true },
-  { settings: { port: 0 }, isDeployed: true },
-  { settings: { port: 0 }, isDeployed: true, isTwofold: true },
-  { settings: {}, isDeployed: false },
-  { settings: {}, isDeployed: false, hasService: true },
-  { settings: {}, isDeployed: true, hasService: true },
-]
-
-const known = new Map<object, Promise<Snapshot & { now: number }>>()
-
-/** A project with its app, and what else there is. */
-function begunWith(beginning: (typeof beginnings)[number]) {
-  const found = known.get(beginning)
-  if (found) return found
-  const making = make()
-  known.set(beginning, making)
-  return making
-
-  async function make() {
-    const { settings, isDeployed, isTwofold = false, hasService = false } = beginning
-    world.reset(0)
-    const schedule = new Schedule(new Random(0), calm)
-    const installation = new Installation(schedule, () => apps.well)
-    const order = new Order(installation, schedule)
-    const project = { name: 'site', repositoryUrl: 'https://git.example.com/team/site.git' }
-    await order.request('POST', '/projects', project)
-    const idOf = (table: string) =>
-      installation.rows<{ id: string }>(`SELECT id FROM ${table}`)[0]!.id
-    const path = `/projects/${idOf('projects')}`
-    if (isTwofold) await order.request('POST', `${path}/envs`, { name: 'staging' })
-    await order.request('PUT', `${path}/envs/${idOf('environments')}`, settings)
-    if (isDeployed) await order.request('POST', `${path}/deployments`)
-    if (hasService) await actions.makeService!.run(order, new Random(9))
-    while (await order.step(world.now + 60_000)) continue // health checks come late
-    return { ...installation.snapshot(), now: world.now }
-  }
-}
-
-const apps = {
-  well: { command: ['sleep', '1000000'], health: ['CMD', 'true'] },
-  silent: { command: ['sleep', '1000000'] },
-  ill: { command: ['sleep', '1000000'], health: ['CMD', 'false'] },
-  ends: { command: ['sh', '-c', 'exit 1'] },
-  endsSoon: { command: ['sh', '-c', 'sleep 0.5; exit 1'] },
-  endsLater: { command: ['sh', '-c', 'sleep 30; exit 1'] },
-  missing: { command: ['/no/such'] },
-  stubborn: { command: ['sh', '-c', "trap '' TERM; while :; do sleep 1; done"] },
-}
-
-function anApp(chance: Random) {
-  const { what } = chance.weighed([
-    { weight: 10, what: 'well' as const },
-    { weight: 3, what: 'silent' as const },
-    { weight: 1, what: 'ill' as const },
-    { weight: 2, what: 'ends' as const },
-    { weight: 1, what: 'endsSoon' as const },
-    { weight: 1, what: 'endsLater' as const },
-    { weight: 1, what: 'missing' as const },
-    { weight: 1, what: 'stubborn' as const },
-    { weight: 1, what: null },
-  ])
-  if (what === null) throw new BuildError('The command false ended with 1.')
-  return apps[what]
-}
-
 const weatherOf = (chance: Random, isCalm: boolean): Weather => ({
   errors: isCalm ? 0 : chance.pick([0, 0, 0, 0.01, 0.05]),
   breaks: isCalm ? 0 : chance.pick([0, 0, 0, 0.02]),
@@ -272,6 +207,16 @@ const weatherOf = (chance: Random, isCalm: boolean): Weather => ({
   choice: chance.pick(['any', 'any', 'oldest', 'newest', 'priority']),
   haste: chance.pick([0.002, 0.05, 0.3]),
 })
+
+const few = [
+  actions.deploy!,
+  actions.deploy!,
+  actions.cancel!,
+  actions.rollBack!,
+  actions.deleteEnvironment!,
+  actions.stopContainer!,
+  actions.changeSettings!,
+]
 
 function planOf(chance: Random) {
   const count = 2 + chance.below(6)

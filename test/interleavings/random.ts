@@ -20,6 +20,12 @@ export class Random {
 
   pick = <T>(items: readonly T[]): T => items[this.below(items.length)]!
 
+  shuffled = <T>(items: readonly T[]): T[] =>
+    items
+      .map((item) => ({ item, at: this.next() }))
+      .sort((a, b) => a.at - b.at)
+      .map(({ item }) => item)
+
   /** One of several, the likelier the more it weighs. */
   weighed<T extends { weight: number }>(items: readonly T[]): T {
     let at = this.next() * items.reduce((sum, { weight }) => sum + weight, 0)

@@ -9,9 +9,9 @@ export async function runMain(options: string[]) {
   return { exitCode: await child.exited, output }
 }
 
-/** So many orders, from a seed on; in calm weather no call fails. */
-export const runOrders = (seed: number, count: number, isCalm = false) =>
-  runMain([`--seed=${seed}`, `--count=${count}`, ...(isCalm ? ['--calm'] : [])])
+/** So many orders, from a seed on; in calm weather no call fails, and short ones have fewer kinds of actions. */
+export const runOrders = (seed: number, count: number, ...kinds: ('calm' | 'short')[]) =>
+  runMain([`--seed=${seed}`, `--count=${count}`, ...kinds.map((kind) => `--${kind}`)])
 
 /** What a run without a fault comes to. */
 export const allWell = { exitCode: 0, output: expect.stringMatching(/^\d+ orders, 0 bad/) }

@@ -18,6 +18,8 @@ export type Weather = {
   haste: number
 }
 
+export const calm: Weather = { errors: 0, breaks: 0, lateAnswers: 0, choice: 'oldest', haste: 0 }
+
 type Turn = {
   call: string
   changes: boolean
