@@ -14,7 +14,7 @@ import {
 import { branchesQuery, repositoriesQuery, sourceForm } from '../git/forms.ts'
 import { jobLogQuery, logQuery, logStreamQuery } from '../logs/forms.ts'
 import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
-import { registryForm } from '../registries/forms.ts'
+import { registryForm } from '../registries/add.ts'
 import { pageQuery } from '../web/paging.ts'
 import { streamQuery } from '../web/query.ts'
 import { operationsOf } from './operation.ts'

@@ -1,7 +1,5 @@
-import { EmptyState } from '../web/components.tsx'
-import type { User } from '../web/factory.ts'
+import { EmptyState, MoreLink } from '../web/components.tsx'
 import { SelectField } from '../web/fields-view.tsx'
-import { SettingsFrame } from '../web/settings-frame.tsx'
 import { actionNames, actions } from './actions.ts'
 import { EventList } from './event-list.tsx'
 import type { AuditEvent } from './store.ts'
@@ -14,13 +12,6 @@ type Events = {
   nextCursor: string | null
 }
 
-export const AuditPage = ({ user, ...list }: Events & { user: User }) => (
-  <SettingsFrame user={user} path="/settings/audit">
-    <FilterForm query={list.query} />
-    <Events {...list} />
-  </SettingsFrame>
-)
-
 export const Events = ({ events, query, nextCursor }: Events) => (
   <section id="events" aria-label="Events">
     {events.length === 0 ? (
@@ -30,18 +21,12 @@ export const Events = ({ events, query, nextCursor }: Events) => (
     ) : (
       <EventList events={events} />
     )}
-    {nextCursor && (
-      <p class="more">
-        <ButtonLink variant="outline" href={pagePath({ ...query, cursor: nextCursor })}>
-          Show older
-        </ButtonLink>
-      </p>
-    )}
+    <MoreLink href="/settings/audit" query={query} nextCursor={nextCursor} />
   </section>
 )
 
 /** A plain GET: what is filtered stands in the address. */
-const FilterForm = ({ query }: Pick<Events, 'query'>) => (
+export const FilterForm = ({ query }: Pick<Events, 'query'>) => (
   <details class="filter" open={Object.keys(query).length > 0}>
     <summary>Filter</summary>
     <form class="form" action="/settings/audit">
@@ -87,6 +72,3 @@ const FilterField = ({
     <input id={`filter-${name}`} name={name} value={query[name]} type="text" {...rest} />
   </div>
 )
-
-const pagePath = (query: Record<string, string>) =>
-  `/settings/audit?${new URLSearchParams(query).toString()}`

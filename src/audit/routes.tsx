@@ -2,9 +2,10 @@ import type { Db } from '../db/index.ts'
 import { factory } from '../web/factory.ts'
 import { pageOf, pageQuery } from '../web/paging.ts'
 import { query } from '../web/query.ts'
-import { requireAdmin, userOf } from '../web/user-of.ts'
+import { requireAdmin } from '../web/user-of.ts'
 import { show } from '../web/respond.tsx'
-import { AuditPage, Events } from './audit-page.tsx'
+import { settingsView } from '../web/settings-frame.tsx'
+import { Events, FilterForm } from './audit-page.tsx'
 import { listEvents } from './store.ts'
 import type { AuditEvent, Filter } from './store.ts'
 import { z } from 'zod'
@@ -14,17 +15,24 @@ import { actionNames } from './actions.ts'
 /** Who did what, to what, from where and when: for admins. */
 export const auditRoutes = ({ db }: { db: Db }) =>
   factory.createApp().get('/settings/audit', requireAdmin, query(auditQuery), (c) => {
-    const user = userOf(c)
     const { filter, page } = c.req.valid('query')
     const { cursor, limit, ...asked } = c.req.query()
     const typed = Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== ''))
     const { items: events, nextCursor } = pageOf(listEvents(db, { filter, page }), page)
-    return show(c, {
+    const partial = () => <Events {...{ events, query: typed, nextCursor }} />
+    const view = settingsView(c, {
       title: 'Audit',
-      page: () => <AuditPage {...{ user, events, query: typed, nextCursor }} />,
-      partial: () => <Events {...{ events, query: typed, nextCursor }} />,
+      path: '/settings/audit',
+      list: () => (
+        <>
+          <FilterForm query={typed} />
+          {partial()}
+        </>
+      ),
+      partial,
       json: () => ({ items: events.map(eventJson), nextCursor }),
     })
+    return show(c, view)
   })
 
 export const eventJson = (event: AuditEvent) => ({

@@ -1,20 +1,20 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
-import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
+import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import { settingsView } from '../web/settings-frame.tsx'
 import { userOf } from '../web/user-of.ts'
-import { addRegistry } from './add.ts'
+import { addRegistry, registryForm } from './add.ts'
 import type { RegistryDeps } from './add.ts'
-import { registryForm } from './forms.ts'
 import { deleteRegistry, findRegistry, listRegistries } from './store.ts'
-import { NewRegistryModal, RegistriesPage, RegistryList } from './views.tsx'
 import type { Registry } from './store.ts'
+import { NewRegistryModal, RegistryList } from './views.tsx'
 
-const page = '/settings/registries'
+const path = '/settings/registries'
 
 /** A user's private registries. A password goes in and never comes out. */
 export const registryRoutes = (deps: RegistryDeps) => {
@@ -23,18 +23,14 @@ export const registryRoutes = (deps: RegistryDeps) => {
 
   return factory
     .createApp()
-    .get('/settings/registries', paged(), (c) => {
-      const wanted = c.req.valid('query')
-      const list = pageOf(listRegistries(db, { ownerId: userOf(c).id, ...wanted }), wanted)
-      return show(c, {
-        title: 'Registries',
-        page: () => <RegistriesPage user={userOf(c)} {...list} />,
-        partial: () => <RegistryList {...list} />,
-        json: () => ({ ...list, items: list.items.map(registryJson) }),
-      })
+    .get(path, paged(), (c) => {
+      const page = c.req.valid('query')
+      const list = pageOf(listRegistries(db, { ownerId: userOf(c).id, ...page }), page)
+      const json = () => ({ ...list, items: list.items.map(registryJson) })
+      return show(c, viewOf(c, { title: 'Registries', ...list, json }))
     })
-    .get('/settings/registries/new', (c) => show(c, newRegistry(c, emptyDraft)))
-    .post('/settings/registries', input(registryForm(deps.config), newRegistry), async (c) => {
+    .get(`${path}/new`, (c) => show(c, newRegistry(c, emptyDraft)))
+    .post(path, input(registryForm(deps.config), newRegistry), async (c) => {
       const asked = { ownerId: userOf(c).id, input: c.var.input, signal: c.req.raw.signal }
       const registry = await addRegistry(deps, asked)
       const { id, host, username } = registry
@@ -43,31 +39,36 @@ export const registryRoutes = (deps: RegistryDeps) => {
         details: { username },
       })
       const json = () => registryJson(registry)
-      return moveOn(c, { to: page, location: `${page}/${id}`, created: true, json })
+      return moveOn(c, { to: path, location: `${path}/${id}`, created: true, json })
     })
-    .get('/settings/registries/:id', (c) => {
-      const registry = findRegistry(db, { id: c.req.param('id'), ownerId: userOf(c).id })
-      const list = { items: [registry], nextCursor: null }
-      return show(c, {
-        title: registry.host,
-        page: () => <RegistriesPage user={userOf(c)} {...list} />,
-        partial: () => <RegistryList {...list} />,
-        json: () => registryJson(registry),
-      })
+    .get(`${path}/:id`, (c) => {
+      const registry = own(c)
+      const json = () => registryJson(registry)
+      return show(c, viewOf(c, { title: registry.host, items: [registry], nextCursor: null, json }))
     })
-    .delete('/settings/registries/:id', (c) => {
-      const { id, host } = findRegistry(db, { id: c.req.param('id'), ownerId: userOf(c).id })
+    .delete(`${path}/:id`, (c) => {
+      const { id, host } = own(c)
       deleteRegistry(db, id)
       audit(c, 'registry.removed', { object: { kind: 'registry', id, name: host } })
-      return moveOn(c, { to: page, json: () => ({}) })
+      return moveOn(c, { to: path, json: () => ({}) })
     })
 
-  function newRegistry(_: Context, draft: Draft) {
-    return { title: 'New registry', page: () => <NewRegistryModal draft={draft} /> }
+  function own(c: Context) {
+    return findRegistry(db, { id: c.req.param('id')!, ownerId: userOf(c).id })
   }
 }
 
-export const registryJson = ({ id, host, username, createdAt }: Registry) => ({
+type Listed = Parameters<typeof RegistryList>[0] & { title: string; json: () => unknown }
+
+const viewOf = (c: Context, { title, json, ...list }: Listed) =>
+  settingsView(c, { title, path, list: () => <RegistryList {...list} />, json })
+
+const newRegistry = (_: Context, draft: Draft) => ({
+  title: 'New registry',
+  page: () => <NewRegistryModal draft={draft} />,
+})
+
+const registryJson = ({ id, host, username, createdAt }: Registry) => ({
   id,
   host,
   username,

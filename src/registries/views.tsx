@@ -1,44 +1,34 @@
-import { EmptyState, MoreLink } from '../web/components.tsx'
+import { EmptyState } from '../web/components.tsx'
 import { ModalForm } from '../web/dialog.tsx'
-import type { User } from '../web/factory.ts'
+import type { Draft } from '../web/draft.ts'
 import { TextField } from '../web/fields-view.tsx'
 import { Button } from '../web/form.tsx'
-import type { Draft } from '../web/draft.ts'
 import { DeleteButton } from '../web/row-actions.tsx'
-import { SettingsFrame } from '../web/settings-frame.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { Registry } from './store.ts'
 
 type Registries = { items: Registry[]; nextCursor: string | null }
 
-export const RegistriesPage = ({ user, ...list }: Registries & { user: User }) => (
-  <SettingsFrame user={user} path="/settings/registries">
-    <RegistryList {...list} />
-  </SettingsFrame>
-)
-
 export const RegistryList = ({ items, nextCursor }: Registries) => (
-  <section id="registries" aria-label="Registries">
-    <div class="section-head">
-      <p class="muted">Private images are pulled with these, for services and for builds.</p>
-      <Button opens="/settings/registries/new">New registry</Button>
-    </div>
-    {items.length === 0 ? (
+  <SettingsList
+    id="registries"
+    aria-label="Registries"
+    about="Private images are pulled with these, for services and for builds."
+    action={<Button opens="/settings/registries/new">New registry</Button>}
+    rows={items.map((registry) => (
+      <RegistryItem {...registry} />
+    ))}
+    empty={
       <EmptyState title="No registries">
         <p>Public images need none. Add one to use the private images in it.</p>
       </EmptyState>
-    ) : (
-      <ul class="rows">
-        {items.map((registry) => (
-          <RegistryItem registry={registry} />
-        ))}
-      </ul>
-    )}
-    <MoreLink href="/settings/registries" nextCursor={nextCursor} />
-  </section>
+    }
+    more={{ href: '/settings/registries', nextCursor }}
+  />
 )
 
-const RegistryItem = ({ registry: { id, host, username, createdAt } }: { registry: Registry }) => (
+const RegistryItem = ({ id, host, username, createdAt }: Registry) => (
   <li>
     <div class="row-main">
       <strong>

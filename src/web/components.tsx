@@ -40,11 +40,16 @@ export const EmptyState = ({ title, children }: { title: string; children?: Chil
   </section>
 )
 
-/** The rest of a list that comes in pages. */
-export const MoreLink = ({ href, nextCursor }: { href: string; nextCursor: string | null }) =>
+type MoreProps = { href: string; query?: Record<string, string>; nextCursor: string | null }
+
+/** The rest of a list that comes in pages; `query` is what it is filtered by. */
+export const MoreLink = ({ href, query, nextCursor }: MoreProps) =>
   nextCursor && (
     <p class="more">
-      <ButtonLink variant="outline" href={`${href}?cursor=${encodeURIComponent(nextCursor)}`}>
+      <ButtonLink
+        variant="outline"
+        href={`${href}?${new URLSearchParams({ ...query, cursor: nextCursor })}`}
+      >
         Show older
       </ButtonLink>
     </p>
