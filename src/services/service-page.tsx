@@ -47,7 +47,7 @@ export const ServicePage = ({ about, after, connection, hasLapsed, log, ...statu
       <section aria-labelledby="facts-heading">
         <h2 id="facts-heading">About it</h2>
         <dl class="facts">
-          <Fact name="Made from">
+          <Fact name="Created from">
             {service.template === ownFile ? 'a file of your own' : about?.name}
           </Fact>
           {service.version && (
@@ -71,7 +71,7 @@ export const ServicePage = ({ about, after, connection, hasLapsed, log, ...statu
               {hasLapsed && ' Lapsed: an admin must allow it again before it can be started.'}
             </Fact>
           )}
-          <Fact name="Made">
+          <Fact name="Created">
             <Ago at={service.createdAt} />
           </Fact>
         </dl>

@@ -139,7 +139,7 @@ const Containers = ({ service, containers }: Shown) => {
             <p class="row-facts">
               <code>{shownImage(container.image)}</code>
               <span>
-                made <Ago at={container.createdAt} />
+                created <Ago at={container.createdAt} />
               </span>
             </p>
           </div>
