@@ -1,3 +1,4 @@
+import { ContainerBadge } from '../runtime/container-badge.tsx'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { PageHead } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
@@ -10,7 +11,7 @@ import type { ImagePull } from './progress.ts'
 import { PullProgress } from './pull-progress.tsx'
 import type { Shown } from './shown.ts'
 import type { Service } from './store.ts'
-import { PartBadge, ServiceBadge } from './service-badge.tsx'
+import { ServiceBadge } from './service-badge.tsx'
 
 export type StatusProps = Shown & {
   /** A start, stop, change or deletion is at work. */
@@ -131,7 +132,11 @@ const Containers = ({ service, containers }: Shown) => {
     <ul class="rows service-parts" aria-label="Containers">
       {containers.map((container) => (
         <li class="row" id={`part-${container.id.slice(0, 12)}`}>
-          <PartBadge container={container} status={service.status} />
+          {/* what was stopped on purpose did not fail */}
+          <ContainerBadge
+            {...container}
+            exitCode={service.status === 'stopped' ? null : container.exitCode}
+          />
           <div class="row-main">
             <a class="row-link" href={`/containers/${container.id}`}>
               <bdi>{partOf(container)}</bdi>

@@ -12,9 +12,10 @@ import {
   WarningIcon,
 } from '../web/icons.tsx'
 
-type Shown = Pick<Container, 'state' | 'health' | 'oomKilled'> & {
+type Shown = Pick<Container, 'state' | 'health'> & {
   exitCode: number | null
-  looping: boolean
+  oomKilled?: boolean
+  looping?: boolean
 }
 
 /** A container's state. */
