@@ -1,14 +1,19 @@
 import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
-import { tail } from '../logs/answer-log.tsx'
+import { answerJobLog, answerOutput, outputOf, streamLog, tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
+import { jobLogQuery, logQuery, logStreamQuery } from '../logs/forms.ts'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
+import { removalForm } from '../projects/forms.ts'
+import { answerRemoval, RemovalModal } from '../projects/removal.tsx'
+import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { clientOf } from '../web/client.ts'
+import { PageHead } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
 import { pageOf } from '../web/paging.ts'
-import { query, streamQuery } from '../web/query.ts'
+import { bodyOrQuery, query, streamQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { sse } from '../web/sse.ts'
 import { userOf } from '../web/user-of.ts'
@@ -22,15 +27,14 @@ import { catalogueQuery } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
 import { lastLogOf, statusesOf } from './job-log.ts'
 import { makeRoutes } from './make-routes.tsx'
-import { serviceOutputRoutes } from './output-routes.tsx'
-import { ownService, servicePattern } from './own-service.ts'
-import { removalRoutes } from './removal-routes.tsx'
+import { checkOwner, ownService, servicePath, servicePattern } from './own-service.ts'
+import { removeService } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { ServicePage } from './service-page.tsx'
 import { ServiceStatus } from './service-status.tsx'
 import { CatalogueList, InstanceList, ServicesPage } from './services-page.tsx'
 import { shownService, shownServices } from './shown.ts'
-import { listServices } from './store.ts'
+import { listServices, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf } from './stored-definition.ts'
 
@@ -77,7 +81,37 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
       })
     })
     .route('/', makeRoutes(deps, catalogue))
-    .route('/', serviceOutputRoutes(deps))
+    .get(`${servicePattern}/output`, checkOwner(deps), query(logQuery), (c) => {
+      const source = ownService(deps, c)
+      const crumbs = [
+        { href: '/services', name: 'Services' },
+        { href: servicePath(source), name: source.name },
+      ]
+      return answerOutput(c, deps, {
+        source,
+        asked: c.req.valid('query'),
+        title: `Logs of ${source.name}`,
+        frame: (view) => (
+          <>
+            <PageHead title="Logs" crumbs={crumbs} />
+            {view}
+          </>
+        ),
+      })
+    })
+    .get(`${servicePattern}/output/stream`, checkOwner(deps), query(logStreamQuery), (c) =>
+      streamLog(c, deps, { log: outputOf(ownService(deps, c)), asked: c.req.valid('query') }),
+    )
+    .get(`${servicePattern}/logs`, checkOwner(deps), query(jobLogQuery), (c) => {
+      const service = ownService(deps, c)
+      const log = lastLogOf(deps, service)
+      return answerJobLog(c, deps, {
+        log,
+        name: `${service.name}-last-change.log`,
+        asked: c.req.valid('query'),
+        statuses: statusesOf(deps, log),
+      })
+    })
     .get(servicePattern, async (c) => {
       const service = ownService(deps, c)
       const shown = await shownService(deps, service)
@@ -116,7 +150,45 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
       })
     })
     .route('/', changeRoutes(deps))
-    .route('/', removalRoutes(deps))
+    .get(`${servicePattern}/delete`, async (c) => {
+      const { id, name } = ownService(deps, c)
+      const volumes = await volumesOf(deps, { serviceId: id })
+      return show(c, {
+        title: `Delete ${name}`,
+        page: () => (
+          <RemovalModal
+            of="service"
+            id={id}
+            name={name}
+            volumes={volumes}
+            volumesHint={volumesHint}
+          >
+            <p>
+              Its containers, its network, its settings and its generated passwords are deleted.
+              This can’t be undone.
+            </p>
+          </RemovalModal>
+        ),
+        json: () => ({ volumes }),
+      })
+    })
+    .delete(servicePattern, async (c) => {
+      const service = ownService(deps, c)
+      const { id, name } = service
+      const asked = await bodyOrQuery(c, removalForm)
+      const volumes = asked.volumes ?? service.deletingVolumes
+      await refuseWithoutEngine(deps)
+      db.transaction(() => {
+        const deletingAt = service.deletingAt ?? new Date()
+        updateService(db, id, { deletingAt, deletingVolumes: volumes })
+        audit(c, 'service.deleted', {
+          object: { kind: 'service', id, name },
+          details: { volumes: volumes ? 'deleted' : 'kept' },
+        })
+      })
+      const work = removeService(deps, { service, volumes })
+      return answerRemoval(c, work, { of: 'service', id, name, patience: deps.config.patience })
+    })
 
   async function logShown(service: Service) {
     const log = lastLogOf(deps, service)
@@ -142,3 +214,6 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
     }
   }
 }
+
+const volumesHint =
+  'The data in them is lost. Left unticked, they stay on this host: note the passwords that they need first.'
