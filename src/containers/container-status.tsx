@@ -1,5 +1,4 @@
-import { PageHead } from '../web/components.tsx'
-import { WarningIcon } from '../web/icons.tsx'
+import { PageHead, Trouble } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import { ContainerActions } from './actions.tsx'
 import { ContainerBadge, stateInWords } from '../runtime/container-badge.tsx'
@@ -21,9 +20,15 @@ export const ContainerStatus = ({ view }: { view: ContainerView }) => {
       data-announce={`The container is ${stateInWords(shown)}.`}
     >
       <PageHead title={container.name} crumbs={[{ href: '/containers', name: 'Containers' }]} />
-      {reason && <Trouble title="Davit stopped it" text={reason.message} hint={reason.hint} />}
+      {reason && (
+        <Trouble title="Davit stopped it" hint={reason.hint}>
+          <p dir="auto">{reason.message}</p>
+        </Trouble>
+      )}
       {container.error && !isUp(container) && (
-        <Trouble title="The engine could not start it" text={container.error} />
+        <Trouble title="The engine could not start it">
+          <p dir="auto">{container.error}</p>
+        </Trouble>
       )}
       <div class="status-line">
         <ContainerBadge {...shown} />
@@ -71,25 +76,6 @@ const Facts = ({ view: { container } }: { view: ContainerView }) => (
       </span>
     )}
   </p>
-)
-
-const Trouble = ({
-  title,
-  text,
-  hint = null,
-}: {
-  title: string
-  text: string
-  hint?: string | null
-}) => (
-  <div class="failure">
-    <WarningIcon />
-    <div>
-      <h2>{title}</h2>
-      <p dir="auto">{text}</p>
-      {hint && <p class="failure-hint">{hint}</p>}
-    </div>
-  </div>
 )
 
 /** How a stopped app comes back. */

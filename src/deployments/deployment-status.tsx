@@ -1,10 +1,8 @@
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
-import { CommitRef, Fact, PageHead } from '../web/components.tsx'
+import { AppAddress, CommitRef, Fact, PageHead, Trouble } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
-import { WarningIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
-import { AppAddress } from './overview.tsx'
 import { canRollBackTo } from './rollback.ts'
 import { StepTimeline } from './step-timeline.tsx'
 import { isEnded } from './store.ts'
@@ -99,21 +97,13 @@ const Refresh = ({ deployment }: { deployment: Deployment }) => (
 const DeploymentError = ({
   deployment: { errorStep, errorCode, errorMessage, errorHint },
 }: Pick<Props, 'deployment'>) => (
-  <div class="failure">
-    <WarningIcon />
-    <div>
-      <h2>
-        {errorStep ? `Failed while ${errorStep}` : 'Failed'}
-        {errorCode && <code>{errorCode}</code>}
-      </h2>
-      <p dir="auto">{errorMessage ?? 'The log below says more.'}</p>
-      {errorHint && (
-        <p class="failure-hint" dir="auto">
-          {errorHint}
-        </p>
-      )}
-    </div>
-  </div>
+  <Trouble
+    title={errorStep ? `Failed while ${errorStep}` : 'Failed'}
+    code={errorCode}
+    hint={errorHint}
+  >
+    <p dir="auto">{errorMessage ?? 'The log below says more.'}</p>
+  </Trouble>
 )
 
 const Actions = ({ deployment, isCancelling }: Pick<Props, 'deployment' | 'isCancelling'>) => {

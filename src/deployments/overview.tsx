@@ -1,6 +1,5 @@
-import { CommitRef, EmptyState } from '../web/components.tsx'
+import { AppAddress, CommitRef, EmptyState, hostOf } from '../web/components.tsx'
 import { EnvironmentLinks } from '../environments/views.tsx'
-import { ExternalIcon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
@@ -103,13 +102,3 @@ export const AppLink = ({ current, url }: { current: Deployment | null; url: str
     </p>
   )
 }
-
-export const AppAddress = ({ url }: { url: string }) => (
-  <a class="app-link" href={url} rel="noreferrer" target="_blank">
-    {hostOf(url)}
-    <ExternalIcon />
-    <span class="visually-hidden">(opens in a new tab)</span>
-  </a>
-)
-
-const hostOf = (url: string) => url.replace(/^https?:\/\//, '')

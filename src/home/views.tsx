@@ -3,8 +3,7 @@ import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
 import { AppLink } from '../deployments/overview.tsx'
 import type { EnvironmentState } from '../deployments/overview.tsx'
-import { EmptyState, PageHead } from '../web/components.tsx'
-import { WarningIcon } from '../web/icons.tsx'
+import { EmptyState, PageHead, Trouble } from '../web/components.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { ButtonLink } from '../web/form.tsx'
@@ -53,14 +52,13 @@ export const DashboardPage = ({
   <>
     <PageHead title="Dashboard">{projects.length > 0 && <NewProjectLink />}</PageHead>
     {!engine.ok && (
-      <div class="failure" role="alert">
-        <WarningIcon />
-        <div>
-          <h2>The Docker Engine does not answer</h2>
-          <p>{engine.detail}</p>
-          <p class="failure-hint">Pages work meanwhile; nothing can be deployed.</p>
-        </div>
-      </div>
+      <Trouble
+        title="The Docker Engine does not answer"
+        hint="Pages work meanwhile; nothing can be deployed."
+        role="alert"
+      >
+        <p>{engine.detail}</p>
+      </Trouble>
     )}
     {projects.length === 0 ? (
       <EmptyState title="Nothing runs here yet">

@@ -1,8 +1,7 @@
 import { ContainerBadge } from '../runtime/container-badge.tsx'
 import { shownImage } from '../runtime/images/private-names.ts'
-import { PageHead } from '../web/components.tsx'
+import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
-import { ExternalIcon, WarningIcon } from '../web/icons.tsx'
 import { Ago } from '../web/times.tsx'
 import { addressOf } from './address.ts'
 import { partOf } from './json.ts'
@@ -47,34 +46,20 @@ export const ServiceStatus = (props: StatusProps) => {
 }
 
 const ServiceError = ({ status, errorCode, errorMessage, errorHint }: Service) => (
-  <div class="failure">
-    <WarningIcon />
-    <div>
-      <h2>
-        {status === 'failed' ? 'It did not start' : 'The last change did not succeed'}
-        <code>{errorCode}</code>
-      </h2>
-      <p dir="auto">{errorMessage}</p>
-      {errorHint && (
-        <p class="failure-hint said" dir="auto">
-          {errorHint}
-        </p>
-      )}
-    </div>
-  </div>
+  <Trouble
+    title={status === 'failed' ? 'It did not start' : 'The last change did not succeed'}
+    code={errorCode}
+    hint={errorHint}
+  >
+    <p dir="auto">{errorMessage}</p>
+  </Trouble>
 )
 
 const Address = ({ service, ports, places }: StatusProps) => {
   const url = addressOf(places, ports)
   if (!url || !isUp(service.status)) return null
   if (!url.startsWith('http')) return <code class="address">{url}</code>
-  return (
-    <a class="app-link" href={url} rel="noreferrer" target="_blank">
-      {url.replace(/^https?:\/\//, '')}
-      <ExternalIcon />
-      <span class="visually-hidden">(opens in a new tab)</span>
-    </a>
-  )
+  return <AppAddress url={url} />
 }
 
 const Doing = ({ service, isBusy }: StatusProps) => {

@@ -1,5 +1,4 @@
-import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
-import { WarningIcon } from '../web/icons.tsx'
+import { EmptyState, hostOf, MoreLink, PageHead, Trouble } from '../web/components.tsx'
 import { addressOf } from './address.ts'
 import type { Entry, Refused } from './catalogue.ts'
 import { ownFile } from './own-file.ts'
@@ -94,7 +93,7 @@ const Instance = ({ service, ports, containers, places }: Shown) => {
           <span>{service.template === ownFile ? 'your own file' : service.template}</span>
           {service.version && <code>{service.version}</code>}
           {containers && containers.length > 1 && <span>{containers.length} containers</span>}
-          {url && <code>{url.replace(/^https?:\/\//, '')}</code>}
+          {url && <code>{hostOf(url)}</code>}
         </p>
       </div>
       {service.deletingAt && <p class="row-end">being deleted</p>}
@@ -201,17 +200,13 @@ const words: Record<string, string> = {
 
 const RefusedFiles = ({ refused }: { refused: Refused[] }) =>
   refused.length > 0 && (
-    <div class="failure" role="status">
-      <WarningIcon />
-      <div>
-        <h2>Templates of the operator that are not used</h2>
-        <ul>
-          {refused.map(({ file, message }) => (
-            <li>{message.startsWith(file) ? message : `${file}: ${message}`}</li>
-          ))}
-        </ul>
-      </div>
-    </div>
+    <Trouble title="Templates of the operator that are not used" role="status">
+      <ul>
+        {refused.map(({ file, message }) => (
+          <li>{message.startsWith(file) ? message : `${file}: ${message}`}</li>
+        ))}
+      </ul>
+    </Trouble>
   )
 
 const categoriesOf = (entries: Entry[]) => [...new Set(entries.map((e) => e.about.category))].sort()

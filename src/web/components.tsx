@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { ExternalIcon, WarningIcon } from './icons.tsx'
 import { Button, ButtonLink } from './form.tsx'
 
 export type Crumb = { href: string; name: string }
@@ -67,6 +68,45 @@ export const ShownOnce = ({ text, children }: { text: string; children: Child })
     </section>
   </div>
 )
+
+type TroubleProps = {
+  title: string
+  code?: string | null
+  children: Child
+  hint?: string | null | undefined
+  role?: 'alert' | 'status'
+}
+
+/** What went wrong, why, and what to do next. */
+export const Trouble = ({ title, code, children, hint, role }: TroubleProps) => (
+  <div class="failure" role={role}>
+    <WarningIcon />
+    <div>
+      <h2>
+        {title}
+        {code && <code>{code}</code>}
+      </h2>
+      {children}
+      {hint && (
+        <p class="failure-hint" dir="auto">
+          {hint}
+        </p>
+      )}
+    </div>
+  </div>
+)
+
+/** The address of an app, which opens beside Davit. */
+export const AppAddress = ({ url }: { url: string }) => (
+  <a class="app-link" href={url} rel="noreferrer" target="_blank">
+    {hostOf(url)}
+    <ExternalIcon />
+    <span class="visually-hidden">(opens in a new tab)</span>
+  </a>
+)
+
+/** An address as a person reads it. */
+export const hostOf = (url: string) => url.replace(/^https?:\/\//, '')
 
 /** A row of a `dl`. */
 export const Fact = ({ name, children }: { name: string; children: Child }) => (
