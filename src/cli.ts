@@ -1,14 +1,14 @@
 import { backup } from './cli/backup.ts'
-import { UsageError, print, warn } from './cli/command.ts'
+import { UsageError, print, readArguments, warn } from './cli/command.ts'
 import type { Command, Environment } from './cli/command.ts'
-import { doctor } from './cli/doctor.ts'
 import { restore } from './cli/restore.ts'
-import { serve } from './cli/serve.ts'
 import { user } from './cli/user.ts'
-import { ConfigError } from './config.ts'
+import { ConfigError, parseConfig, unknownSettings } from './config.ts'
+import { examine } from './doctor/examine.ts'
 import { AppError, Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
 import { version } from './platform/root.ts'
+import { serve as serveUntilEnd } from './serve.ts'
 
 const usage = `Davit ${version}: builds, runs and watches your apps from git.
 
@@ -30,6 +30,25 @@ Options:
 Settings are described in the README; DAVIT_DATA_DIR, DAVIT_HOST, DAVIT_PORT and DAVIT_URL are the
 ones most installations need.
 `
+
+const serve: Command = async (args, env) => {
+  if (args.length > 0) throw new UsageError(`there is no command serve ${args.join(' ')}.`)
+  const config = parseConfig(env)
+  for (const name of unknownSettings(env))
+    journal.warn(`${name} is not a setting of this version of Davit`)
+  await serveUntilEnd(config)
+  return 0
+}
+
+const doctor: Command = async (args, env) => {
+  readArguments(args, { usage: 'davit doctor', names: [] as const, options: {} })
+  const findings = await examine(parseConfig(env), env)
+  for (const { what, is, todo } of findings)
+    print(`${todo ? 'to do' : 'ok   '}  ${what.padEnd(9)}  ${todo ? sentences(is, todo) : is}`)
+  return findings.some(({ todo }) => todo) ? 1 : 0
+}
+
+const sentences = (is: string, todo: string) => `${is.replace(/\.$/, '')}. ${todo}`
 
 const commands: Record<string, Command> = { serve, backup, restore, user, doctor }
 

@@ -1,12 +1,11 @@
 import type { Server } from 'bun'
-import { accessSync, constants, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasUsers, resetFutureTimes } from './accounts/store.ts'
 import { recoverRemovals } from './admin/remove-user.ts'
 import { createApp } from './app.tsx'
 import { assemble } from './assemble.ts'
 import { keepEvents } from './audit/retention.ts'
-import { refuseHalfRestored } from './backup/target.ts'
+import { openDataDir, refuseHalfRestored } from './backup/restore.ts'
 import type { Config } from './config.ts'
 import { recoverCleanUps } from './containers/clean-up/clean-ups.ts'
 import { keepSchedule } from './containers/clean-up/schedule.ts'
@@ -34,26 +33,12 @@ const shutdownLimit = 20_000
 
 const databases = ['davit.db', 'logs.db']
 
-function openDataDir({ dataDir }: Config) {
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK)
-  } catch (cause) {
-    throw new Failure(
-      'data_dir_unusable',
-      `The data directory ${dataDir} can not be used (${(cause as NodeJS.ErrnoException).code}).`,
-      'Set DAVIT_DATA_DIR to a directory that the user who runs Davit may write to.',
-      { cause },
-    )
-  }
-}
-
 /** Runs the server until a signal asks it to end, then ends in reverse order: streams, requests, work, files. */
 export async function serve(config: Config) {
   process.umask(0o077) // databases, mirrors and keys are nobody else's to read
   const signalled = firstSignal() // heard from the start: one that comes early must not kill
   surviveBrokenPipes()
-  openDataDir(config)
+  openDataDir(config.dataDir)
   refuseHalfRestored(config.dataDir)
   const hold = lockDataDir(config.dataDir)
   const reserve = new DiskReserve(config.dataDir)

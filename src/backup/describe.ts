@@ -1,3 +1,12 @@
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { installationIn } from '../db/copy.ts'
+import { openExisting } from '../db/index.ts'
+import { lookForDeployments } from '../deployments/look-for-deployments.ts'
+import type { Seen } from '../deployments/look-for-deployments.ts'
+import { connectDocker } from '../docker/index.ts'
+import { Failure } from '../platform/errors.ts'
+import { lookForServices } from '../services/recover.ts'
 import { bytes } from '../web/units.ts'
 import type { Manifest } from './format.ts'
 
@@ -27,3 +36,48 @@ function tellLogs(files: Manifest['files']) {
   const logs = files.find(({ name }) => name === 'logs.db')
   return logs ? bytes(logs.size) : 'left out'
 }
+
+/** What the next server will find of what ran, and what it will start again, in lines. */
+export async function describeOutlook({
+  dataDir,
+  dockerHost,
+}: Pick<Config, 'dataDir' | 'dockerHost'>) {
+  const path = join(dataDir, 'davit.db')
+  const db = openExisting(path)
+  const docker = connectDocker({ host: dockerHost })
+  const look = { db, docker, instanceId: installationIn(path)!.id }
+  try {
+    const { seen } = await lookForDeployments(look)
+    const services = await lookForServices(look)
+    const lines = [...seen.flatMap(tellDeployment), ...services.flatMap(tellService)]
+    return lines.length > 0 ? lines : ['  nothing is to be looked for at the start']
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    return [`  what runs is looked for at the start. ${error.message}`]
+  } finally {
+    db.$client.close()
+  }
+}
+
+function tellDeployment({ found }: Seen) {
+  if (!found) return []
+  const { job, outlook } = found
+  const name = `${job.project.name}, ${job.environment.name}`
+  if (outlook.kind === 'found')
+    return [`  found     ${name}: container ${outlook.container.name}, ${outlook.container.state}`]
+  if (outlook.kind === 'newer')
+    return [`  found     ${name}: container ${outlook.container.name}, newer than the backup`]
+  const commit = job.deployment.commitHash?.slice(0, 7)
+  return [
+    `  missing   ${name}: deployed at the start, ${outlook.fromImage ? 'from its image' : `built anew${commit ? ` from commit ${commit}` : ''}`}`,
+  ]
+}
+
+const tellService = ({ service, isThere }: Awaited<ReturnType<typeof lookForServices>>[number]) =>
+  service
+    ? [
+        isThere
+          ? `  found     service ${service.name}`
+          : `  missing   service ${service.name}: started anew, with the volumes that the engine has`,
+      ]
+    : []

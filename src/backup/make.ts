@@ -1,19 +1,23 @@
-import { mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { copyDatabase, installationIn, verifyDatabase } from '../db/copy.ts'
 import { refuseMissing } from '../db/failures.ts'
+import { writeFileAtomically } from '../platform/atomic-write.ts'
+import { spaceOf } from '../platform/disk-space.ts'
 import { Failure } from '../platform/errors.ts'
 import { randomToken, readKeyFile } from '../platform/secrets.ts'
 import { newSeal, sealChunks } from '../platform/sealed-stream.ts'
 import { version } from '../platform/root.ts'
-import { writeFileAtomically } from '../platform/atomic-write.ts'
+import { bytes } from '../web/units.ts'
 import { contentOf, firstLine } from './format.ts'
 import type { FileName, Manifest } from './format.ts'
 import { verify } from './verify.ts'
 import { extract } from './read.ts'
-import { refuseFullDisk, refuseTaken, removeLeftOvers, workPrefix } from './room.ts'
+
+/** Copies of databases are made in the data directory, where nobody reads them who could not before. */
+const workPrefix = 'backup-'
 
 export type BackupOptions = {
   config: Pick<Config, 'dataDir' | 'secretKey'>
@@ -51,6 +55,37 @@ export async function makeBackup({ config, file, force, ...options }: BackupOpti
     rmSync(draft, { force: true })
     rmSync(work, { recursive: true, force: true })
   }
+}
+
+function refuseTaken(target: string) {
+  if (!existsSync(target)) return
+  throw new Failure(
+    'backup_exists',
+    `There is a file ${target} already.`,
+    'Choose another name, or replace it with --force.',
+  )
+}
+
+/** Of backups that were killed: a younger one may be at work. */
+function removeLeftOvers(dataDir: string) {
+  const dayAgo = Date.now() - 24 * 3600 * 1000
+  for (const name of readdirSync(dataDir).filter((name) => name.startsWith(workPrefix)))
+    if (statSync(join(dataDir, name)).mtimeMs < dayAgo)
+      rmSync(join(dataDir, name), { recursive: true, force: true })
+}
+
+/** A copy must not take the room that the server needs. */
+async function refuseFullDisk(dataDir: string, { withLogs }: { withLogs: boolean }) {
+  const names = ['davit.db', 'davit.db-wal', ...(withLogs ? ['logs.db', 'logs.db-wal'] : [])]
+  const sizes = names.map((name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size)
+  const wanted = sizes.reduce<number>((sum, size) => sum + (size ?? 0), 64 * 2 ** 20)
+  const space = await spaceOf(dataDir)
+  if (!space || space.free >= wanted) return
+  throw new Failure(
+    'disk_full',
+    `A backup needs ${bytes(wanted)} of room in ${dataDir} for a while, and there are ${bytes(space.free)}.`,
+    'Make room, or leave out --with-logs.',
+  )
 }
 
 /** The state first: of a deployment that it knows, all lines until then are in the logs. */
