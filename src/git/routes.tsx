@@ -9,6 +9,7 @@ import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import { settingsView } from '../web/settings-frame.tsx'
 import { userOf } from '../web/user-of.ts'
 import { addSource } from './add-source.ts'
 import { sourceForm } from './forms.ts'
@@ -24,7 +25,7 @@ import {
   listSources,
   type Source,
 } from './store.ts'
-import { SourceList, SourcesPage } from './views.tsx'
+import { SourceList } from './views.tsx'
 
 const firstPage: Page = { limit: 50 }
 
@@ -37,12 +38,13 @@ export const gitSourceRoutes = (deps: SourceDeps) => {
     .createApp()
     .get('/settings/git', paged(), (c) => {
       const list = pageOf(ownSources(c, c.req.valid('query')), c.req.valid('query'))
-      return show(c, {
+      const view = settingsView(c, {
         title: 'Git sources',
-        page: () => <SourcesPage user={userOf(c)} {...list} />,
-        partial: () => <SourceList {...list} />,
+        path: '/settings/git',
+        list: () => <SourceList {...list} />,
         json: () => ({ ...list, items: list.items.map(sourceJson) }),
       })
+      return show(c, view)
     })
     .get('/settings/git/new', (c) => show(c, newSource(c, emptyDraft)))
     .post('/settings/git', input(sourceForm(deps.config), newSource), async (c) => {

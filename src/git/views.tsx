@@ -1,42 +1,31 @@
-import { EmptyState, MoreLink } from '../web/components.tsx'
-import type { User } from '../web/factory.ts'
+import { EmptyState } from '../web/components.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
-import { SettingsFrame } from '../web/settings-frame.tsx'
+import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import { providers } from './providers/registry.ts'
 import type { Source } from './store.ts'
 import { Button } from '../web/form.tsx'
 
-type Sources = { items: Source[]; nextCursor: string | null }
-
-export const SourcesPage = ({ user, ...list }: Sources & { user: User }) => (
-  <SettingsFrame user={user} path="/settings/git">
-    <SourceList {...list} />
-  </SettingsFrame>
-)
+type Sources = { items: Source[]; nextCursor: string | null; oob?: boolean }
 
 /** `oob` puts it in the place of the list that is on the page, beside what was asked for. */
-export const SourceList = ({ items, nextCursor, oob = false }: Sources & { oob?: boolean }) => (
-  <section id="git-sources" aria-label="Git sources" {...(oob && { 'hx-swap-oob': 'true' })}>
-    <div class="section-head">
-      <p class="muted">
-        With a source you pick repositories and branches from lists, private ones too.
-      </p>
-      <Button opens="/settings/git/new">New source</Button>
-    </div>
-    {items.length === 0 ? (
+export const SourceList = ({ items, nextCursor, oob = false }: Sources) => (
+  <SettingsList
+    id="git-sources"
+    aria-label="Git sources"
+    {...(oob && { 'hx-swap-oob': 'true' })}
+    about="With a source you pick repositories and branches from lists, private ones too."
+    action={<Button opens="/settings/git/new">New source</Button>}
+    rows={items.map((source) => (
+      <SourceItem source={source} />
+    ))}
+    empty={
       <EmptyState title="No git sources">
         <p>Connect an account at GitHub, GitLab, Gitea or Forgejo with an access token.</p>
       </EmptyState>
-    ) : (
-      <ul class="rows">
-        {items.map((source) => (
-          <SourceItem source={source} />
-        ))}
-      </ul>
-    )}
-    <MoreLink href="/settings/git" nextCursor={nextCursor} />
-  </section>
+    }
+    more={{ href: '/settings/git', nextCursor }}
+  />
 )
 
 const SourceItem = ({ source }: { source: Source }) => (
