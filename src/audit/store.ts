@@ -1,6 +1,7 @@
-import { and, asc, desc, eq, gte, lt, or, sql } from 'drizzle-orm'
+import { and, asc, eq, gte, lt, or, sql } from 'drizzle-orm'
 import type { Column } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { getRow, listPage } from '../db/queries.ts'
 import { auditEvents } from '../db/schema.ts'
 import type { Page } from '../web/paging.ts'
 
@@ -27,40 +28,31 @@ export const insertEvent = (db: Store, values: typeof auditEvents.$inferInsert) 
 
 /** A page of what happened with one row too many, newest first. */
 export const listEvents = (db: Store, { filter, page }: { filter: Filter; page: Page }) =>
-  db
-    .select()
-    .from(auditEvents)
-    .where(
-      and(
-        filter.actorId ? eq(auditEvents.actorId, filter.actorId) : undefined,
-        filter.actor ? contains(auditEvents.actor, filter.actor) : undefined,
-        filter.action ? eq(auditEvents.action, filter.action) : undefined,
-        filter.object
-          ? or(
-              eq(auditEvents.objectId, filter.object),
-              eq(auditEvents.objectKind, filter.object),
-              contains(auditEvents.objectName, filter.object),
-            )
-          : undefined,
-        filter.from ? gte(auditEvents.createdAt, filter.from) : undefined,
-        filter.until ? lt(auditEvents.createdAt, filter.until) : undefined,
-        page.cursor ? lt(auditEvents.id, page.cursor) : undefined,
-      ),
-    )
-    .orderBy(desc(auditEvents.id))
-    .limit(page.limit + 1)
-    .all()
+  listPage(
+    db,
+    auditEvents,
+    and(
+      filter.actorId ? eq(auditEvents.actorId, filter.actorId) : undefined,
+      filter.actor ? contains(auditEvents.actor, filter.actor) : undefined,
+      filter.action ? eq(auditEvents.action, filter.action) : undefined,
+      filter.object
+        ? or(
+            eq(auditEvents.objectId, filter.object),
+            eq(auditEvents.objectKind, filter.object),
+            contains(auditEvents.objectName, filter.object),
+          )
+        : undefined,
+      filter.from ? gte(auditEvents.createdAt, filter.from) : undefined,
+      filter.until ? lt(auditEvents.createdAt, filter.until) : undefined,
+    ),
+    page,
+  )
 
 /** Without wildcards, so that `%` and `_` are what they look like. */
 const contains = (column: Column, text: string) => sql`instr(lower(${column}), lower(${text})) > 0`
 
 export const getOldestEventTime = (db: Store) =>
-  db
-    .select({ time: auditEvents.createdAt })
-    .from(auditEvents)
-    .orderBy(asc(auditEvents.createdAt))
-    .limit(1)
-    .get()?.time ?? null
+  getRow(db, auditEvents, undefined, asc(auditEvents.createdAt))?.createdAt
 
 export const deleteEventsBefore = (db: Store, time: Date) =>
   db.delete(auditEvents).where(lt(auditEvents.createdAt, time)).run()
