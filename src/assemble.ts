@@ -3,6 +3,7 @@ import { setupCodeFor } from './accounts/admission.ts'
 import type { Config } from './config.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
 import { Conditions } from './runtime/conditions.ts'
+import { ContainerStates } from './containers/container-states.ts'
 import { UsagePoller } from './containers/usage/poller.ts'
 import { openDatabase, openLogDatabase } from './db/index.ts'
 import { openInstallation } from './db/installation.ts'
@@ -44,8 +45,9 @@ export function assemble(config: Config, overrides: Overrides = {}): Deps {
 
   const feed = new EngineFeed()
   const conditions = new Conditions()
-  const usage = new UsagePoller({ docker, feed, logDb }, { interval: usageInterval })
-  const watching = { feed, conditions, usage }
+  const states = new ContainerStates({ docker, feed })
+  const usage = new UsagePoller({ docker, states, logDb }, { interval: usageInterval })
+  const watching = { feed, conditions, states, usage }
 
   const masks = new Masks({ db, secrets })
   const logs = new Logs({ config, logDb })

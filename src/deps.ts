@@ -1,6 +1,7 @@
 import type { Config } from './config.ts'
 import type { Conditions } from './runtime/conditions.ts'
 import type { CleanUps } from './containers/clean-up/clean-ups.ts'
+import type { ContainerStates } from './containers/container-states.ts'
 import type { UsagePoller } from './containers/usage/poller.ts'
 import type { Db, LogDb } from './db/index.ts'
 import type { Docker, EngineFeed } from './docker/index.ts'
@@ -26,6 +27,8 @@ export type Deps = {
   feed: EngineFeed
   /** How containers fare beyond what the engine's list tells. */
   conditions: Conditions
+  /** Containers that are watched, looked at once for all who watch. */
+  states: ContainerStates
   /** Clean-ups of the engine. */
   cleanUps: CleanUps
   /** What containers use, asked once for all who watch. */

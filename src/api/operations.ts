@@ -3,7 +3,7 @@ import { loginForm, passwordForm, profileForm, registerForm, tokenForm } from '.
 import { grantForm, userRemovalForm, userUpdateForm } from '../admin/forms.ts'
 import type { Config } from '../config.ts'
 import { containerLogQuery } from '../containers/log-forms.ts'
-import { usageQuery } from '../containers/usage/forms.ts'
+import { usageQuery } from '../containers/usage/sample-history.ts'
 import { triggerForm } from '../deployments/trigger.ts'
 import {
   environmentForm,

@@ -4,7 +4,7 @@ import { shownImage } from '../runtime/images/private-names.ts'
 import { Fact } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
 import type { ContainerView } from './container-view.ts'
-import { Ports } from './ports.tsx'
+import { Ports } from './container-row.tsx'
 import type { ShownVariable } from './shown-environment.ts'
 
 type Container = ContainerView['container']

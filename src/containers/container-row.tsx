@@ -1,9 +1,9 @@
+import type { Container } from '../docker/index.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { Ago } from '../web/times.tsx'
 import { bytes, percent } from '../web/units.ts'
 import { ContainerActions } from './actions.tsx'
 import { ContainerBadge } from '../runtime/container-badge.tsx'
-import { Ports } from './ports.tsx'
 import { isUp } from '../runtime/workload.ts'
 import { containerPath, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
@@ -76,3 +76,21 @@ const Since = ({ row: { container, condition } }: { row: Row }) => {
 export const rowId = ({ id }: { id: string }) => `c${id.slice(0, 12)}`
 
 export const restarts = (count: number) => (count === 1 ? 'restarted once' : `${count} restarts`)
+
+/** Where a container is reached: `127.0.0.1:20001 → 8080`. */
+export const Ports = ({ ports }: { ports: Container['ports'] }) =>
+  ports.length > 0 && (
+    <span>
+      {ports.map((port, index) => (
+        <>
+          {index > 0 && ', '}
+          <code>{portText(port)}</code>
+        </>
+      ))}
+    </span>
+  )
+
+function portText({ address, host, container, protocol }: Container['ports'][number]) {
+  const where = address.includes(':') ? `[${address}]` : address
+  return `${where}:${host} → ${container}${protocol === 'tcp' ? '' : `/${protocol}`}`
+}

@@ -18,11 +18,21 @@ export type Listed = { container: ContainerSummary; place: Place }
 /** The container with that full id, for a user who may see it; for anyone else it is missing. */
 export async function findContainer(
   deps: FindDeps,
-  { id, user, signal }: { id: string; user: Viewer; signal?: AbortSignal | undefined },
+  {
+    id,
+    user,
+    signal,
+    look = () => deps.docker.inspectContainer(id, { signal }),
+  }: {
+    id: string
+    user: Viewer
+    signal?: AbortSignal | undefined
+    /** Another way to look at it than to ask the engine now. */
+    look?: () => Promise<Container | null>
+  },
 ): Promise<Found> {
   if (!isFullId(id)) throw noContainer()
-  const { docker } = deps
-  const container = await whileAlive(docker, docker.inspectContainer(id, { signal }))
+  const container = await whileAlive(deps.docker, look())
   if (container?.id !== id) throw noContainer() // the engine takes names and prefixes too
   const place = placeContainers(deps, [container])(container)
   if (!maySee(user, place)) throw noContainer()

@@ -1,5 +1,5 @@
 import type { ContainerLine } from '../docker/index.ts'
-import { PieceMask } from '../logs/mask-pieces.ts'
+import { PieceMask } from '../logs/mask.ts'
 import type { Mask } from '../logs/mask.ts'
 import { ansiHtml } from '../web/ansi.ts'
 

@@ -31,7 +31,8 @@ export const containerLogRoutes = (deps: RouteDeps) =>
   factory.createApp().get('/containers/:id/logs', query(containerLogQuery), async (c) => {
     const { signal } = c.req.raw
     const id = c.req.param('id')
-    const source = sourceOf(deps, await findContainer(deps, { id, user: userOf(c), signal }))
+    const look = () => deps.states.look(id)
+    const source = sourceOf(deps, await findContainer(deps, { id, user: userOf(c), look }))
     const wanted = c.req.valid('query')
     if (wanted.download !== undefined) return download(c, { source, wanted })
     if (wantsStream(c, wanted)) return stream(c, deps, { source, wanted })

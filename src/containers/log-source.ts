@@ -4,12 +4,14 @@ import { outputOf } from '../logs/answer-log.tsx'
 import type { Logs } from '../logs/logs.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
+import type { ContainerStates } from './container-states.ts'
 import { engineLog } from './engine-log.ts'
 import type { Found } from './find.ts'
 import { keptLog } from './kept-log.ts'
 import type { Line, LineFormat } from './log-line.ts'
 
 export type LogDeps = {
+  states: ContainerStates
   docker: Docker
   feed: EngineFeed
   logDb: LogDb

@@ -1,7 +1,7 @@
 import type { Db, LogDb } from '../db/index.ts'
 import type { Logs } from '../logs/logs.ts'
 import { report } from '../platform/journal.ts'
-import { deleteSome } from '../logs/removal-store.ts'
+import { deleteSome } from '../logs/store.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import { forgetNeverBegun, supersedeWaiting } from './waiting-store.ts'
 import type { Deployment } from './store.ts'

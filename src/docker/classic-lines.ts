@@ -24,7 +24,7 @@ export class ClassicLines {
     }
     const error = red.exec(written)?.[1]
     const stream = error !== undefined ? 'stderr' : this.#container ? 'stdout' : 'system'
-    for (const text of this.#splitters[stream].push(Buffer.from(error ?? written)))
+    for (const text of this.#splitters[stream].pushText(error ?? written))
       yield { kind: 'line', stream, text }
     this.#container ??= started.exec(written)?.[1]
   }

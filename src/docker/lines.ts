@@ -43,21 +43,25 @@ export class LineSplitter {
   }
 
   #cut(line: string): string[] {
-    const shown = lastDrawn(line)
-    const pieces: string[] = []
-    let from = 0
-    while (shown.length - from > this.maxLength) {
-      let to = from + this.maxLength
-      if (isHighSurrogate(shown.charCodeAt(to - 1))) to--
-      pieces.push(shown.slice(from, to))
-      from = to
-    }
-    return [...pieces, shown.slice(from)]
+    return cutLine(lastDrawn(line), this.maxLength)
   }
 }
 
+/** A line in pieces of so many characters at most; never cuts one of two code units in half. */
+export function cutLine(line: string, maxLength = usualLength): string[] {
+  const pieces: string[] = []
+  let from = 0
+  while (line.length - from > maxLength) {
+    let to = from + maxLength
+    if (isHighSurrogate(line.charCodeAt(to - 1))) to--
+    pieces.push(line.slice(from, to))
+    from = to
+  }
+  return [...pieces, line.slice(from)]
+}
+
 /** What a terminal would show of a line drawn over and over, as progress bars are. */
-function lastDrawn(line: string) {
+export function lastDrawn(line: string) {
   // A return at the very end may be half of a `\r\n` that arrives in two pieces.
   const from = line.lastIndexOf('\r', line.length - 2)
   return from === -1 ? line : line.slice(from + 1)

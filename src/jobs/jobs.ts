@@ -2,7 +2,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { retryOnDiskFull, unlessFull } from '../db/full.ts'
 import type { Db } from '../db/index.ts'
 import { journal, report } from '../platform/journal.ts'
-import { RoundRobin } from './round-robin.ts'
 import {
   claimJob,
   endJob,
@@ -258,5 +257,25 @@ export class Jobs {
     const handler = this.#handlers.get(kind)
     if (!handler) throw new Error(`Nothing handles jobs of the kind ${kind}`)
     return handler
+  }
+}
+
+type Waiting = Pick<Job, 'ownerId'>
+
+/** Whose turn it is where many owners wait for few slots: of those with fewest, who had one longest ago. */
+class RoundRobin {
+  readonly #lastTurns = new Map<string | null, number>()
+  #turns = 0
+
+  /** The next of those that wait, which are in the order in which they came; undefined if there is none. */
+  next<Item extends Waiting>(waiting: Item[], running: Waiting[]): Item | undefined {
+    const slots = ({ ownerId }: Waiting) =>
+      running.filter((other) => other.ownerId === ownerId).length
+    const lastTurn = ({ ownerId }: Waiting) => this.#lastTurns.get(ownerId) ?? 0
+    const [next] = waiting.toSorted(
+      (a, b) => slots(a) - slots(b) || lastTurn(a) - lastTurn(b), // stable: else the oldest
+    )
+    if (next) this.#lastTurns.set(next.ownerId, ++this.#turns)
+    return next
   }
 }

@@ -27,10 +27,11 @@ export const listJobIds = (db: Store, of: { subjectIds: string[] } | { ownerId: 
     .all()
     .map(({ id }) => id)
 
-/** Whether a job of the subject waits or runs. */
-export const hasJob = (db: Store, subjectId: string) =>
-  db.select({ id: jobs.id }).from(jobs).where(eq(jobs.subjectId, subjectId)).limit(1).get() !==
-  undefined
+/** The first of those that wait or run on the subject. */
+export const getJobOf = (db: Store, subjectId: string): Job | undefined =>
+  db.select().from(jobs).where(eq(jobs.subjectId, subjectId)).orderBy(asc(jobs.id)).limit(1).get()
+
+export const hasJob = (db: Store, subjectId: string) => getJobOf(db, subjectId) !== undefined
 
 /** Those that may begin where a slot is free, oldest first. */
 export const listStartable = (db: Store): Job[] =>

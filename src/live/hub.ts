@@ -53,6 +53,11 @@ export class Hub<Message> {
     return leave
   }
 
+  /** Whether anyone listens to that channel. */
+  isHeard(channel: string) {
+    return this.#channels.has(channel)
+  }
+
   /** Open subscriptions. */
   get size() {
     return this.#channels.values().reduce((sum, listeners) => sum + listeners.size, 0)

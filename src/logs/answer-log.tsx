@@ -58,7 +58,7 @@ async function linesFor(
 }
 
 async function* asText(pieces: ReturnType<typeof eachLines>) {
-  for await (const lines of pieces) yield lines.map(datedText).join('')
+  for await (const { lines } of pieces) yield lines.map(datedText).join('')
 }
 
 /**

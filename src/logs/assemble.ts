@@ -1,7 +1,7 @@
+import { lastDrawn } from '../docker/index.ts'
 import type { LogEntry } from '../docker/index.ts'
-import type { Mask } from './mask.ts'
-import type { Cuts } from './mask-cuts.ts'
-import { lastDrawn, splitLine } from './split-line.ts'
+import type { Cuts, Mask } from './mask.ts'
+import { storable } from './block.ts'
 import type { Placed, Position } from './position.ts'
 import { withoutTrailing } from '../platform/without-trailing.ts'
 
@@ -87,6 +87,6 @@ export class LineAssembler {
 
 /** What is kept of a line: what a terminal would show of it, without secrets, in pieces. */
 export const keptTexts = ({ text, cuts }: WrittenLine, mask: Mask) => {
-  if (!text.includes('\r')) return splitLine(mask(text, { cuts }))
-  return splitLine(mask(lastDrawn(withoutTrailing(text, '\r')), { cuts }))
+  if (!text.includes('\r')) return storable(mask(text, { cuts }))
+  return storable(mask(lastDrawn(withoutTrailing(text, '\r')), { cuts }))
 }

@@ -1,3 +1,4 @@
+import { cutLine } from '../docker/index.ts'
 import type { Line, NewLine, Origin } from './log-line.tsx'
 
 /*
@@ -15,6 +16,10 @@ export const lineRows = (lines: NewLine[]) =>
     .map(({ stream, time, text }) => `${letters[stream]}${time.toString(36)} ${packed(text)}\n`)
     .join('')
 
+/** A text as lines that can be stored: cut where it is long, and without NUL, which no text has. */
+export const storable = (text: string) =>
+  cutLine(text.includes('\0') ? text.replaceAll('\0', '\uFFFD') : text)
+
 /** A text as it stands in a block. */
 export const packed = (text: string) =>
   hasBreak.test(text) ? text.replaceAll('\0', '\uFFFD').replaceAll('\n', '\0') : text
@@ -23,7 +28,7 @@ const hasBreak = /[\n\0]/
 
 const opened = (text: string) => (text.includes('\0') ? text.replaceAll('\0', '\n') : text)
 
-export const pack = (text: string) => Bun.zstdCompressSync(Buffer.from(text))
+export const pack = (text: string) => Bun.zstdCompressSync(text)
 
 export const unpack = (data: Buffer) =>
   data.length === 0 ? '' : Bun.zstdDecompressSync(data).toString()

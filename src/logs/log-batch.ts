@@ -1,4 +1,3 @@
-import { sseEvent } from '../web/sse.ts'
 import { lineHtml, lineJson } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 
@@ -50,7 +49,8 @@ export class LogBatch {
   encoded(render: (line: Line) => string) {
     const known = this.#encoded.get(render)
     if (known) return known
-    const events = this.lines.map((line) => sseEvent({ id: line.sequence, data: render(line) }))
+    // neither HTML nor JSON of a line has a line break in it
+    const events = this.lines.map((line) => `id: ${line.sequence}\ndata: ${render(line)}\n\n`)
     const made = new TextEncoder().encode(events.join(''))
     this.#encoded.set(render, made)
     return made

@@ -14,8 +14,6 @@ type Stream = NewLine['stream']
 export const logBounds = { lines: 1_000_000, bytes: 100 * 2 ** 20 }
 const reserve = { lines: 10_000, bytes: 2 ** 20 }
 
-type Written = { stream: Stream; text: string }
-
 /** Keeps a build that prints without end from filling the disk: its log ends with a line that says so. */
 export class LogBounds {
   readonly #use: LogUse
@@ -34,7 +32,7 @@ export class LogBounds {
   }
 
   /** The line, or in the place of the first that finds no room the one that says so; else null. */
-  admit(line: Written): Written | null {
+  admit(line: NewLine): NewLine | null {
     if (this.isClosedTo(line.stream)) return null
     const { lines, bytes } = this.#use
     const size = Buffer.byteLength(line.text)
@@ -46,7 +44,7 @@ export class LogBounds {
     this.#use.bytes += size
     if (fits) return line
     this.#isFull = true
-    return { stream: 'system', text: this.#notice }
+    return { ...line, stream: 'system', text: this.#notice }
   }
 
   get #notice() {

@@ -2,8 +2,8 @@ import { diskFull, isDiskFull } from '../db/full.ts'
 import type { LogDb } from '../db/index.ts'
 import { report } from '../platform/journal.ts'
 import { nothingHidden } from './masks.ts'
-import { PieceMask } from './mask-pieces.ts'
-import { splitLine } from './split-line.ts'
+import { PieceMask } from './mask.ts'
+import { storable } from './block.ts'
 import { getLogUse, LogBounds } from './log-bounds.ts'
 import type { LogUse } from './log-bounds.ts'
 import type { NewLine } from './log-line.tsx'
@@ -15,15 +15,15 @@ type Stream = NewLine['stream']
 /** A batch is stored after so many milliseconds, lines or characters, whichever comes first. */
 const maxDelay = 50
 const maxLines = 500
-const maxLength = 128 * 1024
+const maxLength = 64 * 1024
 
-/** Lines that make a log a long one; milliseconds in which its readers get the last of them. */
-const longLog = 20_000
-const collectionDelay = 1000
+/** Characters, a line counted as some, after which the memory that they took is asked back. */
+const collected = 2 * 2 ** 20
+const perLine = 100
 
 /**
- * Writes the log of one deployment or job: masks, then has it stored and told, in batches. Call `flush` before every change of state; it never throws,
- * because a log that cannot be stored must not hold up what it tells of: it says what it lacks.
+ * Writes the log of one deployment or job in batches. Call `flush` before every change of state. It never
+ * throws: a log that can't be stored holds nothing up, and says later what it lacks.
  */
 export class LogWriter {
   readonly #log: LogKey
@@ -33,7 +33,7 @@ export class LogWriter {
   readonly #pieces = new PieceMask<Stream>()
   #waiting: NewLine[] = []
   #waitingLength = 0
-  /** Lines that went through this writer. */
+  /** Characters that went through this writer since memory was asked back. */
   #written = 0
   readonly #bounds: LogBounds
   /** Lines that could not be stored, which the log says as soon as it can. */
@@ -48,10 +48,10 @@ export class LogWriter {
 
   write(text: string, stream: Stream = 'system') {
     if (this.#bounds.isClosedTo(stream)) return
-    for (const piece of splitLine(this.#pieces.apply(this.mask.mask, { stream, text }))) {
-      const kept = this.#bounds.admit({ stream, text: piece })
+    for (const piece of storable(this.#pieces.apply(this.mask.mask, { stream, text }))) {
+      const kept = this.#bounds.admit({ time: Date.now(), stream, text: piece })
       if (!kept) break
-      this.#waiting.push({ ...kept, time: Date.now() })
+      this.#waiting.push(kept)
       this.#waitingLength += kept.text.length
     }
     if (this.#waiting.length >= maxLines || this.#waitingLength >= maxLength) this.flush()
@@ -62,7 +62,7 @@ export class LogWriter {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#waiting.length === 0 && this.#lost === 0) return
-    const lines = this.#waiting
+    const [lines, length] = [this.#waiting, this.#waitingLength]
     this.#waiting = []
     this.#waitingLength = 0
     if (this.#lost > 0)
@@ -77,15 +77,17 @@ export class LogWriter {
       this.#lose(lines, error)
       return
     }
-    this.#written += lines.length
     this.#lost = 0
+    this.#written += length + lines.length * perLine
+    if (this.#written < collected) return
+    this.#written = 0
+    Bun.gc(true) // by itself it comes late where a build prints without pause
   }
 
-  /** Flushes for the last time. What a long log leaves in memory, nothing else asks back for long. */
+  /** Flushes for the last time. */
   end() {
     this.flush()
     this.#logs.forget(this.#log)
-    if (this.#written >= longLog) setTimeout(() => Bun.gc(true), collectionDelay).unref()
   }
 
   #lose(lines: NewLine[], error: unknown) {

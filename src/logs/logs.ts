@@ -2,18 +2,18 @@ import type { LogDb } from '../db/index.ts'
 import { Hub } from '../live/hub.ts'
 import { lineRows, originRow, pack, unpack } from './block.ts'
 import { LogBatch } from './log-batch.ts'
-import type { NewLine, Origin } from './log-line.tsx'
-import { deleteOldestBlock, getExtent, getNewestBlock, insertBlock, replaceBlock } from './store.ts'
+import type { Line, NewLine, Origin } from './log-line.tsx'
+import { deleteOldestBlock, getExtent, getNewestBlock, saveBlock } from './store.ts'
 import type { Block, LogKey } from './store.ts'
 
 /** What those who follow a log hear: lines that are stored already, or what its subject has come to. */
 export type LogEvent = LogBatch | { status: string }
 
-/** Characters up to which the newest block takes more lines: an app that says little fills it slowly. */
-const mergedLength = 64 * 1024
-
-/** Lines that are published at once: what those who lag may hold in memory is made of such batches. */
-const maxBatch = 500
+/**
+ * Characters in a block, which the newest one reaches slowly where little is written, and lines that are
+ * published at once: what a reader who lags holds in memory is one of these.
+ */
+const most = { lines: 1000, length: 64 * 1024 }
 
 /** The end of a log, as it is stored. */
 type End = {
@@ -57,12 +57,20 @@ export class Logs extends Hub<LogEvent> {
       also = () => {},
     }: { origin?: Origin; state?: string | null; also?: () => void } = {},
   ) {
-    const first = this.#store(log, { lines, origin, also })
-    for (let at = 0; at < lines.length; at += maxBatch) {
-      const part = lines
-        .slice(at, at + maxBatch)
-        .map((line, n) => ({ ...line, sequence: first + at + n, ...origin }))
-      this.publish(channelOf(log), new LogBatch(part, state))
+    const parts = [...partsOf(lines)]
+    let sequence = this.#store(log, { parts, origin, also })
+    if (!this.isHeard(channelOf(log))) return
+    const { deploymentId, container } = origin
+    for (const part of parts) {
+      const numbered = part.map(({ time, stream, text }): Line => ({
+        sequence: sequence++,
+        time,
+        stream,
+        text,
+        deploymentId,
+        container,
+      }))
+      this.publish(channelOf(log), new LogBatch(numbered, state))
     }
   }
 
@@ -74,12 +82,15 @@ export class Logs extends Hub<LogEvent> {
 
   #store(
     log: LogKey,
-    { lines, origin, also }: { lines: NewLine[]; origin: Origin; also: () => void },
+    { parts, origin, also }: { parts: NewLine[][]; origin: Origin; also: () => void },
   ) {
     try {
       return this.#logDb.transaction(() => {
         also()
-        return lines.length > 0 ? this.#append(log, lines, originRow(origin)) : 0
+        if (parts.length === 0) return 0
+        const first = this.#endOf(log).last + 1
+        for (const part of parts) this.#append(log, part, originRow(origin))
+        return first
       })
     } catch (error) {
       this.forget(log) // what it says was not stored
@@ -87,14 +98,12 @@ export class Logs extends Hub<LogEvent> {
     }
   }
 
-  /** Answers the sequence of the first line. */
   #append(log: LogKey, lines: NewLine[], origin: string) {
     const end = this.#endOf(log)
     const { block, length } = end
-    const merges = block !== null && length < mergedLength
     const rows = lineRows(lines)
+    const merges = block !== null && (length === 0 || length + rows.length <= most.length)
     const added = (merges && end.origin === origin) || origin === noOrigin ? rows : origin + rows
-    const first = end.last + 1
     const times = lines.map(({ time }) => time)
     const span = {
       last: end.last + lines.length,
@@ -109,20 +118,19 @@ export class Logs extends Hub<LogEvent> {
         span.lastTime = Math.max(span.lastTime, block.lastTime)
       }
       end.block = { ...block, ...span }
-      replaceBlock(this.#logDb, { ...end.block, data })
+      saveBlock(this.#logDb, { ...end.block, data })
       end.bytes += data.length - old.length
       end.length += added.length
     } else {
       const data = pack(added)
-      const made = { ...log, first, ...span }
-      end.block = { id: insertBlock(this.#logDb, { ...made, data }), ...made }
+      const made = { ...log, first: end.last + 1, ...span }
+      end.block = { id: saveBlock(this.#logDb, { ...made, id: null, data }), ...made }
       end.bytes += data.length
       end.length = added.length
     }
     end.last = span.last
     end.origin = origin
     if (log.logId === '') this.#bound(log, end)
-    return first
   }
 
   #bound(log: LogKey, end: End) {
@@ -150,3 +158,18 @@ export class Logs extends Hub<LogEvent> {
 }
 
 const noOrigin = originRow(none)
+
+function* partsOf(lines: NewLine[]) {
+  let from = 0
+  let length = 0
+  for (let at = 0; at < lines.length; at++) {
+    const more = lines[at]!.text.length
+    if (at - from === most.lines || (at > from && length + more > most.length)) {
+      yield lines.slice(from, at)
+      from = at
+      length = 0
+    }
+    length += more
+  }
+  if (from < lines.length) yield from === 0 ? lines : lines.slice(from)
+}

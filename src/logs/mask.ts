@@ -1,13 +1,14 @@
-import { hide } from './mask-cuts.ts'
-import type { Cuts, Range } from './mask-cuts.ts'
-import { formsOf } from './secret-forms.ts'
+import { isCut } from '../docker/index.ts'
+
+/** Whether a text goes on before its beginning, or after its end: a secret may lie across a cut. */
+export type Cuts = { before: boolean; after: boolean }
 
 /** Where a text stands. */
 type Place = {
   /** Where it was cut: a secret may lie across. */
   cuts?: Cuts
   /** Milliseconds since 1970: what ceased to be secret before then isn't hidden. All is, where it is left out. */
-  since?: number
+  since?: number | undefined
 }
 
 /** Hides what is secret in a text, also what of it lies at the places where the text was cut. */
@@ -199,4 +200,58 @@ function put(map: Map<number, Form[]>, hash: number, form: Form) {
   const alike = map.get(hash)
   if (alike) alike.push(form)
   else map.set(hash, [form])
+}
+
+/** From an index to the one behind it. */
+type Range = [from: number, to: number]
+
+/** The text with `***` in the place of the ranges, and of several that overlap. */
+function hide(text: string, ranges: Range[]) {
+  let shown = ''
+  let end = 0
+  let hiddenTo = 0
+  for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    if (to === from) continue
+    if (from >= hiddenTo) {
+      shown += `${text.slice(end, from)}***`
+      hiddenTo = to
+    }
+    hiddenTo = Math.max(hiddenTo, to)
+    end = hiddenTo
+  }
+  return shown + text.slice(end)
+}
+
+/** A secret as it is, and as it shows up in logs: line by line, encoded, escaped. */
+function* formsOf(secret: string): Generator<string> {
+  yield secret
+  for (const line of secret.split('\n')) yield line.trim()
+  yield* base64Of(secret)
+  yield* base64Of(`${secret}\n`) // as `echo` writes it
+  yield encodeURIComponent(secret.toWellFormed())
+  yield new URLSearchParams({ '': secret }).toString().slice(1)
+  yield JSON.stringify(secret).slice(1, -1)
+}
+
+/** Without the padding, which not everyone writes; and in lines of 76, as `base64` prints it. */
+function base64Of(text: string) {
+  const encoded = Buffer.from(text).toString('base64').replace(/=+$/, '')
+  const urlSafe = Buffer.from(text).toString('base64url')
+  return [encoded, urlSafe, ...(encoded.match(/.{1,76}/g) ?? [])]
+}
+
+/** Masks lines of which the long ones come in pieces, each on its own. */
+export class PieceMask<Stream extends string> {
+  /** The streams whose last line goes on in their next one. */
+  readonly #unfinished = new Set<Stream>()
+
+  apply(
+    mask: Mask,
+    { stream, text, since }: { stream: Stream; text: string; since?: number | undefined },
+  ) {
+    const cuts = { before: this.#unfinished.has(stream), after: isCut(text) }
+    if (cuts.after) this.#unfinished.add(stream)
+    else this.#unfinished.delete(stream)
+    return mask(text, { cuts, since })
+  }
 }

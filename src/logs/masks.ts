@@ -79,7 +79,7 @@ export class Masks {
     const { mask, state } = await this.of(sourceId, { env })
     const since = serviceId ? undefined : timeOfId(deploymentId)
     if (mask === noMask || since === undefined) return { mask, state }
-    return { mask: (text, place) => mask(text, { since, ...place }), state }
+    return { mask: (text, place) => mask(text, { ...place, since: place?.since ?? since }), state }
   }
 
   #make(key: string, of: { sourceId: string; state: string; also: Also }): Made {

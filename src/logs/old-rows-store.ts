@@ -1,4 +1,5 @@
 import { and, asc, desc, eq, gt, inArray, lt, max, min } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { deploymentLogs, outputBlocks } from '../db/log-schema.ts'
 import { deployments } from '../db/schema.ts'
@@ -10,38 +11,22 @@ import type { Block, LogKey } from './store.ts'
  * they have been moved into some, which goes on while Davit runs, and after it was killed.
  */
 
+const { sequence } = deploymentLogs
+
 /** Rows, and characters, that make a block. */
 const most = { rows: 1000, length: 64 * 1024 }
 
 /** The rows after that sequence as a block; undefined where there are none. */
 export const getRowsAfter = (logDb: LogDb, { after, ...log }: LogKey & { after: number }) =>
-  blockOf(
-    logDb,
-    log,
-    logDb
-      .select()
-      .from(deploymentLogs)
-      .where(and(isOf(log.logId), gt(deploymentLogs.sequence, after)))
-      .orderBy(asc(deploymentLogs.sequence))
-      .limit(most.rows),
-  )
+  blockOf(logDb, log, { which: gt(sequence, after), order: asc(sequence) })
 
 /** The rows before that sequence as a block. */
 export const getRowsBefore = (logDb: LogDb, { before, ...log }: LogKey & { before: number }) =>
-  blockOf(
-    logDb,
-    log,
-    logDb
-      .select()
-      .from(deploymentLogs)
-      .where(and(isOf(log.logId), lt(deploymentLogs.sequence, before)))
-      .orderBy(desc(deploymentLogs.sequence))
-      .limit(most.rows),
-  )
+  blockOf(logDb, log, { which: lt(sequence, before), order: desc(sequence) })
 
 export const getRowExtent = (logDb: LogDb, { logId }: Pick<LogKey, 'logId'>) =>
   logDb
-    .select({ first: min(deploymentLogs.sequence), last: max(deploymentLogs.sequence) })
+    .select({ first: min(sequence), last: max(sequence) })
     .from(deploymentLogs)
     .where(isOf(logId))
     .get()
@@ -54,17 +39,17 @@ export const deleteSomeRows = (logDb: LogDb, logId: string) =>
       and(
         isOf(logId),
         inArray(
-          deploymentLogs.sequence,
+          sequence,
           logDb
-            .select({ sequence: deploymentLogs.sequence })
+            .select({ sequence })
             .from(deploymentLogs)
             .where(isOf(logId))
-            .orderBy(asc(deploymentLogs.sequence))
+            .orderBy(asc(sequence))
             .limit(most.rows),
         ),
       ),
     )
-    .returning({ sequence: deploymentLogs.sequence })
+    .returning({ sequence })
     .all().length > 0
 
 /** Moves the first rows there are into a block, or removes them where their deployment is gone; false when there are none. */
@@ -80,7 +65,7 @@ export function moveSomeRows({ db, logDb }: { db: Db; logDb: LogDb }) {
   return logDb.transaction(() => {
     const { id: _, ...block } = getRowsAfter(logDb, { sourceId, logId, after: 0 })!
     logDb.insert(outputBlocks).values(block).run()
-    const isMoved = and(isOf(logId), lt(deploymentLogs.sequence, block.last + 1))
+    const isMoved = and(isOf(logId), lt(sequence, block.last + 1))
     logDb.delete(deploymentLogs).where(isMoved).run()
     return true
   })
@@ -94,10 +79,16 @@ type Row = typeof deploymentLogs.$inferSelect
 function blockOf(
   logDb: LogDb,
   log: LogKey,
-  query: { toSQL: () => { sql: string; params: unknown[] } },
+  { which, order }: { which: SQL; order: SQL },
 ): Block | undefined {
   if (log.logId === '') return
-  const { sql, params } = query.toSQL()
+  const { sql, params } = logDb
+    .select()
+    .from(deploymentLogs)
+    .where(and(isOf(log.logId), which))
+    .orderBy(order)
+    .limit(most.rows)
+    .toSQL()
   const rows: Row[] = []
   let length = 0
   for (const row of logDb.$client.query<Row, never[]>(sql).iterate(...(params as never[]))) {

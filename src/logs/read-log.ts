@@ -2,6 +2,7 @@ import type { LogDb } from '../db/index.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { packed, readBlock, unpack } from './block.ts'
 import type { Line } from './log-line.tsx'
+import { noMask } from './mask.ts'
 import type { Masks } from './masks.ts'
 import { ShownLines } from './shown-lines.ts'
 import { getBlockAfter, getBlockBefore, getSequenceBefore } from './store.ts'
@@ -13,8 +14,11 @@ const patience = 2000
 /** Characters after which an answer ends: its cursor says where the next one goes on. */
 const usualLength = 2 ** 20
 
-/** What a download reads at a time. */
-const chunk = { limit: 5000, maxLength: 256 * 1024 }
+/** Lines that are given out at once. */
+const most = 1000
+
+/** Lines that are read at a time to find the last ones that pass a filter. */
+const page = { limit: 1000, maxLength: 256 * 1024 }
 
 type Reading = { logDb: LogDb; masks: Masks }
 type Wanted = {
@@ -35,13 +39,45 @@ export type LogFilter = {
   container?: string | undefined
 }
 
-/** The last lines, before that sequence if one is given, oldest first; fewer when they are very long. */
+/**
+ * The last lines that pass the filter, before that sequence if one is given, oldest first; fewer when they
+ * are very long, or take long to find.
+ */
 export async function listLastLines(
+  deps: Reading,
+  log: LogKey,
+  {
+    before = Infinity,
+    limit,
+    maxLength = usualLength,
+    ...filter
+  }: Wanted & LogFilter & { before?: number },
+): Promise<Line[]> {
+  const passes = passing(filter)
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  const wanted = isFiltered ? page : { limit, maxLength }
+  const end = performance.now() + patience
+  const found: Line[] = []
+  let size = 0
+  while (found.length < limit && size < maxLength && performance.now() < end) {
+    const lines = await linesBefore(deps, log, { ...wanted, before })
+    for (const line of lines.filter(passes).toReversed()) {
+      if (found.length === limit || size >= maxLength) break
+      found.push(line)
+      size += line.text.length
+    }
+    if (!isFiltered || lines.length === 0 || lines[0]!.time < (filter.since ?? 0)) break
+    before = lines[0]!.sequence
+  }
+  return found.reverse()
+}
+
+async function linesBefore(
   { logDb, masks }: Reading,
   log: LogKey,
-  { before = Infinity, limit, maxLength = usualLength }: Wanted & { before?: number },
-): Promise<Line[]> {
-  const mask = await masks.of(log.sourceId)
+  { before, limit, maxLength }: { before: number; limit: number; maxLength: number },
+) {
+  const { mask } = await masks.of(log.sourceId)
   const lines: Line[] = []
   for (let size = 0; lines.length < limit && size < maxLength;) {
     const block = getBlockBefore(logDb, { ...log, before: lines.at(-1)?.sequence ?? before })
@@ -62,41 +98,25 @@ export async function listLastLines(
 }
 
 /**
- * The lines after that sequence that, as they may be shown now, pass the filter. It gives way to other
- * work, and stops after two seconds, or when the lines are very long: `next` is the sequence to go on
- * after, null when all was looked at.
+ * The lines after that sequence that pass the filter. It stops after two seconds, or when the lines are
+ * very long: `next` is the sequence to go on after, null when all was looked at.
  */
 export async function findLines(
-  { logDb, masks }: Reading,
+  deps: Reading,
   log: LogKey,
-  { after, limit, maxLength = usualLength, ...filter }: Wanted & LogFilter & { after: number },
+  { limit, maxLength = usualLength, ...filter }: Wanted & LogFilter & { after: number },
 ): Promise<{ lines: Line[]; next: number | null }> {
-  const { since, until = Infinity } = filter
-  const start = since === undefined ? 0 : getSequenceBefore(logDb, { ...log, time: since })
-  if (start === null) return { lines: [], next: null }
-  const passes = passing(filter)
-  const shown = new ShownLines(await masks.of(log.sourceId))
   const end = performance.now() + patience
   const lines: Line[] = []
   let size = 0
-  // from the line before on: where that is a piece of a long one, it tells what of the next one is hidden
-  for (const block of blocksAfter(logDb, log, Math.max(after, start) - 1)) {
-    if (block.firstTime > until) break
-    for (const stored of mayContain(block, filter.search) ? readBlock(block) : []) {
-      if (stored.sequence < after) continue
-      const line = shown.of(stored)
-      if (line.sequence > after && passes(line)) {
-        if (lines.length === limit || size >= maxLength)
-          return { lines, next: lines.at(-1)!.sequence }
-        lines.push(line)
-        size += line.text.length
-      }
-      if (!isTurnOver()) continue
-      if (performance.now() > end) return { lines, next: line.sequence }
-      await pause()
+  for await (const found of eachLines(deps, log, filter)) {
+    for (const line of found.lines) {
+      if (lines.length === limit || size >= maxLength)
+        return { lines, next: lines.at(-1)!.sequence }
+      lines.push(line)
+      size += line.text.length
     }
-    await pause()
-    if (performance.now() > end) return { lines, next: Math.max(block.last, after) }
+    if (performance.now() > end) return { lines, next: found.last }
   }
   return { lines, next: null }
 }
@@ -105,27 +125,48 @@ export async function findLines(
 export async function countLines(deps: Reading, log: LogKey, search: string) {
   const end = performance.now() + patience
   let count = 0
-  for await (const lines of eachLines(deps, log, { search, after: 0 })) {
+  for await (const { lines } of eachLines(deps, log, { search, after: 0 })) {
     count += lines.length
     if (performance.now() > end) return null
   }
   return count
 }
 
-/** The lines after that sequence that pass the filter, however many, some at a time. */
+/**
+ * The lines after that sequence that, as they may be shown now, pass the filter, a block at a time: each
+ * is taken apart once. `last` is the sequence up to which was looked. Other work has its turn between.
+ */
 export async function* eachLines(
-  deps: Reading,
+  { logDb, masks }: Reading,
   log: LogKey,
   { after, ...filter }: LogFilter & { after: number },
-) {
-  for (let next: number | null = after; next !== null;) {
-    const found: Awaited<ReturnType<typeof findLines>> = await findLines(deps, log, {
-      ...filter,
-      after: next,
-      ...chunk,
-    })
-    next = found.next
-    if (found.lines.length > 0) yield found.lines
+): AsyncGenerator<{ lines: Line[]; last: number }> {
+  const { search, since, until = Infinity } = filter
+  const start = since === undefined ? 0 : getSequenceBefore(logDb, { ...log, time: since })
+  if (start === null) return
+  const passes = passing(filter)
+  const { mask } = await masks.of(log.sourceId)
+  const shown = new ShownLines(mask)
+  // the line before, if it is a piece of a long one, tells what of the next one is hidden
+  const from = Math.max(after, start) - (mask === noMask ? 0 : 1)
+  let last = after
+  for (const block of blocksAfter(logDb, log, from)) {
+    if (block.firstTime > until) return
+    let lines: Line[] = []
+    for (const stored of mayContain(block, search) ? readBlock(block) : []) {
+      if (stored.sequence < last) continue // the newest block can have grown since it was read
+      const line = shown.of(stored)
+      if (line.sequence > last && passes(line)) lines.push(line)
+      last = Math.max(last, line.sequence)
+      if (lines.length === most) {
+        yield { lines, last }
+        lines = []
+      }
+      if (isTurnOver()) await pause()
+    }
+    last = Math.max(last, block.last)
+    yield { lines, last }
+    await pause()
   }
 }
 

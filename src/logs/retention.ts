@@ -2,11 +2,18 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { repeat } from '../platform/repeat.ts'
-import { getAgeOfLog } from './age-store.ts'
+import {
+  deleteBlocksBefore,
+  deleteSome,
+  getAgeOfLog,
+  getNextLog,
+  getOldestTime,
+  hasSource,
+  listSources,
+  removeLogsOf,
+} from './store.ts'
 import type { Logs } from './logs.ts'
 import { moveSomeRows } from './old-rows-store.ts'
-import { deleteSome, removeLogsOf } from './removal-store.ts'
-import { deleteBlocksBefore, getNextLog, getOldestTime, hasSource, listSources } from './store.ts'
 import type { LogKey } from './store.ts'
 
 const day = 86_400_000

@@ -1,8 +1,8 @@
+import { LogBatch } from './log-batch.ts'
 import type { Line } from './log-line.tsx'
-import { PieceMask } from './mask-pieces.ts'
-import { noMask } from './mask.ts'
+import { noMask, PieceMask } from './mask.ts'
 import type { Mask } from './mask.ts'
-import type { Masks, SourceMask } from './masks.ts'
+import type { Masks } from './masks.ts'
 
 /** Milliseconds by which the clocks of the engine and of Davit may differ. */
 const skew = 60_000
@@ -15,7 +15,7 @@ export class ShownLines {
   readonly #mask: Mask
   readonly #pieces = new PieceMask<Line['stream']>()
 
-  constructor({ mask }: SourceMask) {
+  constructor(mask: Mask) {
     this.#mask = mask
   }
 
@@ -27,14 +27,13 @@ export class ShownLines {
   }
 }
 
-/** The lines of a batch as they may be shown now, where the secrets are others than when it was masked; else null. */
-export async function changedLines(
-  masks: Masks,
-  sourceId: string,
-  { lines, state }: { lines: Line[]; state: string | null },
-): Promise<{ lines: Line[]; state: string } | null> {
-  if (state === masks.stateOf(sourceId)) return null
-  const current = await masks.of(sourceId)
-  const shown = new ShownLines(current)
-  return { lines: lines.map((line) => shown.of(line)), state: current.state }
+/** A batch as it may be shown now: itself unless the secrets are others than when it was masked. */
+export async function shownNow(masks: Masks, sourceId: string, batch: LogBatch) {
+  if (batch.state === masks.stateOf(sourceId)) return batch
+  const { mask, state } = await masks.of(sourceId)
+  const shown = new ShownLines(mask)
+  return new LogBatch(
+    batch.lines.map((line) => shown.of(line)),
+    state,
+  )
 }

@@ -1,8 +1,11 @@
 import { and, asc, desc, eq, gt, gte, inArray, lt, lte, ne, sql } from 'drizzle-orm'
+import type { Placeholder } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
+import { preparedOnce } from '../db/queries.ts'
 import { outputBlocks, outputCursors } from '../db/log-schema.ts'
-import { environments, services } from '../db/schema.ts'
-import { getRowExtent, getRowsAfter, getRowsBefore } from './old-rows-store.ts'
+import { deployments, environments, services } from '../db/schema.ts'
+import { pause } from '../platform/pause.ts'
+import { deleteSomeRows, getRowExtent, getRowsAfter, getRowsBefore } from './old-rows-store.ts'
 
 /** Which log: what the containers of an environment or service wrote, or that of a deployment or job of it. */
 export type LogKey = {
@@ -14,7 +17,6 @@ export type LogKey = {
 
 export type Block = typeof outputBlocks.$inferSelect
 export type Cursor = typeof outputCursors.$inferSelect
-type NewBlock = Omit<Block, 'id'>
 
 /** Whether the environment or service is still there: what comes later for one that is gone is dropped. */
 export const hasSource = (db: Db, sourceId: string) =>
@@ -25,43 +27,27 @@ export const hasSource = (db: Db, sourceId: string) =>
     .get() !== undefined ||
   db.select({ id: services.id }).from(services).where(eq(services.id, sourceId)).get() !== undefined
 
-const isOf = ({ sourceId, logId }: LogKey) =>
+const value = sql.placeholder
+
+const isOf = ({ sourceId, logId }: Record<keyof LogKey, string | Placeholder>) =>
   and(eq(outputBlocks.sourceId, sourceId), eq(outputBlocks.logId, logId))
 
 /** Blocks of which all lines were removed are empty, and have the number of the next line. */
 const hasLines = lte(outputBlocks.first, outputBlocks.last)
 
 export const getNewestBlock = (logDb: LogDb, log: LogKey): Block | undefined =>
-  logDb
-    .select()
-    .from(outputBlocks)
-    .where(isOf(log))
-    .orderBy(desc(outputBlocks.first))
-    .limit(1)
-    .get()
+  prepared(logDb).newest.get(log)
 
 /** The first block with lines after that sequence. */
 export function getBlockAfter(logDb: LogDb, { after, ...log }: LogKey & { after: number }) {
-  const block = logDb
-    .select()
-    .from(outputBlocks)
-    .where(and(isOf(log), gt(outputBlocks.last, after)))
-    .orderBy(asc(outputBlocks.first))
-    .limit(1)
-    .get()
+  const block = prepared(logDb).after.get({ ...log, after })
   const rows = getRowsAfter(logDb, { ...log, after })
   return rows && (!block || rows.first < block.first) ? rows : block
 }
 
 /** The last block with lines before that sequence. */
 export function getBlockBefore(logDb: LogDb, { before, ...log }: LogKey & { before: number }) {
-  const block = logDb
-    .select()
-    .from(outputBlocks)
-    .where(and(isOf(log), lt(outputBlocks.first, before), hasLines))
-    .orderBy(desc(outputBlocks.first))
-    .limit(1)
-    .get()
+  const block = prepared(logDb).before.get({ ...log, before })
   const rows = getRowsBefore(logDb, { ...log, before })
   return rows && (!block || rows.first > block.first) ? rows : block
 }
@@ -103,11 +89,52 @@ export function getExtent(logDb: LogDb, log: LogKey) {
   }
 }
 
-export const insertBlock = (logDb: LogDb, block: NewBlock) =>
-  logDb.insert(outputBlocks).values(block).returning({ id: outputBlocks.id }).get().id
+/** Adds a block, or overwrites the one with that id; returns its id. */
+export const saveBlock = (logDb: LogDb, block: Omit<Block, 'id'> & { id: number | null }): number =>
+  prepared(logDb).save.get(block)!.id
 
-export const replaceBlock = (logDb: LogDb, { id, ...block }: Block) =>
-  logDb.update(outputBlocks).set(block).where(eq(outputBlocks.id, id)).run()
+/** What each batch of lines asks: statements that are made each time fill the memory until it is collected. */
+const prepared = preparedOnce((logDb: LogDb) => {
+  const isOfLog = isOf({ sourceId: value('sourceId'), logId: value('logId') })
+  const { id, first, last } = outputBlocks
+  const blocks = () => logDb.select().from(outputBlocks).$dynamic()
+  return {
+    newest: blocks().where(isOfLog).orderBy(desc(first)).limit(1).prepare(),
+    after: blocks()
+      .where(and(isOfLog, gt(last, value('after'))))
+      .orderBy(asc(first))
+      .limit(1)
+      .prepare(),
+    before: blocks()
+      .where(and(isOfLog, lt(first, value('before')), hasLines))
+      .orderBy(desc(first))
+      .limit(1)
+      .prepare(),
+    save: logDb
+      .insert(outputBlocks)
+      .values({
+        id: value('id'),
+        sourceId: value('sourceId'),
+        logId: value('logId'),
+        first: value('first'),
+        last: value('last'),
+        firstTime: value('firstTime'),
+        lastTime: value('lastTime'),
+        data: value('data'),
+      })
+      .onConflictDoUpdate({
+        target: id,
+        set: {
+          last: sql`excluded.last`,
+          firstTime: sql`excluded.first_time`,
+          lastTime: sql`excluded.last_time`,
+          data: sql`excluded.data`,
+        },
+      })
+      .returning({ id })
+      .prepare(),
+  }
+})
 
 /** Removes the oldest block, but never the newest; answers the bytes that went, null when none did. */
 export function deleteOldestBlock(logDb: LogDb, log: LogKey): number | null {
@@ -198,3 +225,59 @@ export const saveCursor = (logDb: LogDb, cursor: Cursor) =>
 
 export const deleteCursors = (logDb: LogDb, containerIds: string[]) =>
   logDb.delete(outputCursors).where(inArray(outputCursors.containerId, containerIds)).run()
+
+/** Blocks that are removed before other work has its turn. */
+const atOnce = 50
+
+/** Removes some of a log, or of all logs of an environment or service; false when there is no more. */
+export function deleteSome(logDb: LogDb, { sourceId, logId }: Partial<LogKey>) {
+  const some = logDb
+    .select({ id: outputBlocks.id })
+    .from(outputBlocks)
+    .where(
+      and(
+        sourceId === undefined ? undefined : eq(outputBlocks.sourceId, sourceId),
+        logId === undefined ? undefined : eq(outputBlocks.logId, logId),
+      ),
+    )
+    .limit(atOnce)
+  const gone = logDb
+    .delete(outputBlocks)
+    .where(inArray(outputBlocks.id, some))
+    .returning({ id: outputBlocks.id })
+    .all()
+  return gone.length > 0 || (logId !== undefined && deleteSomeRows(logDb, logId))
+}
+
+/** Removes all logs of an environment or service, and how far its containers have been read. */
+export async function removeLogsOf(logDb: LogDb, sourceId: string) {
+  while (deleteSome(logDb, { sourceId })) await pause()
+  logDb.delete(outputCursors).where(eq(outputCursors.sourceId, sourceId)).run()
+}
+
+/**
+ * Since when a deployment has a log, and whether it is among the newest of its environment; undefined
+ * when there is no such deployment.
+ */
+export function getAgeOfLog(db: Db, { id, newest }: { id: string; newest: number }) {
+  const found = db
+    .select({
+      environmentId: deployments.environmentId,
+      status: deployments.status,
+      createdAt: deployments.createdAt,
+      finishedAt: deployments.finishedAt,
+    })
+    .from(deployments)
+    .where(eq(deployments.id, id))
+    .get()
+  if (!found) return
+  const { environmentId, status, createdAt, finishedAt } = found
+  const later = db
+    .select({ id: deployments.id })
+    .from(deployments)
+    .where(and(eq(deployments.environmentId, environmentId), gt(deployments.id, id)))
+    .limit(1)
+    .offset(newest - 1)
+    .get()
+  return { createdAt, finishedAt, isAmongNewest: !later || status === 'running' }
+}

@@ -1,12 +1,11 @@
 import type { Db, LogDb } from '../db/index.ts'
 import type { Job } from '../jobs/store.ts'
-import { getJob, listJobIds } from '../jobs/store.ts'
+import { getJob, getJobOf } from '../jobs/store.ts'
 import type { Hub } from '../live/hub.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Masks } from '../logs/masks.ts'
-import { deleteSome } from '../logs/removal-store.ts'
-import { listJobLogs } from '../logs/store.ts'
+import { deleteSome, listJobLogs } from '../logs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import type { ServiceEvent } from './state.ts'
 import type { PullProgress } from './progress.ts'
@@ -78,7 +77,7 @@ export const statusesOf = ({ db }: { db: Db }, { logId }: LogKey) => ({
  * one; empty where there was none.
  */
 export function lastLogOf({ db, logDb }: { db: Db; logDb: LogDb }, { id }: { id: string }): LogKey {
-  const [job] = listJobIds(db, { subjectIds: [id] })
-  if (job) return { sourceId: id, logId: job }
+  const job = getJobOf(db, id)
+  if (job) return { sourceId: id, logId: job.id }
   return listJobLogs(logDb, id)[0] ?? { sourceId: id, logId: 'none' }
 }

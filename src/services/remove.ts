@@ -1,4 +1,4 @@
-import { removeLogsOf } from '../logs/removal-store.ts'
+import { removeLogsOf } from '../logs/store.ts'
 import type { LogDb } from '../db/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { removeAlone, removeFromEngine } from '../runtime/remove.ts'

@@ -83,3 +83,18 @@ test('a container that has written nothing yet is followed from its first line o
   collect(t)
   expect(textsOf(await stream.until(isLine('first')))).toEqual(['first'])
 })
+
+test('many who watch a container cost the engine a look at it or two, not one each', async () => {
+  const t = testApp({ DAVIT_STREAMS_PER_USER: '60' })
+  const ada = t.logIn('ada@example.com')
+  const { id } = await aRunning(t, ada, 'sleep 99')
+  const { inspectContainer } = t.docker
+  let looks = 0
+  t.faults.inspectContainer = (...asked) => {
+    looks++
+    return inspectContainer(...asked)
+  }
+  const viewers = await Promise.all(Array.from({ length: 50 }, () => followLog(ada, id)))
+  await Promise.all(viewers.map((viewer) => viewer.until(isEvent('state', 'running'))))
+  expect(looks).toBeLessThan(10)
+})

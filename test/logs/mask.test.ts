@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { keptTexts, LineAssembler } from '../../src/logs/assemble.ts'
-import { masking, SecretSet } from '../../src/logs/mask.ts'
-import { PieceMask } from '../../src/logs/mask-pieces.ts'
+import { masking, PieceMask, SecretSet } from '../../src/logs/mask.ts'
 
 const secret = 'p@ss w/rd+ü"\\x'
 const long = 'k'.repeat(20) + crypto.randomUUID().repeat(4)

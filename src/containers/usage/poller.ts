@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogDb } from '../../db/index.ts'
-import type { ContainerUsage, Docker, EngineFeed, StatsReading } from '../../docker/index.ts'
-import { resync, usageBetween } from '../../docker/index.ts'
+import type { ContainerUsage, Docker, StatsReading } from '../../docker/index.ts'
+import { usageBetween } from '../../docker/index.ts'
+import { SharedSource } from '../../live/shared-source.ts'
 import { report } from '../../platform/journal.ts'
-import { Hub } from '../../live/hub.ts'
+import type { ContainerStates, Seen } from '../container-states.ts'
 import { UsageEvent } from './event.tsx'
 import { HistoryNews } from './sample-history.ts'
 import { restingState } from './shown.ts'
@@ -17,15 +18,12 @@ const telling = { least: 200, most: 15_000 }
 
 export type Measured = { reading: StatsReading; usage: ContainerUsage | null }
 
-type PollDeps = { docker: Docker; feed: EngineFeed; logDb: LogDb }
-
-type Watch = { viewers: number; last?: UsageEvent; abort: AbortController }
+type PollDeps = { docker: Docker; states: ContainerStates; logDb: LogDb }
 
 /** Asks the engine what a container uses while someone watches it, once for all who do. */
 export class UsagePoller {
   readonly #deps: PollDeps
-  readonly #watches = new Map<string, Watch>()
-  readonly #events = new Hub<UsageEvent>()
+  readonly #watched = new SharedSource<UsageEvent>((id, signal) => this.#watch(id, signal))
   readonly #interval: number
   #measured = new Map<string, Measured>()
 
@@ -36,7 +34,7 @@ export class UsagePoller {
 
   /** Containers that are watched. */
   get size() {
-    return this.#watches.size
+    return this.#watched.size
   }
 
   /** What a running container used when it was last looked at; null before that. */
@@ -47,50 +45,30 @@ export class UsagePoller {
 
   /** Takes what was measured of every container that runs; what is watched is known better. */
   remember(measured: Map<string, Measured>) {
-    const watched = [...this.#measured].filter(([id]) => this.#watches.has(id))
+    const watched = [...this.#measured].filter(([id]) => this.#watched.isOpen(id))
     this.#measured = new Map([...measured, ...watched])
   }
 
   /** Watches until the signal; ends when the container is gone. */
   follow(id: string, signal: AbortSignal): AsyncIterable<UsageEvent> {
-    const watch = this.#watches.get(id) ?? this.#begin(id)
-    watch.viewers++
-    // not at the end of the iteration: who stops reading never comes to it
-    signal.addEventListener('abort', () => this.#leave(id, watch), { once: true })
-    return untilRemoved(this.#events.newest(id, signal, watch.last))
+    return untilRemoved(this.#watched.follow(id, signal))
   }
 
-  #begin(id: string) {
-    const watch: Watch = { viewers: 0, abort: new AbortController() }
-    this.#watches.set(id, watch)
-    void this.#watch(id, watch)
-    return watch
-  }
-
-  #leave(id: string, watch: Watch) {
-    watch.viewers--
-    if (watch.viewers > 0) return
-    this.#watches.delete(id)
-    watch.abort.abort()
-  }
-
-  async #watch(id: string, watch: Watch) {
-    const { signal } = watch.abort
+  async *#watch(id: string, signal: AbortSignal): AsyncGenerator<UsageEvent> {
     const news = new HistoryNews(this.#deps.logDb, id)
     let isAway = false
     while (!signal.aborted) {
       const pause = sleep(this.#interval, undefined, { signal }).catch(() => {})
       try {
         const usage = await this.#poll(id, signal)
-        if (usage)
-          this.#tell(id, watch, new UsageEvent({ state: 'running', ...usage }, news.read()))
-        else if (!(await this.#rest(id, watch))) return
+        if (usage) yield new UsageEvent({ state: 'running', ...usage }, news.read())
+        else if (yield* this.#rest(id, signal)) return
         isAway = false
       } catch (error) {
         if (signal.aborted) return
         if (!isAway) {
           report('the use of a container was not read', error, { id })
-          this.#tell(id, watch, new UsageEvent({ state: 'unknown', time: new Date() }))
+          yield new UsageEvent({ state: 'unknown', time: new Date() })
         }
         isAway = true
       }
@@ -113,27 +91,18 @@ export class UsagePoller {
     return this.latest(id)
   }
 
-  /** Says how it is until it runs again; false when it is gone. */
-  async #rest(id: string, watch: Watch) {
-    const { signal } = watch.abort
-    const { docker, feed } = this.#deps
+  /** Says how it is until it runs again; true when it is gone. */
+  async *#rest(id: string, signal: AbortSignal) {
     this.#measured.delete(id)
     let told: string | undefined
-    for await (const event of feed.listen(signal)) {
-      if (event !== resync && event.id !== id) continue
-      const container = await docker.inspectContainer(id, { signal })
-      const state = container ? restingState(container.state) : 'removed'
-      if (!state) return true
-      if (state !== told) this.#tell(id, watch, new UsageEvent({ state, time: new Date() }))
-      if (!container) return false
+    for await (const seen of this.#deps.states.follow(id, signal)) {
+      const state = stateOf(seen)
+      if (!state) return false
+      if (state !== told) yield new UsageEvent({ state, time: new Date() })
+      if (state === 'removed') return true
       told = state
     }
     return true
-  }
-
-  #tell(id: string, watch: Watch, event: UsageEvent) {
-    watch.last = event
-    this.#events.publish(id, event)
   }
 }
 
@@ -142,6 +111,11 @@ async function* untilRemoved(events: AsyncIterable<UsageEvent>) {
     yield event
     if (event.shown.state === 'removed') return
   }
+}
+
+function stateOf(seen: Seen) {
+  if (seen === 'away') return 'unknown'
+  return seen ? restingState(seen.state) : 'removed'
 }
 
 /** Counters begin anew when the container does. */

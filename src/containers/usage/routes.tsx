@@ -7,15 +7,21 @@ import { show } from '../../web/respond.tsx'
 import { sse } from '../../web/sse.ts'
 import type { Streams } from '../../web/streams.ts'
 import { userOf } from '../../web/user-of.ts'
+import type { ContainerStates } from '../container-states.ts'
 import { findContainer } from '../find.ts'
 import type { FindDeps } from '../find.ts'
 import { containerPath } from '../row.ts'
-import { usageQuery } from './forms.ts'
+import { usageQuery } from './sample-history.ts'
 import { statsJson } from './shown.ts'
 import { StatsHistory, statsOf, StatsPanel } from './panel.tsx'
 import type { UsagePoller } from './poller.ts'
 
-type RouteDeps = FindDeps & { logDb: LogDb; usage: UsagePoller; streams: Streams }
+type RouteDeps = FindDeps & {
+  logDb: LogDb
+  states: ContainerStates
+  usage: UsagePoller
+  streams: Streams
+}
 
 /** What a container uses: live, and over the last hour, day or week. */
 export const statsRoutes = (deps: RouteDeps) => {
@@ -55,7 +61,8 @@ export const statsRoutes = (deps: RouteDeps) => {
 
   async function find(c: Context) {
     const id = c.req.param('id')!
-    const found = await findContainer(deps, { id, user: userOf(c), signal: c.req.raw.signal })
+    const look = () => deps.states.look(id)
+    const found = await findContainer(deps, { id, user: userOf(c), look })
     return found.container
   }
 }

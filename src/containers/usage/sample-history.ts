@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { LogDb } from '../../db/index.ts'
 import { getLastSampleTime, listSamples, spans } from './sample-store.ts'
 import type { Sample } from './sample-store.ts'
@@ -10,6 +11,10 @@ export const ranges = {
 }
 
 export type Range = keyof typeof ranges
+
+export const usageQuery = z.object({
+  range: z.enum(Object.keys(ranges) as Range[], 'must be hour, day or week.').default('hour'),
+})
 
 /** What a container used, from after `from` to `until`, in seconds since 1970. */
 export type History = {

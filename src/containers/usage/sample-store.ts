@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, lte, max, sql } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, gt, lte, max, sql } from 'drizzle-orm'
 import type { LogDb } from '../../db/index.ts'
 import { samples } from '../../db/log-schema.ts'
 
@@ -82,6 +82,8 @@ export function deleteOldSamples(logDb: LogDb, now: number) {
       .run()
 }
 
+const { containerId: _, span: __, ...shown } = getTableColumns(samples)
+
 /** Of one container, oldest first. */
 export const listSamples = (
   logDb: LogDb,
@@ -96,16 +98,7 @@ export const listSamples = (
   },
 ): Sample[] =>
   logDb
-    .select({
-      time: samples.time,
-      cpu: samples.cpu,
-      memory: samples.memory,
-      received: samples.received,
-      sent: samples.sent,
-      read: samples.read,
-      written: samples.written,
-      pids: samples.pids,
-    })
+    .select(shown)
     .from(samples)
     .where(
       and(

@@ -1,0 +1,54 @@
+import type { Container, Docker, EngineFeed } from '../docker/index.ts'
+import { resync } from '../docker/index.ts'
+import { SharedSource } from '../live/shared-source.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
+
+/** A container as the engine shows it: null when it is gone, `away` while the engine can't be asked. */
+export type Seen = Container | null | 'away'
+
+/** Looks at containers that are watched, once for all who watch the same one. */
+export class ContainerStates {
+  readonly #docker: Docker
+  readonly #followed: SharedSource<Seen>
+  readonly #asked = new Map<string, Promise<Container | null>>()
+
+  constructor({ docker, feed }: { docker: Docker; feed: EngineFeed }) {
+    this.#docker = docker
+    this.#followed = new SharedSource((id, signal) => looks({ docker, feed }, id, signal))
+  }
+
+  /** As it is now, and after each change; null is the last. */
+  follow(id: string, signal: AbortSignal): AsyncIterable<Seen> {
+    return this.#followed.follow(id, signal)
+  }
+
+  /** As it was last seen where someone follows it; else asked once for all who ask meanwhile. */
+  look(id: string): Promise<Container | null> {
+    const seen = this.#followed.latest(id)
+    if (seen && seen !== 'away') return Promise.resolve(seen)
+    const asked =
+      this.#asked.get(id) ?? this.#docker.inspectContainer(id).finally(() => this.#asked.delete(id))
+    this.#asked.set(id, asked)
+    return asked
+  }
+}
+
+async function* looks(
+  { docker, feed }: { docker: Docker; feed: EngineFeed },
+  id: string,
+  signal: AbortSignal,
+): AsyncGenerator<Seen> {
+  for await (const event of feed.listen(signal)) {
+    if (event !== resync && event.id !== id) continue
+    try {
+      const found = await docker.inspectContainer(id, { signal })
+      yield found
+      if (!found) return
+    } catch (error) {
+      if (signal.aborted) return
+      if (!(error instanceof Failure)) report('a container was not looked at', error, { id })
+      yield 'away'
+    }
+  }
+}
