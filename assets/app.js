@@ -57,11 +57,8 @@ document.addEventListener('click', ({ target }) => {
 })
 
 async function copyFrom(button) {
-  const { copyText } = await import('./log-marks.js')
-  await copyText(button.dataset.copy)
-  button.textContent = 'Copied'
-  announcer.textContent = 'Copied.'
-  setTimeout(() => (button.textContent = 'Copy'), 1500)
+  const { copied } = await import('./log-marks.js')
+  await copied(button.dataset.copy, button, 'Copied.')
 }
 
 /** What had the focus before the first of the dialogs that replace each other opened. */

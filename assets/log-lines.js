@@ -21,6 +21,13 @@ export class LogLines {
     this.#changed = changed
   }
 
+  /** Begins with what the server drew. */
+  takeOver(list) {
+    for (const row of list.children) this.set(Number(row.dataset.seq), row.outerHTML)
+    this.first = Number(list.dataset.first)
+    this.last = Number(list.dataset.last)
+  }
+
   get(sequence) {
     return this.#pages.get(pageOf(sequence))?.[(sequence - 1) % pageSize]
   }

@@ -48,11 +48,6 @@ export class LogSearch {
     })
   }
 
-  focus() {
-    this.#input.focus()
-    this.#input.select()
-  }
-
   /** Finds all lines with this text and goes to the first. */
   async search(text) {
     this.#input.value = text

@@ -1,9 +1,9 @@
 /** Shows the times of rows as the clock of the reader does; the server writes them in UTC. */
 export function showLocalTimes(row) {
   for (const time of row.querySelectorAll('time')) {
-    const at = new Date(time.dateTime)
-    time.textContent = localTime(at)
-    time.title = time.dateTime
+    const written = time.dateTime || `${time.textContent.replace(' ', 'T')}Z`
+    time.textContent = localTime(new Date(written))
+    time.title = written
   }
 }
 

@@ -1,12 +1,11 @@
 import { raw } from 'hono/html'
+import { LogFrame, LogTool } from '../logs/viewer.tsx'
 import { Failure } from '../platform/errors.ts'
-import { assetPath } from '../web/static.ts'
 import type { Found, Place } from './find.ts'
 import { lineHtml } from './log-line.ts'
 import type { Line } from './log-line.ts'
 import { sourceOf } from './log-source.ts'
 import type { LogDeps } from './log-source.ts'
-import { LogTools } from './log-tools.tsx'
 import { containerPath } from './row.ts'
 
 /** What the page itself carries; the viewer goes on from it. */
@@ -46,33 +45,63 @@ function keptPath(place: Place) {
 }
 
 /** What a container wrote last, and writes. */
-export const ContainerLogPanel = ({ log }: { log: ContainerLog }) => (
-  <section class="log container-log" aria-labelledby="log-heading" {...viewerOf(log)}>
-    <h2 id="log-heading">Log</h2>
-    {log.problem ? <p>{log.problem}</p> : <Reach kept={log.kept} />}
-    {!log.problem && (
-      <>
-        <LogTools download={`${logPath(log)}?download=1`} />
-        <div
-          class="log-scroller"
-          role="log"
-          aria-live="off"
-          aria-labelledby="log-heading"
-          tabindex={0}
-        >
-          {log.lines.length > 0 && (
-            <p class="log-note">The last {log.lines.length} lines, times in UTC.</p>
-          )}
-          <div class="log-lines">{raw(log.lines.map((line) => lineHtml(line)).join(''))}</div>
-        </div>
-        <script type="module" src={assetPath('container-log.js')} />
-      </>
-    )}
-  </section>
-)
+export const ContainerLogPanel = ({ log }: { log: ContainerLog }) => {
+  if (log.problem)
+    return (
+      <section class="log" aria-labelledby="log-heading">
+        <h2 id="log-heading">Log</h2>
+        <p>{log.problem}</p>
+      </section>
+    )
+  const count = log.lines.length
+  return (
+    <LogFrame
+      class="log container-log"
+      path={`${containerPath(log)}/logs`}
+      data-tail={log.lines.at(-1)?.id ?? ''}
+      heading="Log"
+      note={count > 0 ? `The last ${count} lines, times in UTC.` : null}
+      rows={<div class="log-lines">{raw(log.lines.map((line) => lineHtml(line)).join(''))}</div>}
+      search="Only lines with…"
+      choices={<Choices />}
+      buttons={
+        <LogTool name="copy" data-scripted hidden>
+          Copy
+        </LogTool>
+      }
+    >
+      <Reach kept={log.kept} />
+    </LogFrame>
+  )
+}
 
-const viewerOf = (log: ContainerLog) =>
-  log.problem ? {} : { 'data-container-log': logPath(log), 'data-last': log.lines.at(-1)?.id ?? '' }
+const Choices = () => (
+  <div class="log-choices" data-scripted hidden>
+    <label class="visually-hidden" for="log-since">
+      From
+    </label>
+    <select id="log-since" class="select">
+      <option value="">Last lines</option>
+      <option value="10m">10 minutes</option>
+      <option value="1h">1 hour</option>
+      <option value="1d">1 day</option>
+      <option value="time">From a time…</option>
+    </select>
+    <input
+      id="log-from"
+      class="input"
+      type="datetime-local"
+      step="1"
+      aria-label="From this time"
+      hidden
+    />
+    {['stdout', 'stderr', 'Times'].map((label) => (
+      <LogTool name={label.toLowerCase()} class="btn log-toggle" aria-pressed="true">
+        {label}
+      </LogTool>
+    ))}
+  </div>
+)
 
 /** The engine's own log is not complete: it skips lines when its files rotate under a burst. */
 const Reach = ({ kept }: { kept: string | null }) => (
@@ -87,5 +116,3 @@ const Reach = ({ kept }: { kept: string | null }) => (
     )}
   </p>
 )
-
-const logPath = ({ id }: ContainerLog) => `${containerPath({ id })}/logs`

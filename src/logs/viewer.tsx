@@ -1,69 +1,173 @@
-import type { Child } from 'hono/jsx'
 import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
+import type { JSX } from 'hono/jsx/jsx-runtime'
 import { assetPath } from '../web/static.ts'
 import { lineHtml } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
-import { LogToolbar } from './log-toolbar.tsx'
 
-/** A log as it is written, with what can be done with it. Its script draws the lines in view, and asks for others. */
-export const LogViewer = ({
-  path,
-  heading,
-  extent: { first, last },
-  lines,
-  note,
-  stream,
-  endsWithDone = false,
-  hasTimes = false,
-  children,
-}: {
+type Shown = {
   /** Where its lines are. */
   path: string
   heading: Child
+  /** What there is to say about the lines that are shown, if anything. */
+  note: string | null
+  /** What stands above it. */
+  children?: Child
+}
+
+/** A log as it is written, each line with its number, by which it can be found and linked to. */
+export const LogViewer = ({
+  extent: { first, last },
+  lines,
+  stream,
+  endsWithDone = false,
+  hasTimes = false,
+  ...shown
+}: Shown & {
   /** Sequences of the first and the last line there is. */
   extent: { first: number; last: number }
   /** The last ones, for a reader without scripts and for the viewer to begin with. */
   lines: Line[]
-  /** What there is to say about those, if anything. */
-  note: string | null
   /** Where it is followed; null when nothing more comes. */
   stream: string | null
   /** Whether the stream has an end, which it tells. */
   endsWithDone?: boolean
   /** Whether its rows show times, and not numbers. */
   hasTimes?: boolean
-  /** What stands above it. */
-  children?: Child
 }) => (
-  <>
-    <section class={hasTimes ? 'log kept' : 'log'} data-log={path} aria-labelledby="log-heading">
-      <h2 id="log-heading">{heading}</h2>
-      {children}
-      <LogToolbar download={`${path}?download=1`} />
-      {hasTimes && <ol class="log-hits" aria-label="Lines found" hidden />}
-      <div
-        class="log-scroller"
-        role="log"
-        aria-live="off"
-        aria-labelledby="log-heading"
-        tabindex={0}
-      >
-        {note && <p class="log-note">{note}</p>}
-        <div class="log-lines" data-first={first} data-last={last}>
-          {raw(lines.map(lineHtml).join(''))}
-        </div>
+  <LogFrame
+    {...shown}
+    class={hasTimes ? 'log kept' : 'log'}
+    rows={
+      <div class="log-lines" data-first={first} data-last={last}>
+        {raw(lines.map(lineHtml).join(''))}
       </div>
-      {stream && (
-        <div
-          id="log-stream"
-          hidden
-          hx-sse:connect={`${stream}?after=${last}`}
-          {...(endsWithDone && { 'hx-sse:close': 'done' })}
-          hx-trigger="connect"
-          hx-swap="none"
+    }
+    search="Search the log"
+    found={
+      <>
+        <output id="log-matches" class="log-matches" for="log-query" />
+        <LogTool name="previous" aria-label="Previous match" disabled>
+          ↑
+        </LogTool>
+        <LogTool name="next" aria-label="Next match" disabled>
+          ↓
+        </LogTool>
+      </>
+    }
+    buttons={
+      <>
+        <LogTool name="error" data-scripted hidden>
+          First error
+        </LogTool>
+        <LogTool name="copy" data-scripted hidden disabled>
+          Copy link
+        </LogTool>
+      </>
+    }
+    hits={hasTimes && <ol class="log-hits" aria-label="Lines found" hidden />}
+  >
+    {shown.children}
+    {stream && (
+      <div
+        id="log-stream"
+        hidden
+        hx-sse:connect={`${stream}?after=${last}`}
+        {...(endsWithDone && { 'hx-sse:close': 'done' })}
+        hx-trigger="connect"
+        hx-swap="none"
+      />
+    )}
+  </LogFrame>
+)
+
+/** A log with its tools, which log-view.js wakes up; it draws the rows in view, and asks for others. */
+export const LogFrame = ({
+  path,
+  heading,
+  note,
+  children,
+  rows,
+  search,
+  found,
+  choices,
+  buttons,
+  hits,
+  ...attributes
+}: Shown & {
+  class: string
+  'data-tail'?: string
+  rows: Child
+  /** What the field for a search says. */
+  search: string
+  found?: Child
+  choices?: Child
+  buttons: Child
+  hits?: Child
+}) => (
+  <section {...attributes} data-log={path} aria-labelledby="log-heading">
+    <h2 id="log-heading">{heading}</h2>
+    {children}
+    <div class="log-toolbar">
+      <div class="log-search" data-scripted hidden>
+        <label class="visually-hidden" for="log-query">
+          {search}
+        </label>
+        <input
+          id="log-query"
+          class="input"
+          type="search"
+          placeholder={search}
+          autocomplete="off"
+          spellcheck={false}
+          maxlength={200}
+          aria-describedby={found && 'log-matches'}
+          aria-keyshortcuts="/"
         />
-      )}
-    </section>
+        {found}
+      </div>
+      {choices}
+      <p class="log-state" data-log-state />
+      <div class="log-buttons">
+        <LogTool name="follow" data-scripted hidden>
+          Follow
+        </LogTool>
+        {buttons}
+        <a
+          class="btn"
+          data-variant="outline"
+          data-size="sm"
+          href={`${path}?download=1`}
+          download
+          data-log-download
+        >
+          Download
+        </a>
+      </div>
+    </div>
+    {hits}
+    <div class="log-scroller" role="log" aria-live="off" aria-labelledby="log-heading" tabindex={0}>
+      {note && <p class="log-note">{note}</p>}
+      {rows}
+    </div>
     <script type="module" src={assetPath('log-view.js')} />
-  </>
+  </section>
+)
+
+/** A small button for a log, which its viewer finds as `data-log-` and the name. */
+export const LogTool = ({
+  name,
+  children,
+  ...attributes
+}: JSX.IntrinsicElements['button'] & { name: string }) => (
+  <button
+    type="button"
+    class="btn"
+    data-variant="outline"
+    data-size="sm"
+    {...{ [`data-log-${name}`]: true }}
+    {...attributes}
+  >
+    {children}
+  </button>
 )

@@ -5,7 +5,7 @@ const waits = { first: 500, longest: 10_000 }
  * The event stream of a log, kept going: after a break it goes on behind the last line that it has. It
  * reads no faster than lines are taken, and makes no event of the browser's for each.
  */
-export class ContainerLogStream {
+export class LogTailStream {
   #path
   #takeLine
   #tell
