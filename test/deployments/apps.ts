@@ -113,6 +113,9 @@ export async function finished(client: TestClient, deployment: Key) {
 export const cancel = (client: TestClient, deployment: Key) =>
   client.post(`${pathOf(deployment)}/cancel`)
 
+export const rollBack = (client: TestClient, deployment: Key) =>
+  client.post(`${pathOf(deployment)}/rollback`)
+
 /** The text of every line of the log. */
 export async function logOf(client: TestClient, deployment: Key) {
   const { json } = await client.get(`${pathOf(deployment)}/logs?limit=10000`)

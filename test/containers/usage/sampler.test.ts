@@ -115,11 +115,11 @@ test('the longer spans are the averages of all that was measured in them', async
 test('each span is kept a little longer than it is shown, and nothing beyond', async () => {
   const t = testApp()
   const time = lapse(t)
-  await time.run(26 * hour)
+  await time.run(26 * hour, 20)
   const counts = () => [10, 60, 600].map((span) => ofSpan(rows(t, 'made-up'), span).length)
-  expect(counts()).toEqual([420, 1500, 156])
+  expect(counts()).toEqual([210, 1500, 156])
   for (const [range, length] of [
-    ['hour', 360],
+    ['hour', 180],
     ['day', 1440],
     ['week', 156],
   ] as const) {
