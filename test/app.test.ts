@@ -137,8 +137,12 @@ test('a body that is no JSON is a bad request, and one that is no object is refu
     '{"a":'.repeat(100_000),
   ])
     expect((await send(body)).status, body.slice(0, 20)).toBe(400)
-  for (const body of ['[]', '7', '"x"', 'null', 'true', `${'['.repeat(1000)}${']'.repeat(1000)}`])
-    expect((await send(body)).status, body.slice(0, 20)).toBe(422)
+  for (const body of ['[]', '7', '"x"', 'null', 'true', `${'['.repeat(1000)}${']'.repeat(1000)}`]) {
+    const refused = await send(body)
+    expect(refused.status, body.slice(0, 20)).toBe(422)
+    const errors = [{ field: '', message: 'The body must be a JSON object.' }]
+    expect(await refused.json()).toMatchObject({ errors })
+  }
   for (const type of ['text/plain', 'application/xml', 'application/jsonx', 'image/png', ''])
     expect((await send(JSON.stringify(valid), type)).status, type).toBe(415)
   expect((await send('', 'application/json')).status).toBe(422)

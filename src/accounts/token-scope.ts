@@ -30,15 +30,21 @@ export const checkScope = factory.createMiddleware(async function checkTokenScop
   await next()
 })
 
-/** Throws unless the token's scopes give this route, which is named by its pattern. */
-export function refuseUngiven(
-  { scopes }: Pick<ApiToken, 'scopes'>,
-  { method, path }: { method: string; path: string },
-) {
+/** The route by its pattern. */
+type Route = { method: string; path: string }
+
+/** The least scope of a token that may do this; null where none may. */
+export function neededScope({ method, path }: Route): Scope | null {
   const isRead = method === 'GET'
-  if (path.startsWith('/auth/') || (!isRead && isPersonal(path)))
+  if (path.startsWith('/auth/') || (!isRead && isPersonal(path))) return null
+  return isRead ? 'read' : deployRoutes.includes(`${method} ${path}`) ? 'deploy' : 'write'
+}
+
+/** Throws unless the token's scopes give this route. */
+export function refuseUngiven({ scopes }: Pick<ApiToken, 'scopes'>, route: Route) {
+  const needed = neededScope(route)
+  if (!needed)
     throw new AppError('forbidden', 'No API token may do this, whatever its scopes. Log in first.')
-  const needed = isRead ? 'read' : deployRoutes.includes(`${method} ${path}`) ? 'deploy' : 'write'
   if (scopes.some((scope) => ranks[scope] >= ranks[needed])) return
   throw new AppError(
     'forbidden',

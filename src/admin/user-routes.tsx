@@ -62,8 +62,8 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
         json: () => ({ ...belongings, heirs }),
       })
     })
-    .delete('/settings/users/:id', requireAdmin, async (c) => {
-      const { belongings, heirId, volumes } = await bodyOrQuery(c, userRemovalForm)
+    .delete('/settings/users/:id', requireAdmin, bodyOrQuery(userRemovalForm), async (c) => {
+      const { belongings, heirId, volumes } = c.var.input
       if (belongings === 'delete') return deleteAll(c, { volumes: volumes ?? false })
       return handOn(c, { heirId: heirId ?? userOf(c).id })
     })

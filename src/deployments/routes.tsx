@@ -141,9 +141,13 @@ export const deploymentRoutes = (
         cancelDeployment(deps, { deployment, by }),
       )
       audit(c, 'deployment.cancelled', about(deployment, project))
-      if (!ended) c.status(202)
+      const to = deploymentPath(deployment)
+      if (!ended) {
+        c.status(202)
+        c.header('Location', to)
+      }
       return moveOn(c, {
-        to: deploymentPath(deployment),
+        to,
         json: () => deploymentJson(own(c).deployment),
       })
     })

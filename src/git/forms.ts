@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { canonicalHost, refusedHost } from '../platform/hosts.ts'
-import { line } from '../web/fields.ts'
+import { flag, line } from '../web/fields.ts'
 import { providers } from './providers/registry.ts'
 
 /** `owner/name`, or at GitLab a path of groups before the name. */
@@ -19,6 +19,12 @@ export const branchesQuery = z.object({
   sourceId: line('the id of a git source', { max: 100 }).optional(),
   repository: repositoryName.optional(),
   repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
+})
+
+/** Either one removes a source that projects use. */
+export const sourceRemovalQuery = z.object({
+  confirm: flag().optional(),
+  force: flag().optional(),
 })
 
 /** What a source is made of; where the provider is may be left out where there is but one place. */

@@ -8,11 +8,12 @@ import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
+import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import { userOf } from '../web/user-of.ts'
 import { addSource } from './add-source.ts'
-import { sourceForm } from './forms.ts'
+import { sourceForm, sourceRemovalQuery } from './forms.ts'
 import type { TokenOwner } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
 import { accessTo } from './source-access.ts'
@@ -62,11 +63,11 @@ export const gitSourceRoutes = (deps: SourceDeps) => {
       const access = accessTo(deps, { source, signal: c.req.raw.signal })
       return show(c, checked(c, source, await providers[source.provider].whoIs(access)))
     })
-    .delete('/settings/git/:id', (c) => {
+    .delete('/settings/git/:id', query(sourceRemovalQuery), (c) => {
       const source = own(c)
       const used = listProjectsOfSource(db, source.id)
-      const { confirm, force } = c.req.query()
-      if (used.length > 0 && confirm !== '1' && force !== '1') {
+      const { confirm, force } = c.req.valid('query')
+      if (used.length > 0 && !confirm && !force) {
         if (clientOf(c) === 'program') throw inUse(source, used)
         const page = () => <RemoveSourceModal source={source} projects={used} />
         return show(c, { title: `Remove ${source.name}`, page }, 409)

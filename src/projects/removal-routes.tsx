@@ -4,7 +4,7 @@ import { factory } from '../web/factory.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { removalForm } from './forms.ts'
-import { aboutProject, ownKey } from './own-project.ts'
+import { aboutProject, ownKey, ownProject } from './own-project.ts'
 import { answerRemoval, RemovalModal } from './removal.tsx'
 import { removeProject } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
@@ -32,11 +32,10 @@ export const removalRoutes = (deps: RemovalDeps) => {
         json: () => ({ volumes }),
       })
     })
-    .delete('/projects/:id', async (c) => {
+    .delete('/projects/:id', ownProject(deps), bodyOrQuery(removalForm), async (c) => {
       const project = findProject(deps.db, ownKey(c))
       const { id, name } = project
-      const asked = await bodyOrQuery(c, removalForm)
-      const volumes = asked.volumes ?? project.deletingVolumes
+      const volumes = c.var.input.volumes ?? project.deletingVolumes
       await refuseWithoutEngine(deps)
       deps.db.transaction(() => {
         const deletingAt = project.deletingAt ?? new Date()

@@ -172,11 +172,10 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
         json: () => ({ volumes }),
       })
     })
-    .delete(servicePattern, async (c) => {
+    .delete(servicePattern, checkOwner(deps), bodyOrQuery(removalForm), async (c) => {
       const service = ownService(deps, c)
       const { id, name } = service
-      const asked = await bodyOrQuery(c, removalForm)
-      const volumes = asked.volumes ?? service.deletingVolumes
+      const volumes = c.var.input.volumes ?? service.deletingVolumes
       await refuseWithoutEngine(deps)
       db.transaction(() => {
         const deletingAt = service.deletingAt ?? new Date()

@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { AppError } from '../platform/errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 import { fieldsOf, mediaType } from './form-fields.ts'
 
 /** A submitted body under its JSON names, and the raw texts of a form for drawing it again. */
@@ -49,7 +49,7 @@ async function readJson(c: Context) {
   const data = text === '' ? {} : parseJson(text)
   if (typeof data === 'object' && data !== null && !Array.isArray(data))
     return data as Record<string, unknown>
-  throw new AppError('invalid', 'The body must be a JSON object.')
+  throw invalidField('', 'The body must be a JSON object.')
 }
 
 function parseJson(text: string): unknown {

@@ -69,6 +69,7 @@ export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
         .max(max, `has more than ${max} entries.`),
     )
     .transform((entries): Record<string, string> => Object.fromEntries(entries))
+    .meta({ sentAs: { type: 'object', additionalProperties: { type: 'string' } } })
 
 const hasControl = (text: string) => /[\u0000-\u001f\u007f\u2028\u2029]/.test(text)
 const isDigits = (value: unknown) => typeof value === 'string' && /^\d{1,15}$/.test(value.trim())

@@ -1,6 +1,7 @@
 import type { Hono, MiddlewareHandler, Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
 import { clientOf } from './client.ts'
+import { madeFrom } from './checks.ts'
 import type { Env, FormMethod } from './factory.ts'
 import { fieldsOf, isForm } from './form-fields.ts'
 import { matchedRoutes } from 'hono/route'
@@ -37,10 +38,8 @@ function meant(method: FormMethod, handler: Handler) {
   return wrapped
 }
 
-const plain =
-  (handler: Handler): Handler =>
-  (c, next) =>
-    c.var.formMethod ? next() : handler(c, next)
+const plain = (handler: Handler) =>
+  madeFrom(handler, ((c, next) => (c.var.formMethod ? next() : handler(c, next))) as Handler)
 
 /** Whether this handler answers the POST; as long as the form's method is not read, it may. */
 export function answersForm(handler: object, formMethod: FormMethod | null | undefined) {

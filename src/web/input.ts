@@ -5,13 +5,14 @@ import { AppError, httpStatusOf } from '../platform/errors.ts'
 import type { ErrorCode, FieldError } from '../platform/errors.ts'
 import { readBody, snakeCase } from './body.ts'
 import type { Body } from './body.ts'
+import { checking } from './checks.ts'
 import { clientOf } from './client.ts'
 import type { Draft } from './draft.ts'
 import type { Env } from './factory.ts'
 import { show } from './respond.tsx'
 import type { View } from './respond.tsx'
 
-type Input<Schema extends ZodType> = Env & { Variables: { input: z.output<Schema> } }
+export type Input<Schema extends ZodType> = Env & { Variables: { input: z.output<Schema> } }
 
 /**
  * Checks the body, form or JSON, against one schema and keeps the result in `c.var.input`. When the
@@ -21,33 +22,36 @@ export const input = <Schema extends ZodType>(
   schema: Schema,
   again?: (c: Context, draft: Draft) => View | Promise<View>,
 ) =>
-  createMiddleware<Input<Schema>>(async function readInput(c, next) {
-    const body = await readBody(c)
-    try {
-      c.set('input', check(schema, body))
-    } catch (error) {
-      if (isShownInForm(error)) return redraw(error)
-      throw error
-    }
-    await next()
-    if (isShownInForm(c.error)) c.res = await redraw(c.error)
-    return
+  checking(
+    { body: schema },
+    createMiddleware<Input<Schema>>(async function readInput(c, next) {
+      const body = await readBody(c)
+      try {
+        c.set('input', check(schema, body))
+      } catch (error) {
+        if (isShownInForm(error)) return redraw(error)
+        throw error
+      }
+      await next()
+      if (isShownInForm(c.error)) c.res = await redraw(c.error)
+      return
 
-    function isShownInForm(error: unknown): error is AppError {
-      return (
-        again !== undefined &&
-        clientOf(c) !== 'program' &&
-        error instanceof AppError &&
-        shownInForm.includes(error.code)
-      )
-    }
+      function isShownInForm(error: unknown): error is AppError {
+        return (
+          again !== undefined &&
+          clientOf(c) !== 'program' &&
+          error instanceof AppError &&
+          shownInForm.includes(error.code)
+        )
+      }
 
-    async function redraw({ code, fields, message }: AppError) {
-      const errors = Object.fromEntries(fields.map((e) => [snakeCase(e.field), e.message]))
-      const draft = { values: body.values, errors, message: fields.length > 0 ? null : message }
-      return show(c, await again!(c, draft), httpStatusOf[code])
-    }
-  })
+      async function redraw({ code, fields, message }: AppError) {
+        const errors = Object.fromEntries(fields.map((e) => [snakeCase(e.field), e.message]))
+        const draft = { values: body.values, errors, message: fields.length > 0 ? null : message }
+        return show(c, await again!(c, draft), httpStatusOf[code])
+      }
+    }),
+  )
 
 /** Refusals the form itself can show; anything else gets the error page. */
 const shownInForm: ErrorCode[] = ['invalid', 'conflict', 'unauthorized', 'forbidden', 'too_many']

@@ -1,27 +1,41 @@
 import { zValidator } from '@hono/zod-validator'
-import type { Context } from 'hono'
+import { createMiddleware } from 'hono/factory'
 import { z } from 'zod'
 import type { ZodType } from 'zod'
 import { camelCase, readBody } from './body.ts'
+import { checking } from './checks.ts'
 import { check } from './input.ts'
+import type { Input } from './input.ts'
 
 /**
  * Checks the query string against one schema and gives `c.req.valid('query')`. Names may be written
  * as forms write them or as JSON does, and an empty value counts as left out.
  */
 export const query = <Schema extends ZodType>(schema: Schema) =>
-  zValidator('query', schema, undefined, {
-    validationFunction: (_, values) => ({
-      success: true,
-      data: check(schema, { kind: 'form', data: underOurNames(withoutEmpty(values as Query)) }),
+  checking(
+    { query: schema },
+    zValidator('query', schema, undefined, {
+      validationFunction: (_, values) => ({
+        success: true,
+        data: check(schema, { kind: 'form', data: underOurNames(withoutEmpty(values as Query)) }),
+      }),
     }),
-  })
+  )
 
-/** The fields of a DELETE, which come in the body or, as htmx sends a form, in the query. */
-export async function bodyOrQuery<Schema extends ZodType>(c: Context, schema: Schema) {
-  const { data } = await readBody(c)
-  return check(schema, { kind: 'form', data: { ...data, ...underOurNames(c.req.queries()) } })
-}
+/**
+ * Checks the fields of a DELETE, which come in the body or, as htmx sends a form, in the query, and keeps
+ * them in `c.var.input`.
+ */
+export const bodyOrQuery = <Schema extends ZodType>(schema: Schema) =>
+  checking(
+    { query: schema },
+    createMiddleware<Input<Schema>>(async function readFields(c, next) {
+      const { data } = await readBody(c)
+      const given = { ...data, ...underOurNames(c.req.queries()) }
+      c.set('input', check(schema, { kind: 'form', data: given }))
+      await next()
+    }),
+  )
 
 /** Of the data of a stream. */
 export const streamFormat = z.enum(['html', 'json'], 'wants html or json.')
