@@ -82,7 +82,7 @@ export function createApp(deps: Deps) {
   app.use(requireUser(deps)) // before the checks: a form of a session that ended leads to the login
   app.use(...checks)
   app.route('/', dashboardRoutes(deps))
-  app.route('/', apiRoutes(deps))
+  app.route('/', apiRoutes(deps, app))
   app.route('/', newProjectRoutes(deps))
   app.route('/', projectRoutes(deps))
   app.route('/', deploymentRoutes(deps))

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp } from './support/app.ts'
 import type { TestApp } from './support/app.ts'
-import { everything, fill } from './support/everything.ts'
-import type { Ids } from './support/everything.ts'
+import { everything, fill, idOf } from './support/everything.ts'
 
 const clients = {
   browser: { Accept: 'text/html' },
@@ -76,14 +75,4 @@ async function kindOf(response: Response): Promise<Kind> {
   if (type.includes('json')) return 'json'
   if (type.includes('html')) return text.startsWith('<!DOCTYPE html>') ? 'page' : 'fragment'
   return 'file'
-}
-
-function idOf(path: string): keyof Ids {
-  if (path.startsWith('/envs/')) return 'variable'
-  if (path.startsWith('/settings/git/')) return 'source'
-  if (path.startsWith('/settings/registries/')) return 'registry'
-  if (path.startsWith('/settings/users/')) return 'user'
-  if (path.startsWith('/containers/')) return 'container'
-  if (path.startsWith('/services/')) return 'service'
-  return 'project'
 }

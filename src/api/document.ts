@@ -1,101 +1,149 @@
-import { z } from 'zod'
+import type { RouterRoute } from 'hono/types'
+import type { Config } from '../config.ts'
 import { version } from '../platform/root.ts'
+import { hostCookie } from '../web/cookies.ts'
+import { accessOf, callsOf } from './calls.ts'
+import type { Call } from './calls.ts'
 import type { Operation } from './operation.ts'
+import { parts } from './operations.ts'
 import { problem } from './resources.ts'
+import { jsonSchemas } from './schemas.ts'
+import type { JsonSchema } from './schemas.ts'
 
-/** The OpenAPI 3.1 document of the operations, whose schemas are those that check the requests. */
-export const openApiDocument = (operations: Operation[], { server }: { server: string }) => ({
-  openapi: '3.1.0',
-  info: {
-    title: 'Davit',
-    version,
-    description:
-      'Send Accept: application/json and an API token as Authorization: Bearer. Refusals are problem+json (RFC 9457).',
-  },
-  servers: [{ url: server }],
-  security: [{ token: [] }],
-  paths: pathsOf(operations),
-  components: {
-    securitySchemes: { token: { type: 'http', scheme: 'bearer', bearerFormat: 'dvt_…' } },
-    schemas: { Problem: schemaOf(problem) },
-  },
-})
+export type OpenApiDocument = ReturnType<typeof openApiDocument>
 
-function pathsOf(operations: Operation[]) {
-  const paths: Record<string, Record<string, object>> = {}
-  for (const operation of operations) {
-    const path = operation.path.replace(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [operation.method]: describe(operation) }
-  }
-  return paths
-}
-
-function describe({
-  tag,
-  method,
-  path,
-  summary,
-  query,
-  body,
-  answer,
-  created,
-  streams,
-}: Operation) {
-  const ok = created ? '201' : '200'
-  const schema = answer ? schemaOf(answer) : { type: 'object' }
+/**
+ * The OpenAPI 3.1 document of what the routes answer programs. What a call takes and who may make it is
+ * read from the handlers of its route, so it is what they check.
+ */
+export function openApiDocument(
+  routes: RouterRoute[],
+  { server, config }: { server: string; config: Pick<Config, 'url'> },
+) {
+  const calls = callsOf(routes)
+  const answers = calls.flatMap(({ operation: { answers, event } }) =>
+    [...Object.values(answers), event].filter((schema) => !!schema),
+  )
+  const sent = calls.flatMap(({ body, query }) => [body, query].filter((schema) => !!schema))
+  const output = jsonSchemas([problem, ...answers], { io: 'output' })
+  const input = jsonSchemas(sent, { io: 'input' })
+  const written = new Map([...output.written, ...input.written])
   return {
-    tags: [tag],
-    summary,
-    operationId: `${method}${path.replace(/[/:.-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
-    parameters: [...pathParameters(path), ...(query ? queryParameters(query) : [])],
-    ...(body && {
-      requestBody: { required: true, content: { 'application/json': { schema: schemaOf(body) } } },
-    }),
-    responses: {
-      [ok]: {
-        description: created ? 'Created' : 'Done',
-        ...(created && { headers: { Location: { schema: { type: 'string' } } } }),
-        content: {
-          'application/json': { schema },
-          ...(streams && { 'text/event-stream': { schema: { type: 'string' } } }),
+    openapi: '3.1.0',
+    info: {
+      title: 'Davit',
+      version,
+      description:
+        'Send Accept: application/json and an API token as Authorization: Bearer. Refusals are problem+json (RFC 9457). A form may send the same names in snake_case.',
+      license: { name: 'MIT', identifier: 'MIT' },
+      contact: { name: 'The API of this server', url: `${server}/api` },
+    },
+    servers: [{ url: server }],
+    tags: parts.map(({ name, description }) => ({ name, description })),
+    paths: pathsOf(calls, written),
+    components: {
+      schemas: output.components,
+      responses: {
+        Refused: {
+          description: 'Refused, with the reason',
+          headers: { 'Retry-After': { schema: { type: 'integer' } } },
+          content: { 'application/problem+json': { schema: written.get(problem) } },
         },
       },
-      default: {
-        description: 'Refused',
-        content: {
-          'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
-        },
-      },
+      securitySchemes: securitySchemes(config),
     },
   }
 }
 
+/** Paths that differ only in the names of their parameters are one path, with those of the first. */
+function pathsOf(calls: Call[], written: Map<unknown, JsonSchema>) {
+  const paths: Record<string, Record<string, ReturnType<typeof describe>>> = {}
+  const templates = new Map<string, string>()
+  for (const call of calls) {
+    const own = call.path.replace(/:(\w+)/g, '{$1}')
+    const path = templates.getOrInsert(own.replace(/\{\w+\}/g, '{}'), own)
+    paths[path] = { ...paths[path], [call.method.toLowerCase()]: describe(call, path, written) }
+  }
+  return paths
+}
+
+function describe(call: Call, path: string, written: Map<unknown, JsonSchema>) {
+  const { tag, operation, body, query } = call
+  const bodySchema = body && written.get(body)
+  const access = accessOf(call)
+  return {
+    tags: [tag],
+    summary: operation.summary,
+    description: access.said,
+    operationId: `${call.method.toLowerCase()}${call.path.replace(/[/:.-]+(\w)/g, (_, letter: string) => letter.toUpperCase())}`,
+    security: access.security,
+    parameters: [...pathParameters(path), ...queryParameters(query && written.get(query))],
+    ...(bodySchema && {
+      requestBody: {
+        required: !!bodySchema.required?.length,
+        content: { 'application/json': { schema: bodySchema } },
+      },
+    }),
+    responses: { ...answersOf(operation, written), '4XX': refused, '5XX': refused },
+  }
+}
+
+const refused = { $ref: '#/components/responses/Refused' }
+
 const pathParameters = (path: string) =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+    name: name!,
     in: 'path',
     required: true,
-    schema: { type: 'string' },
+    schema: { type: 'string' } as JsonSchema,
   }))
 
-function queryParameters(query: z.ZodType) {
-  const { properties = {}, required = [] } = schemaOf(query)
-  return Object.entries(properties).map(([name, schema]) => ({
+const queryParameters = ({ properties = {}, required = [] }: JsonSchema = {}) =>
+  Object.entries(properties).map(([name, schema]) => ({
     name,
     in: 'query',
     required: required.includes(name),
-    schema,
+    schema: schema as JsonSchema,
   }))
+
+const said: Record<string, string> = {
+  200: 'Done',
+  201: 'Created',
+  202: 'Accepted; the work continues',
+  503: 'Not ready',
 }
 
-/**
- * What comes out of the check stands for what goes in, as a number in a form may come as digits;
- * where the check makes something else of it, what goes in.
- */
-export function schemaOf(schema: z.ZodType) {
-  const { $schema: _, ...output } = toJson(schema, 'output')
-  return Object.keys(output).length > 0 ? output : toJson(schema, 'input')
+function answersOf({ answers, event, file }: Operation, written: Map<unknown, JsonSchema>) {
+  const text = { schema: { type: 'string' } }
+  const others = {
+    ...(event && { 'text/event-stream': { ...text, 'x-event-data': written.get(event) } }),
+    ...(file && { 'text/plain': text }),
+  }
+  return Object.fromEntries(
+    Object.keys({ ...answers, ...(event && { 200: event }) }).map((status) => [
+      status,
+      {
+        description: said[status],
+        ...(/20[12]/.test(status) && { headers: { Location: text } }),
+        content: {
+          ...(answers[status] && { 'application/json': { schema: written.get(answers[status]) } }),
+          ...(status === '200' && others),
+        },
+      },
+    ]),
+  )
 }
 
-const toJson = (schema: z.ZodType, io: 'input' | 'output') =>
-  z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+const securitySchemes = (config: Pick<Config, 'url'>) => ({
+  token: { type: 'http', scheme: 'bearer', bearerFormat: 'dvt_…' },
+  session: { type: 'apiKey', in: 'cookie', name: hostCookie('svc_session', config) },
+  csrf: {
+    type: 'apiKey',
+    in: 'header',
+    name: 'X-CSRF-Token',
+    description: 'The value of the cookie svc_csrf, which any answer sets, and the cookie itself.',
+  },
+  github: { type: 'apiKey', in: 'header', name: 'X-Hub-Signature-256' },
+  gitlab: { type: 'apiKey', in: 'header', name: 'X-Gitlab-Token' },
+  gitea: { type: 'apiKey', in: 'header', name: 'X-Gitea-Signature' },
+})

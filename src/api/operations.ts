@@ -1,287 +1,192 @@
 import { z } from 'zod'
-import { loginForm, passwordForm, profileForm, registerForm, tokenForm } from '../accounts/forms.ts'
-import { grantForm, userRemovalForm, userUpdateForm } from '../admin/forms.ts'
-import type { Config } from '../config.ts'
-import { containerLogQuery } from '../containers/log-forms.ts'
-import { usageQuery } from '../containers/usage/sample-history.ts'
-import { triggerForm } from '../deployments/trigger.ts'
-import {
-  environmentForm,
-  environmentUpdateForm,
-  variableForm,
-  variableUpdateForm,
-} from '../environments/forms.ts'
-import { branchesQuery, repositoriesQuery, sourceForm } from '../git/forms.ts'
-import { jobLogQuery, logQuery, logStreamQuery } from '../logs/forms.ts'
-import { buildForm, projectForm, projectUpdateForm, removalForm } from '../projects/forms.ts'
-import { registryForm } from '../registries/add.ts'
-import { pageQuery } from '../web/paging.ts'
-import { streamQuery } from '../web/query.ts'
-import { operationsOf } from './operation.ts'
-import type { Operation } from './operation.ts'
-import { services } from './service-operations.ts'
-import { cleanUps } from './prune.ts'
-import * as admin from './admin-resources.ts'
+import { administration } from './admin-operations.ts'
+import * as containers from './container-resources.ts'
+import { creates, does, follows, lists, nothing, works } from './operation.ts'
+import type { Operations } from './operation.ts'
 import * as resource from './resources.ts'
-import { containerHistory, containerUsage } from './usage-resources.ts'
+import { services } from './service-operations.ts'
 
-/** Everything that programs can ask for, with the schemas that check what they send. */
-export const operations = (config: Config): Operation[] => [
-  ...projects(config),
-  ...environments(),
-  ...deployments(config),
-  ...services(),
-  ...containers(),
-  ...git(config),
-  ...registries(config),
-  ...cleanUps(),
-  ...accounts(),
+const { listOf, project, environment, variable, deployment, outputLine, removal } = resource
+const { source, checkedSource, repositoryList, branchList, refList, user, session } = resource
+
+const projectWithSecret = project.extend({ webhookSecret: z.string().optional() })
+
+const projects: Operations = {
+  'GET /projects': lists('List your projects, newest first', project),
+  'POST /projects': creates('Create a project; with deploy, deploy it', projectWithSecret),
+  'GET /projects/:id': does('Get a project', project),
+  'PUT /projects/:id': does('Change name, repository or branch', project),
+  'GET /projects/:id/settings': does('Get the settings of a project', project),
+  'PUT /projects/:id/settings': does('Change how a project is built', projectWithSecret),
+  'DELETE /projects/:id': works('Delete a project and what it runs', removal),
+}
+
+const environments: Operations = {
+  'GET /projects/:id/envs': lists('List the environments of a project', environment),
+  'POST /projects/:id/envs': creates('Create an environment', environment),
+  'GET /projects/:id/envs/:envId': does('Get an environment', environment),
+  'PUT /projects/:id/envs/:envId': does('Change an environment', environment),
+  'GET /projects/:id/envs/:envId/output': does(
+    'Read or search what its containers wrote',
+    resource.output,
+    { file: true },
+  ),
+  'GET /projects/:id/envs/:envId/output/stream': follows(
+    'Follow what its containers write',
+    outputLine,
+  ),
+  'DELETE /projects/:id/envs/:envId': works('Delete an environment and what it runs', removal),
+  'GET /envs/:envId/variables': lists('List variables; secret values are null', variable),
+  'POST /envs/:envId/variables': creates(
+    'Create a variable, or all those of a .env text',
+    z.union([variable, z.object({ items: z.array(variable) })]),
+  ),
+  'GET /envs/:envId/variables/:id': does('Get a variable', variable),
+  'PUT /envs/:envId/variables/:id': does('Change a variable', variable),
+  'DELETE /envs/:envId/variables/:id': does('Delete a variable', nothing),
+}
+
+const oneDeployment = '/projects/:id/deployments/:deploymentId'
+
+const deployments: Operations = {
+  'GET /projects/:id/deployments': lists('List deployments, newest first', deployment),
+  'POST /projects/:id/deployments': creates('Deploy', deployment),
+  'POST /projects/:id/deploy': creates('Deploy; an alias', deployment),
+  [`GET ${oneDeployment}`]: does('Get a deployment', deployment),
+  [`GET ${oneDeployment}/status`]: does('Get a deployment; an alias', deployment),
+  [`POST ${oneDeployment}/rollback`]: creates('Deploy the image of this one again', deployment),
+  [`POST ${oneDeployment}/cancel`]: works('Cancel a deployment that has not ended', deployment),
+  [`GET ${oneDeployment}/logs`]: does('Read, search or follow its log', resource.jobLog, {
+    event: resource.logLine,
+    file: true,
+  }),
+}
+
+const { container, containerDetails, containerList } = containers
+
+const ofContainers: Operations = {
+  'GET /containers': lists('List containers: yours, or as an admin all', container),
+  'GET /containers/api': does('List all of them at once', containerList),
+  'GET /containers/events': follows('Follow the list', containerList),
+  'GET /containers/:id': does('Get a container', containerDetails),
+  'GET /containers/:id/stats': follows('Follow what it uses, every 2 s', containers.containerUsage),
+  'GET /containers/:id/logs': does(
+    'Read the last lines, search or follow them',
+    z.object({ items: z.array(containers.containerLine) }),
+    { event: containers.containerLine, file: true },
+  ),
+  'GET /containers/:id/usage': does(
+    'Get what it used over the last hour, day or week',
+    containers.containerHistory,
+  ),
+  'POST /containers/:id/stop': works('Stop a container', containerDetails),
+  'POST /containers/:id/restart': works('Restart a container, or start it', containerDetails),
+}
+
+const ofSource = '/api/git/sources/:sourceId/repos'
+
+const git: Operations = {
+  'GET /settings/git': lists('List your git sources', source),
+  'POST /settings/git': creates(
+    'Add a source; the provider is asked for its rights',
+    checkedSource,
+  ),
+  'GET /settings/git/:id': does('Get a source, with the rights it has now', checkedSource),
+  'DELETE /settings/git/:id': does(
+    'Remove a source; one that projects use needs confirm or force',
+    nothing,
+  ),
+  'GET /api/git/repos': does('List the repositories of a source', repositoryList),
+  'GET /api/git/branches': does('List branches, of a source or of an address', branchList),
+  [`GET ${ofSource}`]: does('List the repositories of a source', repositoryList),
+  [`GET ${ofSource}/:owner/:repo/branches`]: does('List branches', branchList),
+  [`GET ${ofSource}/:owner/:repo/tags`]: does('List tags', refList),
+}
+
+const deployed = z.object({ deployments: z.array(deployment) })
+const shownSecret = z.object({ webhookSecret: z.string() })
+
+const receives = (provider: string) => ({
+  summary: `Receive a push from ${provider}`,
+  body: z.looseObject({}),
+  answers: { 200: deployed.extend({ reason: z.string().nullable() }), 202: deployed },
+})
+
+const webhooks: Operations = {
+  'GET /projects/:id/webhook': does('Ask the provider for the webhook', resource.webhook),
+  'POST /projects/:id/webhook': creates('Create the webhook at the provider', resource.webhook),
+  'DELETE /projects/:id/webhook': does('Delete the webhook at the provider', resource.webhook),
+  'POST /projects/:id/webhook-secret': does('Replace the webhook secret and show it', shownSecret),
+  'POST /projects/:id/webhook-secret/show': does('Show the webhook secret, once', shownSecret),
+  'GET /projects/:id/deliveries': does('List what webhooks delivered', resource.deliveryList),
+  'POST /projects/:id/deliveries/:deliveryId/replay': creates('Process a delivery again', deployed),
+  'POST /webhooks/github': receives('GitHub'),
+  'POST /webhooks/gitlab': receives('GitLab'),
+  'POST /webhooks/gitea': receives('Gitea or Forgejo'),
+}
+
+const registries: Operations = {
+  'GET /settings/registries': lists('List your private registries', resource.registry),
+  'POST /settings/registries': creates('Add a registry; Docker logs in first', resource.registry),
+  'GET /settings/registries/:id': does('Get a registry', resource.registry),
+  'DELETE /settings/registries/:id': does('Remove a registry', nothing),
+}
+
+const sessions = listOf(session)
+const tokens = listOf(resource.token)
+
+const accounts: Operations = {
+  'POST /auth/register': creates('Create an account, and log in', user),
+  'POST /auth/login': does('Log in; sets the session cookie', user),
+  'POST /auth/logout': does('Log out', nothing),
+  'GET /settings/profile': does('Get your profile', user),
+  'PUT /settings/profile': does('Change your e-mail address or name', user),
+  'PUT /settings/password': does('Change your password; ends your other sessions', user),
+  'GET /settings/sessions': does('List where you are logged in', sessions),
+  'DELETE /settings/sessions': does('End all other sessions', sessions),
+  'DELETE /settings/sessions/:id': does(
+    'End a session; ending your own leaves an empty answer',
+    z.union([sessions, nothing]),
+  ),
+  'GET /settings/tokens': does('List your API tokens', tokens),
+  'POST /settings/tokens': creates(
+    'Create an API token; it is shown only now',
+    resource.token.extend({ token: z.string() }),
+  ),
+  'DELETE /settings/tokens/:id': does('Revoke an API token; lists the others', tokens),
+  'POST /settings/identities': does(
+    'Begin to link a login of the git host; open the URL in a browser',
+    z.object({ url: z.url() }),
+  ),
+  'DELETE /settings/identities/:id': does('Unlink a login of the git host', nothing),
+}
+
+const health: Operations = {
+  'GET /health': does('Check that Davit runs', resource.health),
+  'GET /health/ready': {
+    summary: 'Check that Davit can work',
+    answers: { 200: resource.readiness, 503: resource.readiness },
+  },
+  'GET /api/openapi.json': does('Get this document', z.looseObject({ openapi: z.string() })),
+}
+
+const part = (name: string, description: string, operations: Operations) => ({
+  name,
+  description,
+  operations,
+})
+
+/** What programs can do. */
+export const parts = [
+  part('Projects', 'A repository, and how it is built.', projects),
+  part('Environments', 'Where a project runs, and with which variables.', environments),
+  part('Deployments', 'From a commit to running containers.', deployments),
+  part('Services', 'Databases and other software from the catalog or a file.', services),
+  part('Containers', 'What runs, its log and its usage.', ofContainers),
+  part('Git', 'Git hosts, their repositories and branches.', git),
+  part('Webhooks', 'Pushes that git hosts report.', webhooks),
+  part('Registries', 'Logins for private images.', registries),
+  part('Accounts', 'Your login, profile and tokens.', accounts),
+  part('Administration', 'All users, the audit log and the disk.', administration),
+  part('Health', 'The server itself.', health),
 ]
-
-function projects(config: Config) {
-  const { get, post, put, remove, list } = operationsOf('Projects')
-  const answer = resource.project
-  const withSecret = answer.extend({ webhookSecret: z.string().optional() })
-  return [
-    list('/projects', 'List your projects, newest first', answer, pageQuery),
-    post('/projects', 'Create a project; deploys nothing yet', {
-      body: projectForm(config),
-      answer: withSecret,
-      created: true,
-    }),
-    get('/projects/:id', 'Look at a project', { answer }),
-    put('/projects/:id', 'Change name, repository or branch', {
-      body: projectUpdateForm(config),
-      answer,
-    }),
-    get('/projects/:id/settings', 'Look at the settings of a project', { answer }),
-    put('/projects/:id/settings', 'Change how it is built', {
-      body: buildForm,
-      answer: withSecret,
-    }),
-    get('/projects/:id/webhook', 'Ask the provider whether the webhook is there', {
-      answer: resource.webhook,
-    }),
-    post('/projects/:id/webhook', 'Register the webhook through the provider', {
-      answer: resource.webhook,
-      created: true,
-    }),
-    remove('/projects/:id/webhook', 'Remove the webhook at the provider', {
-      answer: resource.webhook,
-    }),
-    remove('/projects/:id', 'Delete a project and what it runs; says what went', {
-      query: removalForm,
-      answer: resource.removal,
-    }),
-  ]
-}
-
-function environments() {
-  const { get, post, put, remove, list } = operationsOf('Environments')
-  const { environment, variable } = resource
-  return [
-    list('/projects/:id/envs', 'List the environments of a project', environment, pageQuery),
-    post('/projects/:id/envs', 'Add an environment', {
-      body: environmentForm,
-      answer: environment,
-      created: true,
-    }),
-    get('/projects/:id/envs/:envId', 'Look at an environment', { answer: environment }),
-    put('/projects/:id/envs/:envId', 'Change an environment', {
-      body: environmentUpdateForm,
-      answer: environment,
-    }),
-    get('/projects/:id/envs/:envId/output', 'Read or search what its containers wrote', {
-      query: logQuery,
-      answer: resource.listOf(resource.outputLine).extend(resource.outputExtent),
-    }),
-    get('/projects/:id/envs/:envId/output/stream', 'Follow what its containers write', {
-      query: logStreamQuery,
-      answer: resource.outputLine,
-      streams: true,
-    }),
-    remove('/projects/:id/envs/:envId', 'Delete an environment and what it runs', {
-      answer: resource.removal,
-    }),
-    list(
-      '/envs/:envId/variables',
-      'List variables; secret values stay hidden',
-      variable,
-      pageQuery,
-    ),
-    post('/envs/:envId/variables', 'Add a variable, or those of a .env text', {
-      body: variableForm,
-      answer: z.union([variable, z.object({ items: z.array(variable) })]),
-      created: true,
-    }),
-    get('/envs/:envId/variables/:id', 'Look at a variable', { answer: variable }),
-    put('/envs/:envId/variables/:id', 'Change a variable', {
-      body: variableUpdateForm,
-      answer: variable,
-    }),
-    remove('/envs/:envId/variables/:id', 'Delete a variable'),
-  ]
-}
-
-function deployments(config: Config) {
-  const { get, post, list } = operationsOf('Deployments')
-  const answer = resource.deployment
-  const started = { body: triggerForm(config), answer, created: true }
-  const path = '/projects/:id/deployments/:deploymentId'
-  return [
-    list('/projects/:id/deployments', 'List deployments, newest first', answer, pageQuery),
-    post('/projects/:id/deployments', 'Deploy', started),
-    post('/projects/:id/deploy', 'Deploy; another name of the same', started),
-    get(path, 'Look at a deployment', { answer }),
-    get(`${path}/status`, 'Ask for its state', { answer }),
-    post(`${path}/rollback`, 'Deploy the image of this one again', { answer, created: true }),
-    post(`${path}/cancel`, 'Cancel a deployment that has not ended', { answer }),
-    get(`${path}/logs`, 'Read its log: a page, a search, a download, or with format a stream', {
-      query: jobLogQuery,
-      answer: resource.listOf(resource.logLine),
-      streams: true,
-    }),
-  ]
-}
-
-function registries(config: Config) {
-  const { get, post, remove, list } = operationsOf('Registries')
-  const answer = resource.registry
-  return [
-    list('/settings/registries', 'List your private registries', answer, pageQuery),
-    post('/settings/registries', 'Add a registry; the engine logs in there first', {
-      body: registryForm(config),
-      answer,
-      created: true,
-    }),
-    get('/settings/registries/:id', 'Look at a registry', { answer }),
-    remove('/settings/registries/:id', 'Remove a registry'),
-  ]
-}
-
-function containers() {
-  const { get, post, list } = operationsOf('Containers')
-  const { container, containerDetails } = resource
-  const listed = z.object({ containers: z.array(container) })
-  return [
-    list('/containers', 'List containers: yours, or as an admin all', container, pageQuery),
-    get('/containers/api', 'List them all at once', { answer: listed }),
-    get('/containers/events', 'Follow the list; with format json it comes as JSON', {
-      query: streamQuery,
-      answer: listed,
-      streams: true,
-    }),
-    get('/containers/:id', 'Look at a container', { answer: containerDetails }),
-    get('/containers/:id/stats', 'Follow what it uses, every 2 s; with format json as JSON', {
-      query: streamQuery,
-      answer: containerUsage,
-      streams: true,
-    }),
-    get('/containers/:id/logs', 'Read the last lines; with format json follow them as JSON', {
-      query: containerLogQuery,
-      answer: z.object({ items: z.array(resource.containerLine) }),
-    }),
-    get('/containers/:id/usage', 'Look at what it used over the last hour, day or week', {
-      query: usageQuery,
-      answer: containerHistory,
-    }),
-    post('/containers/:id/stop', 'Stop a container', { answer: containerDetails }),
-    post('/containers/:id/restart', 'Restart a container, or start it', {
-      answer: containerDetails,
-    }),
-  ]
-}
-
-function git(config: Config) {
-  const { get, post, remove, list } = operationsOf('Git')
-  const { source, checkedSource, delivery, lookupOf, repository, ref } = resource
-  const ofSource = '/api/git/sources/:sourceId/repos'
-  return [
-    list('/settings/git', 'List your git sources', source, pageQuery),
-    post('/settings/git', 'Add a source; the provider is asked whose token it is', {
-      body: sourceForm(config),
-      answer: checkedSource,
-      created: true,
-    }),
-    get('/settings/git/:id', 'Ask the provider what the token of a source may do now', {
-      answer: checkedSource,
-    }),
-    remove('/settings/git/:id', 'Remove a source'),
-    get('/api/git/repos', 'List repositories of a source', {
-      query: repositoriesQuery,
-      answer: lookupOf(repository),
-    }),
-    get('/api/git/branches', 'List branches, of a source or of an address', {
-      query: branchesQuery,
-      answer: lookupOf(ref),
-    }),
-    get(ofSource, 'List repositories of a source', { answer: lookupOf(repository) }),
-    get(`${ofSource}/:owner/:repo/branches`, 'List branches', { answer: lookupOf(ref) }),
-    get(`${ofSource}/:owner/:repo/tags`, 'List tags', { answer: lookupOf(ref) }),
-    list('/projects/:id/deliveries', 'List what webhooks delivered', delivery, pageQuery),
-    post('/projects/:id/deliveries/:deliveryId/replay', 'Decide on a delivery again', {
-      answer: z.object({ deployments: z.array(resource.deployment) }),
-      created: true,
-    }),
-    post('/projects/:id/webhook-secret/show', 'Show the webhook secret, once', {
-      answer: z.object({ webhookSecret: z.string() }),
-    }),
-    post('/projects/:id/webhook-secret', 'Make a new webhook secret; it is shown this once', {
-      answer: z.object({ webhookSecret: z.string() }),
-    }),
-  ]
-}
-
-function accounts() {
-  const { get, post, put, remove, list } = operationsOf('Accounts')
-  const { user, token, session } = resource
-  return [
-    post('/auth/register', 'Make an account', { body: registerForm, answer: user, created: true }),
-    post('/auth/login', 'Log in; gives the session cookie', { body: loginForm, answer: user }),
-    post('/auth/logout', 'Log out'),
-    get('/settings/profile', 'Look at your profile', { answer: user }),
-    put('/settings/profile', 'Change e-mail or name', { body: profileForm, answer: user }),
-    put('/settings/password', 'Change your password', { body: passwordForm, answer: user }),
-    get('/settings/sessions', 'List where you are logged in', {
-      answer: resource.listOf(session),
-    }),
-    remove('/settings/sessions', 'End all other sessions'),
-    remove('/settings/sessions/:id', 'End a session'),
-    get('/settings/tokens', 'List your API tokens', { answer: resource.listOf(token) }),
-    post('/settings/tokens', 'Make an API token; it is shown this once', {
-      body: tokenForm,
-      answer: token.extend({ token: z.string() }),
-      created: true,
-    }),
-    remove('/settings/tokens/:id', 'Revoke an API token'),
-    list('/settings/users', 'List the users, for admins', admin.governedUser, pageQuery),
-    put('/settings/users/:id', 'Disable, enable or promote a user, for admins', {
-      body: userUpdateForm,
-      answer: admin.governedUser,
-    }),
-    remove('/settings/users/:id', 'Delete a user, for admins; what they have is given or deleted', {
-      query: userRemovalForm,
-      answer: admin.userRemoval,
-    }),
-    get('/settings/activity', 'List what is at work over all users, for admins', {
-      answer: resource.listOf(admin.activity),
-    }),
-    post('/settings/activity/deployments/:id/cancel', 'Cancel anyone’s deployment, for admins', {
-      answer: resource.listOf(admin.activity),
-    }),
-    post('/settings/activity/services/:id/cancel', 'Cancel a change of a service, for admins', {
-      answer: resource.listOf(admin.activity),
-    }),
-    post('/settings/activity/clean-up/cancel', 'Cancel the clean-up at work, for admins', {
-      answer: resource.listOf(admin.activity),
-    }),
-    get('/settings/grants', 'List services with power over the host, for admins', {
-      answer: resource.listOf(admin.grant),
-    }),
-    put('/settings/grants/:id', 'Revoke what a service may do to the host, or allow it again', {
-      body: grantForm,
-      answer: resource.listOf(admin.grant),
-    }),
-    list('/settings/audit', 'List who did what, for admins', resource.auditEvent, pageQuery),
-  ]
-}

@@ -109,17 +109,6 @@ export const outputLine = logLine.extend({
   container: z.string(),
 })
 
-/** A line of a container; its id is its number where it is kept, else the engine's timestamp, to the nanosecond. */
-export const containerLine = z.object({
-  time: z.string(),
-  stream: z.enum(['system', 'stdout', 'stderr']),
-  text: z.string(),
-  id: z.string(),
-})
-
-/** Sequences of the first and last line that are kept, and since when. */
-export const outputExtent = { first: z.int(), last: z.int(), since: time.nullable() }
-
 export const session = z.object({
   id,
   userAgent: z.string(),
@@ -149,12 +138,23 @@ export const problem = z.object({
   detail: z.string(),
   requestId: z.string(),
   code: z.string().optional(),
+  /** The field is empty where the body as a whole is refused. */
   errors: z.array(z.object({ field: z.string(), message: z.string() })).optional(),
 })
 
 /** A page of a list; the cursor asks for the next one. */
 export const listOf = (item: z.ZodType) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() })
+
+/** Lines of a deployment or job; a search has the count of all its hits. */
+export const jobLog = listOf(logLine).extend({ found: z.int().optional() })
+
+/** Lines of containers, with the first and last that are kept, and since when. */
+export const output = listOf(outputLine).extend({
+  first: z.int(),
+  last: z.int(),
+  since: time.nullable(),
+})
 
 export const token = z.object({
   id,
@@ -194,9 +194,6 @@ export const checkedSource = source.extend({
   missing: z.array(z.string()),
 })
 
-/** A list that the provider gave, cut when it took too long. */
-export const lookupOf = (item: z.ZodType) => listOf(item).extend({ truncated: z.boolean() })
-
 export const repository = z.object({
   fullName: z.string(),
   cloneUrl: z.string(),
@@ -205,6 +202,15 @@ export const repository = z.object({
 })
 
 export const ref = z.object({ name: z.string(), commit: z.string() })
+
+/** The provider's list may be cut where it took too long. */
+const truncated = z.literal(true).optional()
+
+export const repositoryList = listOf(repository).extend({ truncated })
+
+export const refList = listOf(ref).extend({ truncated })
+
+export const branchList = refList.extend({ defaultBranch: z.string().nullable() })
 
 export const delivery = z.object({
   id,
@@ -222,62 +228,12 @@ export const delivery = z.object({
   createdAt: time,
 })
 
-export const container = z.object({
-  id: z.string().regex(/^[0-9a-f]{64}$/),
-  name: z.string(),
-  image: z.string(),
-  state: z.enum(['created', 'running', 'restarting', 'exited', 'paused', 'dead', 'removing']),
-  status: z.string(),
-  health: z.enum(['starting', 'healthy', 'unhealthy']).nullable(),
-  createdAt: time,
-  ports: z.array(z.object({ host: z.int(), container: z.int(), protocol: z.string() })),
-  project: id.nullable(),
-  environment: id.nullable(),
-  deployment: id.nullable(),
-  service: id.nullable(),
-  own: z.boolean(),
-  restartCount: z.int().nullable(),
-  exitCode: z.int().nullable(),
-  oomKilled: z.boolean().nullable(),
-  crashLooping: z.boolean(),
+/** With the addresses that providers post to. */
+export const deliveryList = listOf(delivery).extend({
+  receivers: z.array(z.object({ provider: delivery.shape.provider, url: z.url() })),
 })
 
-export const containerDetails = container.extend({
-  imageId: z.string(),
-  error: z.string().nullable(),
-  startedAt: time.nullable(),
-  finishedAt: time.nullable(),
-  command: z.array(z.string()),
-  user: z.string().nullable(),
-  workingDir: z.string().nullable(),
-  variables: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
-  mounts: z.array(
-    z.object({
-      type: z.string(),
-      source: z.string().nullable(),
-      destination: z.string(),
-      readOnly: z.boolean(),
-    }),
-  ),
-  networks: z.array(
-    z.object({
-      name: z.string(),
-      address: z.string().nullable(),
-      gateway: z.string().nullable(),
-      mac: z.string().nullable(),
-      aliases: z.array(z.string()),
-    }),
-  ),
-  exposedPorts: z.array(z.object({ container: z.int(), protocol: z.string() })),
-  limits: z.object({
-    memoryBytes: z.int().nullable(),
-    cpus: z.number().nullable(),
-    pids: z.int().nullable(),
-  }),
-  restartPolicy: z.enum(['no', 'always', 'unless-stopped', 'on-failure']),
-  privileged: z.boolean(),
-  tty: z.boolean(),
-  logDriver: z.string(),
-  labels: z.record(z.string(), z.string()),
-  stopReason: z.string().nullable(),
-})
+export const health = z.object({ status: z.string() })
+
+/** `disk` is there while the disk is full: then Davit can only be read. */
+export const readiness = health.extend({ disk: z.literal('full').optional() })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { serviceStatuses } from '../services/store.ts'
-import { container, deployment } from './resources.ts'
+import { container } from './container-resources.ts'
+import { deployment } from './resources.ts'
 
 /* What programs get of services and the catalogue; see resources.ts. */
 
@@ -50,6 +51,12 @@ export const catalogueEntry = z.object({
   version: z.string(),
 })
 
+export const serviceList = z.object({
+  templates: z.array(catalogueEntry),
+  instances: z.array(service),
+  nextCursor: z.string().nullable(),
+})
+
 export const template = catalogueEntry.extend({
   version: z.string().nullable(),
   variables: z.array(
@@ -71,18 +78,9 @@ export const template = catalogueEntry.extend({
   dangers: z.array(z.object({ key: z.string(), message: z.string() })),
 })
 
-export const serviceEvent = z.object({
-  status: z.enum(serviceStatuses),
-  error: z.string().nullable(),
-  pull: z.array(
-    z.object({
-      image: z.string(),
-      layers: z.array(
-        z.object({ id: z.string(), status: z.string(), current: z.int(), total: z.int() }),
-      ),
-      done: z.boolean(),
-    }),
-  ),
+/** With the values of its variables; those of secrets are null. */
+export const editedTemplate = template.extend({
+  values: z.record(z.string(), z.string().nullable()),
 })
 
 export const connection = z.object({

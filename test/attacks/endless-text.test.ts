@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import { deviceOf } from '../../src/accounts/device.ts'
 import { nextPage } from '../../src/accounts/next-page.ts'
-import { schemaOf } from '../../src/api/document.ts'
-import { operations } from '../../src/api/operations.ts'
-import { parseConfig } from '../../src/config.ts'
+import { callsOf } from '../../src/api/calls.ts'
+import { jsonSchemaOf } from '../../src/api/schemas.ts'
 import { baseImages } from '../deployments/dockerfile/base-images.ts'
 import { explainStep } from '../../src/deployments/explain.ts'
 import { BuildError, EngineError } from '../../src/docker/index.ts'
@@ -87,9 +86,9 @@ test.each(Object.entries(readers))('%s takes no longer than its length', (_, rea
 
 test('no field of any form or query takes longer than its length', () => {
   const hard: string[] = []
-  for (const { method, path, body, query } of operations(parseConfig({})))
+  for (const { method, path, body, query } of callsOf(testApp().app.routes))
     for (const schema of [body, query])
-      for (const field of schema ? namesOf(schemaOf(schema)) : [])
+      for (const field of schema ? namesOf(jsonSchemaOf(schema)) : [])
         for (const text of endless.filter((_, index) => index % 4 < 2))
           for (const value of [text, [text]])
             if (timeOf(() => schema!.safeParse({ [field]: value })) > tooLong)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import * as resources from '../../src/api/resources.ts'
+import * as resources from '../../src/api/container-resources.ts'
 import { testApp } from '../support/app.ts'
 import { anOwn, aStranger } from './engine.ts'
 

@@ -149,3 +149,17 @@ export const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
     .replace(':owner/:repo', 'team/site')
     .replace(/:id(\{[^/]*\})?/, ids[id])
     .replace(':template', 'redis')
+
+/** What stands at `:id` in a path. */
+export function idOf(path: string): keyof Ids {
+  if (path.startsWith('/envs/')) return 'variable'
+  if (path.startsWith('/settings/git/')) return 'source'
+  if (path.startsWith('/settings/registries/')) return 'registry'
+  if (path.startsWith('/settings/users/')) return 'user'
+  if (path.startsWith('/containers/')) return 'container'
+  if (path.startsWith('/services/')) return 'service'
+  if (path.startsWith('/settings/tokens/')) return 'token'
+  if (path.startsWith('/settings/sessions/')) return 'session'
+  if (path.startsWith('/settings/identities/')) return 'identity'
+  return 'project'
+}

@@ -54,6 +54,21 @@ export const aPush = (changes: Record<string, unknown> = {}) => ({
   ...changes,
 })
 
+/** The same as GitLab tells of it. */
+export const aGitlabPush = () => ({
+  object_kind: 'push',
+  ref: 'refs/heads/main',
+  before: 'a'.repeat(40),
+  after: 'ef98532add3b2feb7a137426bba1248724367df5',
+  total_commits_count: 0,
+  user_username: 'gordon',
+  project: {
+    path_with_namespace: 'gordon/hello-world',
+    git_http_url: 'https://git.example.com/gordon/hello-world.git',
+    default_branch: 'main',
+  },
+})
+
 export type Delivery = { path: string; headers: Record<string, string>; body: string | Uint8Array }
 
 /** How each provider sends and signs. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { gitlab } from '../../src/webhooks/gitlab.ts'
 import { hexSignature, hmac, isSigned } from '../../src/webhooks/signature.ts'
 import {
+  aGitlabPush,
   aProject,
   aPush,
   aReceiver,
@@ -239,18 +240,4 @@ test('refusals do not tell a known repository from an unknown one', async () => 
   expect([known.status, unknown.status]).toEqual([401, 401])
   expect(without(known.json)).toEqual(without(unknown.json))
   expect(inbox(t, project.id)).toMatchObject([{ signature_ok: 0, decision: 'refused' }])
-})
-
-const aGitlabPush = () => ({
-  object_kind: 'push',
-  ref: 'refs/heads/main',
-  before: 'a'.repeat(40),
-  after: 'ef98532add3b2feb7a137426bba1248724367df5',
-  total_commits_count: 0,
-  user_username: 'gordon',
-  project: {
-    path_with_namespace: 'gordon/hello-world',
-    git_http_url: 'https://git.example.com/gordon/hello-world.git',
-    default_branch: 'main',
-  },
 })

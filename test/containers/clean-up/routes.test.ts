@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { diskOverview, prunePreview, pruneResult } from '../../../src/api/prune.ts'
+import { cleanUpPreview, cleanUpRun, diskOverview } from '../../../src/api/admin-resources.ts'
 import { jobs } from '../../../src/db/schema.ts'
 import { recoverCleanUps } from '../../../src/containers/clean-up/clean-ups.ts'
 import { connectDocker } from '../../../src/docker/index.ts'
@@ -51,10 +51,10 @@ test('the answers are what the document says', async () => {
     what: ['containers', 'images', 'networks', 'volumes', 'build_cache'],
     dryRun: true,
   })
-  prunePreview.strict().parse(plan.json)
+  cleanUpPreview.strict().parse(plan.json)
   expect((await root.get('/settings/prune/result')).json).toEqual({})
-  pruneResult.strict().parse((await root.post('/settings/prune', nothing)).json)
-  pruneResult.strict().parse((await root.get('/settings/prune/result')).json)
+  cleanUpRun.strict().parse((await root.post('/settings/prune', nothing)).json)
+  cleanUpRun.strict().parse((await root.get('/settings/prune/result')).json)
   const { json } = await root.get('/settings/prune')
   diskOverview.strict().parse(json)
   expect(json.space.free).toBeGreaterThan(0)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { cleanUpSchedule } from '../../../src/api/prune.ts'
+import { cleanUpSchedule } from '../../../src/api/admin-resources.ts'
 import { isDue, keepSchedule, runIfDue } from '../../../src/containers/clean-up/schedule.ts'
 import { getSchedule, saveSchedule } from '../../../src/containers/clean-up/schedule-store.ts'
 import { connectDocker } from '../../../src/docker/index.ts'

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import * as resource from './admin-resources.ts'
+import { creates, does, lists, nothing, works } from './operation.ts'
+import type { Operations } from './operation.ts'
+import { auditEvent, listOf } from './resources.ts'
+
+const { governedUser, cleanUpRun } = resource
+const activities = listOf(resource.activity)
+const grants = listOf(resource.grant)
+const invites = listOf(resource.invite)
+
+/** What admins do for all users and with the engine. */
+export const administration: Operations = {
+  'GET /settings/users': does('List the users', resource.userList),
+  'PUT /settings/users/:id': works('Disable, enable or promote a user', governedUser),
+  'DELETE /settings/users/:id': works(
+    'Delete a user; projects and services are given to another user or deleted',
+    resource.userRemoval,
+  ),
+  'GET /settings/invites': does('List open invitations', invites),
+  'POST /settings/invites': creates(
+    'Create an invitation; its link is shown only now',
+    resource.invite.extend({ url: z.url() }),
+  ),
+  'DELETE /settings/invites/:id': does('Revoke an invitation; lists the others', invites),
+  'GET /settings/activity': does('List what is queued or running, of all users', activities),
+  'POST /settings/activity/deployments/:id/cancel': works('Cancel a deployment', activities),
+  'POST /settings/activity/services/:id/cancel': works('Cancel a change of a service', activities),
+  'POST /settings/activity/clean-up/cancel': works('Cancel the clean-up', activities),
+  'GET /settings/grants': does('List services with power over the host', grants),
+  'PUT /settings/grants/:id': does('Revoke what a service may do to the host, or allow it', grants),
+  'GET /settings/audit': lists('List who did what', auditEvent),
+  'GET /settings/prune': does('Get what uses the disk', resource.diskOverview),
+  'POST /settings/prune': {
+    summary: 'Clean up Docker, or with dryRun list what would be removed',
+    answers: { 200: z.union([cleanUpRun, resource.cleanUpPreview]), 202: cleanUpRun },
+  },
+  'GET /settings/prune/result': does(
+    'Get the last clean-up, or nothing before the first',
+    z.union([cleanUpRun, nothing]),
+  ),
+  'PUT /settings/prune/schedule': does('Schedule the daily clean-up', resource.cleanUpSchedule),
+}

@@ -1,0 +1,53 @@
+import type { RouterRoute } from 'hono/types'
+import { neededScope } from '../accounts/token-scope.ts'
+import { checksOf, originalOf } from '../web/checks.ts'
+import type { Checks } from '../web/checks.ts'
+import { requireAdmin } from '../web/user-of.ts'
+import type { Operation } from './operation.ts'
+import { parts } from './operations.ts'
+
+/** An operation with what the handlers of its route say of it. */
+export type Call = {
+  tag: string
+  method: string
+  /** As the route writes it, with `:id`. */
+  path: string
+  operation: Operation
+  isForAdmins: boolean
+} & { [part in keyof Checks]: Checks[part] | undefined }
+
+/** All that programs can call, in the order of the document. */
+export function callsOf(routes: RouterRoute[]): Call[] {
+  const byRoute = Map.groupBy(routes, routeName)
+  return parts.flatMap(({ name: tag, operations }) =>
+    Object.entries(operations).map(([route, operation]) => {
+      const [method, path] = route.split(' ') as [string, string]
+      const handlers = (byRoute.get(route) ?? []).map(({ handler }) => handler)
+      const isForAdmins = handlers.some((handler) => originalOf(handler) === requireAdmin)
+      const checks: Checks = Object.assign({}, ...handlers.map(checksOf))
+      return { body: operation.body, ...checks, tag, method, path, operation, isForAdmins }
+    }),
+  )
+}
+
+/** Method and path of a route, without the patterns of its parameters. */
+export const routeName = ({ method, path }: Pick<RouterRoute, 'method' | 'path'>) =>
+  `${method} ${path.replace(/(:\w+)\{[^/]*\}/g, '$1')}`
+
+/** Who may make a call, for programs and in a sentence. */
+export function accessOf({ method, path, operation, isForAdmins }: Call) {
+  if (path.startsWith('/health')) return { security: [], said: 'Open to everyone.' }
+  if (path.startsWith('/auth/')) return { security: [{ csrf: [] }], said: 'Open to everyone.' }
+  const provider = /^\/webhooks\/(\w+)/.exec(path)?.[1]
+  if (provider)
+    return { security: [{ [provider]: [] }], said: 'Signed with the secret of a project.' }
+  const scope = operation.scope ?? neededScope({ method, path })
+  const session = method === 'GET' ? { session: [] } : { session: [], csrf: [] }
+  const who = isForAdmins ? 'For admins: needs' : 'Needs'
+  return scope
+    ? {
+        security: [{ token: [] }, session],
+        said: `${who} a token with the scope ${scope}, or a session.`,
+      }
+    : { security: [session], said: `${who} a session; no token may do this.` }
+}

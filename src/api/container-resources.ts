@@ -1,0 +1,106 @@
+import { z } from 'zod'
+
+/* What programs get of containers; see resources.ts. */
+
+const id = z.uuid()
+const time = z.iso.datetime()
+
+export const container = z.object({
+  id: z.string().regex(/^[0-9a-f]{64}$/),
+  name: z.string(),
+  image: z.string(),
+  state: z.enum(['created', 'running', 'restarting', 'exited', 'paused', 'dead', 'removing']),
+  status: z.string(),
+  health: z.enum(['starting', 'healthy', 'unhealthy']).nullable(),
+  createdAt: time,
+  ports: z.array(z.object({ host: z.int(), container: z.int(), protocol: z.string() })),
+  project: id.nullable(),
+  environment: id.nullable(),
+  deployment: id.nullable(),
+  service: id.nullable(),
+  own: z.boolean(),
+  restartCount: z.int().nullable(),
+  exitCode: z.int().nullable(),
+  oomKilled: z.boolean().nullable(),
+  crashLooping: z.boolean(),
+})
+
+export const containerList = z.object({ containers: z.array(container) })
+
+export const containerDetails = container.extend({
+  imageId: z.string(),
+  error: z.string().nullable(),
+  startedAt: time.nullable(),
+  finishedAt: time.nullable(),
+  command: z.array(z.string()),
+  user: z.string().nullable(),
+  workingDir: z.string().nullable(),
+  variables: z.array(z.object({ key: z.string(), value: z.string().nullable() })),
+  mounts: z.array(
+    z.object({
+      type: z.string(),
+      source: z.string().nullable(),
+      destination: z.string(),
+      readOnly: z.boolean(),
+    }),
+  ),
+  networks: z.array(
+    z.object({
+      name: z.string(),
+      address: z.string().nullable(),
+      gateway: z.string().nullable(),
+      mac: z.string().nullable(),
+      aliases: z.array(z.string()),
+    }),
+  ),
+  exposedPorts: z.array(z.object({ container: z.int(), protocol: z.string() })),
+  limits: z.object({
+    memoryBytes: z.int().nullable(),
+    cpus: z.number().nullable(),
+    pids: z.int().nullable(),
+  }),
+  restartPolicy: z.enum(['no', 'always', 'unless-stopped', 'on-failure']),
+  privileged: z.boolean(),
+  tty: z.boolean(),
+  logDriver: z.string(),
+  labels: z.record(z.string(), z.string()),
+  stopReason: z.string().nullable(),
+})
+
+/** A line of a container; its id is its number where it is kept, else the engine's timestamp, to the nanosecond. */
+export const containerLine = z.object({
+  time: z.string(),
+  stream: z.enum(['system', 'stdout', 'stderr']),
+  text: z.string(),
+  id: z.string(),
+})
+
+/** Bytes since the container started, or bytes a second. */
+const transfers = {
+  received: z.number(),
+  sent: z.number(),
+  read: z.number(),
+  written: z.number(),
+}
+
+/** Per cent of one processor: two that are busy make 200. All but the first two only while it runs. */
+export const containerUsage = z.object({
+  state: z.enum(['running', 'stopped', 'restarting', 'removed', 'unknown']),
+  time,
+  cpu: z.number().optional(),
+  memory: z.number().optional(),
+  memoryLimit: z.number().optional(),
+  ...z.object(transfers).partial().shape,
+  rates: z.object(transfers).optional(),
+  pids: z.int().optional(),
+})
+
+/** What was measured, averaged over so many seconds up to each time. */
+export const containerHistory = z.object({
+  range: z.enum(['hour', 'day', 'week']),
+  span: z.int(),
+  samples: z.array(
+    z.object({ time, cpu: z.number(), memory: z.number(), ...transfers, pids: z.number() }),
+  ),
+  now: containerUsage.nullable(),
+})

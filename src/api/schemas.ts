@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import type { ZodType } from 'zod'
+import * as admin from './admin-resources.ts'
+import * as containers from './container-resources.ts'
+import * as resources from './resources.ts'
+import * as services from './service-resources.ts'
+
+export type JsonSchema = z.core.JSONSchema.BaseSchema
+
+/** What is exported under a name has it in the document too. */
+const named = z.registry<{ id: string }>()
+for (const [name, schema] of Object.entries({ ...resources, ...services, ...containers, ...admin }))
+  if (schema instanceof z.ZodType)
+    named.add(schema, { id: name.replace(/^./, (letter) => letter.toUpperCase()) })
+
+/** What is sent where it is no longer the same within the checks. */
+function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }) {
+  const { sentAs } = z.globalRegistry.get(zodSchema) ?? {}
+  if (!sentAs) return
+  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
+  Object.assign(jsonSchema, sentAs)
+}
+
+/**
+ * Writes schemas as JSON Schema, in which resources are references to the document's components. A body or
+ * query is written as a program sends it: numbers, flags and lists as such.
+ */
+export function jsonSchemas(schemas: ZodType[], { io }: { io: 'input' | 'output' }) {
+  const all = z.object({ ...schemas })
+  const text = JSON.stringify(
+    z.toJSONSchema(all, { io, metadata: named, unrepresentable: 'any', override: asSent }),
+  ).replaceAll('#/$defs/', '#/components/schemas/')
+  const { properties = {}, $defs: components = {} } = JSON.parse(text) as JsonSchema
+  return {
+    written: new Map(schemas.map((schema, at) => [schema, properties[at] as JsonSchema])),
+    components,
+  }
+}
+
+/** One that is sent, by itself. */
+export const jsonSchemaOf = (schema: ZodType) =>
+  jsonSchemas([schema], { io: 'input' }).written.get(schema)!

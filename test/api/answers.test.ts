@@ -1,0 +1,262 @@
+import { afterAll, expect, test } from 'bun:test'
+import { eq } from 'drizzle-orm'
+import { callsOf } from '../../src/api/calls.ts'
+import { deliveries, deployments } from '../../src/db/schema.ts'
+import { findDeployment, logOf } from '../../src/deployments/store.ts'
+import { addSource, token } from '../git/source.ts'
+import { aStranger } from '../containers/engine.ts'
+import { idle, made } from '../services/instances.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+import type { TestClient } from '../support/client.ts'
+import { everything, fill, idOf } from '../support/everything.ts'
+import type { Ids } from '../support/everything.ts'
+import { startGitServer } from '../support/git-server.ts'
+import { answered, comparison, readDocument } from '../support/openapi.ts'
+import { startProviderServer } from '../support/provider-server.ts'
+import { until } from '../support/until.ts'
+import { aGitlabPush, aProject, aPush, sent } from '../webhooks/senders.ts'
+
+const provider = startProviderServer('github')
+const repository = provider.add({
+  fullName: 'team/site',
+  tags: [{ name: 'v1', commit: 'b'.repeat(40) }],
+})
+const silent = startGitServer('/')
+silent.mode = 'hang'
+afterAll(() => {
+  provider.stop()
+  silent.stop()
+})
+
+const password = 'correct horse battery staple'
+const repositoryUrl = 'https://git.example.com/team/other.git'
+const compose = `services:
+  web:
+    image: busybox
+    init: true
+    command: [sh, -c, 'echo started; exec sleep 999']
+    environment: {GREETING: '\${GREETING:-hello}'}
+    volumes: ['/etc/hostname:/host:ro']
+    stop_grace_period: 1s
+`
+const neverWell = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 1s, retries: 9999}}}`
+const allowed = ['web host_path /etc/hostname']
+
+const push = { ...aPush({ after: 'c'.repeat(40) }), ref: 'refs/heads/main', paths: null }
+
+type Step = {
+  body?: object | string
+  /** Of its address, where the route's name does not say it. */
+  id?: keyof Ids
+  path?: string
+  client?: TestClient
+  headers?: Record<string, string>
+}
+
+test('every answer is what the document says, and every body that it takes', async () => {
+  const t = testApp(
+    {
+      DAVIT_REGISTRATION: 'invite',
+      DAVIT_URL: 'http://davit.example.net',
+      DAVIT_OAUTH_PROVIDER: 'github',
+      DAVIT_OAUTH_CLIENT_ID: 'davit',
+      DAVIT_OAUTH_CLIENT_SECRET: 'hush',
+    },
+    { config: { patience: 3000 } },
+  )
+  t.faults.checkRegistry = () => Promise.resolve()
+  const ada = t.logInAsAdmin('ada@example.com')
+  const { bodyErrors, answerErrors } = comparison(await readDocument(ada))
+  const ids = await inUse(t, ada)
+  const left = new Map(callsOf(t.app.routes).map((call) => [`${call.method} ${call.path}`, call]))
+
+  for (const [route, { method, operation, path }] of left) {
+    if (method !== 'GET') continue
+    const address = `${fill(path, ids, idOf(path))}?${new URLSearchParams(asked[path]?.(ids))}`
+    if (200 in operation.answers) await call(route, { path: address })
+    if (operation.event) await call(route, { path: `${address}&format=json` })
+    if (operation.file) await call(route, { path: `${address}&download=1` })
+  }
+  await change(call, t, { ids, ada })
+  await receive(call, ada)
+  expect([...left.keys()]).toEqual([])
+
+  async function call(
+    route: string,
+    { body, client = ada, path, id, headers }: Step = {},
+  ): Promise<any> {
+    const [method = '', pattern = ''] = route.split(' ')
+    const response = await client.send(path ?? fill(pattern, ids, id ?? idOf(pattern)), {
+      method,
+      headers: { Accept: 'application/json', 'Content-Type': 'application/json', ...headers },
+      ...(body && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    })
+    const answer = await answered(response)
+    expect({ route, ...answer, isOk: response.ok }).toEqual({ route, ...answer, isOk: true })
+    expect(answerErrors(route, answer), route).toEqual([])
+    if (typeof body === 'object') expect(bodyErrors(route, body), route).toEqual([])
+    if (method === 'GET') expect(isEmptyList(answer.body) && route).toBe(false)
+    left.delete(route)
+    return answer.body
+  }
+}, 120_000)
+
+const isEmptyList = (body: unknown) => JSON.stringify(body).startsWith('{"items":[]')
+
+type Call = (route: string, step?: Step) => Promise<any>
+
+/** What queries are asked, where there must be one. */
+const asked: Record<string, (ids: Ids) => Record<string, string>> = {
+  '/api/git/repos': ({ source }) => ({ sourceId: source }),
+  '/api/git/branches': ({ source }) => ({ sourceId: source, repository: 'team/site' }),
+}
+
+async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: TestClient }) {
+  const { project, environment, deployment } = ids
+  await call('POST /projects', { body: { name: 'new', repositoryUrl, branch: null } })
+  await call('PUT /projects/:id', { body: { branch: 'main' } })
+  await call('PUT /projects/:id/settings', { body: { buildArgs: { A: 'b' }, webhookSecret: null } })
+  await call('POST /projects/:id/webhook')
+  await call('DELETE /projects/:id/webhook')
+  await call('POST /projects/:id/webhook-secret')
+  const form = await ada.form('/projects', { name: 'of a form', repository_url: repositoryUrl })
+  const path = `${form.headers.get('Location')}/webhook-secret/show`
+  await call('POST /projects/:id/webhook-secret/show', { path })
+  await call('POST /projects/:id/envs', { body: { name: 'third', cpus: 0.5, domains: ['a.test'] } })
+  await call('PUT /projects/:id/envs/:envId', { body: { port: 8080, healthPath: null } })
+  await call('POST /envs/:envId/variables', { body: { key: 'A', value: 'b', secret: true } })
+  await call('POST /envs/:envId/variables', { body: { dotenv: 'B=c' } })
+  await call('PUT /envs/:envId/variables/:id', { body: { buildTime: true } })
+  await call('DELETE /envs/:envId/variables/:id')
+
+  const started = await call('POST /projects/:id/deployments', {
+    body: { environmentId: environment },
+  })
+  await call('POST /projects/:id/deployments/:deploymentId/cancel', {
+    path: `/projects/${project}/deployments/${started.id}/cancel`,
+  })
+  await call('POST /projects/:id/deploy')
+  t.db.update(deployments).set({ image: 'busybox' }).where(eq(deployments.id, deployment)).run()
+  await call('POST /projects/:id/deployments/:deploymentId/rollback')
+  t.db.update(deliveries).set({ push }).where(eq(deliveries.id, ids.delivery)).run()
+  await call('POST /projects/:id/deliveries/:deliveryId/replay')
+
+  const named = { name: 'other', allowed: [] }
+  await call('POST /services/:template', { body: { name: 'one', REDIS_PASSWORD: 'x'.repeat(20) } })
+  await call('POST /services', { body: { ...named, name: 'more', template: 'redis' } })
+  await call('POST /services/deploy', { body: { ...named, name: 'most', template: 'redis' } })
+  await call('POST /services/compose/configure', { body: { compose } })
+  await call('POST /services/compose', { body: { name: 'own', compose, allowed } })
+  await call('PUT /services/:id', { body: { GREETING: 'bye', preview: true } })
+  await call('PUT /services/:id', { body: { name: 'renamed' } })
+  await call('POST /services/:id/restart')
+  await until(() => !t.jobs.isBusy(ids.service))
+  await call('POST /services/:id/stop')
+  const starting = await startingForever(ada, 'starting')
+  await call('POST /services/:id/cancel', { path: `/services/${starting}/cancel` })
+  await call('PUT /settings/grants/:id', { id: 'service', body: { granted: true } })
+  await call('POST /containers/:id/restart')
+  await call('POST /containers/:id/stop')
+
+  const login = { provider: 'github', baseUrl: provider.baseUrl, accessToken: token }
+  await call('POST /settings/git', { body: { ...login, name: 'another' } })
+  await call('DELETE /settings/git/:id', { path: `/settings/git/${ids.source}?confirm=1` })
+  const registry = { host: 'registry.example.com:5000', username: 'ada', password: 'x' }
+  await call('POST /settings/registries', { body: registry })
+  await call('DELETE /settings/registries/:id')
+
+  await administer(call, t, ada)
+  await call('DELETE /services/:id', { path: `/services/${ids.service}?volumes=true` })
+  await call('DELETE /projects/:id/envs/:envId')
+  await call('DELETE /projects/:id')
+}
+
+const startingForever = async (client: TestClient, name: string) =>
+  (await client.post('/services/compose', { name, compose: neverWell })).json.id
+
+async function administer(call: Call, t: TestApp, ada: TestClient) {
+  const { items } = (await ada.get('/settings/activity')).json
+  const stuck = items.find(({ kind }: { kind: string }) => kind === 'deployment')
+  const activity = '/settings/activity'
+  await call('POST /settings/activity/deployments/:id/cancel', {
+    path: `${activity}/deployments/${stuck.id}/cancel`,
+  })
+  const starting = await startingForever(ada, 'also starting')
+  await call('POST /settings/activity/services/:id/cancel', {
+    path: `${activity}/services/${starting}/cancel`,
+  })
+  await call('POST /settings/prune', { body: { what: ['containers'], dryRun: true } })
+  const held = Promise.withResolvers<void>()
+  const { removeContainer } = t.docker
+  t.faults.removeContainer = (...asked) => held.promise.then(() => removeContainer(...asked))
+  const cleaned = [`container:${await aStranger(t, 'exit 0')}`]
+  await call('POST /settings/prune', { body: { what: ['containers'], items: cleaned } })
+  setTimeout(held.resolve, 100)
+  await call('POST /settings/activity/clean-up/cancel')
+  delete t.faults.removeContainer
+  await call('PUT /settings/prune/schedule', { body: { enabled: true, hour: 5 } })
+
+  const { items: invites } = (await ada.get('/settings/invites')).json
+  await call('DELETE /settings/invites/:id', { path: `/settings/invites/${invites[0].id}` })
+  const { url } = await call('POST /settings/invites')
+  const invite = new URL(url).searchParams.get('invite')
+  const client = t.logIn('bob@example.com')
+  const bob = { email: 'new@example.com', password }
+  const user = await call('POST /auth/register', { client, body: { ...bob, invite } })
+  await call('POST /auth/login', { client, body: bob })
+  await call('POST /auth/logout', { client })
+  await call('PUT /settings/users/:id', {
+    path: `/settings/users/${user.id}`,
+    body: { disabled: true },
+  })
+  await call('DELETE /settings/users/:id', { path: `/settings/users/${user.id}` })
+  await call('PUT /settings/profile', { body: { name: 'Ada' } })
+  await call('POST /settings/tokens', {
+    body: { name: 'ci', scopes: ['deploy'], expiresInDays: 7 },
+  })
+  await call('DELETE /settings/tokens/:id')
+  await call('DELETE /settings/sessions/:id')
+  await call('DELETE /settings/sessions')
+  await call('POST /settings/identities', { body: {} })
+  await call('PUT /settings/password', { body: { password } })
+  await call('DELETE /settings/identities/:id')
+}
+
+/** A push that deploys, and a ping. */
+async function receive(call: Call, ada: TestClient) {
+  await aProject(ada)
+  const deliveries = [
+    sent.github(aPush()),
+    sent.github(aPush(), { headers: { 'X-GitHub-Event': 'ping' } }),
+    sent.gitlab(aGitlabPush()),
+    sent.gitlab(aGitlabPush(), { headers: { 'X-Gitlab-Event': 'Note Hook' } }),
+    sent.gitea(aPush()),
+    sent.gitea(aPush(), { headers: { 'X-Gitea-Event': 'issues' } }),
+  ]
+  for (const { path, body, headers } of deliveries)
+    await call(`POST ${path}`, { path, body: String(body), headers })
+}
+
+/** Everything of a user, with a provider that answers, containers that run, and lines of logs. */
+async function inUse(t: TestApp, ada: TestClient): Promise<Ids> {
+  const ids = await everything(t, ada)
+  const line = { time: Date.now(), stream: 'stdout', text: 'hello' } as const
+  const deployment = findDeployment(t.db, { id: ids.deployment, projectId: ids.project })
+  t.logs.write(logOf(deployment), [line])
+  const { name: container } = (await t.docker.inspectContainer(ids.container))!
+  const origin = { deploymentId: deployment.id, container }
+  await t.docker.startContainer(ids.container)
+  const source = await addSource(ada, provider, 'provider')
+  await ada.put(`/projects/${ids.project}`, { sourceId: source, repository: repository.fullName })
+  const service = await made(t, ada, compose, { name: 'web', allowed })
+  for (const sourceId of [ids.environment, service.id])
+    t.logs.write({ sourceId, logId: '' }, [line], { origin })
+  await ada.post('/settings/invites')
+  const stuck = await ada.post('/projects', {
+    name: 'stuck',
+    repositoryUrl: `${silent.url}stuck.git`,
+  })
+  await ada.post(`/projects/${stuck.json.id}/deployments`)
+  return { ...ids, source, service: service.id }
+}
