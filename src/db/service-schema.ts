@@ -58,7 +58,8 @@ export const servicePorts = sqliteTable('service_ports', {
   /** The service in the Compose file, and its port there. */
   target: text().notNull(),
   containerPort: integer().notNull(),
-  protocol: text({ enum: ['tcp', 'udp'] }).notNull(),
+  /** `both`: one port of the container for TCP and UDP, published at one of this host. */
+  protocol: text({ enum: ['tcp', 'udp', 'both'] }).notNull(),
 })
 
 /** Private registries: who may pull from where. */

@@ -20,6 +20,8 @@ export type Granted = {
   hostNetwork?: boolean
   hostPid?: boolean
   hostIpc?: boolean
+  /** Profiles of the engine's that it does without. */
+  unconfined?: ('seccomp' | 'apparmor')[]
   binds?: { source: string; path: string; readOnly: boolean }[]
   devices?: { host: string; path: string; permissions: string }[]
 }
@@ -120,7 +122,10 @@ function hostConfig(options: ContainerOptions) {
     Privileged: granted.privileged === true,
     CapDrop: ['ALL'],
     CapAdd: options.capabilities ?? [],
-    SecurityOpt: ['no-new-privileges:true'],
+    SecurityOpt: [
+      'no-new-privileges:true',
+      ...(granted.unconfined ?? []).map((profile) => `${profile}=unconfined`),
+    ],
     IpcMode: granted.hostIpc ? 'host' : 'private',
     ...(granted.hostPid && { PidMode: 'host' }),
     ...(granted.devices?.length && { Devices: granted.devices.map(device) }),

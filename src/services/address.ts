@@ -5,12 +5,15 @@ import type { ServicePort } from './store.ts'
 
 /** What is spoken at well-known ports; all others are taken for HTTP. */
 const schemes: Record<number, string> = {
+  443: 'https',
   1883: 'mqtt',
   3306: 'mysql',
   4222: 'nats',
   5432: 'postgresql',
   5672: 'amqp',
   6379: 'redis',
+  8443: 'https',
+  9443: 'https',
   27017: 'mongodb',
 }
 
@@ -31,9 +34,9 @@ export function addressOn(places: Places, { port, containerPort, protocol }: Ser
 export const addressesOf =
   (places: Places, ports: ServicePort[]): AddressOf =>
   (service, port) => {
-    const own = ports.filter(({ target }) => target === service)
+    const own = ports.filter(({ target, protocol }) => target === service && protocol === 'tcp')
     const meant = own.find(({ containerPort }) => containerPort === port) ?? own[0] ?? ports[0]
-    return meant ? urlOn(meant.port, places) : nowhere
+    return meant ? addressOn(places, meant) : nowhere
   }
 
 /** What every template may mention without declaring it: the address that its users will type. */

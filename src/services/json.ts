@@ -75,7 +75,7 @@ export const entryJson = ({ template, about }: Entry) => ({
 /** What a template asks for. */
 export function templateJson(template: string, file: Template, values?: Values) {
   const { about } = file
-  const { services, ports, volumes, dangers } = outlineOf(file, values)
+  const { services, ports, volumes, dangers, notes } = outlineOf(file, values)
   return {
     ...entryJson({ template, about }),
     version: about.version || null,
@@ -84,6 +84,7 @@ export function templateJson(template: string, file: Template, values?: Values) 
     ports: ports.map(portJson),
     volumes,
     dangers: dangers.map(({ key, message }) => ({ key, message })),
+    notes,
   }
 }
 

@@ -14,17 +14,20 @@ export type Outline = {
   ports: WantedPort[]
   volumes: string[]
   dangers: Danger[]
+  /** What is not done as the file says. */
+  notes: string[]
 }
 
 /** Values that a variable has not got yet are stood in for; where that makes no sense, nothing is told. */
 export function outlineOf(template: Template, values: Values = new Map()): Outline {
   const stack = stackWith(template, values)
-  if (!stack) return { services: [], ports: [], volumes: [], dangers: [] }
+  if (!stack) return { services: [], ports: [], volumes: [], dangers: [], notes: [] }
   return {
     services: [...stack.services.values()].map(({ name, image }) => ({ name, image })),
     ports: portsWanted(template, stack),
     volumes: volumesOf(stack),
     dangers: stack.dangers,
+    notes: stack.notes,
   }
 }
 
@@ -38,7 +41,7 @@ const volumesOf = ({ services }: Stack) => [
 
 function stackWith(template: Template, values: Values): Stack | null {
   try {
-    return stackOf(template, new Map([...samplesOf(template), ...values]))
+    return stackOf(template, samplesOf(template, values))
   } catch (error) {
     if (error instanceof AppError) return null
     throw error

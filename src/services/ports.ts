@@ -8,6 +8,7 @@ import { listHostPorts } from '../projects/store.ts'
 import { wantedPorts } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
 import type { Template } from './compose/template.ts'
+import { isTwin } from './store.ts'
 import type { ServicePort } from './store.ts'
 
 /** A port to publish; `host` as the file wants it, null: any. */
@@ -52,8 +53,10 @@ export function choosePorts(
 
   function choose(port: Omit<ServicePort, 'port'>, host: number | null, askedHere: number | null) {
     const before = kept.find((other) => keyOf(other) === keyOf(port))?.port ?? null
-    const wish = askedHere ?? before ?? host
+    const twin = chosen.find((other) => isTwin(other, { ...port, port: other.port }))
+    const wish = askedHere ?? before ?? host ?? twin?.port ?? null
     if (wish === null) return free()
+    if (twin?.port === wish) return wish
     if (chosen.some((other) => other.port === wish)) throw twice(wish)
     if (kept.some((other) => other.port === wish)) return wish
     if (listHostPorts(deps.db).includes(wish)) throw ofAnApp(wish)
@@ -86,5 +89,5 @@ const ofAnApp = (port: number) =>
 const twice = (port: number) =>
   new AppError(
     'conflict',
-    `Port ${port} of this host is wanted twice, by two services or for TCP and UDP. Give each its own.`,
+    `Port ${port} of this host is wanted twice, by two services or two of their ports. Give each its own.`,
   )

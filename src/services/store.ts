@@ -12,7 +12,10 @@ export { serviceStatuses } from '../db/schema.ts'
 export type Service = typeof services.$inferSelect
 export type ServiceStatus = Service['status']
 export type Changes = Partial<typeof services.$inferInsert>
-export type ServicePort = Omit<typeof servicePorts.$inferSelect, 'serviceId' | 'position'>
+type PortRow = typeof servicePorts.$inferSelect
+export type ServicePort = Omit<PortRow, 'serviceId' | 'position' | 'protocol'> & {
+  protocol: 'tcp' | 'udp'
+}
 
 const ownedBy = (ownerId: string) => eq(services.ownerId, ownerId)
 
@@ -86,11 +89,21 @@ export const updateService = (
   )
 
 function insertPorts(db: Pick<Db, 'insert'>, serviceId: string, ports: ServicePort[]) {
-  for (const [position, port] of ports.entries())
+  for (const [position, port] of ports.entries()) {
+    const twins = ports.filter((other) => isTwin(port, other))
+    if (twins[0] !== port) continue
+    const protocol = twins.length > 1 ? 'both' : port.protocol
     db.insert(servicePorts)
-      .values({ ...port, serviceId, position })
+      .values({ ...port, protocol, serviceId, position })
       .run()
+  }
 }
+
+/** The same port for TCP and UDP, which one row holds. */
+export const isTwin = (one: ServicePort, other: ServicePort) =>
+  one.port === other.port &&
+  one.target === other.target &&
+  one.containerPort === other.containerPort
 
 const taken = {
   'services.owner_id, services.name': [
@@ -117,6 +130,10 @@ export const deleteService = (db: Db, id: string) =>
 
 /** In the order of the template: the first one is what the address leads to. */
 export const listPorts = (db: Db, id: string): ServicePort[] =>
-  listRows(db, servicePorts, eq(servicePorts.serviceId, id), asc(servicePorts.position)).map(
-    ({ serviceId, position, ...port }) => port,
+  listRows(db, servicePorts, eq(servicePorts.serviceId, id), asc(servicePorts.position)).flatMap(
+    ({ serviceId, position, protocol, ...port }) =>
+      (protocol === 'both' ? (['tcp', 'udp'] as const) : [protocol]).map((protocol) => ({
+        ...port,
+        protocol,
+      })),
   )

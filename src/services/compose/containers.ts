@@ -175,11 +175,18 @@ const healthCheckOf = (health: Health): HealthCheck =>
       })
 
 /** Only what an admin has allowed gets here: the rest was refused before. */
-const grantedTo = ({ privileged, hostNamespaces, binds, devices }: Service): Granted => ({
+const grantedTo = ({
+  privileged,
+  hostNamespaces,
+  unconfined,
+  binds,
+  devices,
+}: Service): Granted => ({
   ...(privileged && { privileged }),
   ...(hostNamespaces.includes('network') && { hostNetwork: true }),
   ...(hostNamespaces.includes('pid') && { hostPid: true }),
   ...(hostNamespaces.includes('ipc') && { hostIpc: true }),
+  ...(unconfined.length > 0 && { unconfined }),
   ...(binds.length > 0 && { binds }),
   ...(devices.length > 0 && { devices }),
 })

@@ -5,9 +5,12 @@ type Magic = {
   type: string
   /** Characters or bytes, where the name says. */
   size: number | null
-  /** The service that an id such as `WEB_3000` means, and its port. */
-  target: (services: string[]) => { service: string; port: number | null }
+  /** What it is for: in the name of an address a service, perhaps with its port, as in `WEB_3000`. */
+  id: string
 }
+
+/** Whether it names a service's address, and not a value. */
+export const isAddress = (name: string) => /^(URL|FQDN)$/.test(magicName(name)?.type ?? '')
 
 const types = [
   'PASSWORDWITHSYMBOLS',
@@ -34,30 +37,17 @@ export function magicName(name: string): Magic | null {
   if (type === undefined || (!digits && !id)) return null
   const isPlace = type === 'URL' || type === 'FQDN' || type === 'NAME'
   const whole = isPlace && digits ? `${digits}_${id}` : id!
-  return {
-    type,
-    size: digits && !isPlace ? Number(digits) : null,
-    target: (services) => placeOf(whole, services),
-  }
+  return { type, size: digits && !isPlace ? Number(digits) : null, id: whole }
 }
 
 /** The variable of that name: its value is made once, and is the same wherever it is mentioned. */
-export function magicVariable(
-  name: string,
-  services: string[],
-  portOf: (service: string) => number | null,
-): Variable {
-  const magic = magicName(name)!
-  const generate = generateOf(magic, services, portOf)
+export function magicVariable(name: string, places: Places): Variable {
+  const generate = generateOf(magicName(name)!, places)
   const isPlace = generate.kind === 'address' || generate.kind === 'composed'
   return variable(name, { generate, secret: !isPlace, hidden: isPlace })
 }
 
-function generateOf(
-  { type, size, target }: Magic,
-  services: string[],
-  portOf: (service: string) => number | null,
-): Generate {
+function generateOf({ type, size, id }: Magic, { placeOf, portOf }: Places): Generate {
   const text = (length: number, alphabet: 'alphanumeric' | 'lowercase' | 'symbols') =>
     ({ kind: 'text', length, alphabet }) as const
   switch (type) {
@@ -80,10 +70,10 @@ function generateOf(
     case 'SUPABASESERVICE':
       return token('service_role')
     case 'NAME':
-      return { kind: 'composed', parts: [target(services).service] }
+      return { kind: 'composed', parts: [placeOf(id).service] }
     default: {
-      const { service, port } = target(services)
-      const form = type === 'URL' ? 'url' : 'host'
+      const { service, port } = placeOf(id)
+      const form = type === 'URL' ? 'url' : port === null ? 'hostname' : 'host'
       return { kind: 'address', form, service, port: port ?? portOf(service), path: '' }
     }
   }
@@ -96,14 +86,35 @@ const token = (role: string): Generate => ({
   seconds: hundredYears,
 })
 
-/** Ids are written in capitals with `_` for `-` and `.`; digits at the end are a port, or the name's. */
-function placeOf(id: string, services: string[]) {
-  const plain = (name: string) => name.toUpperCase().replace(/[^A-Z0-9]/g, '_')
-  const named = (wanted: string) => services.find((name) => plain(name) === plain(wanted))
-  const whole = named(id)
-  if (whole) return { service: whole, port: null }
-  const [, name, digits] = /^(.*)_(\d{1,5})$/.exec(id) ?? []
-  const port = digits === undefined ? null : Number(digits)
-  const service = named(name ?? id) ?? services[0] ?? (name ?? id).toLowerCase()
-  return { service, port }
+type Places = {
+  placeOf: PlaceOf
+  /** The first one at which a service is published, as far as the file tells. */
+  portOf: (service: string) => number | null
+}
+
+/** The service that an id means, and the port that it names. */
+export type PlaceOf = (id: string) => { service: string; port: number | null }
+
+/**
+ * Ids are written in capitals, without the signs of the name; digits at the end are a port, or the
+ * name's. An id that is no service's means the one that has it in its environment, which `users` tells
+ * by the id without its port.
+ */
+export function placesAmong(services: string[], users: ReadonlyMap<string, string>): PlaceOf {
+  const named = new Map(services.map((name) => [lettersOf(name), name]))
+  return (id) => {
+    const whole = named.get(lettersOf(id))
+    if (whole) return { service: whole, port: null }
+    const { name, port } = splitId(id)
+    const service = named.get(lettersOf(name)) ?? users.get(name) ?? name.toLowerCase()
+    return { service, port }
+  }
+}
+
+const lettersOf = (name: string) => name.toUpperCase().replace(/[^A-Z0-9]/g, '')
+
+/** `WEB_3000` is of `WEB`, at 3000. */
+export function splitId(id: string): { name: string; port: number | null } {
+  const [, name = id, digits] = /^(.*)_(\d{1,5})$/.exec(id) ?? []
+  return { name, port: digits === undefined ? null : Number(digits) }
 }

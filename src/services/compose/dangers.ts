@@ -8,6 +8,7 @@ export type DangerKind =
   | 'device'
   | 'capability'
   | 'host_gateway'
+  | 'unconfined'
 
 /** What gives a container power over the host: refused unless an admin allowed exactly this. */
 export type Danger = {
@@ -28,6 +29,7 @@ const meanings: Record<DangerKind, (value: string) => string> = {
   device: (value) => `uses the device ${value} of this host`,
   capability: (value) => `has the capability ${value}`,
   host_gateway: (value) => `reaches this host as ${value}`,
+  unconfined: (value) => `runs without Docker’s ${value} profile, which guards this host’s kernel`,
 }
 
 export const danger = (service: string, kind: DangerKind, value: string): Danger => ({

@@ -12,6 +12,8 @@ const maxVariables = 2_000
 /** Names of template.toml are apart from those of the Compose file. */
 const inner = (name: string) => `toml ${name}`
 
+export const isNamed = (variables: Variables, name: string) => variables.has(inner(name))
+
 /** The `[variables]` of a template.toml: none is asked for, they only help to make the environment. */
 export function dokployVariables(named: Map<string, string>, domains: Domain[]): Variables {
   const variables: Variables = new Map()
@@ -27,13 +29,15 @@ export function dokployVariables(named: Map<string, string>, domains: Domain[]):
 
 /**
  * A text with Dokploy's `${…}` in it, as a variable that is made of others. A helper within it becomes
- * a hidden variable, so that its value is made once; a name that means nothing stays as it stands.
+ * a hidden variable, so that its value is made once; a name that means nothing stays as it stands. In
+ * the environment, `env`, its other names mean something too.
  */
 export function dokployText(
   name: string,
   text: string,
   variables: Variables,
   domains: Domain[],
+  env: ReadonlyMap<string, string> = new Map(),
 ): Variable {
   const parts: (string | { variable: string })[] = []
   let from = 0
@@ -54,10 +58,16 @@ export function dokployText(
   }
   return variable(name, { ...aside({ kind: 'composed', parts: kept }) })
 
+  /** A variable that has the name of a helper, as its value, is made by that helper. */
+  function isOther(named: string) {
+    return inner(named) !== name && isNamed(variables, named)
+  }
+
   function partOf(expression: string): { variable: string } | null {
-    if (variables.has(inner(expression))) return { variable: inner(expression) }
-    const generate = helperOf(expression, variables, domains)
-    if (generate === null) return null
+    if (isOther(expression)) return { variable: inner(expression) }
+    const generate = helperOf(expression, isOther, domains)
+    if (generate === null)
+      return env.has(expression) && expression !== name ? { variable: expression } : null
     if (variables.size >= maxVariables)
       throw new AppError(
         'invalid',
@@ -75,7 +85,11 @@ const aside = (generate: Generate | null) => {
   return { generate, hidden: !free }
 }
 
-function helperOf(expression: string, variables: Variables, domains: Domain[]): Generate | null {
+function helperOf(
+  expression: string,
+  isNamed: (name: string) => boolean,
+  domains: Domain[],
+): Generate | null {
   const [helper, ...args] = expression.split(':')
   const [first, second] = args
   const size = (fallback: number) => {
@@ -105,8 +119,8 @@ function helperOf(expression: string, variables: Variables, domains: Domain[]): 
     case 'timestamps':
       return time('s', args)
     case 'jwt':
-      return first !== undefined && variables.has(inner(first))
-        ? token(first, second !== undefined && variables.has(inner(second)) ? second : null)
+      return first !== undefined && isNamed(first)
+        ? token(first, second !== undefined && isNamed(second) ? second : null)
         : { kind: 'hex', length: size(128) * 2 }
     default:
       return null
@@ -124,7 +138,8 @@ const endOf2030 = Date.UTC(2031, 0, 1) / 1000
 
 function address([domain]: Domain[]): Generate | null {
   if (!domain) return null
-  return { kind: 'address', form: 'host', service: domain.serviceName, port: domain.port, path: '' }
+  const { serviceName: service, port } = domain
+  return { kind: 'address', form: 'hostname', service, port, path: '' }
 }
 
 function time(unit: 'ms' | 's', args: string[]): Generate | null {

@@ -1,4 +1,5 @@
 import type { Path, Source, Tree } from './source.ts'
+import { keyOf } from './source.ts'
 
 /** A value of a Compose file and where it stands: reads what the key wants or names it in a refusal. */
 export class Field {
@@ -6,6 +7,8 @@ export class Field {
     readonly value: Tree | undefined,
     readonly path: Path,
     readonly source: Source,
+    /** Of the whole file: what is not done as it says. */
+    readonly notes: string[] = [],
   ) {}
 
   /** Compose takes a key without a value for one that is not there. */
@@ -29,15 +32,26 @@ export class Field {
     return this.source.refuse(this.path, complaint)
   }
 
+  /** For the user, who need not change anything. The complaint follows the key as its subject. */
+  note(complaint: string) {
+    this.notes.push(`${keyOf(this.path)} ${complaint}`)
+  }
+
   get(key: string) {
     return this.at(key, this.value instanceof Map ? this.value.get(key) : undefined)
   }
 
-  /** Refuses every other key by name; `x-…` may stand anywhere. */
-  only(keys: readonly string[], hint: (key: string) => string = () => 'Remove it.') {
-    for (const [key, field] of this.entries())
-      if (!keys.includes(key) && !key.startsWith('x-'))
-        throw field.refuse(`is not supported. ${hint(key)}`)
+  /** Refuses every other key by name, but those that may be ignored; `x-…` may stand anywhere. */
+  only(
+    keys: readonly string[],
+    hint: (key: string) => string = () => 'Remove it.',
+    ignored: Readonly<Record<string, string>> = {},
+  ) {
+    for (const [key, field] of this.entries()) {
+      if (keys.includes(key) || key.startsWith('x-')) continue
+      if (!Object.hasOwn(ignored, key)) throw field.refuse(`is not supported. ${hint(key)}`)
+      field.note(`is ignored. ${ignored[key]}`)
+    }
     return this
   }
 
@@ -106,7 +120,7 @@ export class Field {
   }
 
   private at(key: string | number, value: Tree | undefined) {
-    return new Field(value, [...this.path, key], this.source)
+    return new Field(value, [...this.path, key], this.source, this.notes)
   }
 }
 

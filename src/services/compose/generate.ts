@@ -2,6 +2,7 @@ import { AppError } from '../../platform/errors.ts'
 import { randomBytesOf, signedToken } from '../../platform/secrets.ts'
 import type { AddressOf, Values, Variables } from './values.ts'
 import type { Alphabet, Claims, Generate } from './variables.ts'
+import { join } from './join.ts'
 import { isDerived } from './variables.ts'
 
 const digits = '0123456789'
@@ -20,7 +21,8 @@ const maxComposed = 4 * 1024 * 1024
 
 /**
  * The values, and one made for each variable that has none and says how; those it needs come first.
- * Without `addressOf` those that follow from addresses are left out.
+ * Without `addressOf` those that follow from addresses are left out; with it, the URL of a host is
+ * there too, under its name and `://`, or its name and port.
  */
 export function generated(
   variables: Variables,
@@ -29,11 +31,15 @@ export function generated(
 ): Map<string, string> {
   const values = new Map(known)
   const derived = new Map<string, string>()
+  /** The URLs of variables that are a host, as `join` looks them up. */
+  const addresses = new Map<string, Map<string, string>>()
   const underway: string[] = []
   let room = maxComposed
   for (const { name, generate } of variables.values())
     if (addressOf || !isDerived(generate)) valueOf(name)
-  return addressOf ? new Map([...values, ...derived]) : values
+  if (!addressOf) return values
+  for (const [name, found] of addresses) for (const [at, url] of found) derived.set(name + at, url)
+  return new Map([...values, ...derived])
 
   function valueOf(name: string): string {
     const generate = variables.get(name)?.generate
@@ -49,13 +55,13 @@ export function generated(
         `The variable ${name} needs others more than 100 deep. Flatten it.`,
       )
     underway.push(name)
-    const value = make(generate)
+    const value = make(name, generate)
     underway.pop()
     ;(isDerived(generate) ? derived : values).set(name, value)
     return value
   }
 
-  function make(generate: Generate): string {
+  function make(name: string, generate: Generate): string {
     switch (generate.kind) {
       case 'text':
         return randomText(alphabets[generate.alphabet], generate.length)
@@ -72,7 +78,7 @@ export function generated(
       case 'jwt':
         return token(generate)
       case 'address':
-        return address(generate)
+        return address(name, generate)
       case 'time': {
         const time = generate.of === null ? Date.now() : Date.parse(generate.of)
         return String(generate.unit === 'ms' ? time : Math.floor(time / 1000))
@@ -80,20 +86,23 @@ export function generated(
       case 'port':
         return String(20_000 + (Buffer.from(randomBytesOf(4)).readUInt32BE() % 10_000))
       case 'composed':
-        return compose(generate.parts)
+        return compose(name, generate.parts)
     }
   }
 
-  function compose(parts: Extract<Generate, { kind: 'composed' }>['parts']) {
-    return parts
-      .map((part) => {
-        const text = typeof part === 'string' ? part : valueOf(part.variable)
-        room -= text.length + 1
-        if (room < 0)
-          throw new AppError('invalid', 'The values are over 4 MiB. Mention variables less often.')
-        return text
-      })
-      .join('')
+  function compose(name: string, parts: Extract<Generate, { kind: 'composed' }>['parts']) {
+    for (const part of parts) {
+      room -= (typeof part === 'string' ? part : valueOf(part.variable)).length + 1
+      if (room < 0)
+        throw new AppError('invalid', 'The values are over 4 MiB. Mention variables less often.')
+    }
+    const [only] = parts
+    const alias = parts.length === 1 && typeof only === 'object' && addresses.get(only.variable)
+    if (alias) addresses.set(name, alias)
+    return join(parts, {
+      valueOf: ({ variable }) => valueOf(variable),
+      addressOf: ({ variable }, at) => addresses.get(variable)?.get(at),
+    })
   }
 
   function token({ key, claims, seconds }: Extract<Generate, { kind: 'jwt' }>) {
@@ -115,10 +124,21 @@ export function generated(
     throw new AppError('invalid', `${claims.variable} wants a JSON object for a token’s claims.`)
   }
 
-  function address({ form, service, port, path }: Extract<Generate, { kind: 'address' }>) {
+  function address(
+    name: string,
+    { form, service, port, path }: Extract<Generate, { kind: 'address' }>,
+  ) {
     const url = addressOf?.(service, port)
     if (url === undefined)
       throw new AppError('invalid', `No address is known for ${service}. Publish one of its ports.`)
+    if (form !== 'url')
+      addresses.set(
+        name,
+        new Map([
+          ['://', url],
+          [`:${port}`, url],
+        ]),
+      )
     const base = form === 'url' ? url.replace(/\/$/, '') : new URL(url)[form]
     return base + path
   }

@@ -2,31 +2,45 @@ import { posix } from 'node:path'
 import type { Danger } from './dangers.ts'
 import { danger } from './dangers.ts'
 import type { Field } from './field.ts'
-import type { HostNamespace, Service } from './model.ts'
+import type { HostNamespace, Profile, Service } from './model.ts'
 
-type HostAccess = Pick<Service, 'privileged' | 'hostNamespaces' | 'devices'> & { dangers: Danger[] }
+type HostAccess = Pick<Service, 'privileged' | 'hostNamespaces' | 'unconfined' | 'devices'> & {
+  dangers: Danger[]
+}
 
 /** What a service asks of the host itself; each is a danger too. */
 export function hostAccessOf(service: Field, name: string): HostAccess {
   const privileged = service.get('privileged').or(false, (field) => field.flag())
   const hostNamespaces = [
-    ...namespaceOf(service.get('network_mode'), 'network', []),
+    ...namespaceOf(service.get('network_mode'), 'network', ['bridge', 'default']),
     ...namespaceOf(service.get('pid'), 'pid', []),
     ...namespaceOf(service.get('ipc'), 'ipc', ['private', 'shareable']),
   ]
+  const unconfined = service.get('security_opt').atMost(20).items().flatMap(unconfinedOf)
   const devices = service.get('devices').items().map(deviceOf)
   const dangers = [
     ...(privileged ? [danger(name, 'privileged', '')] : []),
     ...hostNamespaces.map((namespace) => danger(name, 'host_namespace', namespace)),
+    ...unconfined.map((profile) => danger(name, 'unconfined', profile)),
     ...devices.map(({ host }) => danger(name, 'device', host)),
   ]
-  return { privileged, hostNamespaces, devices, dangers }
+  return { privileged, hostNamespaces, unconfined, devices, dangers }
 }
 
 function namespaceOf(field: Field, namespace: HostNamespace, own: string[]): HostNamespace[] {
   if (field.absent || own.includes(field.text('host'))) return []
   if (field.text() === 'host') return [namespace]
   throw field.refuse('is not supported. Remove it: each container has its own.')
+}
+
+function unconfinedOf(field: Field): Profile[] {
+  const [option, value = 'true'] = field.text('an option').split(/[:=]/)
+  if (option === 'no-new-privileges' && value === 'true') return []
+  if ((option === 'seccomp' || option === 'apparmor') && value === 'unconfined') return [option]
+  if (option !== 'label' && option !== 'no-new-privileges')
+    throw field.refuse('is not supported. Containers keep the engine’s own profiles: remove it.')
+  field.note('is ignored. Containers keep their label, and never gain privileges.')
+  return []
 }
 
 function deviceOf(field: Field) {

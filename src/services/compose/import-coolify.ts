@@ -1,16 +1,17 @@
-import { magicVariable, magicName } from './coolify-names.ts'
+import { isAddress, magicName, magicVariable, placesAmong, splitId } from './coolify-names.ts'
+import type { PlaceOf } from './coolify-names.ts'
 import { Field } from './field.ts'
-import { bindsToVolumes } from './host-binds.ts'
+import { normalPath } from './mounts.ts'
 import type { Origin } from './read.ts'
+import { mentionsIn } from './interpolate.ts'
 import { readYaml } from './read.ts'
-import type { Tree } from './source.ts'
-import type { Exposed, Template } from './template.ts'
+import type { Source, Tree } from './source.ts'
+import type { Exposed, FileContent, Template } from './template.ts'
 import { mentionedIn, refuseUnreadable, unknownAbout } from './template.ts'
-import type { Variable } from './variables.ts'
 
 /** Told by the comments at its head, or by a name that only Coolify gives a meaning. */
 export const isCoolify = (text: string) =>
-  /^#\s*(documentation|slogan)\s*:/m.test(text.slice(0, 4000)) ||
+  /^#\s*(documentation|slogan|category)\s*:/m.test(text.slice(0, 4000)) ||
   /\bSERVICE_(URL|FQDN|PASSWORD|USER|BASE64|REALBASE64|HEX)_[A-Z0-9]/.test(text)
 
 /**
@@ -24,33 +25,34 @@ export function importCoolify(
 ): Template {
   const { tree: raw, source } = readYaml(text, origin)
   const head = headOf(text)
-  const tree = bindsToVolumes(withoutOwnKeys(raw), new Map())
-  const services = new Field(tree, ['services'], source).isMap
-    ? new Field(tree, [], source).get('services').entries()
-    : []
-  const names = services.map(([service]) => service)
-  const magic = new Set<string>()
-  const bare = services.flatMap(([, service]) => environmentNames(service))
+  const tree = asCompose(raw)
+  const root = new Field(tree, [], source)
+  const services = root.get('services').isMap ? root.get('services').entries() : []
   const mentioned = mentionedIn(tree, source, env)
-  for (const key of [...bare, ...mentioned.keys()]) if (magicName(key)) magic.add(key)
-
-  const expose = exposed([...magic], names, Number(head.get('port')) || null)
+  const uses = usesIn(services, tree, source)
+  const placeOf = placesAmong(
+    services.map(([service]) => service),
+    usersOf(uses),
+  )
+  const expose = exposed(uses, placeOf, { services, port: Number(head.get('port')) || null })
   const portOf = (service: string) => expose.find((e) => e.service === service)?.port ?? null
-  const variables = new Map<string, Variable>()
-  for (const key of magic) variables.set(key, magicVariable(key, names, portOf))
-  for (const [key, variable] of mentioned) if (!magic.has(key)) variables.set(key, variable)
+  const places = { placeOf, portOf }
+  const magic = [...new Set(uses.map(({ name }) => name))]
+  const variables = new Map(magic.map((name) => [name, magicVariable(name, places)]))
+  for (const [name, variable] of mentioned) if (!variables.has(name)) variables.set(name, variable)
   // a token is signed with a value that the file may mention nowhere else
   for (const { generate } of [...variables.values()])
     if (generate?.kind === 'jwt' && generate.key && !variables.has(generate.key))
-      variables.set(generate.key, { ...magicVariable(generate.key, names, portOf), hidden: true })
+      variables.set(generate.key, { ...magicVariable(generate.key, places), hidden: true })
 
   const template = {
     about: aboutFrom(head, name),
     expose,
     connection: [],
     variables,
-    files: new Map(),
+    files: filesOf(tree),
     after: null,
+    foreign: true,
     tree,
     source,
   }
@@ -79,20 +81,64 @@ const aboutFrom = (head: Map<string, string>, name: string) => ({
     : {},
 })
 
-/** Each service with an address of its own, at the port that its name or the head tells. */
-function exposed(magic: string[], services: string[], port: number | null): Exposed[] {
-  const found = new Map<string, Exposed>()
-  for (const key of magic) {
-    const address = magicName(key)
-    if (address?.type !== 'URL' && address?.type !== 'FQDN') continue
-    const { service, port: own } = address.target(services)
-    const at = own ?? found.get(service)?.port ?? null
-    if (at !== null) found.set(service, { service, port: at, path: '/' })
-    else if (port !== null && !found.has(service)) found.set(service, { service, port, path: '/' })
+/** A name of Coolify's in a service: in its environment, which comes first, or mentioned. */
+type Use = { name: string; service: string }
+
+function usesIn(services: [string, Field][], tree: Tree, source: Source): Use[] {
+  const declared = services.flatMap(([service, field]) =>
+    environmentNames(field).map((name) => ({ name, service })),
+  )
+  const mentioned = mentionsIn(tree, source).map(({ name, path }) => ({
+    name,
+    service: path[0] === 'services' ? String(path[1]) : '',
+  }))
+  return [...declared, ...mentioned].filter(({ name }) => magicName(name))
+}
+
+/** The first service that has an id, by the id. */
+function usersOf(uses: Use[]) {
+  const users = new Map<string, string>()
+  for (const { name, service } of uses) {
+    const id = splitId(magicName(name)!.id).name
+    if (isAddress(name) && service !== '' && !users.has(id)) users.set(id, service)
   }
+  return users
+}
+
+/**
+ * Each service with an address: at all ports that its names tell, else at that of the head, else at
+ * the first that the service itself tells.
+ */
+function exposed(
+  uses: Use[],
+  placeOf: PlaceOf,
+  { services, port: ofHead }: { services: [string, Field][]; port: number | null },
+): Exposed[] {
+  const places = uses
+    .filter(({ name }) => isAddress(name))
+    .map(({ name }) => placeOf(magicName(name)!.id))
   const [first] = services
-  if (found.size === 0 && port !== null && first) return [{ service: first, port, path: '/' }]
+  if (places.length === 0 && ofHead !== null && first)
+    places.push({ service: first[0], port: null })
+  const found = new Map<string, Exposed>()
+  for (const { service, port: own } of places) {
+    const field = services.find(([name]) => name === service)?.[1]
+    const isTold = own === null && places.some((other) => other.service === service && other.port)
+    const port = own ?? ofHead ?? (field && declaredPort(field)) ?? null
+    if (field && port !== null && !isTold)
+      found.set(`${service} ${port}`, { service, port, path: '/' })
+  }
   return [...found.values()]
+}
+
+/** As `expose` or `ports` say it. */
+function declaredPort(service: Field): number | null {
+  for (const entry of [...service.get('expose').items(), ...service.get('ports').items()]) {
+    const target = entry.isMap ? entry.get('target') : entry
+    const [, port] = /(\d{1,5})\}?(?:\/tcp)?$/.exec(target.text()) ?? []
+    if (port !== undefined) return Number(port)
+  }
+  return null
 }
 
 const environmentNames = (service: Field) => {
@@ -101,8 +147,8 @@ const environmentNames = (service: Field) => {
   return environment.entries().map(([key]) => key)
 }
 
-/** Compose does not have them; a path behind the name of an address belongs to the address. */
-function withoutOwnKeys(tree: Tree): Tree {
+/** Without what Compose does not have: a path behind the name of an address belongs to the address. */
+function asCompose(tree: Tree): Tree {
   if (!(tree instanceof Map)) return tree
   const services = tree.get('services')
   if (!(services instanceof Map)) return tree
@@ -111,11 +157,38 @@ function withoutOwnKeys(tree: Tree): Tree {
       if (!(service instanceof Map)) return [name, service]
       const kept = new Map([...service].filter(([key]) => key !== 'exclude_from_hc'))
       const environment = kept.get('environment')
+      const volumes = kept.get('volumes')
       if (environment !== undefined) kept.set('environment', withPaths(environment))
+      if (Array.isArray(volumes)) kept.set('volumes', volumes.map(withLiteralContent))
       return [name, kept]
     }),
   )
   return new Map([...tree, ['services', changed]])
+}
+
+/** Files are written as they stand: what looks like a variable in them is for the program to read. */
+function withLiteralContent(mount: Tree): Tree {
+  const content = mount instanceof Map ? mount.get('content') : null
+  if (!(mount instanceof Map) || typeof content !== 'string') return mount
+  return new Map([...mount, ['content', content.replaceAll('$', '$$$$')]])
+}
+
+/** Contents by path: another service may mount the same file without saying what is in it. */
+function filesOf(tree: Tree): Map<string, FileContent> {
+  const services = tree instanceof Map ? tree.get('services') : null
+  const mounts = services instanceof Map ? [...services.values()].flatMap(mountsOf) : []
+  return new Map(
+    mounts.flatMap((mount): [string, FileContent][] => {
+      const [source, text] = [mount.get('source'), mount.get('content')]
+      const isFile = typeof source === 'string' && typeof text === 'string'
+      return isFile && source.startsWith('.') ? [[normalPath(source), { text }]] : []
+    }),
+  )
+}
+
+function mountsOf(service: Tree) {
+  const mounts = service instanceof Map ? service.get('volumes') : null
+  return (Array.isArray(mounts) ? mounts : []).filter((mount) => mount instanceof Map)
 }
 
 function withPaths(environment: Tree): Tree {

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
-import { dokployText, dokployVariables } from './dokploy-values.ts'
-import { bindsToVolumes } from './host-binds.ts'
+import { dokployText, dokployVariables, isNamed } from './dokploy-values.ts'
 import { normalPath } from './mounts.ts'
 import type { Origin } from './read.ts'
 import { maxFileBytes, readYaml } from './read.ts'
@@ -21,6 +20,12 @@ const values = (most: number) =>
     .record(z.string(), value)
     .refine((entries) => Object.keys(entries).length <= most, `has more than ${most} entries`)
 
+/** Of the environment; what is no value is none of its. */
+const pairs = z.preprocess((table) => {
+  if (typeof table !== 'object' || table === null || Array.isArray(table)) return table
+  return Object.fromEntries(Object.entries(table).filter(([, entry]) => typeof entry !== 'object'))
+}, values(500))
+
 const shape = z.object({
   variables: values(500).default({}),
   config: z
@@ -36,9 +41,10 @@ const shape = z.object({
         )
         .max(100, 'has more than 100 entries')
         .default([]),
-      env: z.union([values(500), z.array(z.string()).max(500)]).default({}),
+      env: z.union([pairs, z.array(z.union([z.string(), pairs])).max(500)]).default({}),
       mounts: z
-        .array(z.object({ filePath: z.string(), content: z.string() }))
+        // other keys describe volumes, which the Compose file has anyway
+        .array(z.object({ filePath: z.string().optional(), content: z.string().optional() }))
         .max(100, 'has more than 100 entries')
         .default([]),
     })
@@ -80,15 +86,24 @@ export function importDokploy(
 
   const files = new Map<string, FileContent>()
   for (const { filePath, content } of mounts) {
+    if (filePath === undefined || content === undefined) continue
     const key = `file ${filePath}`
     variables.set(key, dokployText(key, content, variables, domains))
     files.set(normalPath(`../files/${filePath.replace(/^\/+/, '')}`), { variable: key })
   }
-  const tree = bindsToVolumes(withoutTheirNetwork(raw), files)
-  for (const [key, text] of environmentOf(said.env))
-    variables.set(key, shown(dokployText(key, text, variables, domains)))
-  for (const [key, found] of mentionedIn(tree, source))
-    if (!variables.has(key)) variables.set(key, found)
+  const env = new Map(environmentOf(said.env))
+  const tree = withEnvFile(withoutTheirNetwork(raw), [...env.keys()])
+  for (const [key, text] of env)
+    // one that is only itself is for the user to say
+    if (text !== `\${${key}}` || isNamed(variables, key))
+      variables.set(key, shown(dokployText(key, text, variables, domains, env)))
+  for (const [key, found] of mentionedIn(tree, source)) {
+    const made = variables.get(key)
+    if (!made) variables.set(key, found)
+    // an empty value is for the user to replace where the file needs one
+    else if (found.required && made.default === '')
+      variables.set(key, { ...made, required: true, default: null })
+  }
 
   const template = {
     about: aboutOf(meta, name),
@@ -101,6 +116,7 @@ export function importDokploy(
     variables,
     files,
     after: null,
+    foreign: true,
     tree,
     source,
   }
@@ -134,13 +150,44 @@ function tomlOf(text: string, { field }: Origin) {
   return data
 }
 
-const environmentOf = (env: Record<string, string> | string[]): [string, string][] =>
-  Array.isArray(env)
-    ? env.flatMap((line): [string, string][] => {
-        const at = line.indexOf('=')
-        return at > 0 ? [[line.slice(0, at).trim(), line.slice(at + 1)]] : []
-      })
-    : Object.entries(env)
+type Env = Record<string, string>
+
+/** A table, or a list of `KEY=value` and of tables. */
+const environmentOf = (env: Env | (string | Env)[]): [string, string][] =>
+  (Array.isArray(env) ? env : [env]).flatMap((entry): [string, string][] => {
+    if (typeof entry !== 'string') {
+      const name = entry.key ?? entry.name
+      const isPair = name !== undefined && entry.value !== undefined
+      return isPair ? [[name, entry.value]] : Object.entries(entry)
+    }
+    const at = entry.indexOf('=')
+    return at > 0 ? [[entry.slice(0, at).trim(), entry.slice(at + 1)]] : []
+  })
+
+/** Beside the Compose file lies a `.env` with the environment of the config. */
+function withEnvFile(tree: Tree, names: string[]): Tree {
+  const services = tree instanceof Map ? tree.get('services') : null
+  if (!(tree instanceof Map) || !(services instanceof Map)) return tree
+  const isEnv = (file: Tree): boolean =>
+    file instanceof Map ? isEnv(file.get('path') ?? null) : /^(\.\/)?\.env$/.test(String(file))
+  const mentions = names
+    .filter((name) => /^[A-Za-z_]\w*$/.test(name))
+    .map((name): [string, string] => [name, `\${${name}}`])
+  const changed = new Map(
+    [...services].map(([name, service]): [string, Tree] => {
+      const found = service instanceof Map ? (service.get('env_file') ?? null) : null
+      const files = Array.isArray(found) ? found : [found]
+      if (!(service instanceof Map) || !files.some(isEnv)) return [name, service]
+      const own = service.get('environment') ?? null
+      const environment = Array.isArray(own)
+        ? [...mentions.map((pair) => pair.join('=')), ...own]
+        : new Map([...mentions, ...(own instanceof Map ? own : [])])
+      const others: [string, Tree] = ['env_file', files.filter((file) => !isEnv(file))]
+      return [name, new Map([...service, ['environment', environment], others])]
+    }),
+  )
+  return new Map([...tree, ['services', changed]])
+}
 
 /** What the user sees of the environment: plain values can be changed, those that follow can't. */
 const shown = (made: Variable): Variable => {

@@ -1,7 +1,9 @@
 import type { Path, Source, Tree } from './source.ts'
 import { quote } from './field.ts'
+import { join } from './join.ts'
 import { AppError } from '../../platform/errors.ts'
 
+/** The value of a variable; of a host its URL too, as `generated` has it. */
 export type Lookup = (name: string) => string | undefined
 
 /** One mention of a variable: `$A`, or `${A}` with what stands behind the name. */
@@ -42,16 +44,21 @@ export function interpolate(
 }
 
 /** The same for one text; throws `invalid` naming the variable. */
-export const interpolateText = (text: string, lookup: Lookup, room: Room, depth = 0): string =>
-  parts(text, depth)
-    .map((part) => {
-      const made = typeof part === 'string' ? part : resolve(part, lookup, room, depth)
-      room.left -= made.length
-      if (room.left < 0)
-        throw new Unreadable('makes the file over 4 MiB. Mention the variable less often.')
-      return made
-    })
-    .join('')
+export function interpolateText(text: string, lookup: Lookup, room: Room, depth = 0): string {
+  const found = parts(text, depth)
+  for (const part of found) if (typeof part === 'string') spend(part)
+  return join(found, {
+    valueOf: (mention) => spend(resolve(mention, lookup, room, depth)),
+    addressOf: ({ name }, at) => lookup(name + at),
+  })
+
+  function spend(made: string) {
+    room.left -= made.length
+    if (room.left < 0)
+      throw new Unreadable('makes the file over 4 MiB. Mention the variable less often.')
+    return made
+  }
+}
 
 /** Every mention of a variable in the tree, those in defaults too. */
 export function mentionsIn(tree: Tree, source: Source, at: Path = []) {

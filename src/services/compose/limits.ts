@@ -6,6 +6,7 @@ import type { Field } from './field.ts'
 import { quote } from './field.ts'
 import type { Service } from './model.ts'
 import { bytesOf } from './units.ts'
+import { ignoredOfDeploy } from './unsupported.ts'
 
 const ulimitNames = [
   'core',
@@ -39,7 +40,7 @@ export function resourcesOf(get: (key: string) => Field): Resources {
   const cores = (field: Field) => field.number({ min: 0.01, max: most.cpus, whole: false })
   const processes = (field: Field) => field.number({ min: 1, max: most.pids })
   const resources = get('deploy')
-    .only(['resources'])
+    .only(['resources', 'replicas', 'restart_policy', 'mode'], undefined, ignoredOfDeploy)
     .get('resources')
     .only(['limits', 'reservations'])
   const limits = resources.get('limits').only(['cpus', 'memory', 'pids'])
@@ -104,7 +105,10 @@ export function capabilitiesOf(field: Field, service: string) {
 export function logsOf(field: Field): Service['logs'] {
   if (field.absent) return null
   field.only(['driver', 'options'])
-  field.get('driver').or(null, (driver) => driver.oneOf(['json-file', 'local']))
+  const driver = field
+    .get('driver')
+    .or('local', (driver) => driver.oneOf(['json-file', 'local', 'none']))
+  if (driver === 'none') field.note('is ignored. Davit keeps the last of each log.')
   const options = field.get('options').only(['max-size', 'max-file'])
   const size = options.get('max-size')
   const bytes = size.or(10 * 1024 * 1024, bytesOf)

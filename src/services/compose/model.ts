@@ -11,6 +11,8 @@ export type Stack = {
   volumes: string[]
   /** What only an admin can allow an instance; empty for nearly all. */
   dangers: Danger[]
+  /** What is not done as the file says, for its user to know. */
+  notes: string[]
 }
 
 export type Service = {
@@ -28,6 +30,8 @@ export type Service = {
   /** To be written into the container before it starts. */
   files: ContainerFile[]
   dependsOn: Dependency[]
+  links: { service: string; alias: string }[]
+  volumesFrom: { service: string; readOnly: boolean }[]
   /** Null: the image's own. */
   health: Health | null
   labels: Map<string, string>
@@ -59,11 +63,15 @@ export type Service = {
   /** Each has its entry among the dangers. */
   privileged: boolean
   hostNamespaces: HostNamespace[]
+  unconfined: Profile[]
   binds: Bind[]
   devices: { host: string; path: string; permissions: string }[]
 }
 
 export type HostNamespace = 'network' | 'pid' | 'ipc'
+
+/** What the engine keeps a container's system calls and files in bounds with. */
+export type Profile = 'seccomp' | 'apparmor'
 
 /** `host` null: any free port. Never an address wider than the one on which Davit publishes. */
 export type Port = {

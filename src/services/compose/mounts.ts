@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { withoutTrailing } from '../../platform/without-trailing.ts'
 import type { ContainerFile } from '../../runtime/component.ts'
 import type { Danger } from './dangers.ts'
 import { danger, isEngineSocket } from './dangers.ts'
@@ -7,7 +8,12 @@ import type { Bind, Service, VolumeMount } from './model.ts'
 import { bytesOf } from './units.ts'
 
 type Mounts = Pick<Service, 'volumes' | 'binds' | 'files' | 'tmpfs'> & { dangers: Danger[] }
-type Given = { service: string; declared: readonly string[]; files: ReadonlyMap<string, string> }
+type Given = {
+  service: string
+  declared: readonly string[]
+  files: ReadonlyMap<string, string>
+  foreign: boolean
+}
 
 /** What a volume may be called; the same on the engine behind the instance's prefix. */
 export const volumeName = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/
@@ -15,11 +21,13 @@ export const volumeName = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/
 /** The service's `volumes`: each becomes a named volume, files to write, or a bind that is a danger. */
 export function mountsOf(field: Field, given: Given): Mounts {
   const mounts: Mounts = { volumes: [], binds: [], files: [], tmpfs: [], dangers: [] }
-  const paths = new Set<string>()
+  const places = new Map<string, string>()
   for (const item of field.items()) {
     const mount = item.isMap ? longForm(item) : shortForm(item)
-    if (paths.has(mount.path)) throw item.refuse(`mounts a second thing at ${mount.path}.`)
-    paths.add(mount.path)
+    const before = places.get(mount.path)
+    if (before === JSON.stringify(mount)) continue
+    if (before !== undefined) throw item.refuse(`mounts a second thing at ${mount.path}.`)
+    places.set(mount.path, JSON.stringify(mount))
     place(item, mount, given, mounts)
   }
   return mounts
@@ -28,12 +36,15 @@ export function mountsOf(field: Field, given: Given): Mounts {
 /** `./a/../b` and `b` are one file. */
 export const normalPath = (path: string) => posix.normalize(path).replace(/^\.\//, '')
 
-/** Scripts are to be run, all else to be read. */
-export const fileAt = (path: string, content: string): ContainerFile => ({
+/** Where no mode is said, scripts are to be run, all else to be read. */
+export const fileAt = (path: string, content: string, mode?: Field): ContainerFile => ({
   path,
   content,
-  mode: content.startsWith('#!') ? 0o755 : 0o644,
+  mode: mode?.or(null, modeOf) ?? (content.startsWith('#!') ? 0o755 : 0o644),
 })
+
+/** YAML 1.2 reads 0755 as a decimal number, whose digits are meant as octal. */
+const modeOf = (field: Field) => Number.parseInt(field.matching(/^0?[0-7]{3,4}$/, 'a mode'), 8)
 
 /** `/run:size=64m`: where, and with which of the options that give nothing away. */
 export function tmpfsOf(field: Field): { path: string; options: string } {
@@ -48,7 +59,7 @@ export function tmpfsOf(field: Field): { path: string; options: string } {
 
 type Mount = { source: string; path: string; readOnly: boolean } & (
   | { kind: 'any' | 'volume' | 'bind' }
-  | { kind: 'file'; content: string }
+  | { kind: 'file'; content: string; mode: number }
   | { kind: 'tmpfs'; options: string }
 )
 
@@ -64,7 +75,8 @@ function shortForm(field: Field): Mount {
 }
 
 function longForm(field: Field): Mount {
-  field.only(['type', 'source', 'target', 'read_only', 'bind', 'volume', 'tmpfs', 'content'])
+  const ours = ['content', 'mode', 'is_directory', 'isDirectory']
+  field.only(['type', 'source', 'target', 'read_only', 'bind', 'volume', 'tmpfs', ...ours])
   const type = field.get('type').or('volume', (t) => t.oneOf(['volume', 'bind', 'tmpfs'] as const))
   const source = field.get('source').or('', (s) => s.text())
   const path = pathIn(field.get('target'), field.get('target').text('a path in the container'))
@@ -79,7 +91,10 @@ function longForm(field: Field): Mount {
     return { kind: 'tmpfs', source, path, readOnly, options }
   }
   const content = field.get('content')
-  if (!content.absent) return { kind: 'file', source, path, readOnly, content: content.text() }
+  if (!content.absent) {
+    const file = fileAt(path, content.text(), field.get('mode'))
+    return { kind: 'file', source, readOnly, ...file }
+  }
   if (type === 'bind' && !source) throw field.refuse('wants a source.')
   return { kind: type, source, path, readOnly }
 }
@@ -87,7 +102,8 @@ function longForm(field: Field): Mount {
 function place(field: Field, mount: Mount, given: Given, mounts: Mounts) {
   const { source, path, readOnly } = mount
   if (mount.kind === 'tmpfs') mounts.tmpfs.push({ path, options: mount.options })
-  else if (mount.kind === 'file') mounts.files.push(fileAt(path, mount.content))
+  else if (mount.kind === 'file')
+    mounts.files.push({ path, content: mount.content, mode: mount.mode })
   else if (mount.kind === 'bind' || (mount.kind === 'any' && /^[./~]|\//.test(source)))
     bind(field, { source, path, readOnly }, given, mounts)
   else mounts.volumes.push(volume(field, { source, path, readOnly }, given))
@@ -97,7 +113,7 @@ function volume(field: Field, { source, path, readOnly }: Bind, given: Given): V
   if (source === '') return { volume: anonymous(given.service, path), path, readOnly }
   if (!volumeName.test(source))
     throw field.refuse(`names the volume ${quote(source)}; letters, digits, _ . and - make a name.`)
-  if (!given.declared.includes(source))
+  if (!given.foreign && !given.declared.includes(source))
     throw field.refuse(`names the volume ${source}. Declare it under volumes at the top level.`)
   return { volume: source, path, readOnly }
 }
@@ -112,6 +128,10 @@ function bind(field: Field, { source, path, readOnly }: Bind, given: Given, moun
     mounts.files.push(...files)
     return
   }
+  if (given.foreign && /^[.~]/.test(source)) {
+    mounts.volumes.push({ volume: nameFor(source), path, readOnly })
+    return
+  }
   if (!source.startsWith('/'))
     throw field.refuse(
       `mounts ${quote(source)}, a path of a host. Use a named volume such as data:${path}, or ` +
@@ -119,9 +139,17 @@ function bind(field: Field, { source, path, readOnly }: Bind, given: Given, moun
     )
   const host = posix.normalize(source)
   mounts.binds.push({ source: host, path, readOnly })
-  const kind = isEngineSocket(host) ? 'engine_socket' : 'host_path'
-  mounts.dangers.push(danger(given.service, kind, host))
+  mounts.dangers.push(bindDanger(given.service, host))
 }
+
+/** Of the volume that stands in for a directory beside the file. */
+function nameFor(source: string) {
+  const plain = source.replace(/[^a-zA-Z0-9_-]+/g, '-').replace(/^[-_]+/, '')
+  return (withoutTrailing(plain, '-') || 'data').slice(0, 63)
+}
+
+export const bindDanger = (service: string, host: string) =>
+  danger(service, isEngineSocket(host) ? 'engine_socket' : 'host_path', host)
 
 /** The file that is mounted, or all those of the directory that is. */
 function filesAt(files: ReadonlyMap<string, string>, source: string, target: string) {

@@ -9,7 +9,9 @@ export const dnsName = /^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$/
  */
 export function networksOf(field: Field): string[] {
   return field.entries().map(([name, network]) => {
-    network.only(['name', 'driver', 'labels', 'attachable', 'external', 'internal'])
+    network.only(['name', 'driver', 'labels', 'attachable', 'external', 'internal'], undefined, {
+      ipam: 'Davit chooses the addresses.',
+    })
     network.get('driver').or(null, (driver) => driver.oneOf(['bridge']))
     if (network.get('external').or(false, (external) => external.isMap || external.flag()))
       throw network.refuse('is of outside. An instance has a network of its own: remove it.')

@@ -2,14 +2,23 @@ import type { Field } from './field.ts'
 import { quote } from './field.ts'
 import type { Port } from './model.ts'
 
-export const portsOf = (field: Field): Port[] => field.items().map(portOf)
+/** Those of one service, and with each of a range counted. */
+const maxEntries = 100
+const maxPorts = 128
+
+export function portsOf(field: Field): Port[] {
+  const ports = field.atMost(maxEntries).items().flatMap(portsOfEntry)
+  if (ports.length > maxPorts)
+    throw field.refuse(`are ${ports.length} ports; the most is ${maxPorts}.`)
+  return ports
+}
 
 /** `expose` opens nothing: services on one network reach each other's ports anyway. */
 export const exposeOf = (field: Field): number[] =>
-  field.items().map((item) => {
-    const [port, protocol = 'tcp'] = item.text('a port').split('/')
+  field.items().flatMap((item) => {
+    const [ports, protocol = 'tcp'] = item.text('a port').split('/')
     if (protocol !== 'tcp' && protocol !== 'udp') throw item.refuse('wants a TCP or UDP port.')
-    return containerPort(item, port!)
+    return rangeOf(item, ports!)
   })
 
 /** Two services, or two entries of one, can't have one port of the host. */
@@ -23,58 +32,67 @@ export function refuseSharedPorts(services: { ports: Port[] }[], field: Field) {
   }
 }
 
-function portOf(field: Field): Port {
-  if (field.isMap) return longForm(field)
+/** As the file writes it, all in text. */
+type Entry = { target: string; published: string; address: string; protocol: string }
+
+function portsOfEntry(field: Field): Port[] {
+  const { target, published, address, protocol } = field.isMap ? longForm(field) : shortForm(field)
+  const containers = rangeOf(field, target)
+  const hosts = published === '' ? [] : rangeOf(field, published, 'this host')
+  // one port may be published at any of several
+  const isPaired = hosts.length === containers.length
+  if (hosts.length > 0 && !isPaired && containers.length > 1)
+    throw field.refuse(`publishes ${containers.length} ports at ${hosts.length}. Pair them.`)
+  return containers.map((container, index) => ({
+    container,
+    host: isPaired ? hostPort(field, hosts[index]!) : null,
+    protocol: protocolOf(field, protocol),
+    loopback: isLoopback(field, address),
+  }))
+}
+
+function shortForm(field: Field): Entry {
   const text = field.text('a port such as 8080:80')
-  if (/\d-\d/.test(text)) throw field.refuse('is a range of ports. Give each port its own entry.')
-  const [body = '', protocol] = text.split('/', 2)
-  const parts = /^(?:(\[[0-9a-fA-F:]+\]|[^:[\]]*):)?(?:(\d*):)?(\d+)$/.exec(body)
+  const [body = '', protocol = 'tcp'] = text.split('/', 2)
+  const parts = /^(?:(\[[0-9a-fA-F:]+\]|[^:[\]]*):)?(?:([\d-]*):)?([\d-]+)$/.exec(body)
   if (!parts) throw field.refuse(`is ${quote(text)} and wants a port such as 8080:80.`)
   // with two parts the first is the port of the host, with three its address
-  const [address, host] = parts[2] === undefined ? ['', parts[1]] : [parts[1], parts[2]]
-  return {
-    container: containerPort(field, parts[3]!),
-    host: host ? hostPort(field, host) : null,
-    protocol: protocolOf(field, protocol),
-    loopback: isLoopback(field, address ?? ''),
-  }
+  const [, first = '', second, target = ''] = parts
+  const [address, published] = second === undefined ? ['', first] : [first, second]
+  return { target, published, address, protocol }
 }
 
-function longForm(field: Field): Port {
+function longForm(field: Field): Entry {
   field.only(['target', 'published', 'host_ip', 'protocol', 'mode', 'name', 'app_protocol'])
   field.get('mode').or('host', (mode) => mode.oneOf(['host', 'ingress']))
-  const published = field.get('published')
+  const text = (key: string, other: string) => field.get(key).or(other, (value) => value.text())
   return {
-    container: containerPort(field.get('target'), field.get('target').text('a port')),
-    host: published.or(null, (port) => hostPort(port, port.text('a port'))),
-    protocol: protocolOf(
-      field,
-      field.get('protocol').or('tcp', (protocol) => protocol.text()),
-    ),
-    loopback: isLoopback(
-      field,
-      field.get('host_ip').or('', (address) => address.text()),
-    ),
+    target: field.get('target').text('a port'),
+    published: text('published', ''),
+    address: text('host_ip', ''),
+    protocol: text('protocol', 'tcp'),
   }
 }
 
-function containerPort(field: Field, text: string) {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (port > 0 && port < 65_536) return port
-  throw field.refuse(`has ${quote(text)} for a port of the container; ports go from 1 to 65535.`)
+/** `3000-3005` are six. */
+function rangeOf(field: Field, text: string, of = 'the container'): number[] {
+  const [, from, to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? []
+  const [first, last] = [Number(from), Number(to)]
+  if (!(first > 0 && last < 65_536 && first <= last))
+    throw field.refuse(`has ${quote(text)} for a port of ${of}; ports go from 1 to 65535.`)
+  if (last - first >= maxPorts)
+    throw field.refuse(`has ${quote(text)}, which are more than ${maxPorts} ports.`)
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index)
 }
 
-/** Neither the system's own ports nor those of a Docker Engine. */
-function hostPort(field: Field, text: string) {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
-  if (port >= 1024 && port < 65_536 && port !== 2375 && port !== 2376) return port
-  throw field.refuse(
-    `has ${quote(text)} for a port of this host, which wants one from 1024 to 65535 that is not ` +
-      'an engine’s (2375, 2376). Leave it out to have one chosen.',
-  )
+/** Neither the system's own ports nor those of a Docker Engine: Davit chooses one instead. */
+function hostPort(field: Field, port: number) {
+  if (port >= 1024 && port !== 2375 && port !== 2376) return port
+  field.note(`names port ${port} of this host, which isn’t given away. Davit chooses one.`)
+  return null
 }
 
-function protocolOf(field: Field, text = 'tcp') {
+function protocolOf(field: Field, text: string) {
   if (text === 'tcp' || text === 'udp') return text
   throw field.refuse(`has the protocol ${quote(text)}; there are tcp and udp.`)
 }

@@ -1,4 +1,3 @@
-import type { RestartPolicy } from '../../docker/index.ts'
 import { containerLimits } from '../../platform/limits.ts'
 import type { Danger } from './dangers.ts'
 import { danger } from './dangers.ts'
@@ -15,17 +14,21 @@ import type { Service } from './model.ts'
 import { mountsOf, pathIn, tmpfsOf } from './mounts.ts'
 import { aliasesOf, dnsName } from './networks.ts'
 import { exposeOf, portsOf } from './ports.ts'
+import { restartOf } from './running.ts'
+import { linksOf, volumesFromOf } from './sharing.ts'
 import { wordsOf } from './split-words.ts'
 import { bytesOf, durationOf } from './units.ts'
-import { adviceOn } from './unsupported.ts'
+import { adviceOn, ignored, ignoredBesideImage } from './unsupported.ts'
 
 export type Surroundings = {
   volumes: string[]
   networks: string[]
   configs: Map<string, string>
+  secrets: Map<string, string>
   /** Given along with the file, by normal path. */
   files: ReadonlyMap<string, string>
   lookup: Lookup
+  foreign: boolean
 }
 
 const serviceKeys = [
@@ -64,12 +67,18 @@ const serviceKeys = [
   'pids_limit',
   'deploy',
   'configs',
+  'secrets',
+  'links',
+  'volumes_from',
+  'profiles',
+  'scale',
   // read, and kept for an admin to allow
   'privileged',
   'network_mode',
   'pid',
   'ipc',
   'devices',
+  'security_opt',
 ]
 
 export function serviceOf(
@@ -80,7 +89,7 @@ export function serviceOf(
   if (!dnsName.test(name))
     throw field.refuse(`has the name ${quote(name)}; letters, digits, _ . and - make a name.`)
   if (!field.isMap) throw field.refuse('wants keys below it, image at the least.')
-  field.only(serviceKeys, adviceOn)
+  field.only(serviceKeys, adviceOn, field.get('image').absent ? ignored : ignoredBesideImage)
   const get = (key: string) => field.get(key)
   const path = (f: Field) => pathIn(f, f.text('a path in the container'))
 
@@ -88,11 +97,14 @@ export function serviceOf(
     service: name,
     declared: around.volumes,
     files: around.files,
+    foreign: around.foreign,
   })
   const added = capabilitiesOf(get('cap_add'), name)
   const hosts = extraHostsOf(get('extra_hosts').atMost(100), name)
   const access = hostAccessOf(field, name)
   const containerName = get('container_name').or(null, (f) => f.matching(dnsName, 'a name'))
+  const links = linksOf(get('links'))
+  const volumesFrom = volumesFromOf(get('volumes_from'))
   const aliases = aliasesOf(get('networks'), around.networks)
   const service: Service = {
     name,
@@ -100,22 +112,30 @@ export function serviceOf(
     command: get('command').or(null, (f) => bounded(f, wordsOf(f))),
     entrypoint: get('entrypoint').or(null, (f) => bounded(f, wordsOf(f))),
     environment: environmentOf(get('environment'), get('env_file'), around),
-    ports: portsOf(get('ports').atMost(100)),
+    ports: portsOf(get('ports')),
     expose: exposeOf(get('expose').atMost(1000)),
     volumes: mounts.volumes,
     tmpfs: [...mounts.tmpfs, ...get('tmpfs').atMost(50).oneOrMore().map(tmpfsOf)],
-    files: [...mounts.files, ...configFilesOf(get('configs'), around.configs)],
-    dependsOn: dependenciesOf(get('depends_on')),
+    files: [
+      ...mounts.files,
+      ...configFilesOf(get('configs'), around.configs, ''),
+      ...configFilesOf(get('secrets'), around.secrets, '/run/secrets'),
+    ],
+    dependsOn: dependenciesOf(get('depends_on'), [...links, ...volumesFrom]),
+    links,
+    volumesFrom,
     health: healthOf(get('healthcheck')),
     labels: labelsOf(get('labels')),
     aliases: [...(containerName ? [containerName] : []), ...aliases],
-    hostname: get('hostname').or(null, (f) => f.matching(dnsName, 'a host name')),
+    hostname: get('hostname').or(null, (f) =>
+      f.value === '' ? null : f.matching(dnsName, 'a host name'),
+    ),
     user: get('user').or(null, (f) => f.matching(/^[\w.-]{1,64}(:[\w.-]{1,64})?$/, 'user:group')),
     workingDir: get('working_dir').or(null, (f) => (f.value === '/' ? '/' : path(f))),
     platform: get('platform').or(null, (f) =>
       f.matching(/^[a-z0-9]+\/[a-z0-9_]+(\/[a-z0-9]+)?$/, 'a platform such as linux/amd64'),
     ),
-    restart: get('restart').or(null, restartOf),
+    restart: restartOf(field),
     stopSignal: get('stop_signal').or(null, (f) =>
       f.matching(/^((SIG)?[A-Z][A-Z0-9+-]{1,12}|\d{1,2})$/, 'a signal such as SIGINT'),
     ),
@@ -134,6 +154,7 @@ export function serviceOf(
     logs: logsOf(get('logging')),
     privileged: access.privileged,
     hostNamespaces: access.hostNamespaces,
+    unconfined: access.unconfined,
     binds: mounts.binds,
     devices: access.devices,
   }
@@ -157,15 +178,6 @@ const imageReference = new RegExp(imageHost + imageName + imageVersion)
 function imageOf(field: Field) {
   const what = 'an image such as postgres:17 or ghcr.io/owner/name:1.2'
   return field.matching(imageReference, what)
-}
-
-function restartOf(field: Field): RestartPolicy {
-  const text = field.text('a policy')
-  if (text === 'no' || text === 'false') return { name: 'no' }
-  if (text === 'always' || text === 'unless-stopped') return { name: text }
-  const failures = /^on-failure(?::(\d{1,4}))?$/.exec(text)
-  if (failures) return { name: 'on-failure', maximumRetries: Number(failures[1] ?? 0) }
-  throw field.refuse(`is ${quote(text)} and wants no, always, unless-stopped or on-failure:5.`)
 }
 
 function extraHostsOf(field: Field, service: string) {

@@ -1,13 +1,14 @@
 import { configsOf } from './configs.ts'
-import { refuseUnknownServices } from './depends-on.ts'
 import { Field } from './field.ts'
 import { quote } from './field.ts'
 import type { Lookup } from './interpolate.ts'
-import type { Stack } from './model.ts'
+import type { Service, Stack } from './model.ts'
 import { normalPath, volumeName } from './mounts.ts'
 import { networksOf } from './networks.ts'
 import { refuseSharedPorts } from './ports.ts'
 import { serviceOf } from './read-service.ts'
+import { isRun } from './running.ts'
+import { shareAmong } from './sharing.ts'
 import type { Source, Tree } from './source.ts'
 import { adviceOn } from './unsupported.ts'
 
@@ -16,7 +17,15 @@ const maxServices = 50
 const maxFileSize = 8 * 1024 * 1024
 
 /** What a Compose file may name but not hold: files beside it, and values of variables. */
-export type Given = { files?: ReadonlyMap<string, string>; lookup?: Lookup }
+export type Given = {
+  files?: ReadonlyMap<string, string>
+  lookup?: Lookup
+  /**
+   * Written for another platform, which keeps directories of its own for relative paths and makes
+   * volumes that nothing declares: each is a named volume here.
+   */
+  foreign?: boolean
+}
 
 /**
  * The file's services in one form, its variables put in before. Throws `invalid` naming the first key
@@ -25,24 +34,33 @@ export type Given = { files?: ReadonlyMap<string, string>; lookup?: Lookup }
 export function readStack(tree: Tree, source: Source, given: Given = {}): Stack {
   const root = new Field(tree, [], source)
   if (!root.isMap) throw root.refuse('This wants keys at the top level, services at the least.')
-  root.only(['services', 'volumes', 'networks', 'configs', 'name', 'version'], adviceOn)
+  root.only(['services', 'volumes', 'networks', 'configs', 'secrets', 'name', 'version'], adviceOn)
   const givenFiles = new Map(
     [...(given.files ?? [])].map(([path, text]) => [normalPath(path), text]),
   )
-  const around = {
-    volumes: volumesOf(root.get('volumes')),
-    networks: networksOf(root.get('networks')),
-    configs: configsOf(root.get('configs'), givenFiles),
+  const outside = {
     files: givenFiles,
     lookup: given.lookup ?? (() => undefined),
+    foreign: given.foreign ?? false,
+  }
+  const around = {
+    ...outside,
+    volumes: volumesOf(root.get('volumes')),
+    networks: networksOf(root.get('networks')),
+    configs: configsOf(root.get('configs'), outside),
+    secrets: configsOf(root.get('secrets'), outside),
   }
   const entries = root.get('services')
-  const found = entries.entries().map(([name, field]) => serviceOf(name, field, around))
+  const found = entries
+    .entries()
+    .filter(([, field]) => isRun(field))
+    .map(([name, field]) => serviceOf(name, field, around))
   if (found.length === 0) throw root.refuse('This names no service. Give one under services.')
   if (found.length > maxServices) throw entries.refuse(`are more than ${maxServices}. Split them.`)
 
   const services = new Map(found.map(({ service }) => [service.name, service]))
-  refuseUnknownServices(services, entries)
+  for (const service of services.values()) settleDependencies(service, services, entries)
+  const shared = shareAmong(services)
   refuseSharedPorts([...services.values()], entries)
   const files = [...services.values()].flatMap((service) => service.files)
   if (files.reduce((sum, { content }) => sum + content.length, 0) > maxFileSize)
@@ -51,8 +69,19 @@ export function readStack(tree: Tree, source: Source, given: Given = {}): Stack 
     name: root.get('name').or(null, (name) => name.text()),
     services,
     volumes: around.volumes,
-    dangers: found.flatMap(({ dangers }) => dangers),
+    dangers: [...found.flatMap(({ dangers }) => dangers), ...shared],
+    notes: root.notes,
   }
+}
+
+/** One that does not run is not waited for. */
+function settleDependencies(service: Service, services: Map<string, Service>, entries: Field) {
+  service.dependsOn = service.dependsOn.filter(({ service: name, required }) => {
+    if (services.has(name) || !required) return true
+    if (!entries.get(name).absent) return false
+    const dependencies = entries.get(service.name).get('depends_on')
+    throw dependencies.refuse(`names ${name}, which is no service of this file.`)
+  })
 }
 
 /** Volumes are named after the instance: none of outside can be taken, nor a driver chosen. */
@@ -60,7 +89,10 @@ const volumesOf = (field: Field): string[] =>
   field.entries().map(([name, volume]) => {
     if (!volumeName.test(name))
       throw volume.refuse(`has the name ${quote(name)}; letters, digits, _ . and - make a name.`)
-    volume.only(['name', 'labels', 'driver'], (key) =>
+    for (const [, option] of volume.get('driver_opts').entries())
+      if (!option.absent && option.value !== '')
+        throw option.refuse('is not supported. Davit’s volumes are local.')
+    volume.only(['name', 'labels', 'driver', 'driver_opts'], (key) =>
       key === 'external' ? 'An instance has volumes of its own.' : 'Davit’s volumes are local.',
     )
     volume.get('driver').or(null, (driver) => driver.oneOf(['local']))

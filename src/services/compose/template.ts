@@ -12,6 +12,8 @@ import type { Source, Tree } from './source.ts'
 import { Refusal, valueAt } from './source.ts'
 import type { Variable } from './variables.ts'
 import { looksSecret } from '../../logs/secret-names.ts'
+import { withDerived } from './values.ts'
+import type { Values } from './values.ts'
 import { variable } from './variables.ts'
 
 /** A file of the catalogue or of the user's own, whatever form it came in. */
@@ -26,6 +28,8 @@ export type Template = {
   connection: { label: string; value: string }[]
   /** For the user, once it runs. */
   after: string | null
+  /** As in `Given`. */
+  foreign: boolean
   /** The Compose file without its `x-davit`, variables still in it. */
   tree: Tree
   source: Source
@@ -84,9 +88,10 @@ export function readCompose(
         about: unknownAbout(nameOf(root)),
         expose: [],
         connection: [],
-        variables: withPassedOn(mentionedIn(tree, source, env), passedOn(root), env),
+        variables: mentionedIn(tree, source, env),
         files: new Map<string, FileContent>(),
         after: null,
+        foreign: false,
         tree,
         source,
       }
@@ -98,7 +103,7 @@ export function readCompose(
 
 /** The template's services with these values in place. */
 export function stackOf(
-  { tree, source, files }: Pick<Template, 'tree' | 'source' | 'files'>,
+  { tree, source, files, foreign }: Pick<Template, 'tree' | 'source' | 'files' | 'foreign'>,
   values: ReadonlyMap<string, string>,
   given: Pick<Given, 'files'> = {},
 ): Stack {
@@ -113,6 +118,7 @@ export function stackOf(
   return readStack(interpolate(tree, source, lookup, room), source, {
     files: new Map([...(given.files ?? []), ...own]),
     lookup,
+    foreign,
   })
 }
 
@@ -150,21 +156,15 @@ export function mentionedIn(
       }),
     )
   }
+  const root = new Field(tree, [], source)
+  for (const name of passedOn(root))
+    if (!found.has(name) && !builtIn.includes(name))
+      found.set(name, variable(name, { default: env.get(name) ?? null, secret: looksSecret(name) }))
+  for (const name of heldBy(root.get('secrets'))) {
+    const held = found.get(name)
+    if (held) found.set(name, { ...held, secret: true })
+  }
   return found
-}
-
-function withPassedOn(
-  variables: Map<string, Variable>,
-  names: string[],
-  env: ReadonlyMap<string, string> = new Map(),
-) {
-  for (const name of names)
-    if (!variables.has(name) && !builtIn.includes(name))
-      variables.set(
-        name,
-        variable(name, { default: env.get(name) ?? null, secret: looksSecret(name) }),
-      )
-  return variables
 }
 
 function declared(root: Field, block: Field, source: Source): Template {
@@ -173,6 +173,7 @@ function declared(root: Field, block: Field, source: Source): Template {
   const template = {
     ...said,
     files: new Map([...files].map(([path, text]) => [normalPath(path), { text }])),
+    foreign: false,
     tree,
     source,
   }
@@ -200,9 +201,11 @@ function refuseUnused({ variables }: Pick<Template, 'variables'>, used: string[]
       throw block.get('variables').get(name).refuse('is used nowhere. Remove it, or mention it.')
 }
 
-/** Variables that a service's environment takes by name alone. */
-const passedOn = (root: Field) =>
-  root
+/** Variables that are taken by name alone: by a service's environment, or as a file. */
+const passedOn = (root: Field) => [
+  ...heldBy(root.get('configs')),
+  ...heldBy(root.get('secrets')),
+  ...root
     .get('services')
     .entries()
     .flatMap(([, service]) => {
@@ -213,17 +216,26 @@ const passedOn = (root: Field) =>
           .map((item) => item.text())
           .filter((entry) => !entry.includes('='))
       return environment.entries().flatMap(([key, value]) => (value.absent ? [key] : []))
-    })
+    }),
+]
 
-/** Values that stand in for those of a user, to see whether the file holds together. */
-export const samplesOf = ({ variables }: Pick<Template, 'variables'>) =>
-  new Map([
+/** The variables whose values are configs or secrets. */
+const heldBy = (field: Field) =>
+  field.entries().flatMap(([, held]) => held.get('environment').or([], (name) => [name.text()]))
+
+/** Values that stand in for those that a user has not given, to see whether the file holds together. */
+export function samplesOf({ variables }: Pick<Template, 'variables'>, given: Values = new Map()) {
+  const asked = [...variables.values()].filter(({ generate }) => !generate)
+  const samples = new Map([
     ...builtIn.map((name): [string, string] => [name, 'example']),
-    ...[...variables.values()].map(({ name, default: value, options }): [string, string] => [
+    ...asked.map(({ name, default: value, options }): [string, string] => [
       name,
       value ?? options[0] ?? 'example',
     ]),
+    ...given,
   ])
+  return withDerived(variables, samples, () => 'http://example.com')
+}
 
 /** Refuses what can't be read; a value that depends on a variable is judged once that has one. */
 export function refuseUnreadable(template: Template) {

@@ -5,17 +5,28 @@ const advice: Record<string, string> = {
   extends: 'Write the service out.',
   external_links: 'A service reaches only those of its own file.',
   include: 'Write the services into this file.',
-  links: 'Services reach each other by their names.',
   mem_reservation: 'Write deploy.resources.reservations.memory.',
   memswap_limit: 'Davit allows no swap beyond the memory.',
-  profiles: 'Remove the services that are not to run.',
-  pull_policy: 'Davit pulls what is missing.',
-  scale: 'One container runs for each service.',
-  secrets: 'Use variables, which are kept sealed.',
-  security_opt: 'Containers never gain privileges, and keep the engine’s own profiles.',
-  stdin_open: 'Nothing is attached to a service. Remove it.',
-  tty: 'A service has no terminal. Remove it.',
-  volumes_from: 'Mount the same named volume in both.',
 }
 
 export const adviceOn = (key: string) => advice[key] ?? 'Remove it.'
+
+/** What a service does without. */
+export const ignored = {
+  dns: 'Docker looks names up.',
+  pull_policy: 'Davit pulls what is missing.',
+  stdin_open: 'Nothing is attached to a service.',
+  tty: 'A service has no terminal.',
+}
+
+/** The same of one that names the image. */
+export const ignoredBesideImage = { ...ignored, build: 'Davit pulls the image.' }
+
+/** Where a cluster would run it, and how it would change it there. */
+export const ignoredOfDeploy = {
+  endpoint_mode: 'There is one engine.',
+  labels: 'They are a cluster’s.',
+  placement: 'There is one engine.',
+  rollback_config: 'Davit goes back by itself.',
+  update_config: 'Davit stops the old containers first.',
+}

@@ -51,11 +51,12 @@ services:
         source: ./conf.yml
         target: /conf.yml
         content: |
-          key: $SERVICE_PASSWORD_DB
+          key: $SERVICE_PASSWORD_DB \${HOME} $$
       - type: bind
         source: ./dir
         target: /dir
         is_directory: true
+      - undeclared:/more
   db:
     image: postgres:17
     environment: {POSTGRES_PASSWORD: $SERVICE_PASSWORD_DB}
@@ -116,9 +117,11 @@ volumes: {pg: }
     expect(service.volumes.map(({ volume, path }) => [volume, path])).toEqual([
       ['data', '/data'],
       ['dir', '/dir'],
+      ['undeclared', '/more'],
     ])
     expect(service.files).toEqual([
-      { path: '/conf.yml', content: `key: ${values.get('SERVICE_PASSWORD_DB')}\n`, mode: 0o644 },
+      // to the letter: what looks like a variable is for the program to read
+      { path: '/conf.yml', content: 'key: $SERVICE_PASSWORD_DB ${HOME} $$\n', mode: 0o644 },
     ])
     expect(stack.dangers).toEqual([])
   })
@@ -127,6 +130,96 @@ volumes: {pg: }
     const socket = text.replace('./data:/data', '/var/run/docker.sock:/s')
     const stack = stackOf(open(socket), filled(open(socket), { SMTP_HOST: 'mail' }))
     expect(stack.dangers).toMatchObject([{ kind: 'engine_socket' }])
+  })
+
+  const service = (name: string, lines: string) =>
+    `  ${name}:\n    image: a\n${lines.replace(/^/gm, '    ')}\n`
+  const published = (head: string, ...services: string[]) =>
+    open(`# slogan: x\n${head}\nservices:\n${services.join('')}`).expose.map(
+      ({ service, port }) => `${service}:${port}`,
+    )
+  const named = (...names: string[]) =>
+    `environment:\n${names.map((name) => `  - ${name}`).join('\n')}`
+
+  test('publishes the service that has the name of an address, when no service is called so', () => {
+    const db = service('db', 'volumes: [data:/var/lib/db]')
+    const app = (name: string) => service('frontend', named(name, 'X=$SERVICE_FQDN_THING'))
+    expect(published('', db, app('SERVICE_FQDN_THING_3000'))).toEqual(['frontend:3000'])
+    expect(published('# port: 80', db, app('SERVICE_URL_THING'))).toEqual(['frontend:80'])
+    const other = service('job', 'environment: {URL: $SERVICE_URL_THING}')
+    expect(published('', other, db, app('SERVICE_URL_THING_3000'))).toEqual(['frontend:3000'])
+    expect(published('', service('web-site.v2', named('SERVICE_URL_WEBSITEV2_81')))).toEqual([
+      'web-site.v2:81',
+    ])
+  })
+
+  test('publishes all ports of a service, and without one in a name that of the head or its own', () => {
+    const two = service('a', named('SERVICE_URL_A_80', 'SERVICE_URL_A_81', 'SERVICE_FQDN_A'))
+    expect(published('# port: 7', two)).toEqual(['a:80', 'a:81'])
+    const bare = named('SERVICE_URL_A')
+    expect(published('# port: 7', service('a', `${bare}\nexpose: [8]`))).toEqual(['a:7'])
+    expect(published('', service('a', `${bare}\nexpose: ["8"]`))).toEqual(['a:8'])
+    expect(published('', service('a', `${bare}\nports: ["\${PORT:-90}:9/tcp"]`))).toEqual(['a:9'])
+    expect(published('', service('a', `${bare}\nports: [{target: 10}]`))).toEqual(['a:10'])
+  })
+
+  test('has each address as it is meant: a host without its port, but in an address', () => {
+    const env = [
+      'SERVICE_URL_WEB_80',
+      'SERVICE_URL_WEB_443',
+      'HOST=$SERVICE_FQDN_WEB',
+      'WITH_PORT=$SERVICE_FQDN_WEB_443',
+      'SECURE=https://${SERVICE_FQDN_WEB}/x',
+      'SOCKET=wss://${SERVICE_FQDN_WEB}',
+      'AT_PORT=http://${SERVICE_FQDN_WEB}:80/x',
+      'ELSEWHERE=http://${SERVICE_FQDN_WEB}:9000',
+      'OTHER=ssh://$SERVICE_FQDN_WEB:22',
+      'MAIL=a@$SERVICE_FQDN_WEB',
+    ]
+    const template = open(`# slogan: x\nservices:\n${service('web', named(...env))}`)
+    const addressOf = (_: string, port: number | null) =>
+      port === 443 ? 'https://box.example.com:20443' : 'http://box.example.com:20080'
+    const values = withDerived(
+      template.variables,
+      fillValues(template.variables, { given: new Map() }),
+      addressOf,
+    )
+    const { environment } = stackOf(template, values).services.get('web')!
+    expect(Object.fromEntries(environment)).toEqual({
+      SERVICE_URL_WEB_80: 'http://box.example.com:20080',
+      SERVICE_URL_WEB_443: 'https://box.example.com:20443',
+      HOST: 'box.example.com',
+      WITH_PORT: 'box.example.com:20443',
+      SECURE: 'http://box.example.com:20080/x',
+      SOCKET: 'ws://box.example.com:20080',
+      AT_PORT: 'http://box.example.com:20080/x',
+      ELSEWHERE: 'http://box.example.com:9000',
+      OTHER: 'ssh://box.example.com:22',
+      MAIL: 'a@box.example.com',
+    })
+  })
+
+  test('mounts a file that another service says the content of', () => {
+    const a = service(
+      'a',
+      'volumes: [{type: bind, source: ./x.sh, target: /x.sh, content: "#!$x", mode: "0700"}]',
+    )
+    const template = open(
+      `# slogan: x\nservices:\n${a}${service('b', 'volumes: ["./x.sh:/y.sh:ro"]')}`,
+    )
+    const { services } = stackOf(template, filled(template))
+    expect(services.get('a')!.files).toEqual([{ path: '/x.sh', content: '#!$x', mode: 0o700 }])
+    expect(services.get('b')!.files).toMatchObject([{ path: '/y.sh', content: '#!$x' }])
+  })
+
+  test('asks for the variables that a service takes by name', () => {
+    const template = open(
+      `# slogan: x\nservices:\n${service('a', named('TOKEN', 'SERVICE_USER_A'))}`,
+    )
+    expect(askedFor(template.variables).map(({ name }) => name)).toEqual([
+      'SERVICE_USER_A',
+      'TOKEN',
+    ])
   })
 
   test('with a key that is not supported is refused by name', () => {
@@ -145,6 +238,8 @@ services:
       BASE_URL: \${BASE_URL}
       SECRET: \${SECRET_KEY_BASE}
       NOTE: \${NOTE}
+      DOMAIN: \${DOMAIN}
+      CALLBACK: wss://\${DOMAIN}/socket
     volumes: [../files/conf:/etc/conf, ../files/data:/data]
     networks: [dokploy-network, default]
 networks:
@@ -171,6 +266,7 @@ isolated = true
 BASE_URL = "\${url}"
 SECRET_KEY_BASE = "\${secret}"
 NOTE = "a $b \${unknown} c"
+DOMAIN = "\${main_domain}"
 TOKEN = "\${jwt:secret:payload}"
 MAIL = "\${email}"
 ID = "\${uuid}"
@@ -202,7 +298,10 @@ content = """<p>\${db_pass}</p> $host \${nope}"""
     const values = filled(template)
     const stack = stackOf(template, values)
     const env = stack.services.get('web')!.environment
-    expect(env.get('BASE_URL')).toMatch(/^https:\/\/web\.example\.com:8000\/x\?k=[0-9a-f]{6}$/)
+    // written for a proxy with HTTPS; what is spoken at the port of this host is plain
+    expect(env.get('BASE_URL')).toMatch(/^http:\/\/web\.example\.com:8000\/x\?k=[0-9a-f]{6}$/)
+    expect(env.get('DOMAIN')).toBe('web.example.com')
+    expect(env.get('CALLBACK')).toBe('ws://web.example.com:8000/socket')
     expect(Buffer.from(env.get('SECRET')!, 'base64')).toHaveLength(48)
     expect(env.get('NOTE')).toBe('a $b ${unknown} c')
     expect(values.get('MAIL')).toMatch(/^[a-z0-9]{12}@example\.com$/)
@@ -238,6 +337,89 @@ content = """<p>\${db_pass}</p> $host \${nope}"""
 
   test('asks for what the user may change', () => {
     expect(askedFor(template.variables).map(({ name }) => name)).toEqual(['NOTE', 'DIRECT'])
+  })
+
+  const importing = (compose: string, config: string) =>
+    importDokploy({ compose, config }, origin, { name: 'x' })
+  const environmentOf = (compose: string, config: string, given: Record<string, string> = {}) => {
+    const template = importing(compose, config)
+    const stack = stackOf(template, filled(template, given))
+    return Object.fromEntries(stack.services.get('web')!.environment)
+  }
+
+  test('passes over mounts that are no files: those are volumes of the Compose file', () => {
+    const config = `[[config.mounts]]
+name = "data"
+mountPath = "/data"
+[[config.mounts]]
+filePath = "empty.txt"
+[[config.mounts]]
+filePath = "a.txt"
+content = ""
+`
+    const template = importing(
+      'services: {web: {image: a, volumes: ["data:/data", "../files/a.txt:/a.txt"]}}',
+      config,
+    )
+    const web = stackOf(template, filled(template)).services.get('web')!
+    expect(web.files).toEqual([{ path: '/a.txt', content: '', mode: 0o644 }])
+    expect(web.volumes).toMatchObject([{ volume: 'data' }])
+  })
+
+  test('has the environment of the config in its .env', () => {
+    const config = '[config.env]\nA = "1"\nB = "2"\n"no-name" = "3"'
+    const files = [
+      'env_file: .env',
+      'env_file: [./.env]',
+      'env_file: [{path: .env, required: true}]',
+    ]
+    for (const file of files)
+      expect(
+        environmentOf(`services: {web: {image: a, ${file}, environment: {B: own}}}`, config),
+      ).toEqual({
+        A: '1',
+        B: 'own',
+      })
+    const list = 'services: {web: {image: a, env_file: .env, environment: [B=own]}}'
+    expect(environmentOf(list, config)).toEqual({ A: '1', B: 'own' })
+    const none = environmentOf('services: {web: {image: a, environment: {C: "$A"}}}', config)
+    expect(none).toEqual({ C: '1' })
+  })
+
+  const abc = 'services: {web: {image: a, environment: {A: "$A", B: "$B", C: "$C"}}}'
+
+  test.each([
+    ['a table', '[config.env]\nA = 1\nB = true\nC = "3"'],
+    ['lines', '[config]\nenv = ["A=1", "B=true", "C=3", "", "D"]'],
+    ['tables', '[[config.env]]\nA = 1\n[[config.env]]\nB = true\nC = "3"'],
+    [
+      'names and values',
+      '[[config.env]]\nname = "A"\nvalue = 1\n[[config.env]]\nkey = "B"\nvalue = true\n[[config.env]]\nkey = "C"\nvalue = "3"',
+    ],
+    ['what is no value beside them', '[config.env]\nA = 1\nB = true\nC = "3"\nmounts = []'],
+  ])('takes its environment as %s', (_, config) => {
+    expect(environmentOf(abc, config)).toEqual({ A: '1', B: 'true', C: '3' })
+  })
+
+  test('has variables of the environment in each other, and asks for one that is only itself', () => {
+    const config = '[config.env]\nA = "${A}"\nB = "<${A}>"\nC = "${B}${C}"'
+    const { variables } = importing(abc, config)
+    expect(askedFor(variables).map(({ name }) => name)).toContain('A')
+    expect(environmentOf(abc, config, { A: 'x' })).toEqual({ A: 'x', B: '<x>', C: '<x>${C}' })
+  })
+
+  test('has a helper’s value in a variable that is called as the helper', () => {
+    const config =
+      '[variables]\nusername = "${username}"\njwt_key = "${jwt:jwt_key}"\n[config.env]\nA = "${username}"\nB = "${jwt_key}"'
+    const env = environmentOf(abc, config)
+    expect(env.A).toMatch(/^[a-z0-9]{12}$/)
+    expect(env.B).toMatch(/^[0-9a-f]{256}$/)
+  })
+
+  test('asks for a value that the config leaves empty and the file needs', () => {
+    const needs = 'services: {web: {image: a, environment: {A: "${A:?}"}}}'
+    const { variables } = importing(needs, '[config.env]\nA = ""')
+    expect(variables.get('A')).toMatchObject({ required: true, default: null, hidden: false })
   })
 
   test('is told when it comes as one text, in base64', () => {

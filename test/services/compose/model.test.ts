@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { refusalOf } from './refusal.ts'
-import { stackFrom, web } from './stack.ts'
+import { fileWith, stackFrom, web } from './stack.ts'
 
 describe('the environment', () => {
   test('has one form, and takes the values of the file’s variables by name', () => {
@@ -156,6 +156,64 @@ networks: {back: {aliases: [www]}}`
     expect(of('{gone: {condition: service_started, required: false}}')).toHaveLength(1)
     expect(refusalOf(() => of('[gone]'))).toContain('names gone, which is no service')
     expect(refusalOf(() => of('{db: {condition: ready}}'))).toContain('service_healthy')
+  })
+
+  test('what a service does without is ignored, and noted', () => {
+    const lines = `
+pull_policy: always
+tty: true
+stdin_open: true
+dns: [1.1.1.1]
+build: .
+security_opt: ["label:disable"]
+logging: {driver: none}
+deploy: {mode: replicated, replicas: 1, placement: {constraints: []}, restart_policy: {condition: none}}`
+    const { services, notes, dangers } = stackFrom(fileWith(lines))
+    expect(services.get('web')!.restart).toEqual({ name: 'no' })
+    expect(dangers).toEqual([])
+    expect(notes.map((note) => note.split(' is ignored')[0]!).toSorted()).toEqual([
+      'services.web.build',
+      'services.web.deploy.placement',
+      'services.web.dns',
+      'services.web.logging',
+      'services.web.pull_policy',
+      'services.web.security_opt[0]',
+      'services.web.stdin_open',
+      'services.web.tty',
+    ])
+  })
+
+  test('a service with a profile, or of which there is to be none, does not run', () => {
+    const text = `services:
+  web: {image: a, depends_on: [extra, none], deploy: {restart_policy: {condition: on-failure, max_attempts: 3}}}
+  extra: {image: b, profiles: [debug]}
+  none: {image: c, deploy: {replicas: 0}}
+  old: {image: d, scale: 0}
+`
+    const { services, notes } = stackFrom(text)
+    expect([...services.keys()]).toEqual(['web'])
+    expect(services.get('web')).toMatchObject({
+      dependsOn: [],
+      restart: { name: 'on-failure', maximumRetries: 3 },
+    })
+    expect(notes).toHaveLength(3)
+    expect(notes[0]).toStartWith('services.extra is not run')
+  })
+
+  test('secrets and configs become files, from their content or the value of a variable', () => {
+    const top = `
+secrets: {plain: {content: "s3"}, given: {environment: TOKEN}}
+configs: {conf: {environment: CONF}}`
+    const lines = `
+secrets: [plain, {source: given, target: token, uid: "5", mode: 0400}, {source: given, target: /etc/t}]
+configs: [conf]`
+    const lookup = (name: string) => `value of ${name}`
+    expect(web(lines, { top, lookup }).files).toEqual([
+      { path: '/conf', content: 'value of CONF', mode: 0o644 },
+      { path: '/run/secrets/plain', content: 's3', mode: 0o644 },
+      { path: '/run/secrets/token', content: 'value of TOKEN', mode: 0o400 },
+      { path: '/etc/t', content: 'value of TOKEN', mode: 0o644 },
+    ])
   })
 
   test('x- keys may stand anywhere', () => {

@@ -27,18 +27,14 @@ ports:
   })
 
   test.each([
-    '22:22',
-    '80:80',
-    '443:443',
-    '2375:80',
-    '2376:80',
-    '1023:80',
     '0:80',
     '65536:80',
     '8080:0',
     '8080:65536',
-    '8080-8090:80-90',
-    '3000-3005',
+    '8080-8090:80-91',
+    '3000-3128',
+    '3005-3000',
+    '80-',
     '80/sctp',
     '192.168.1.1:8080:80',
     '8080:80:90:100',
@@ -46,6 +42,38 @@ ports:
     '-1:80',
   ])('D7: %s is refused', (port) => {
     expect(refusalOf(() => web(`ports: ["${port}"]`))).toContain('services.web.ports[0]')
+  })
+
+  test.each([22, 80, 443, 1023, 2375, 2376])(
+    'D7: port %p of the host isn’t given away, but another one is chosen',
+    (port) => {
+      const { services, notes } = stackFrom(fileWith(`ports: ["${port}:80"]`))
+      expect(services.get('web')!.ports).toMatchObject([{ container: 80, host: null }])
+      expect(notes).toEqual([
+        `services.web.ports[0] names port ${port} of this host, which isn’t given away. Davit chooses one.`,
+      ])
+    },
+  )
+
+  test('of a range are one each, and one port may have any of several', () => {
+    const lines = `
+ports: ["7000-7002:70-72/udp", "90-91", "8000-8010:80", {target: 5000-5001, published: "5000-5001"}]
+expose: ["3000-3002/tcp"]`
+    const { ports, expose } = web(lines)
+    expect(ports.map(({ container, host, protocol }) => [container, host, protocol])).toEqual([
+      [70, 7000, 'udp'],
+      [71, 7001, 'udp'],
+      [72, 7002, 'udp'],
+      [90, null, 'tcp'],
+      [91, null, 'tcp'],
+      [80, null, 'tcp'],
+      [5000, 5000, 'tcp'],
+      [5001, 5001, 'tcp'],
+    ])
+    expect(expose).toEqual([3000, 3001, 3002])
+    expect(refusalOf(() => web('ports: ["1000-1100:1000-1100", "2000-2100:2000-2100"]'))).toContain(
+      'services.web.ports are 202 ports; the most is 128',
+    )
   })
 
   test('D7: two services on one port of the host are refused', () => {
@@ -108,6 +136,45 @@ configs: [plain, {source: other, target: /etc/other, mode: 0600}]`
     expect([...service.binds, ...service.volumes, ...stack.dangers]).toEqual([])
   })
 
+  test('may come from other services, with the network names that links give', () => {
+    const text = `services:
+  web: {image: a, links: ["db:database", cache], volumes_from: [db], volumes: ["own:/data/a"]}
+  db: {image: b, volumes: ["data:/data", "other:/data/a"], configs: [c]}
+  cache: {image: c}
+volumes: {own: , data: , other: }
+configs: {c: {content: x}}
+`
+    const { services } = stackFrom(text)
+    const { volumes, files, dependsOn } = services.get('web')!
+    expect(volumes.map(({ volume, path }) => [volume, path])).toEqual([
+      ['own', '/data/a'],
+      ['data', '/data'],
+    ])
+    expect(files).toMatchObject([{ path: '/c' }])
+    expect(dependsOn.map(({ service }) => service)).toEqual(['db', 'cache'])
+    expect(services.get('db')!.aliases).toEqual(['database'])
+  })
+
+  test('mounted twice in the same way are mounted once', () => {
+    expect(web('volumes: ["data:/x", "data:/x"]', { top }).volumes).toHaveLength(1)
+    expect(refusalOf(() => web('volumes: ["data:/x", "other:/x"]', { top }))).toContain('second')
+  })
+
+  test('of a file for another platform need no declaration, and stand in for directories', () => {
+    const lines =
+      'volumes: ["new:/a", "./data/:/b", "~/x:/c", "../files/conf:/d", {type: bind, source: ./e, target: /e, isDirectory: true}]'
+    const stack = stackFrom(fileWith(lines), { foreign: true })
+    expect(stack.services.get('web')!.volumes.map(({ volume, path }) => [volume, path])).toEqual([
+      ['new', '/a'],
+      ['data', '/b'],
+      ['x', '/c'],
+      ['files-conf', '/d'],
+      ['e', '/e'],
+    ])
+    expect(stack.dangers).toEqual([])
+    expect(stackFrom(fileWith('volumes: ["/x:/y"]'), { foreign: true }).dangers).toHaveLength(1)
+  })
+
   test.each(['./x:/y', '~:/y', '~/x:/y', '..:/y', '.:/y', '../../etc:/y', 'a/b:/y'])(
     'D2: %s is refused',
     (mount) => {
@@ -139,6 +206,7 @@ configs: [plain, {source: other, target: /etc/other, mode: 0600}]`
 
   test.each([
     'volumes: {data: {driver_opts: {type: none, o: bind, device: /}}}',
+    'volumes: {data: {driver_opts: {type: "", device: /}}}',
     'volumes: {data: {external: true}}',
     'volumes: {data: {driver: nfs}}',
     'volumes: {"../x": }',

@@ -16,14 +16,30 @@ describe('D1: power over the host is listed as a danger', () => {
     ['cap_add: [SYS_NICE]', 'capability', 'SYS_NICE'],
     ['cap_add: [ALL]', 'capability', 'ALL'],
     ['extra_hosts: ["host:host-gateway"]', 'host_gateway', 'host'],
+    ['security_opt: ["seccomp=unconfined"]', 'unconfined', 'seccomp'],
+    ['security_opt: ["apparmor:unconfined"]', 'unconfined', 'apparmor'],
   ])('%s', (line, kind, value) => {
     const { dangers } = stackFrom(fileWith(line))
     expect(dangers).toMatchObject([{ service: 'web', kind, value }])
   })
 
   test('a file without any has none', () => {
-    const lines = 'privileged: false\nipc: private\ncap_add: [NET_BIND_SERVICE, IPC_LOCK]'
-    expect(stackFrom(fileWith(lines)).dangers).toEqual([])
+    const lines = `privileged: false
+network_mode: bridge
+ipc: private
+cap_add: [NET_BIND_SERVICE, IPC_LOCK]
+security_opt: ["no-new-privileges:true"]`
+    expect(stackFrom(fileWith(lines))).toMatchObject({ dangers: [], notes: [] })
+  })
+
+  test('of a directory of the host that comes from another service, for each that has it', () => {
+    const text = `services:
+  web: {image: a, volumes: ["/srv:/data"]}
+  job: {image: a, volumes_from: ["web:ro"]}
+`
+    const { dangers, services } = stackFrom(text)
+    expect(dangers.map(({ key }) => key)).toEqual(['web host_path /srv', 'job host_path /srv'])
+    expect(services.get('job')!.binds).toEqual([{ source: '/srv', path: '/data', readOnly: true }])
   })
 })
 
@@ -32,19 +48,13 @@ describe('D1: any other key is refused by its path and place', () => {
     'userns_mode: host',
     'uts: host',
     'cgroup: host',
-    'security_opt: ["seccomp=unconfined"]',
     'cgroup_parent: /x',
-    'volumes_from: [db]',
     'runtime: nvidia',
-    'links: [db]',
     'group_add: [docker]',
     'oom_kill_disable: true',
     'MaskedPaths: []',
     'ReadonlyPaths: []',
     'device_cgroup_rules: ["c 1:3 mr"]',
-    'build: .',
-    'tty: true',
-    'profiles: [a]',
     'Privileged: true',
     '__proto__: {privileged: true}',
   ])('%s', (line) => {
@@ -56,7 +66,13 @@ describe('D1: any other key is refused by its path and place', () => {
 
   test.each([
     ['network_mode: service:db', 'services.web.network_mode'],
+    ['network_mode: none', 'services.web.network_mode'],
     ['pid: service:db', 'services.web.pid'],
+    ['security_opt: ["seccomp=/etc/own.json"]', 'services.web.security_opt[0]'],
+    ['scale: 2', 'services.web.scale'],
+    ['links: ["db:a b"]', 'services.web.links[0]'],
+    ['volumes_from: ["container:x:ro"]', 'services.web.volumes_from[0]'],
+    ['deploy: {restart_policy: {condition: sometimes}}', 'restart_policy.condition'],
     ['sysctls: {kernel.core_pattern: x}', 'services.web.sysctls.kernel.core_pattern'],
     ['sysctls: {vm.max_map_count: 1}', 'services.web.sysctls.vm.max_map_count'],
     ['deploy: {replicas: 2}', 'services.web.deploy.replicas'],
@@ -116,7 +132,8 @@ describe('D1: any other key is refused by its path and place', () => {
   })
 
   test.each([
-    ['secrets: {a: {file: x}}', 'secrets is not supported'],
+    ['secrets: {a: {external: true}}', 'secrets.a.external is not supported'],
+    ['secrets: {a: {file: ./x}}', 'secrets.a.file is not among the given files'],
     ['include: [x]', 'include is not supported'],
     ['networks: {out: {external: true}}', 'networks.out is of outside'],
     ['networks: {x: {driver: host}}', 'networks.x.driver'],
@@ -135,6 +152,9 @@ describe('D1: any other key is refused by its path and place', () => {
     ['services: {web: }', 'services.web wants keys below it'],
     ['services: {web: {}}', 'services.web.image wants an image'],
     ['services: {"a b": {image: x}}', 'has the name "a b"'],
+    ['services: {web: {build: .}}', 'services.web.build is not supported'],
+    ['services: {web: {image: a, profiles: [x]}}', 'names no service'],
+    ['services: {web: {image: a, links: [db]}}', 'names db, which is no service'],
     ['services: {web: {image: [a]}}', 'services.web.image wants an image'],
     ['services: {web: {image: a/../b}}', 'services.web.image is "a/../b"'],
     ['services: {web: {image: ../b}}', 'services.web.image is "../b"'],

@@ -167,8 +167,8 @@ describe('a template of the catalogue', () => {
     ],
     [
       'a key of Compose that is not supported',
-      block + services.replace('image: db:1', 'image: db:1\n    tty: true'),
-      /services\.db\.tty is not supported/,
+      block + services.replace('image: db:1', 'image: db:1\n    runtime: x'),
+      /services\.db\.runtime is not supported/,
     ],
   ])('with %s is refused by name', (_, text, message) => {
     expect(refusalOf(() => read(text))).toMatch(message)
@@ -216,12 +216,12 @@ services:
 
   test('is judged at once but for what a missing value decides', () => {
     expect(readCompose(text, origin).variables.size).toBe(5)
-    const tty = () => readCompose(`${text}    tty: true`, origin)
-    expect(refusalOf(tty)).toContain('services.web.tty')
+    const other = () => readCompose(`${text}    runtime: x`, origin)
+    expect(refusalOf(other)).toContain('services.web.runtime')
     const bad = readCompose(text, origin)
     const values = new Map([
       ['DB_PASSWORD', 'p'],
-      ['PORT', '22'],
+      ['PORT', '0'],
     ])
     expect(refusalOf(() => stackOf(bad, values))).toContain(
       'line 6, column 13: services.web.ports[0]',

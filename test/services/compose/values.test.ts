@@ -84,7 +84,15 @@ describe('a value is made', () => {
     const kept = fillValues(variables, { given: pairs({ ASKED: 'a' }) })
     expect(kept).toEqual(pairs({ ASKED: 'a' }))
     expect(withDerived(variables, kept, (_, port) => `http://h:${port ?? 1}/`)).toEqual(
-      pairs({ ASKED: 'a', URL: 'http://h:1/x', HOST: 'h', BOTH: '<http://h:1/x>' }),
+      pairs({
+        ASKED: 'a',
+        URL: 'http://h:1/x',
+        HOST: 'h',
+        BOTH: '<http://h:1/x>',
+        // where the host stands in an address, as in https://${HOST} or ${HOST}:80
+        'HOST://': 'http://h:80/',
+        'HOST:80': 'http://h:80/',
+      }),
     )
     expect(askedFor(variables).map(({ name }) => name)).toEqual(['ASKED'])
   })

@@ -1,0 +1,43 @@
+import type { RestartPolicy } from '../../docker/index.ts'
+import type { Field } from './field.ts'
+import { quote } from './field.ts'
+
+/** Whether a service of the file has a container; where it has none, a note says why. */
+export function isRun(service: Field): boolean {
+  const profiles = service.get('profiles').oneOrMore()
+  if (profiles.some((profile) => profile.text() !== '')) {
+    service.note('is not run, as it has profiles. Remove them to run it.')
+    return false
+  }
+  const count = (field: Field) => field.number({ min: 0, max: 1 })
+  const scale = service.get('scale').or(1, count)
+  if (service.get('deploy').get('replicas').or(scale, count) > 0) return true
+  service.note('is not run, as the file asks for no container of it.')
+  return false
+}
+
+/** What the service says, else what `deploy` does. */
+export function restartOf(service: Field): RestartPolicy | null {
+  const policy = service.get('deploy').get('restart_policy')
+  policy.only(['condition', 'max_attempts', 'delay', 'window'])
+  return service.get('restart').or(policy.or(null, ofDeploy), ofService)
+}
+
+function ofService(field: Field): RestartPolicy {
+  const text = field.text('a policy')
+  if (text === 'no' || text === 'false') return { name: 'no' }
+  if (text === 'always' || text === 'unless-stopped') return { name: text }
+  const failures = /^on-failure(?::(\d{1,4}))?$/.exec(text)
+  if (failures) return { name: 'on-failure', maximumRetries: Number(failures[1] ?? 0) }
+  throw field.refuse(`is ${quote(text)} and wants no, always, unless-stopped or on-failure:5.`)
+}
+
+function ofDeploy(policy: Field): RestartPolicy {
+  const condition = policy
+    .get('condition')
+    .or('any', (field) => field.oneOf(['any', 'always', 'on-failure', 'none'] as const))
+  const attempts = policy.get('max_attempts').or(0, (field) => field.number({ min: 0, max: 9999 }))
+  if (condition === 'none') return { name: 'no' }
+  if (condition === 'on-failure') return { name: 'on-failure', maximumRetries: attempts }
+  return { name: 'always' }
+}

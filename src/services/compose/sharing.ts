@@ -1,0 +1,57 @@
+import type { Danger } from './dangers.ts'
+import type { Field } from './field.ts'
+import type { Service } from './model.ts'
+import { bindDanger } from './mounts.ts'
+import { dnsName } from './networks.ts'
+import { startOrder } from './order.ts'
+
+/** `links`: the name by which a service reaches another one. */
+export const linksOf = (field: Field): Service['links'] =>
+  pairsOf(field).map(([item, service, alias = service]) => {
+    if (!dnsName.test(alias)) throw item.refuse('wants a service, or service:name.')
+    return { service, alias }
+  })
+
+/** `volumes_from`: another service whose mounts a service has too. */
+export const volumesFromOf = (field: Field): Service['volumesFrom'] =>
+  pairsOf(field).map(([item, service, mode = 'rw']) => {
+    if (mode !== 'rw' && mode !== 'ro') throw item.refuse('wants a service, or service:ro.')
+    return { service, readOnly: mode === 'ro' }
+  })
+
+const pairsOf = (field: Field) =>
+  field
+    .atMost(50)
+    .items()
+    .map((item): [Field, string, string | undefined] => {
+      const [service, more] = item.matching(/^[^:]+(:[^:]+)?$/, 'a service').split(':')
+      return [item, service!, more]
+    })
+
+/** Gives each service what it takes from others, and tells the dangers that come along. */
+export function shareAmong(services: Map<string, Service>): Danger[] {
+  const dangers: Danger[] = []
+  // a link is the other's name for all: they are on one network
+  for (const { links } of services.values())
+    for (const { service, alias } of links) services.get(service)?.aliases.push(alias)
+  for (const { service: name } of startOrder({ services })) {
+    const own = services.get(name)!
+    for (const { service, readOnly } of own.volumesFrom) {
+      const other = services.get(service)
+      if (!other) continue
+      const as = <T extends { readOnly: boolean }>(mount: T) => ({
+        ...mount,
+        readOnly: readOnly || mount.readOnly,
+      })
+      const binds = missing(own.binds, other.binds).map(as)
+      own.volumes.push(...missing(own.volumes, other.volumes).map(as))
+      own.binds.push(...binds)
+      own.files.push(...missing(own.files, other.files))
+      dangers.push(...binds.map(({ source }) => bindDanger(name, source)))
+    }
+  }
+  return dangers
+}
+
+const missing = <T extends { path: string }>(own: T[], others: T[]) =>
+  others.filter(({ path }) => !own.some((mount) => mount.path === path))
