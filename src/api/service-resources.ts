@@ -76,6 +76,7 @@ export const template = catalogueEntry.extend({
   ports: z.array(z.object({ ...publishedPort, host: z.int().nullable() })),
   volumes: z.array(z.string()),
   dangers: z.array(z.object({ key: z.string(), message: z.string() })),
+  notes: z.array(z.string()),
 })
 
 /** With the values of its variables; those of secrets are null. */

@@ -157,8 +157,8 @@ const environmentOf = (env: Env | (string | Env)[]): [string, string][] =>
   (Array.isArray(env) ? env : [env]).flatMap((entry): [string, string][] => {
     if (typeof entry !== 'string') {
       const name = entry.key ?? entry.name
-      const isPair = name !== undefined && entry.value !== undefined
-      return isPair ? [[name, entry.value]] : Object.entries(entry)
+      const { value } = entry
+      return name !== undefined && value !== undefined ? [[name, value]] : Object.entries(entry)
     }
     const at = entry.indexOf('=')
     return at > 0 ? [[entry.slice(0, at).trim(), entry.slice(at + 1)]] : []

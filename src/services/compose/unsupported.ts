@@ -19,9 +19,6 @@ export const ignored = {
   tty: 'A service has no terminal.',
 }
 
-/** The same of one that names the image. */
-export const ignoredBesideImage = { ...ignored, build: 'Davit pulls the image.' }
-
 /** Where a cluster would run it, and how it would change it there. */
 export const ignoredOfDeploy = {
   endpoint_mode: 'There is one engine.',

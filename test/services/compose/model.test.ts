@@ -164,7 +164,6 @@ pull_policy: always
 tty: true
 stdin_open: true
 dns: [1.1.1.1]
-build: .
 security_opt: ["label:disable"]
 logging: {driver: none}
 deploy: {mode: replicated, replicas: 1, placement: {constraints: []}, restart_policy: {condition: none}}`
@@ -172,7 +171,6 @@ deploy: {mode: replicated, replicas: 1, placement: {constraints: []}, restart_po
     expect(services.get('web')!.restart).toEqual({ name: 'no' })
     expect(dangers).toEqual([])
     expect(notes.map((note) => note.split(' is ignored')[0]!).toSorted()).toEqual([
-      'services.web.build',
       'services.web.deploy.placement',
       'services.web.dns',
       'services.web.logging',

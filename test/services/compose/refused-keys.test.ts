@@ -47,6 +47,7 @@ describe('D1: any other key is refused by its path and place', () => {
   test.each([
     'userns_mode: host',
     'uts: host',
+    'build: .',
     'cgroup: host',
     'cgroup_parent: /x',
     'runtime: nvidia',
