@@ -1,77 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { RestartPolicy } from './container-config.ts'
-import type { ContainerState, Health, PublishedPort, SentNetworks } from './container-state.ts'
+import type { ContainerState, PublishedPort, SentNetworks } from './container-state.ts'
 import { toAddresses, toHealth, toName } from './container-state.ts'
 import type { Abortable, Engine } from './engine.ts'
 import { healthTestOf } from './health-test.ts'
-import type { HealthConfig, HealthTest } from './health-test.ts'
+import type { HealthConfig } from './health-test.ts'
 import { orNull } from './refusals.ts'
 
-export type Container = {
-  id: string
-  name: string
-  /** As it was given when the container was made, and the id that it meant then. */
-  image: string
-  imageId: string
-  /** Entrypoint and arguments, the image's own where none were given. */
-  command: string[]
-  /** `KEY=value`, the image's own among them. */
-  env: string[]
-  /** Null where the image leaves it to the engine: root. */
-  user: string | null
-  workingDir: string | null
-  labels: Record<string, string>
-  createdAt: Date
-  state: ContainerState
-  exitCode: number
-  oomKilled: boolean
-  /** Why the engine could not start it, in its own words. */
-  error: string | null
-  startedAt: Date | null
-  finishedAt: Date | null
-  restartCount: number
-  restartPolicy: RestartPolicy
-  /** Null without a HEALTHCHECK. */
-  health: Health | null
-  /** What its HEALTHCHECK runs; null without one. */
-  healthTest: HealthTest | null
-  /** What the engine's last run of it wrote, 4 KiB at most; null before that. */
-  healthOutput: string | null
-  tty: boolean
-  logDriver: string
-  privileged: boolean
-  /** Bytes; null without a limit, like the two that follow. */
-  memoryLimit: number | null
-  cpus: number | null
-  pidsLimit: number | null
-  mounts: Mount[]
-  networks: JoinedNetwork[]
-  /** IP address by network name, while it runs. */
-  addresses: Record<string, string>
-  ports: PublishedPort[]
-  /** Addresses of the host on which it was made to be published, whether it runs or not. */
-  hostAddresses: string[]
-  /** Those that no port of the host is meant to lead to. */
-  exposedPorts: { container: number; protocol: string }[]
-}
-
-export type Mount = {
-  /** Such as `volume`, `bind`, `tmpfs`. */
-  type: string
-  /** A volume's name or a path of the host; null where there is neither. */
-  source: string | null
-  destination: string
-  readOnly: boolean
-}
-
-export type JoinedNetwork = {
-  name: string
-  /** Null while it does not run. */
-  address: string | null
-  gateway: string | null
-  mac: string | null
-  aliases: string[]
-}
+export type Container = ReturnType<typeof toContainer>
+export type Mount = Container['mounts'][number]
+export type JoinedNetwork = Container['networks'][number]
 
 type Inspected = {
   Id: string
@@ -157,15 +95,19 @@ export async function inspectEnded(
 /** The exit code of a process that SIGKILL ended. */
 export const killed = 137
 
-function toContainer(found: Inspected): Container {
+function toContainer(found: Inspected) {
   const { State, Config, HostConfig, NetworkSettings } = found
   return {
     id: found.Id,
     name: toName(found.Name),
+    /** As it was given when the container was made, and the id that it meant then. */
     image: Config.Image,
     imageId: found.Image,
+    /** Entrypoint and arguments, the image's own where none were given. */
     command: [found.Path, ...(found.Args ?? [])],
+    /** `KEY=value`, the image's own among them. */
     env: Config.Env ?? [],
+    /** Null where the image leaves it to the engine: root. */
     user: Config.User || null,
     workingDir: Config.WorkingDir || null,
     labels: Config.Labels ?? {},
@@ -173,25 +115,33 @@ function toContainer(found: Inspected): Container {
     state: State.Status,
     exitCode: State.ExitCode,
     oomKilled: State.OOMKilled,
+    /** Why the engine could not start it, in its own words. */
     error: State.Error || null,
     startedAt: toTime(State.StartedAt),
     finishedAt: toTime(State.FinishedAt),
     restartCount: found.RestartCount,
     restartPolicy: toPolicy(HostConfig.RestartPolicy),
+    /** Null without a HEALTHCHECK. */
     health: toHealth(State.Health?.Status),
+    /** What its HEALTHCHECK runs; null without one. */
     healthTest: healthTestOf(Config),
+    /** What the engine's last run of it wrote, 4 KiB at most; null before that. */
     healthOutput: State.Health?.Log?.at(-1)?.Output ?? null,
     tty: Config.Tty,
     logDriver: HostConfig.LogConfig.Type,
     privileged: HostConfig.Privileged,
+    /** Bytes; null without a limit, like the two that follow. */
     memoryLimit: HostConfig.Memory || null,
     cpus: toCpus(HostConfig),
     pidsLimit: (HostConfig.PidsLimit ?? 0) > 0 ? HostConfig.PidsLimit : null,
     mounts: toMounts(found),
     networks: toNetworks(found),
+    /** IP address by network name, while it runs. */
     addresses: toAddresses(NetworkSettings.Networks),
     ports: toPublished(NetworkSettings.Ports ?? {}),
-    hostAddresses: toPublished(found.HostConfig.PortBindings ?? {}).map(({ address }) => address),
+    /** Addresses of the host on which it was made to be published, whether it runs or not. */
+    hostAddresses: toPublished(HostConfig.PortBindings ?? {}).map(({ address }) => address),
+    /** Those that no port of the host is meant to lead to. */
     exposedPorts: toExposed(found),
   }
 }
@@ -211,9 +161,11 @@ function toCpus({ NanoCpus, CpuQuota, CpuPeriod }: Inspected['HostConfig']) {
 const defaultPeriod = 100_000
 
 /** What `docker run --tmpfs` makes is not among the engine's mounts. */
-const toMounts = ({ Mounts, HostConfig }: Inspected): Mount[] => [
+const toMounts = ({ Mounts, HostConfig }: Inspected) => [
   ...(Mounts ?? []).map(({ Type, Name, Source, Destination, RW }) => ({
+    /** Such as `volume`, `bind`, `tmpfs`. */
     type: Type,
+    /** A volume's name or a path of the host; null where there is neither. */
     source: Name || Source || null,
     destination: Destination,
     readOnly: !RW,
@@ -227,9 +179,10 @@ const toMounts = ({ Mounts, HostConfig }: Inspected): Mount[] => [
 ]
 
 /** The engine gives every container its own short id as an alias. */
-const toNetworks = ({ Id, NetworkSettings }: Inspected): JoinedNetwork[] =>
+const toNetworks = ({ Id, NetworkSettings }: Inspected) =>
   Object.entries(NetworkSettings.Networks ?? {}).map(([name, network]) => ({
     name,
+    /** Null while it does not run. */
     address: network.IPAddress || null,
     gateway: network.Gateway || null,
     mac: network.MacAddress || null,

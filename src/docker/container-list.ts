@@ -1,26 +1,8 @@
-import type { Container } from './container-inspect.ts'
 import type { ContainerState, SentNetworks } from './container-state.ts'
 import { toAddresses, toHealth, toName } from './container-state.ts'
 import type { Abortable, Engine } from './engine.ts'
 
-export type ContainerSummary = Pick<
-  Container,
-  | 'id'
-  | 'name'
-  | 'image'
-  | 'imageId'
-  | 'labels'
-  | 'createdAt'
-  | 'state'
-  | 'health'
-  | 'addresses'
-  | 'ports'
-> & {
-  /** The engine's own phrase: "Up 3 minutes (healthy)". */
-  status: string
-  /** Null while it runs, and before it ever did. */
-  exitCode: number | null
-}
+export type ContainerSummary = ReturnType<typeof toSummary>
 
 export type SentContainer = {
   Id: string
@@ -45,7 +27,7 @@ export async function listContainers(
   return found.map(toSummary)
 }
 
-export const toSummary = (found: SentContainer): ContainerSummary => ({
+export const toSummary = (found: SentContainer) => ({
   id: found.Id,
   name: toName(found.Names[0] ?? ''),
   image: found.Image,
@@ -53,6 +35,7 @@ export const toSummary = (found: SentContainer): ContainerSummary => ({
   labels: found.Labels ?? {},
   createdAt: new Date(found.Created * 1000),
   state: found.State,
+  /** The engine's own phrase: "Up 3 minutes (healthy)". */
   status: found.Status,
   ...readStatus(found.Status),
   addresses: toAddresses(found.NetworkSettings?.Networks ?? null),
@@ -66,8 +49,8 @@ export const toSummary = (found: SentContainer): ContainerSummary => ({
     })),
 })
 
-/** The list tells of health and of the exit in its phrase only. */
-export function readStatus(status: string): Pick<ContainerSummary, 'health' | 'exitCode'> {
+/** The list has health and exit code in its phrase only; the latter is null while it runs, and before it ever did. */
+export function readStatus(status: string) {
   const health = /^Up .*\((?:health: )?(\w+)\)$/.exec(status)?.[1]
   const exitCode = /^(?:Exited|Restarting) \((-?\d+)\)/.exec(status)?.[1]
   return { health: toHealth(health), exitCode: exitCode === undefined ? null : Number(exitCode) }

@@ -1,52 +1,16 @@
 import { toSummary } from './container-list.ts'
-import type { ContainerSummary, SentContainer } from './container-list.ts'
+import type { SentContainer } from './container-list.ts'
 import type { Abortable, Engine } from './engine.ts'
 import { toImageSummary } from './images.ts'
-import type { ImageSummary, SentImage } from './images.ts'
+import type { SentImage } from './images.ts'
 import { retryWhileBusy } from './refusals.ts'
 
 /** What the engine has on its disk, and what uses what. Sizes are bytes. */
-export type DiskUse = {
-  /** All layers of all images, each counted once. */
-  layersSize: number
-  images: UsedImage[]
-  containers: UsedContainer[]
-  volumes: UsedVolume[]
-  buildCache: CacheEntry[]
-}
-
-export type UsedImage = ImageSummary & {
-  /** Of its layers that another image has too. */
-  sharedSize: number
-}
-
-export type UsedContainer = Pick<
-  ContainerSummary,
-  'id' | 'name' | 'imageId' | 'labels' | 'state' | 'createdAt'
-> & {
-  /** What it has written on top of its image. */
-  size: number
-  /** Names of those it is joined to, whether it runs or not. */
-  networks: string[]
-  /** Names of those mounted in it, anonymous ones too. */
-  volumes: string[]
-}
-
-/** The size is null where the volume's driver does not tell. */
-export type UsedVolume = { name: string; labels: Record<string, string>; size: number | null }
-
-export type CacheEntry = {
-  id: string
-  /** Entries that it was made from: they go only after it. */
-  parents: string[]
-  type: string
-  description: string
-  inUse: boolean
-  /** Part of an image: its bytes are the image's too. */
-  shared: boolean
-  size: number
-  lastUsedAt: Date | null
-}
+export type DiskUse = Awaited<ReturnType<typeof diskUse>>
+export type UsedImage = DiskUse['images'][number]
+export type UsedContainer = DiskUse['containers'][number]
+export type UsedVolume = DiskUse['volumes'][number]
+export type CacheEntry = DiskUse['buildCache'][number]
 
 type Sent = {
   LayersSize: number
@@ -79,20 +43,25 @@ type SentEntry = {
 /** Milliseconds: the engine walks every layer and volume for it. */
 const patience = 120_000
 
-export async function diskUse(engine: Engine, { signal }: Abortable = {}): Promise<DiskUse> {
+export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
   const found = await retryWhileBusy(signal, () =>
     engine.request<Sent>('GET', '/system/df', { signal, timeout: patience }),
   )
   return {
+    /** All layers of all images, each counted once. */
     layersSize: found.LayersSize,
     images: (found.Images ?? []).map((image) => ({
       ...toImageSummary(image),
+      /** Of its layers that another image has too. */
       sharedSize: Math.max(0, image.SharedSize),
     })),
     containers: (found.Containers ?? []).map((container) => ({
       ...toSummary(container),
+      /** What it has written on top of its image. */
       size: container.SizeRw ?? 0,
+      /** Names of those it is joined to, whether it runs or not. */
       networks: Object.keys(container.NetworkSettings?.Networks ?? {}),
+      /** Names of those mounted in it, anonymous ones too. */
       volumes: (container.Mounts ?? []).flatMap(({ Type, Name }) =>
         Type === 'volume' && Name ? [Name] : [],
       ),
@@ -100,18 +69,21 @@ export async function diskUse(engine: Engine, { signal }: Abortable = {}): Promi
     volumes: (found.Volumes ?? []).map(({ Name, Labels, UsageData }) => ({
       name: Name,
       labels: Labels ?? {},
+      /** Null where the volume's driver does not report it. */
       size: UsageData && UsageData.Size >= 0 ? UsageData.Size : null,
     })),
     buildCache: (found.BuildCache ?? []).map(toEntry),
   }
 }
 
-const toEntry = (found: SentEntry): CacheEntry => ({
+const toEntry = (found: SentEntry) => ({
   id: found.ID,
+  /** Entries that it was made from: they are removed only after it. */
   parents: found.Parents ?? (found.Parent ? [found.Parent] : []),
   type: found.Type,
   description: found.Description,
   inUse: found.InUse,
+  /** Part of an image: its bytes are the image's too. */
   shared: found.Shared,
   size: found.Size,
   lastUsedAt: found.LastUsedAt ? new Date(found.LastUsedAt) : null,

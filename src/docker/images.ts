@@ -3,23 +3,8 @@ import { AnswerTooLarge } from './engine.ts'
 import type { Abortable, Engine } from './engine.ts'
 import { orNull, retryWhileBusy, unlessMissing } from './refusals.ts'
 
-export type Image = {
-  id: string
-  tags: string[]
-  /** By which registries know it: `busybox@sha256:…`; none for one that was built or loaded here. */
-  digests: string[]
-  /** Instructions that run in builds on it. */
-  onBuild: string[]
-  labels: Record<string, string>
-  createdAt: Date
-  size: number
-  /** TCP ports, in the order of the EXPOSE lines. */
-  exposedPorts: number[]
-  /** Milliseconds between two looks at the health of its containers; null where it leaves that open. */
-  healthInterval: number | null
-}
-
-export type ImageSummary = Pick<Image, 'id' | 'tags' | 'labels' | 'createdAt' | 'size'>
+export type Image = NonNullable<Awaited<ReturnType<typeof inspectImage>>>
+export type ImageSummary = ReturnType<typeof toImageSummary>
 
 type Inspected = {
   Id: string
@@ -54,11 +39,7 @@ const most = { bytes: 128 * 1024, ports: 1000, volumes: 64 }
 const maxAnswer = 2 * 1024 * 1024
 
 /** Null when it is not there. Throws where it has settings beyond all measure: it is not to be used. */
-export async function inspectImage(
-  engine: Engine,
-  ref: string,
-  { signal }: Abortable = {},
-): Promise<Image | null> {
+export async function inspectImage(engine: Engine, ref: string, { signal }: Abortable = {}) {
   const options = { signal, maxBytes: maxAnswer }
   const found = await orNull(
     engine.request<Inspected>('GET', `${pathOf(ref)}/json`, options).catch((error) => {
@@ -71,12 +52,16 @@ export async function inspectImage(
   return {
     id: found.Id,
     tags: found.RepoTags ?? [],
+    /** By which registries know it: `busybox@sha256:…`; none for one that was built or loaded here. */
     digests: found.RepoDigests ?? [],
+    /** Instructions that run in builds on it. */
     onBuild: OnBuild ?? [],
     labels: Labels ?? {},
     createdAt: new Date(found.Created),
     size: found.Size,
+    /** TCP ports, in the order of the EXPOSE lines. */
     exposedPorts: await inOrder(engine, ref, tcpPorts(ExposedPorts ?? {}), { signal }),
+    /** Milliseconds between two looks at the health of its containers; null where it leaves that open. */
     healthInterval: Healthcheck?.Interval ? Healthcheck.Interval / 1e6 : null,
   }
 }
@@ -121,7 +106,7 @@ export async function listImages(
   return found.map(toImageSummary)
 }
 
-export const toImageSummary = (sent: SentImage): ImageSummary => ({
+export const toImageSummary = (sent: SentImage) => ({
   id: sent.Id,
   tags: (sent.RepoTags ?? []).filter((tag) => tag !== '<none>:<none>'),
   labels: sent.Labels ?? {},

@@ -3,27 +3,7 @@ import type { Abortable, Engine } from './engine.ts'
 /** `auto` is BuildKit where the engine has it. */
 export type Builder = 'auto' | 'buildkit' | 'classic'
 
-export type EngineInfo = {
-  version: string
-  /** What both sides speak, which may be less than the engine could. */
-  apiVersion: string
-  os: string
-  arch: string
-  /** Whether `builder: 'auto'` builds with BuildKit. */
-  buildkit: boolean
-  cpus: number
-  memoryBytes: number
-  /** The storage driver. */
-  driver: string
-  /** Such as `name=seccomp,profile=default` and `name=apparmor`. */
-  securityOptions: string[]
-  /** Version of the control groups, such as `2`. */
-  cgroups: string
-  /** Its clock. */
-  time: Date
-  /** On its machine, with all of its data. */
-  folder: string
-}
+export type EngineInfo = Awaited<ReturnType<typeof engineInfo>>
 
 type Version = { Version: string; Os: string; Arch: string; Components?: { Name: string }[] }
 
@@ -37,7 +17,7 @@ type Info = {
   DockerRootDir: string
 }
 
-export async function engineInfo(engine: Engine, { signal }: Abortable = {}): Promise<EngineInfo> {
+export async function engineInfo(engine: Engine, { signal }: Abortable = {}) {
   const [apiVersion, version, info] = await Promise.all([
     engine.apiVersion(signal),
     engine.request<Version>('GET', '/version', { signal }),
@@ -45,16 +25,23 @@ export async function engineInfo(engine: Engine, { signal }: Abortable = {}): Pr
   ])
   return {
     version: version.Version,
+    /** What both sides speak, which may be less than the engine could. */
     apiVersion,
     os: version.Os,
     arch: version.Arch,
+    /** Whether `builder: 'auto'` builds with BuildKit. */
     buildkit: hasBuildKit(version, apiVersion),
     cpus: info.NCPU,
     memoryBytes: info.MemTotal,
+    /** The storage driver. */
     driver: info.Driver,
+    /** Such as `name=seccomp,profile=default` and `name=apparmor`. */
     securityOptions: info.SecurityOptions ?? [],
+    /** Version of the control groups, such as `2`. */
     cgroups: info.CgroupVersion ?? '1',
+    /** Its clock. */
     time: new Date(info.SystemTime),
+    /** On its machine, with all of its data. */
     folder: info.DockerRootDir,
   }
 }

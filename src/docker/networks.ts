@@ -1,15 +1,7 @@
 import type { Abortable, Engine } from './engine.ts'
 import { isStatus, orNull, unlessMissing } from './refusals.ts'
 
-export type Network = {
-  id: string
-  name: string
-  driver: string
-  labels: Record<string, string>
-  internal: boolean
-  /** CIDRs. */
-  subnets: string[]
-}
+export type Network = Awaited<ReturnType<typeof listNetworks>>[number]
 
 type Listed = {
   Id: string
@@ -23,7 +15,7 @@ type Listed = {
 export async function listNetworks(
   engine: Engine,
   { labels = [], signal }: { labels?: string[] } & Abortable = {},
-): Promise<Network[]> {
+) {
   const query = { filters: { label: labels } }
   const found = await engine.request<Listed[]>('GET', '/networks', { query, signal })
   return found.map((network) => ({
@@ -32,19 +24,12 @@ export async function listNetworks(
     driver: network.Driver,
     labels: network.Labels ?? {},
     internal: network.Internal,
+    /** CIDRs. */
     subnets: (network.IPAM?.Config ?? []).flatMap(({ Subnet }) => Subnet ?? []),
   }))
 }
 
-/** What is taken on a network. */
-export type NetworkUse = {
-  /** CIDR; null without IPv4. */
-  subnet: string | null
-  /** Null where the engine chose the first address of the subnet. */
-  gateway: string | null
-  /** Of containers that run, and those that others keep for their next start. */
-  addresses: { containerId: string; address: string; isFixed: boolean }[]
-}
+export type NetworkUse = NonNullable<Awaited<ReturnType<typeof networkUse>>>
 
 type Joined = {
   Id: string
@@ -56,12 +41,8 @@ type Joined = {
   }
 }
 
-/** Null when there is no network of that name. */
-export async function networkUse(
-  engine: Engine,
-  name: string,
-  { signal }: Abortable = {},
-): Promise<NetworkUse | null> {
+/** What is taken on a network; null when there is none of that name. */
+export async function networkUse(engine: Engine, name: string, { signal }: Abortable = {}) {
   const query = { all: true, filters: { network: [name] } }
   const [network, containers] = await Promise.all([
     orNull(engine.request<Listed>('GET', `/networks/${encodeURIComponent(name)}`, { signal })),
@@ -71,8 +52,11 @@ export async function networkUse(
   const ranges = network.IPAM?.Config ?? []
   const { Subnet = null, Gateway = null } = ranges.find(({ Subnet }) => Subnet?.includes('.')) ?? {}
   return {
+    /** CIDR; null without IPv4. */
     subnet: Subnet,
+    /** Null where the engine chose the first address of the subnet. */
     gateway: Gateway,
+    /** Of containers that run, and those that others keep for their next start. */
     addresses: containers.flatMap(({ Id: containerId, NetworkSettings: { Networks } }) => {
       const { IPAddress = '', IPAMConfig } = Networks?.[name] ?? {}
       const fixed = IPAMConfig?.IPv4Address

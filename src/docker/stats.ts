@@ -1,33 +1,11 @@
 import type { Abortable, Engine } from './engine.ts'
 import { orNull } from './refusals.ts'
 
-/** The counters of a container at one moment: nanoseconds and bytes since it started. */
-export type StatsReading = {
-  readAt: Date
-  cpuTotal: number
-  /** What all processors of the machine had to give. */
-  systemCpu: number
-  onlineCpus: number
-  /** Without what the kernel only keeps because there is room, as `docker stats` counts. */
-  memory: number
-  /** The machine's memory where the container has no limit. */
-  memoryLimit: number
-  received: number
-  sent: number
-  read: number
-  written: number
-  pids: number
-}
+export type StatsReading = NonNullable<ReturnType<typeof toReading>>
 
 type Transfers = Pick<StatsReading, 'received' | 'sent' | 'read' | 'written'>
 
-export type ContainerUsage = Transfers &
-  Pick<StatsReading, 'memory' | 'memoryLimit' | 'pids'> & {
-    /** Per cent of one processor: two that are busy make 200. */
-    cpu: number
-    /** Bytes a second. */
-    rates: Transfers
-  }
+export type ContainerUsage = ReturnType<typeof usageBetween>
 
 type Sent = {
   read: string
@@ -43,11 +21,7 @@ type Sent = {
 }
 
 /** Null when the container is gone or does not run: the engine answers zeros for it. */
-export async function containerStats(
-  engine: Engine,
-  id: string,
-  { signal }: Abortable = {},
-): Promise<StatsReading | null> {
+export async function containerStats(engine: Engine, id: string, { signal }: Abortable = {}) {
   const path = `/containers/${encodeURIComponent(id)}/stats`
   // Engines before API 1.41 do not know `one-shot`: they answer the same after two seconds.
   const query = { stream: false, 'one-shot': true }
@@ -55,16 +29,20 @@ export async function containerStats(
   return sent && toReading(sent)
 }
 
-export function toReading(sent: Sent): StatsReading | null {
+/** The counters of a container at one moment: nanoseconds and bytes since it started. */
+export function toReading(sent: Sent) {
   const { cpu_stats: cpu, memory_stats: memory } = sent
   if (cpu.system_cpu_usage === undefined || memory.usage === undefined) return null
   const networks = Object.values(sent.networks ?? {})
   return {
     readAt: new Date(sent.read),
     cpuTotal: cpu.cpu_usage.total_usage,
+    /** What all processors of the machine had to give. */
     systemCpu: cpu.system_cpu_usage,
     onlineCpus: cpu.online_cpus ?? cpu.cpu_usage.percpu_usage?.length ?? 1,
+    /** Without what the kernel only keeps because there is room, as `docker stats` counts. */
     memory: withoutCache(memory.usage, memory.stats),
+    /** The machine's memory where the container has no limit. */
     memoryLimit: memory.limit ?? 0,
     received: sum(networks.map(({ rx_bytes }) => rx_bytes)),
     sent: sum(networks.map(({ tx_bytes }) => tx_bytes)),
@@ -75,15 +53,17 @@ export function toReading(sent: Sent): StatsReading | null {
 }
 
 /** What was used between two readings of one container, per cent and rates over that time. */
-export function usageBetween(before: StatsReading, after: StatsReading): ContainerUsage {
+export function usageBetween(before: StatsReading, after: StatsReading) {
   const { memory, memoryLimit, pids, received, sent, read, written } = after
   const seconds = (after.readAt.getTime() - before.readAt.getTime()) / 1000
   // Counters begin anew when the container does.
   const rate = (of: keyof Transfers) =>
     seconds > 0 ? Math.max(0, after[of] - before[of]) / seconds : 0
   return {
+    /** Per cent of one processor: two that are busy make 200. */
     cpu: cpuBetween(before, after),
     ...{ memory, memoryLimit, pids, received, sent, read, written },
+    /** Bytes a second. */
     rates: {
       received: rate('received'),
       sent: rate('sent'),

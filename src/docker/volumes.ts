@@ -1,7 +1,7 @@
 import type { Abortable, Engine } from './engine.ts'
 import { unlessMissing } from './refusals.ts'
 
-export type Volume = { name: string; driver: string; labels: Record<string, string> }
+export type Volume = Awaited<ReturnType<typeof listVolumes>>[number]
 
 type Listed = { Name: string; Driver: string; Labels: Record<string, string> | null }
 
@@ -18,7 +18,7 @@ export const createVolume = (
 export async function listVolumes(
   engine: Engine,
   { labels = [], signal }: { labels?: string[] } & Abortable = {},
-): Promise<Volume[]> {
+) {
   const query = { filters: { label: labels } }
   const found = await engine.request<{ Volumes: Listed[] | null }>('GET', '/volumes', {
     query,

@@ -26,85 +26,82 @@ export type Asked = { method?: string; headers?: Record<string, string>; body?: 
 export async function pinnedFetch(
   target: string | URL,
   asked: Asked,
-  options: Pinning,
+  { maxBytes = 10 * 1024 * 1024, timeout = 10_000, ...options }: Pinning,
 ): Promise<Response> {
-  const { timeout = 10_000, maxBytes = 10 * 1024 * 1024 } = options
-  const timer = AbortSignal.timeout(timeout)
-  const signal = AbortSignal.any([options.signal, timer])
-  const url = new URL(target)
-  try {
-    const { allow, lookup } = options
-    const addresses = await resolveHost(url.hostname, { allow, signal, ...(lookup && { lookup }) })
-    const ask = (url: URL, asked: Asked) =>
-      connect(url, { ...asked, addresses: addresses.sort(byFamily), signal, ca: options.ca })
-    return await readBody(await followRedirects(url, asked, ask), maxBytes)
-  } catch (error) {
-    if (options.signal.aborted) throw options.signal.reason
-    throw inWords(error, { host: url.host, timedOut: timer.aborted })
-  }
+  const chunks: Uint8Array[] = []
+  const take = async (chunk: Uint8Array) => void chunks.push(chunk)
+  const mayLead = isSameServer
+  const { status, headers } = await pinned(target, asked, {
+    ...{ maxBytes, timeout, take, mayLead, mostRedirects: 3 },
+    ...options,
+  })
+  return new Response(chunks.length > 0 ? Buffer.concat(chunks) : null, { status, headers })
 }
 
 /**
  * Gives what a server elsewhere has to `take`, piece by piece. Redirects to other hosts are followed, each
  * held to the same rules. Throws a Failure like `pinnedFetch`, and for every answer but a success.
  */
-export async function pinnedDownload(
+export const pinnedDownload = (
   target: string | URL,
-  {
-    take,
-    timeout = 60_000,
-    maxBytes,
-    ...options
-  }: Pinning & { maxBytes: number; take: (chunk: Uint8Array) => Promise<void> },
-) {
-  const timer = AbortSignal.timeout(timeout)
+  options: Pinning & { maxBytes: number; take: (chunk: Uint8Array) => Promise<void> },
+) => {
+  const check = (url: URL, { ok, status }: Response) => {
+    if (!ok) throw refusedDownload(url.host, status)
+  }
+  const mayLead = (_: URL, to: URL) => /^https?:$/.test(to.protocol)
+  return pinned(target, {}, { timeout: 60_000, ...options, check, mayLead, mostRedirects: 5 })
+}
+
+type Reading = Pinning & {
+  timeout: number
+  maxBytes: number
+  mostRedirects: number
+  mayLead: (from: URL, to: URL) => boolean
+  /** Called before the body is read. */
+  check?: (url: URL, response: Response) => void
+  take: (chunk: Uint8Array) => Promise<void>
+}
+
+async function pinned(target: string | URL, asked: Asked, options: Reading) {
+  const timer = AbortSignal.timeout(options.timeout)
   const signal = AbortSignal.any([options.signal, timer])
+  const { allow, lookup, ca } = options
+  const known = new Map<string, Promise<string[]>>()
   let url = new URL(target)
   try {
-    const response = await follow(mostRedirects + 2)
-    if (!response.ok) throw refusedDownload(url.host, response.status)
+    const response = await follow(asked, options.mostRedirects)
+    options.check?.(url, response)
     let size = 0
     for await (const chunk of response.body ?? []) {
       size += chunk.length
-      if (size > maxBytes) throw tooLarge
-      await take(chunk)
+      if (size > options.maxBytes) throw tooLarge
+      await options.take(chunk)
     }
+    return response
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason
     throw inWords(error, { host: url.host, timedOut: timer.aborted })
   }
 
-  async function follow(left: number): Promise<Response> {
-    const { allow, lookup, ca } = options
-    const addresses = await resolveHost(url.hostname, { allow, signal, ...(lookup && { lookup }) })
-    const response = await connect(url, { addresses: addresses.sort(byFamily), signal, ca })
+  async function follow(asked: Asked, left: number): Promise<Response> {
+    const addresses = await known.getOrInsertComputed(url.hostname, (name) =>
+      resolveHost(name, { allow, signal, ...(lookup && { lookup }) }),
+    )
+    const response = await connect(url, {
+      ...asked,
+      addresses: addresses.sort(byFamily),
+      signal,
+      ca,
+    })
     const location = response.headers.get('Location')
     if (!isRedirect(response) || location === null) return response
     await response.body?.cancel()
     const next = URL.parse(location, url.href)
-    if (!next || !/^https?:$/.test(next.protocol) || left === 0) throw redirected(url.host)
+    if (!next || left === 0 || !options.mayLead(url, next)) throw redirected(url.host)
     url = next
-    return follow(left - 1)
+    return follow(keepsMethod(response, asked) ? asked : asGet(asked), left - 1)
   }
-}
-
-type Ask = (url: URL, asked: Asked) => Promise<Response>
-
-const mostRedirects = 3
-
-async function followRedirects(url: URL, asked: Asked, ask: Ask, redirects = 0): Promise<Response> {
-  const response = await ask(url, asked)
-  const location = response.headers.get('Location')
-  if (!isRedirect(response) || location === null) return response
-  await response.body?.cancel()
-  const next = URL.parse(location, url.href)
-  if (!next || !isSameServer(url, next) || redirects === mostRedirects) throw redirected(url.host)
-  return followRedirects(
-    next,
-    keepsMethod(response, asked) ? asked : asGet(asked),
-    ask,
-    redirects + 1,
-  )
 }
 
 const isRedirect = ({ status }: Response) => [301, 302, 303, 307, 308].includes(status)
@@ -153,18 +150,6 @@ const neverConnected = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOT
 
 /** IPv4 first: where IPv6 leads nowhere, finding that out can take all the time there is. */
 const byFamily = (a: string, b: string) => isIP(a) - isIP(b)
-
-async function readBody(response: Response, maxBytes: number): Promise<Response> {
-  const chunks: Uint8Array[] = []
-  let size = 0
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length
-    if (size > maxBytes) throw tooLarge
-    chunks.push(chunk)
-  }
-  const { status, headers } = response
-  return new Response(size > 0 ? Buffer.concat(chunks) : null, { status, headers })
-}
 
 const tooLarge = new Error('The answer is too large.')
 

@@ -49,6 +49,12 @@ const container = (changes: Partial<UsedContainer>): UsedContainer => ({
   size: 7,
   networks: [],
   volumes: [],
+  image: 'app:1',
+  status: 'Exited (0) 2 hours ago',
+  health: null,
+  exitCode: 0,
+  addresses: {},
+  ports: [],
   ...changes,
 })
 
