@@ -1,8 +1,9 @@
 import type { Context } from 'hono'
+import type { JSX } from 'hono/jsx/jsx-runtime'
 import { auditor } from '../audit/record.ts'
 import { listEvents } from '../audit/store.ts'
 import { factory } from '../web/factory.ts'
-import type { Env } from '../web/factory.ts'
+import type { Env, User } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { moveOn, show } from '../web/respond.tsx'
@@ -23,6 +24,8 @@ import { deleteOtherSessions, deleteSessionsOf, findUser, updateUser } from './s
 /** Events of their own that a user sees on the profile. */
 const shownEvents = 10
 
+type Shown = { user: User; hasPassword: boolean; draft: Draft }
+
 /**
  * What a user says about themselves, and the password: for the person, never for a token. A new e-mail
  * address ends their other sessions, a new password all of them.
@@ -34,7 +37,7 @@ export const profileRoutes = (deps: AccountDeps) => {
   return factory
     .createApp()
     .get('/settings/profile', (c) => show(c, profile(c)))
-    .put('/settings/profile', input(profileForm, profileAgain), async (c) => {
+    .put('/settings/profile', input(profileForm, again('profile', ProfileForm)), async (c) => {
       const { currentPassword, ...wanted } = c.var.input
       const before = await confirmPassword(db, { ...from(c), currentPassword })
       const user = db.transaction((tx) => {
@@ -49,7 +52,7 @@ export const profileRoutes = (deps: AccountDeps) => {
       if (name !== before.name) audit(c, 'profile.changed', { object: { kind: 'user', id, name } })
       return moveOn(c, { to: '/settings/profile?saved=profile', json: () => userJson(user) })
     })
-    .put('/settings/password', input(passwordForm, passwordAgain), async (c) => {
+    .put('/settings/password', input(passwordForm, again('password', PasswordForm)), async (c) => {
       const { password, currentPassword } = c.var.input
       const { id } = await confirmPassword(db, { ...from(c), currentPassword })
       const passwordHash = await hashPassword(password)
@@ -61,7 +64,7 @@ export const profileRoutes = (deps: AccountDeps) => {
       startSession(c, deps, user)
       return moveOn(c, { to: '/settings/profile?saved=password', json: () => userJson(user) })
     })
-    .post('/settings/identities', input(linkForm, linkAgain), async (c) => {
+    .post('/settings/identities', input(linkForm, again('link', linkFormOf)), async (c) => {
       findOAuthSettings(deps)
       const { id } = await confirmPassword(db, { ...from(c), ...c.var.input })
       const url = authorizationUrl(c, deps, id)
@@ -82,26 +85,16 @@ export const profileRoutes = (deps: AccountDeps) => {
     }
   }
 
-  function profileAgain(c: Context, draft: Draft) {
-    return {
-      ...profile(c, { profile: draft }),
-      partial: () => <ProfileForm {...known(c)} draft={draft} />,
-    }
+  /** The form that was refused, alone or in its page. */
+  function again(name: keyof Drafts, form: (props: Shown) => JSX.Element) {
+    return (c: Context, draft: Draft) => ({
+      ...profile(c, { [name]: draft }),
+      partial: () => form({ ...known(c), draft }),
+    })
   }
 
-  function passwordAgain(c: Context, draft: Draft) {
-    return {
-      ...profile(c, { password: draft }),
-      partial: () => <PasswordForm {...known(c)} draft={draft} />,
-    }
-  }
-
-  function linkAgain(c: Context, draft: Draft) {
-    const { provider } = findOAuthSettings(deps)
-    return {
-      ...profile(c, { link: draft }),
-      partial: () => <LinkForm {...known(c)} provider={provider} draft={draft} />,
-    }
+  function linkFormOf(props: Shown) {
+    return <LinkForm {...props} provider={findOAuthSettings(deps).provider} />
   }
 
   function known(c: Context) {

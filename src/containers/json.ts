@@ -38,6 +38,9 @@ export function containersPage(rows: Row[], { cursor, limit }: Page) {
   return { items: kept.map(containerJson), nextCursor }
 }
 
+/** Of a cursor in the list of containers. */
+export const placeForm = /^\d{4}-\d\d-\d\dT[\d:.]+Z-[0-9a-f]{64}$/
+
 const placeInOrder = ({ container }: Row) => `${container.createdAt.toISOString()}-${container.id}`
 
 export const containerDetailsJson = (view: ContainerView) => ({

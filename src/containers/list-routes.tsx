@@ -10,7 +10,7 @@ import { listVisible } from './find.ts'
 import type { FindDeps } from './find.ts'
 import { followHtml, followJson } from './follow-list.tsx'
 import { groupRows } from './groups.ts'
-import { containerJson, containersPage } from './json.ts'
+import { containerJson, containersPage, placeForm } from './json.ts'
 import { ContainersPage } from './list-page.tsx'
 import { rowOf } from './row.ts'
 import type { RowDeps } from './row.ts'
@@ -21,7 +21,7 @@ export type ListDeps = FindDeps & RowDeps & { streams: Streams }
 export const containerListRoutes = (deps: ListDeps) => {
   return factory
     .createApp()
-    .get('/containers', paged(), async (c) => {
+    .get('/containers', paged(placeForm), async (c) => {
       const user = userOf(c)
       const rows = await rowsFor(user, c.req.raw.signal)
       const isAdmin = user.role === 'admin'

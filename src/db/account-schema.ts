@@ -1,5 +1,5 @@
 import { index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { createdAt, id, time } from './columns.ts'
+import { childOf, createdAt, id, time } from './columns.ts'
 
 /** One row: which installation this is (the `davit.instance` label) and under which key its secrets are sealed. */
 export const installation = sqliteTable('installation', {
@@ -23,10 +23,7 @@ export const users = sqliteTable('users', {
   createdAt: createdAt(),
 })
 
-export const owner = () =>
-  text()
-    .notNull()
-    .references(() => users.id, { onDelete: 'cascade' })
+export const owner = () => childOf(() => users.id)
 
 export const sessions = sqliteTable(
   'sessions',

@@ -2,7 +2,7 @@ import { integer, text } from 'drizzle-orm/sqlite-core'
 import { newId } from './new-id.ts'
 import { getTableColumns } from 'drizzle-orm'
 import type { InferInsertModel } from 'drizzle-orm'
-import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+import type { AnySQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 export const id = () => text().primaryKey().$defaultFn(newId)
 export const time = () => integer({ mode: 'timestamp_ms' })
@@ -11,6 +11,10 @@ export const createdAt = () =>
     .notNull()
     .$defaultFn(() => new Date())
 export const flag = () => integer({ mode: 'boolean' })
+
+/** The id of a row without which this one is none: it is deleted with it. */
+export const childOf = (parent: () => AnySQLiteColumn) =>
+  text().notNull().references(parent, { onDelete: 'cascade' })
 
 /** What a form asks of a row: undefined leaves a column as it is, null brings back its default. */
 export type Changes<Table extends SQLiteTable> = {

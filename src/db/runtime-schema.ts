@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { createdAt, id } from './columns.ts'
+import { childOf, createdAt, id } from './columns.ts'
 import { environments } from './schema.ts'
 import { services } from './service-schema.ts'
 
@@ -16,10 +16,7 @@ export const workloads = sqliteTable('workloads', {
   nextReleaseId: text(),
 })
 
-const workload = () =>
-  text()
-    .notNull()
-    .references(() => workloads.id, { onDelete: 'cascade' })
+const workload = () => childOf(() => workloads.id)
 
 /** What a workload runs. */
 export const releases = sqliteTable(
@@ -49,9 +46,7 @@ export const instances = sqliteTable(
   'instances',
   {
     id: id(),
-    releaseId: text()
-      .notNull()
-      .references(() => releases.id, { onDelete: 'cascade' }),
+    releaseId: childOf(() => releases.id),
     workloadId: workload(),
     component: text().notNull(),
     /** Null before the engine has created it. */

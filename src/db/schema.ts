@@ -1,7 +1,7 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, real, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { gitProviders, gitSources, owner } from './account-schema.ts'
-import { createdAt, flag, id, time } from './columns.ts'
+import { childOf, createdAt, flag, id, time } from './columns.ts'
 import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
@@ -52,10 +52,7 @@ export const projects = sqliteTable(
   (t) => [uniqueIndex('project_name_per_owner').on(t.ownerId, t.name)],
 )
 
-const project = () =>
-  text()
-    .notNull()
-    .references(() => projects.id, { onDelete: 'cascade' })
+const project = () => childOf(() => projects.id)
 
 export const environments = sqliteTable(
   'environments',
@@ -120,10 +117,7 @@ export const deliveries = sqliteTable(
   ],
 )
 
-const environment = () =>
-  text()
-    .notNull()
-    .references(() => environments.id, { onDelete: 'cascade' })
+const environment = () => childOf(() => environments.id)
 
 export const variables = sqliteTable(
   'variables',

@@ -1,6 +1,6 @@
 import { integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { owner, users } from './account-schema.ts'
-import { createdAt, flag, id, time } from './columns.ts'
+import { childOf, createdAt, flag, id, time } from './columns.ts'
 
 export const serviceStatuses = [
   'pulling',
@@ -52,9 +52,7 @@ export const servicePorts = sqliteTable('service_ports', {
   port: integer().primaryKey(),
   /** The first one is what the instance's address leads to. */
   position: integer().notNull(),
-  serviceId: text()
-    .notNull()
-    .references(() => services.id, { onDelete: 'cascade' }),
+  serviceId: childOf(() => services.id),
   /** The service in the Compose file, and its port there. */
   target: text().notNull(),
   containerPort: integer().notNull(),

@@ -1,4 +1,4 @@
-import type { Engine } from './engine.ts'
+import type { Abortable, Engine } from './engine.ts'
 import { readJsonLines } from './lines.ts'
 
 export type EngineEvent = {
@@ -19,18 +19,10 @@ type Sent = {
   timeNano: number
 }
 
-export type EventFilters = {
-  type?: string[]
-  event?: string[]
-  label?: string[]
-  container?: string[]
-}
-
-export type EventOptions = {
-  filters?: EventFilters
+export type EventOptions = Abortable & {
+  filters?: Partial<Record<'type' | 'event' | 'label' | 'container', string[]>>
   /** Begins with what happened from this time on, as far as the engine remembers: 256 events. */
   since?: Date
-  signal?: AbortSignal | undefined
   /** Called when the engine listens: what happens from then on is heard. */
   opened?: (() => void) | undefined
 }

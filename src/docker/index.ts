@@ -20,14 +20,7 @@ import { hasImage, inspectImage, listImages, removeImage, tagImage } from './ima
 import { untilHealthTestPasses } from './health-test.ts'
 import { engineFrontend, engineInfo, engineMachine } from './info.ts'
 import { containerLogs, logSnapshot, waitForOutput } from './logs.ts'
-import {
-  connectNetwork,
-  createNetwork,
-  disconnectNetwork,
-  listNetworks,
-  networkUse,
-  removeNetwork,
-} from './networks.ts'
+import { createNetwork, listNetworks, networkUse, removeNetwork } from './networks.ts'
 import { imageDigest, pullImage, checkRegistry } from './pull.ts'
 import { containerStats } from './stats.ts'
 import { usedSubnets } from './subnets.ts'
@@ -87,8 +80,6 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
     networkUse: on(networkUse),
     createNetwork: on(createNetwork),
     removeNetwork: on(removeNetwork),
-    connectNetwork: on(connectNetwork),
-    disconnectNetwork: on(disconnectNetwork),
     usedSubnets: on(usedSubnets),
 
     createVolume: on(createVolume),

@@ -99,27 +99,3 @@ export const removeNetwork = (engine: Engine, id: string, { signal }: Abortable 
 /** Whether a creation failed because the subnet met another network's meanwhile. */
 export const isSubnetTaken = (error: unknown) =>
   isStatus(error, 403) && /overlaps|already allocated/i.test((error as Error).message)
-
-/** Joins a container to one more network, under names of its own there. */
-export const connectNetwork = (
-  engine: Engine,
-  id: string,
-  { container, aliases = [], signal }: { container: string; aliases?: string[] } & Abortable,
-) =>
-  engine.request('POST', `/networks/${encodeURIComponent(id)}/connect`, {
-    body: { Container: container, EndpointConfig: { Aliases: aliases } },
-    signal,
-  })
-
-/** False when the network or the container was not there. */
-export const disconnectNetwork = (
-  engine: Engine,
-  id: string,
-  { container, force = false, signal }: { container: string; force?: boolean } & Abortable,
-) =>
-  unlessMissing(
-    engine.request('POST', `/networks/${encodeURIComponent(id)}/disconnect`, {
-      body: { Container: container, Force: force },
-      signal,
-    }),
-  )

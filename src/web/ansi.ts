@@ -1,15 +1,3 @@
-type Style = {
-  /** Palette index 0 to 15; -1 is the log's own colour. */
-  foreground: number
-  background: number
-  bold: boolean
-  dim: boolean
-  italic: boolean
-  underline: boolean
-  strike: boolean
-  inverse: boolean
-}
-
 /**
  * One line of terminal output as HTML: text escaped, colours and weights as classes (`f1`, `b12`,
  * `bold` …), every other escape sequence and control character left out. Styles end with the line.
@@ -40,7 +28,10 @@ export function ansiHtml(text: string) {
   }
 }
 
-const plain: Style = {
+type Style = typeof plain
+
+const plain = {
+  /** Palette index 0 to 15; -1 is the log's own colour. */
   foreground: -1,
   background: -1,
   bold: false,
@@ -127,11 +118,8 @@ function classesOf(style: Style) {
   else if (style.inverse) classes += ' fi'
   if (back >= 0) classes += ` b${back}`
   else if (style.inverse) classes += ' bi'
-  if (style.bold) classes += ' bold'
-  if (style.dim) classes += ' dim'
-  if (style.italic) classes += ' italic'
-  if (style.underline) classes += ' underline'
-  if (style.strike) classes += ' strike'
+  for (const name of ['bold', 'dim', 'italic', 'underline', 'strike'] as const)
+    if (style[name]) classes += ` ${name}`
   return classes.slice(1)
 }
 

@@ -1,5 +1,6 @@
 import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
+import type { JSX } from 'hono/jsx/jsx-runtime'
 import { DraftContext } from './draft.ts'
 
 type Field = {
@@ -12,26 +13,19 @@ type Field = {
 
 type Value = string | number | null | undefined
 
-type TextFieldProps = Field & {
-  value?: Value
-  /** What was typed as a password is not shown again. */
-  type?: 'text' | 'email' | 'password' | 'number' | 'url' | 'search'
-  required?: boolean
-  placeholder?: string
-  autocomplete?: string
-  inputmode?: 'numeric' | 'decimal' | 'url' | 'email'
-  autofocus?: boolean
-  minlength?: number
-  maxlength?: number
-  min?: number
-  max?: number
-  step?: string
-  pattern?: string
-  readonly?: boolean
-  /** For names, keys and addresses: no spelling help, fixed width. */
-  code?: boolean
-}
+type ControlProps<Own extends string> = Field &
+  Pick<JSX.IntrinsicElements['input'], Own | 'required'> & {
+    value?: Value
+    /** For names, keys and addresses: no spelling help, fixed width. */
+    code?: boolean
+  }
 
+type TextFieldProps = ControlProps<
+  | ('type' | 'placeholder' | 'autocomplete' | 'inputmode' | 'autofocus' | 'pattern' | 'readonly')
+  | ('minlength' | 'maxlength' | 'min' | 'max' | 'step')
+>
+
+/** What was typed as a password is not shown again. */
 export const TextField = ({
   name,
   label,
@@ -53,15 +47,6 @@ export const TextField = ({
   </FieldFrame>
 )
 
-type TextAreaProps = Field & {
-  value?: Value
-  required?: boolean
-  placeholder?: string
-  rows?: number
-  maxlength?: number
-  code?: boolean
-}
-
 export const TextArea = ({
   name,
   label,
@@ -71,7 +56,7 @@ export const TextArea = ({
   code = false,
   rows = 3,
   ...rest
-}: TextAreaProps) => (
+}: ControlProps<'placeholder' | 'maxlength'> & { rows?: number }) => (
   <FieldFrame {...{ name, label, hint, id }} optional={!rest.required}>
     <textarea {...controlProps({ id, name, hint })} {...(code && codeProps)} {...rest} rows={rows}>
       {/* a first line break is dropped by the parser, so one is given away */}
@@ -80,10 +65,8 @@ export const TextArea = ({
   </FieldFrame>
 )
 
-type SelectFieldProps = Field & {
-  value?: Value
+type SelectFieldProps = ControlProps<never> & {
   options: { value: string; label: string }[]
-  required?: boolean
   /** What was chosen is not shown again. */
   secret?: boolean
 }

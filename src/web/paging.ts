@@ -1,16 +1,24 @@
 import { z } from 'zod'
-import { line, whole } from './fields.ts'
+import { whole } from './fields.ts'
 import { query } from './query.ts'
 
 export type Page = { cursor?: string | undefined; limit: number }
 
+const notACursor = 'must be the nextCursor of the page before.'
+
 export const pageQuery = z.object({
-  cursor: line('the nextCursor of the page before', { max: 100 }).optional(),
+  cursor: z.guid(notACursor).optional(),
   limit: whole('how many', { min: 1, max: 500 }).default(50),
 })
 
-/** Reads `?cursor=` and `?limit=` (50 by default, 500 at most) into `c.req.valid('query')`. */
-export const paged = () => query(pageQuery)
+/**
+ * Reads `?cursor=` and `?limit=` (50 by default, 500 at most) into `c.req.valid('query')`. A cursor that
+ * is no id has the form given.
+ */
+export const paged = (form?: RegExp) =>
+  query(
+    form ? pageQuery.extend({ cursor: z.string().regex(form, notACursor).optional() }) : pageQuery,
+  )
 
 /** Cuts a list that was read with one row too many; the last id kept is the cursor of the next page. */
 export function pageOf<Item extends { id: string }>(items: Item[], { limit }: Page) {

@@ -6,8 +6,7 @@ import { AppError, Failure, httpStatusOf } from '../platform/errors.ts'
 import { fieldName } from './body.ts'
 import type { Env } from './factory.ts'
 
-type Status =
-  400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 421 | 422 | 429 | 500 | 502 | 503 | 504
+type Status = keyof typeof titles
 
 /** What is told of an error, whoever asked. */
 export type Problem = {
@@ -68,7 +67,7 @@ export function sayWhen(c: Context, { retryAfter }: Problem) {
   if (retryAfter !== undefined) c.header('Retry-After', String(Math.ceil(retryAfter)))
 }
 
-const titles: Record<Status, string> = {
+const titles = {
   400: 'Bad request',
   401: 'Not authenticated',
   403: 'Not allowed',

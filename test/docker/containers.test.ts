@@ -99,15 +99,3 @@ test('a container answers to its alias in its network', async () => {
   expect(await docker.waitForExit(asker)).toEqual({ exitCode: 0 })
   expect(await docker.removeNetwork(networkId).catch((error) => error.status)).toBe(403)
 })
-
-test('a container that runs joins one more network, and leaves it', async () => {
-  const network = name()
-  const networkId = await docker.createNetwork({ name: network, labels })
-  const id = await run('sleep 60')
-  await docker.connectNetwork(networkId, { container: id, aliases: ['db'] })
-  const joined = (await docker.inspectContainer(id))!.networks.find((n) => n.name === network)
-  expect(joined).toMatchObject({ aliases: ['db'], address: expect.stringContaining('.') })
-  expect(await docker.disconnectNetwork(networkId, { container: id })).toBe(true)
-  expect((await docker.inspectContainer(id))!.networks.map((n) => n.name)).toEqual(['bridge'])
-  expect(await docker.disconnectNetwork(name(), { container: id })).toBe(false)
-})

@@ -75,7 +75,12 @@ test('a limit or cursor that is none is refused by its name', async () => {
     const long = await ada.get(`${path}?cursor=${'a'.repeat(101)}`)
     expect(long.status).toBe(422)
     expect(long.json.errors[0].field).toBe('cursor')
-    const odd = await ada.get(`${path}?cursor=${encodeURIComponent("' OR 1=1 --")}`)
-    expect(odd.json).toEqual({ items: [], nextCursor: null })
+    for (const cursor of ['zzz', "' OR 1=1 --", '0', 'a-b-c']) {
+      const odd = await ada.get(`${path}?cursor=${encodeURIComponent(cursor)}`)
+      expect(odd.status, cursor).toBe(422)
+      expect(odd.json.errors).toEqual([
+        { field: 'cursor', message: 'must be the nextCursor of the page before.' },
+      ])
+    }
   }
 })

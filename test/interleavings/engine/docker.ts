@@ -151,14 +151,6 @@ export function fakeDocker(
         options,
         unlessMissing(() => engine.removeNetwork(id)),
       ),
-    connectNetwork: (id, { signal, ...options }) =>
-      put(`connect ${short(options.container)}`, { signal }, () => engine.connect(id, options)),
-    disconnectNetwork: (id, { container, signal }) =>
-      put(
-        `disconnect ${short(container)}`,
-        { signal },
-        unlessMissing(() => engine.disconnect(id, container)),
-      ),
     usedSubnets: (options = {}) =>
       get('used subnets', options, () => [...engine.networks.values()].map(({ subnet }) => subnet)),
 

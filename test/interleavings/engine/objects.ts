@@ -128,40 +128,6 @@ export class Objects {
     this.networks.delete(network.id)
   }
 
-  connect(
-    id: string,
-    {
-      container,
-      aliases = [],
-      address = null,
-    }: { container: string; aliases?: string[]; address?: string | null },
-  ) {
-    const network = this.network(id)
-    if (!network) throw new EngineError(404, `network ${id} not found`)
-    const joining = this.container(container)
-    if (joining.endpoints.has(network.name))
-      throw new EngineError(
-        403,
-        `endpoint with name ${joining.name} already exists in network ${network.name}`,
-      )
-    const taken = takenOn(network, this.containers.values())
-    if (address && joining.state === 'running' && taken.has(address))
-      throw new EngineError(403, 'Address already in use')
-    const now = joining.state === 'running' ? (address ?? nextAddress(network, taken)) : null
-    joining.endpoints.set(network.name, { aliases, wanted: address, address: now })
-  }
-
-  disconnect(id: string, container: string) {
-    const network = this.network(id)
-    if (!network) throw new EngineError(404, `network ${id} not found`)
-    const leaving = this.container(container)
-    if (!leaving.endpoints.delete(network.name))
-      throw new EngineError(
-        500,
-        `container ${leaving.id} is not connected to network ${network.name}`,
-      )
-  }
-
   removeVolume(name: string) {
     if (!this.volumes.has(name)) throw new EngineError(404, `get ${name}: no such volume`)
     const user = this.containers

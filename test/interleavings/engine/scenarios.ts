@@ -175,20 +175,6 @@ export const scenarios: Record<string, Scenario> = {
     return [...seen, await answer(docker.startContainer(c)), await look(s, c)]
   },
 
-  'joining and leaving a network': async (s) => {
-    const network = await aNetwork(s)
-    const { docker } = s
-    const c = await make(s, { command: forever })
-    await docker.startContainer(c)
-    await docker.connectNetwork(network, { container: c, aliases: ['other'] })
-    const joined = await docker.inspectContainer(c)
-    const twice = await answer(docker.connectNetwork(network, { container: c }))
-    const seen = [joined?.networks.map(({ name }) => name).sort(), twice]
-    seen.push(await docker.disconnectNetwork(network, { container: c }))
-    seen.push(await answer(docker.disconnectNetwork(network, { container: c, force: true })))
-    return [...seen, await docker.removeNetwork(network)]
-  },
-
   volumes: async (s) => {
     const { docker, labels, name } = s
     const volume = { name: name('data'), labels }
