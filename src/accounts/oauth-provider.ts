@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import type { Config } from '../config.ts'
+import { ask } from '../git/providers/ask.ts'
+import type { Api } from '../git/providers/ask.ts'
+import { ProviderError } from '../git/providers/provider-error.ts'
+import { providers as gitProviders } from '../git/providers/registry.ts'
 import { AppError } from '../platform/errors.ts'
-import { pinnedFetch } from '../platform/pinned-fetch.ts'
 
 type Settings = NonNullable<Config['oauth']>
 
@@ -16,33 +19,23 @@ export type Profile = {
   email: string | null
 }
 
-type Ask = (path: string) => Promise<unknown>
-
 type Provider = {
   authorizePath: string
   tokenPath: string
   scopes: string[]
-  /** Of the API, for the base URL of the provider's pages. */
-  api: (baseUrl: string) => string
-  readProfile: (ask: Ask) => Promise<Profile>
+  readProfile: (api: Api) => Promise<Profile>
 }
 
 const emails = z.array(z.object({ email: z.string(), primary: z.boolean(), verified: z.boolean() }))
 
-async function primaryEmail(ask: Ask, path: string) {
-  const found = emails.parse(await ask(path))
-  return found.find(({ primary, verified }) => primary && verified)?.email ?? null
+async function readUser(api: Api): Promise<Profile> {
+  const schema = z.object({ id: z.int(), login: z.string(), name: z.string().nullish() })
+  const user = await ask(api, { path: '/user', what: 'account', schema })
+  const { id, login, name } = user.data
+  const found = await ask(api, { path: '/user/emails', what: 'addresses', schema: emails })
+  const email = found.data.find(({ primary, verified }) => primary && verified)?.email ?? null
+  return { providerUserId: String(id), login, name: name || null, email }
 }
-
-const named = { login: z.string(), name: z.string().nullish() }
-
-const readUser =
-  (emailsPath: string) =>
-  async (ask: Ask): Promise<Profile> => {
-    const user = z.object({ ...named, id: z.int() }).parse(await ask('/user'))
-    const email = await primaryEmail(ask, emailsPath)
-    return { providerUserId: String(user.id), login: user.login, name: user.name || null, email }
-  }
 
 /** Endpoints as the providers' documentation gives them; all three take PKCE with S256. */
 const providers: Record<ProviderName, Provider> = {
@@ -50,24 +43,19 @@ const providers: Record<ProviderName, Provider> = {
     authorizePath: '/login/oauth/authorize',
     tokenPath: '/login/oauth/access_token',
     scopes: ['read:user', 'user:email'],
-    api: (base) => (base === 'https://github.com' ? 'https://api.github.com' : `${base}/api/v3`),
-    readProfile: readUser('/user/emails'),
+    readProfile: readUser,
   },
   gitlab: {
     authorizePath: '/oauth/authorize',
     tokenPath: '/oauth/token',
     scopes: ['read_user'],
-    api: (base) => `${base}/api/v4`,
-    async readProfile(ask) {
-      const user = z
-        .object({
-          id: z.int(),
-          username: z.string(),
-          name: z.string().nullish(),
-          email: z.string().nullish(),
-          confirmed_at: z.string().nullish(),
-        })
-        .parse(await ask('/user'))
+    async readProfile(api) {
+      const text = z.string().nullish()
+      const schema = z.object({
+        ...{ id: z.int(), username: z.string() },
+        ...{ name: text, email: text, confirmed_at: text },
+      })
+      const { data: user } = await ask(api, { path: '/user', what: 'account', schema })
       return {
         providerUserId: String(user.id),
         login: user.username,
@@ -80,8 +68,7 @@ const providers: Record<ProviderName, Provider> = {
     authorizePath: '/login/oauth/authorize',
     tokenPath: '/login/oauth/access_token',
     scopes: ['read:user'],
-    api: (base) => `${base}/api/v1`,
-    readProfile: readUser('/user/emails'),
+    readProfile: readUser,
   },
 }
 
@@ -93,27 +80,16 @@ export const providerNames = { github: 'GitHub', gitlab: 'GitLab', gitea: 'Gitea
 /** Asks the provider who the bearer of the token is. */
 export async function fetchProfile(
   settings: Settings,
-  { accessToken, allow, signal }: { accessToken: string; allow: string[]; signal: AbortSignal },
+  { accessToken: token, ...access }: { accessToken: string; allow: string[]; signal: AbortSignal },
 ): Promise<Profile> {
-  const { api, readProfile } = providerOf(settings)
-  const ask = async (path: string) => {
-    const headers = {
-      Authorization: `Bearer ${accessToken}`,
-      Accept: 'application/json',
-      'User-Agent': 'davit',
-    }
-    const pinning = { allow, signal, maxBytes: 1024 * 1024 }
-    const response = await pinnedFetch(`${api(settings.baseUrl)}${path}`, { headers }, pinning)
-    if (!response.ok) throw providerTrouble(`answered ${response.status} when asked who you are`)
-    return response.json().catch(() => {
-      throw providerTrouble('answered something that is not JSON')
-    })
-  }
+  const { baseUrl, provider } = settings
+  const api = gitProviders[provider].open({ ...access, baseUrl, token })
+  const headers = { Authorization: `Bearer ${token}` } // Gitea's own word for it is for other tokens
   try {
-    return await readProfile(ask)
+    return await providerOf(settings).readProfile({ ...api, headers })
   } catch (error) {
-    if (error instanceof z.ZodError) throw providerTrouble('left out who you are')
-    throw error
+    if (!(error instanceof ProviderError)) throw error
+    throw providerTrouble(`did not say who you are: ${error.message}`)
   }
 }
 

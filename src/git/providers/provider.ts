@@ -1,4 +1,5 @@
 import type { Lookup } from '../../platform/hosts.ts'
+import type { Api } from './ask.ts'
 
 /** Where a provider is and as whom it is asked. */
 export type Access = {
@@ -61,6 +62,8 @@ export type Provider = {
   title: string
   /** The one that is hosted for everybody; null where each is somebody's own. */
   baseUrl: string | null
+  /** Its API, for questions that are not among these. */
+  open(access: Access): Api
   /** A right that is missing is told, not thrown; a token that is refused is thrown. */
   whoIs(access: Access): Promise<TokenOwner>
   /** All that the token's owner has a part in. */

@@ -54,6 +54,7 @@ export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {
     title,
     baseUrl,
     cloneUrl,
+    open,
     credential: (token) => ({ username: of.username, password: token }),
     whoIs: (access) => of.whoIs(open(access)),
 

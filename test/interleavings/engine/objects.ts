@@ -1,5 +1,5 @@
 import { EngineError } from '../../../src/docker/index.ts'
-import { nextAddress, overlap, takenOn } from './addresses.ts'
+import { overlap } from './addresses.ts'
 import type { Clock, FakeContainer, FakeImage, FakeNetwork, FakeVolume } from './state.ts'
 
 /** All that an engine has, as plain values. */
