@@ -1,4 +1,3 @@
-import { ServiceBadge } from '../services/service-badge.tsx'
 import { Badge, StatusBadge } from '../web/status-badge.tsx'
 import { EmptyState } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
@@ -62,8 +61,7 @@ const Row = ({ item }: { item: Activity }) => (
 )
 
 const State = ({ item }: { item: Activity }) => {
-  if (item.kind === 'deployment') return <StatusBadge status={item.status} />
-  if (item.kind === 'service') return <ServiceBadge status={item.status} />
+  if (item.kind !== 'clean-up') return <StatusBadge status={item.status} />
   return <Badge word="Cleaning up" tone="active" icon={SpinnerIcon} />
 }
 

@@ -1,7 +1,7 @@
 import { PageHead, Trouble } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import { ContainerActions } from './actions.tsx'
-import { ContainerBadge, stateInWords } from '../runtime/container-badge.tsx'
+import { ContainerBadge, stateInWords } from '../web/status-badge.tsx'
 import { noContainer } from './find.ts'
 import type { ContainerView } from './container-view.ts'
 import { restarts } from './container-row.tsx'

@@ -1,4 +1,3 @@
-import { ContainerBadge } from '../runtime/container-badge.tsx'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
@@ -10,7 +9,7 @@ import type { ImagePull } from './progress.ts'
 import { PullProgress } from './pull-progress.tsx'
 import type { Shown } from './shown.ts'
 import type { Service } from './store.ts'
-import { ServiceBadge } from './service-badge.tsx'
+import { ContainerBadge, StatusBadge } from '../web/status-badge.tsx'
 
 export type StatusProps = Shown & {
   /** A start, stop, change or deletion is at work. */
@@ -31,7 +30,7 @@ export const ServiceStatus = (props: StatusProps) => {
       <PageHead title={service.name} crumbs={[{ href: '/services', name: 'Services' }]} />
       {service.errorCode && <ServiceError {...service} />}
       <div class="status-line">
-        <ServiceBadge status={service.status} />
+        <StatusBadge status={service.status} />
         <Address {...props} />
         <Doing {...props} />
         <div class="actions">

@@ -5,7 +5,7 @@ import { ownFile } from './own-file.ts'
 import type { About } from './compose/template.ts'
 import type { Shown } from './shown.ts'
 import { servicePath } from './own-service.ts'
-import { ServiceBadge } from './service-badge.tsx'
+import { StatusBadge } from '../web/status-badge.tsx'
 import { Button, ButtonLink } from '../web/form.tsx'
 
 type Instances = {
@@ -84,7 +84,7 @@ const Instance = ({ service, ports, containers, places }: Shown) => {
   const url = addressOf(places, ports)
   return (
     <li class="row service-row" id={`s${service.id}`}>
-      <ServiceBadge status={service.status} />
+      <StatusBadge status={service.status} />
       <div class="row-main">
         <a class="row-link" href={servicePath(service)}>
           <bdi>{service.name}</bdi>

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { stateInWords } from '../../src/runtime/container-badge.tsx'
+import { stateInWords } from '../../src/web/status-badge.tsx'
 import { changeNote } from '../../src/containers/log-note.ts'
 
 const seen = { state: 'running', exitCode: 0, oomKilled: false, startedAt: new Date(0) } as const
