@@ -3,6 +3,7 @@ import type { Work } from '../jobs/jobs.ts'
 import { endJob } from '../jobs/store.ts'
 import { sealServiceSecrets } from '../logs/mask-store.ts'
 import { rememberSecrets } from '../logs/past-secret-store.ts'
+import type { LogWriter } from '../logs/log-writer.ts'
 import type { Component } from '../runtime/component.ts'
 import { bringImage } from '../runtime/images/bring.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
@@ -17,7 +18,7 @@ import type { Service } from './store.ts'
 import { definitionOf, goesBack, sealValues, unsealDefinition } from './stored-definition.ts'
 
 /** A job on an instance. */
-export type Doing = { service: Service; work: Work; progress: PullProgress }
+export type Doing = { service: Service; work: Work; progress: PullProgress; log: LogWriter }
 
 type Why = typeof noError | typeof wentBack
 
@@ -74,7 +75,7 @@ export async function restartService(deps: ServiceDeps, doing: Doing) {
   const isDone = await restartLive(deps, {
     workload: workloadOf(service),
     components: componentsOf(deps, definition),
-    hooks: { enter: (state) => tell(deps, service, state) },
+    hooks: { enter: (state) => enter(deps, doing, state) },
     signal: work.signal,
     stops: true,
   })
@@ -91,25 +92,27 @@ export async function stopService(deps: ServiceDeps, { service, work }: Doing) {
 /** From a definition to containers that are well. Those of before serve while images are pulled. */
 async function bringUp(
   deps: ServiceDeps,
-  { service, work: { job, signal, undo }, progress }: Doing,
+  doing: Doing,
   {
     definition,
     store = () => {},
     why = noError,
   }: { definition: Definition; store?: () => void; why?: Why },
 ) {
-  const { id, ownerId } = service
+  const { service, work } = doing
+  const { job, signal, undo } = work
+  const { id } = service
   refuseLapsed(deps, definition)
   const planned = componentsOf(deps, definition)
-  tell(deps, service, 'pulling')
-  const components = await pullImages(deps, planned, { ownerId, progress, signal })
+  enter(deps, doing, 'pulling')
+  const components = await pullImages(deps, planned, doing)
   signal.throwIfAborted()
   await rollOut(deps, {
     workload: workloadOf(service),
     release: { id: newId(), components },
     strategy: 'stop-first',
     hooks: {
-      enter: (state) => tell(deps, service, state),
+      enter: (state) => enter(deps, doing, state),
       commit() {
         store()
         moveService(deps.db, { id, status: 'running', ...why })
@@ -122,11 +125,23 @@ async function bringUp(
   })
 }
 
+/** What begins now is said to those who look, and in the log of the job. */
+function enter(deps: ServiceDeps, { service, log }: Doing, state: keyof typeof lines) {
+  tell(deps, service, state)
+  log.write(lines[state])
+}
+
+const lines = {
+  pulling: 'Checking for the images, and pulling those that are missing.',
+  creating: 'Creating the network, the volumes and the containers.',
+  starting: 'Starting the containers, and waiting until they are healthy.',
+}
+
 /** Brings the images that are not here; one that the engine has already, and may give, is used as it is. */
 async function pullImages(
   deps: ServiceDeps,
   components: Component[],
-  { ownerId, progress, signal }: { ownerId: string; progress: PullProgress; signal: AbortSignal },
+  { service: { ownerId }, work: { signal }, progress, log }: Doing,
 ): Promise<Component[]> {
   const wanted = new Map(components.map(({ options }) => [options.image, options.platform]))
   const names = new Map<string, string>()
@@ -140,10 +155,14 @@ async function pullImages(
       onPull() {
         pulls = true
         progress.begin(image)
+        log.write(`Pulling ${image}.`)
       },
       onLayer: ({ layer, ...at }) => progress.layer(image, { id: layer, ...at }),
     })
-    if (pulls) progress.end(image)
+    if (pulls) {
+      progress.end(image)
+      log.write(`Pulled ${image}.`)
+    }
     names.set(image, brought.name)
   }
   return components.map((component) => {

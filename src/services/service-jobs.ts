@@ -29,7 +29,7 @@ import { definitionOf, goesBack } from './stored-definition.ts'
 export const serviceJobs = ['start', 'change', 'restart', 'stop'] as const
 
 type Kind = (typeof serviceJobs)[number]
-type JobDeps = ServiceDeps & JobLogDeps & { jobs: Jobs }
+type JobDeps = ServiceDeps & JobLogDeps & { jobs: Jobs; pulls: Map<string, PullProgress> }
 
 /** Stores a job on an instance; refuses while there is another one. A change has its definition, sealed. */
 export function insertServiceJob(
@@ -79,7 +79,7 @@ async function runJob(deps: JobDeps, work: Work) {
   const progress = new PullProgress(() => deps.serviceEvents.publish(id, { pulled: true }))
   deps.pulls.set(id, progress)
   try {
-    await withLog(deps, job, () => tryJob(deps, { service, work, progress }))
+    await withLog(deps, job, (log) => tryJob(deps, { service, work, progress, log }))
   } finally {
     deps.pulls.delete(id)
   }
