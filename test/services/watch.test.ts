@@ -3,6 +3,7 @@ import type { ServiceEvent } from '../../src/services/state.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { observe, services } from '../../src/services/observe.ts'
 import type { Health } from '../../src/docker/index.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { idle, made } from './instances.ts'
@@ -32,6 +33,34 @@ test('the state follows what is stopped, killed and started elsewhere', async ()
   expect(await next()).toBe('running')
   stop.abort()
   await Promise.all([watching, feeding])
+})
+
+test('a service that can not be looked at holds up no other, and is looked at again', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const [odd, other] = [
+    await made(t, ada, `services: {a: {${idle}}}`, { name: 'odd' }),
+    await made(t, ada, `services: {a: {${idle}}}`, { name: 'other' }),
+  ]
+  const idOf = ({ containers }: typeof odd): string => containers[0].id
+  t.faults.inspectContainer = (id, ...rest) =>
+    id === idOf(odd)
+      ? Promise.reject(new Failure('engine_timeout', 'No answer.', 'Wait.'))
+      : t.docker.inspectContainer(id, ...rest)
+  await Promise.all([odd, other].map((one) => t.docker.stopContainer(idOf(one))))
+  const stop = new AbortController()
+  const { signal } = stop
+  const next = ({ id }: typeof odd) =>
+    t.serviceEvents.subscribe(id, signal)[Symbol.asyncIterator]().next()
+  const [oddChanges, otherChanges] = [next(odd), next(other)]
+  const work = [watchWorkloads(t.deps, services, { signal }), t.feed.run(t.docker, { signal })]
+
+  expect((await otherChanges).value).toEqual({ status: 'stopped' })
+  expect((await ada.get(`/services/${odd.id}`)).json.status).toBe('running')
+  delete t.faults.inspectContainer
+  expect((await oddChanges).value).toEqual({ status: 'stopped' })
+  stop.abort()
+  await Promise.all(work)
 })
 
 test('a health check that has yet to pass does not make a service unhealthy; one that fails does', async () => {
