@@ -6,6 +6,9 @@ export type Key = { projectId: string; id: string }
 
 export const pathOf = ({ projectId, id }: Key) => `/projects/${projectId}/deployments/${id}`
 
+export const statusOf = async (client: TestClient, deployment: Key) =>
+  (await client.get(pathOf(deployment))).json.status
+
 /** The events of a deployment's log, as JSON, until it ends or the loop is left. */
 export async function* eventsOf(
   client: TestClient,
