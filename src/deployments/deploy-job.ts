@@ -2,12 +2,12 @@ import type { Db, LogDb } from '../db/index.ts'
 import type { GivenUp, Handler } from '../jobs/jobs.ts'
 import { endJob, putBackJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
-import { LogWriter } from '../logs/log-writer.ts'
 import type { Logs } from '../logs/logs.ts'
 import { runPipeline } from './pipeline.ts'
 import type { PipelineDeps } from './pipeline.ts'
-import { activeStatuses, getJob, logOf, moveDeployment } from './store.ts'
+import { activeStatuses, getJob, moveDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
+import { tell } from './tell.ts'
 import { slotFor } from './waiting-store.ts'
 
 /** Deployments as jobs, whose ids they share: runs the pipeline, and stores the ends that it can't. */
@@ -31,12 +31,12 @@ function giveUp(
   deps: StoreDeps,
   { job, deployment, end }: { job: Job; deployment: Deployment; end: GivenUp },
 ) {
-  const { id, environmentId, status: from } = deployment
+  const { id, status: from } = deployment
   const { line, ...outcome } = outcomeOf(job, { status: from, end })
   const made = from === 'pending' ? {} : { image: null }
   const moved = { id, from: ['pending', ...activeStatuses] as const, ...made, ...outcome }
   if (!moveDeployment(deps.db, { ...moved, finishedAt: new Date() })) return
-  tell(deps, { id, environmentId, status: outcome.status, line })
+  tell(deps, deployment, { status: outcome.status, line })
 }
 
 function outcomeOf(
@@ -68,26 +68,12 @@ const broken = {
   errorHint: 'Its own log has the details. Trying again can help.',
 } as const
 
-function putBack(deps: StoreDeps, { id, environmentId, status, image }: Deployment) {
+function putBack(deps: StoreDeps, deployment: Deployment) {
+  const { id, status, image } = deployment
   deps.db.transaction(() => {
     putBackJob(deps.db, id, { slot: slotFor(image), isAttempt: true })
     moveDeployment(deps.db, { id, from: [status], status: 'pending' })
   })
   const line = `Davit ended while ${status}. The deployment resumes.`
-  tell(deps, { id, environmentId, status: 'pending', line })
-}
-
-/** Once it is stored, and before anyone who follows the log hears that it has ended. */
-function tell(
-  deps: StoreDeps,
-  {
-    line,
-    status,
-    ...deployment
-  }: Pick<Deployment, 'id' | 'environmentId' | 'status'> & { line: string | null },
-) {
-  const log = new LogWriter(deps, logOf(deployment))
-  if (line) log.write(line)
-  log.end()
-  deps.logs.publish(deployment.id, { status })
+  tell(deps, deployment, { status: 'pending', line })
 }

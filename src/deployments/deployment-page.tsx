@@ -7,6 +7,16 @@ import type { Project } from '../projects/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Deployment } from './store.ts'
 
+type DeploymentPageProps = {
+  project: Project
+  environment: Environment
+  deployment: Deployment
+  isCancelling: boolean
+  extent: { first: number; last: number }
+  /** The last lines of its log. */
+  lines: Line[]
+}
+
 /** One deployment: what became of it, and its log as it is written. */
 export const DeploymentPage = ({
   project,
@@ -15,15 +25,7 @@ export const DeploymentPage = ({
   isCancelling,
   extent,
   lines,
-}: {
-  project: Project
-  environment: Environment
-  deployment: Deployment
-  isCancelling: boolean
-  extent: { first: number; last: number }
-  /** The last lines of its log. */
-  lines: Line[]
-}) => (
+}: DeploymentPageProps) => (
   <>
     <DeploymentStatus {...{ project, environment, deployment, isCancelling }} />
     <LogViewer

@@ -18,19 +18,16 @@ export type EnvironmentState = {
   url: string | null
 }
 
-/** The first tab: what runs where, and what was deployed lately. */
-export const ProjectOverview = ({
-  project,
-  environments,
-  note,
-  recent,
-}: {
+type ProjectOverviewProps = {
   project: Project
   environments: EnvironmentState[]
   /** Why they aren't published where the settings say; null where they are. */
   note: string | null
   recent: DeploymentItem[]
-}) => (
+}
+
+/** The first tab: what runs where, and what was deployed lately. */
+export const ProjectOverview = ({ project, environments, note, recent }: ProjectOverviewProps) => (
   <>
     <section aria-labelledby="environments-heading">
       <h2 id="environments-heading">Environments</h2>

@@ -13,7 +13,8 @@ import { removeOrphanImages, renameOldImages } from './images.ts'
 import { apps } from './observe.ts'
 import { downloadsIn } from './steps/remote-files.ts'
 import { getStatus, listInStatus, listUnreported } from './store.ts'
-import { supersedeOlder, tellSuperseded } from './waiting.ts'
+import { tellSuperseded } from './tell.ts'
+import { supersedeOlder } from './waiting-store.ts'
 import { reportEnds } from './commit-status.ts'
 
 type RecoverDeps = RemovalDeps & { logs: Logs }

@@ -15,9 +15,9 @@ import type { Project } from '../projects/store.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { line } from '../web/fields.ts'
 import type { Deployment } from './store.ts'
-import { supersedeOlder, tellSuperseded } from './waiting.ts'
-import type { Queued } from './waiting.ts'
-import { countWaiting, insertWaiting } from './waiting-store.ts'
+import { tellSuperseded } from './tell.ts'
+import { countWaiting, insertWaiting, supersedeOlder } from './waiting-store.ts'
+import type { Queued } from './waiting-store.ts'
 
 /** The environment is by default the project's first. */
 export const triggerForm = (config: Config) =>

@@ -40,17 +40,20 @@ export const countWaiting = (
     )
     .get()!.rows
 
-/** Ends those that wait behind a newer one for the same environment; returns them. */
-export const supersedeWaiting = (db: Db, newest: Pick<Deployment, 'id' | 'environmentId'>) =>
+/** A deployment that was put into the queue, and those that gave way to it. */
+export type Queued = { deployment: Deployment; superseded: Deployment[] }
+
+/** Ends those that wait behind this one for the same environment: only the newest is worth running. */
+export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
   db.transaction(() => {
     const superseded = db
       .update(deployments)
       .set({ status: 'superseded', finishedAt: new Date() })
       .where(
         and(
-          eq(deployments.environmentId, newest.environmentId),
+          eq(deployments.environmentId, deployment.environmentId),
           eq(deployments.status, 'pending'),
-          lt(deployments.id, newest.id),
+          lt(deployments.id, deployment.id),
         ),
       )
       .returning()
@@ -59,7 +62,7 @@ export const supersedeWaiting = (db: Db, newest: Pick<Deployment, 'id' | 'enviro
       db,
       superseded.map(({ id }) => id),
     )
-    return superseded
+    return { deployment, superseded }
   })
 
 /** Deletes those of an environment that ended before they began, but for the newest; returns them. */

@@ -5,16 +5,10 @@ import type { Draft } from '../web/draft.ts'
 import type { Variable } from './variable-store.ts'
 import type { Environment } from './store.ts'
 
+type VariableModalProps = { environment: Environment; variable: Variable | null; draft: Draft }
+
 /** For a new variable, or to change one. A secret's field stays empty, and so left it keeps the value. */
-export const VariableModal = ({
-  environment,
-  variable,
-  draft,
-}: {
-  environment: Environment
-  variable: Variable | null
-  draft: Draft
-}) =>
+export const VariableModal = ({ environment, variable, draft }: VariableModalProps) =>
   'dotenv' in draft.values ? (
     <ModalForm
       title="A .env file"

@@ -59,8 +59,8 @@ export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) =>
     })
     .get('/envs/:envId/variables/new', (c) => show(c, newVariable(c, emptyDraft)))
     .post('/envs/:envId/variables', ownFirst, input(variableForm, newVariable), async (c) => {
-      const { environment, project } = own(c, { forChange: true })
-      const where = `${project.name} ${environment.name}`
+      const of = own(c, { forChange: true })
+      const { environment } = of
       const to = `/envs/${environment.id}/variables`
       const { key, value, secret, buildTime, dotenv } = c.var.input
       if (dotenv) {
@@ -68,7 +68,7 @@ export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) =>
         setVariables(db, secrets, { environmentId: environment.id, pairs, secret: secret ?? false })
         const items = listVariables(db, environment.id).filter(({ key }) => pairs.has(key))
         for (const variable of items) {
-          audit(c, 'variable.created', about(variable, where))
+          audit(c, 'variable.created', about(variable, of))
           await pause()
         }
         return moveOn(c, { to, created: true, json: () => ({ items: items.map(variableJson) }) })
@@ -80,13 +80,14 @@ export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) =>
         secret: secret ?? false,
         buildTime: buildTime ?? false,
       })
-      audit(c, 'variable.created', about(variable, where))
+      audit(c, 'variable.created', about(variable, of))
       const location = `${to}/${variable.id}`
       return moveOn(c, { to, created: true, location, json: () => variableJson(variable) })
     })
     .get('/envs/:envId/variables/:id', (c) => show(c, oneVariable(c, emptyDraft)))
     .put('/envs/:envId/variables/:id', ownFirst, input(variableUpdateForm, oneVariable), (c) => {
-      const { environment, project } = own(c, { forChange: true })
+      const of = own(c, { forChange: true })
+      const { environment } = of
       const current = findVariable(db, { id: c.req.param('id'), environmentId: environment.id })
       const { value, secret, buildTime, key } = c.var.input
       const variable = updateVariable(db, secrets, current, {
@@ -96,17 +97,17 @@ export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) =>
         secret: secret ?? undefined,
         buildTime: buildTime ?? undefined,
       })
-      audit(c, 'variable.changed', about(variable, `${project.name} ${environment.name}`))
+      audit(c, 'variable.changed', about(variable, of))
       const to = `/envs/${environment.id}/variables`
       return moveOn(c, { to, json: () => variableJson(variable) })
     })
     .delete('/envs/:envId/variables/:id', (c) => {
-      const { environment, project } = own(c, { forChange: true })
-      const key = { id: c.req.param('id'), environmentId: environment.id }
-      const variable = findVariable(db, key)
+      const of = own(c, { forChange: true })
+      const environmentId = of.environment.id
+      const variable = findVariable(db, { id: c.req.param('id'), environmentId })
       deleteVariable(db, secrets, variable)
-      audit(c, 'variable.deleted', about(variable, `${project.name} ${environment.name}`))
-      return moveOn(c, { to: `/envs/${environment.id}/variables`, json: () => ({}) })
+      audit(c, 'variable.deleted', about(variable, of))
+      return moveOn(c, { to: `/envs/${environmentId}/variables`, json: () => ({}) })
     })
 
   function own(c: Context, { forChange = false } = {}) {
@@ -134,6 +135,9 @@ export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) =>
 }
 
 /** The name and where it is; never the value. */
-const about = ({ id, key }: Variable, where: string) => ({
-  object: { kind: 'variable' as const, id, name: `${key} of ${where}` },
+const about = (
+  { id, key }: Variable,
+  { project, environment }: ReturnType<typeof findOwnEnvironment>,
+) => ({
+  object: { kind: 'variable' as const, id, name: `${key} of ${project.name} ${environment.name}` },
 })

@@ -8,16 +8,10 @@ import { Button } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from './store.ts'
 
+type VariablesPageProps = { project: Project; environment: Environment; variables: Variable[] }
+
 /** The variables of one environment. A secret's value is never here to be shown. */
-export const VariablesPage = ({
-  project,
-  environment,
-  variables,
-}: {
-  project: Project
-  environment: Environment
-  variables: Variable[]
-}) => (
+export const VariablesPage = ({ project, environment, variables }: VariablesPageProps) => (
   <>
     <PageHead
       title="Variables"

@@ -5,14 +5,13 @@ import { Button, ButtonLink } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from './store.ts'
 
-/** The third tab: where a project runs, and how. */
-export const EnvironmentsPage = ({
-  project,
-  environments,
-}: {
+type EnvironmentsPageProps = {
   project: Project
   environments: { environment: Environment; variables: number; url: string | null }[]
-}) => {
+}
+
+/** The third tab: where a project runs, and how. */
+export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProps) => {
   const live = environments.flatMap(({ environment }) =>
     environment.deletingAt ? [] : [environment],
   )
@@ -37,19 +36,15 @@ export const EnvironmentsPage = ({
   )
 }
 
-const EnvironmentRow = ({
-  project,
-  environment,
-  variables,
-  url,
-  isLast,
-}: {
+type EnvironmentRowProps = {
   project: Project
   environment: Environment
   variables: number
   url: string | null
   isLast: boolean
-}) => (
+}
+
+const EnvironmentRow = ({ project, environment, variables, url, isLast }: EnvironmentRowProps) => (
   <li class="row">
     <div class="row-main">
       <h2 class="row-title">
@@ -94,16 +89,14 @@ const EnvironmentRow = ({
   </li>
 )
 
-/** To what an environment wrote, and to its variables; with their number where it is known. */
-export const EnvironmentLinks = ({
-  environment,
-  variant,
-  variables,
-}: {
+type EnvironmentLinksProps = {
   environment: Environment
   variant: 'outline' | 'ghost'
   variables?: number
-}) => (
+}
+
+/** To what an environment wrote, and to its variables; with their number where it is known. */
+export const EnvironmentLinks = ({ environment, variant, variables }: EnvironmentLinksProps) => (
   <>
     <ButtonLink
       {...{ variant, small: true, href: `${environmentPath(environment)}/output` }}

@@ -43,13 +43,12 @@ export const RepositoryChoices = ({
   </>
 )
 
+type RepositoryChoiceProps = { source: Source; repository: Repository }
+
 const RepositoryChoice = ({
   source,
   repository: { fullName, private: isPrivate },
-}: {
-  source: Source
-  repository: Repository
-}) => (
+}: RepositoryChoiceProps) => (
   <li>
     <label class="choice">
       <input

@@ -89,14 +89,10 @@ export const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwn
   </Modal>
 )
 
+type RemoveSourceModalProps = { source: Source; projects: { id: string; name: string }[] }
+
 /** Asks again, because projects use the source. */
-export const RemoveSourceModal = ({
-  source,
-  projects,
-}: {
-  source: Source
-  projects: { id: string; name: string }[]
-}) => (
+export const RemoveSourceModal = ({ source, projects }: RemoveSourceModalProps) => (
   <ModalForm
     title="Projects use this source"
     action={`/settings/git/${source.id}?confirm=1`}

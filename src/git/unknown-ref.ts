@@ -38,16 +38,19 @@ export async function unknownBranch({
   listing: string
   signal: AbortSignal
 }): Promise<Failure> {
-  const tooLong = () => withoutNames(where, branch)
+  const unknown = (nearest: string, hint: string) =>
+    new Failure(
+      'unknown_branch',
+      branch === null
+        ? `The default branch of ${where} does not exist there.`
+        : `The repository ${where} has no branch or tag “${branch}”${nearest}.`,
+      hint,
+    )
+  const tooLong = () => unknown('', 'Set the branch to one that it has.')
   const { count, few } = await parse({ nearestRefs }, [listing, branch], { tooLong, signal })
   if (count === 0) return emptyRepository(where)
-  return new Failure(
-    'unknown_branch',
-    branch === null
-      ? `The default branch of ${where} does not exist there.`
-      : `The repository ${where} has no branch or tag “${branch}”; the nearest is “${few[0]}”.`,
-    `Set the branch to one of its ${count}: ${few.join(', ')}${count > few.length ? ', …' : ''}.`,
-  )
+  const some = `${few.join(', ')}${count > few.length ? ', …' : ''}`
+  return unknown(`; the nearest is “${few[0]}”`, `Set the branch to one of its ${count}: ${some}.`)
 }
 
 /** How many branches and tags a listing of `git ls-remote` has, and which come nearest. Call it by `parse`. */
@@ -56,12 +59,3 @@ export function nearestRefs(listing: string, wanted: string | null) {
   const sorted = wanted === null ? names : nearest(wanted, names)
   return { count: names.length, few: sorted.slice(0, 5) }
 }
-
-const withoutNames = (where: string, branch: string | null) =>
-  new Failure(
-    'unknown_branch',
-    branch === null
-      ? `The default branch of ${where} does not exist there.`
-      : `The repository ${where} has no branch or tag “${branch}”.`,
-    'Set the branch to one that it has.',
-  )

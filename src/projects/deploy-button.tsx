@@ -31,16 +31,18 @@ export const DeployButton = ({ project, environments }: Props) =>
     </div>
   )
 
+type DeployEnvironmentButtonProps = {
+  project: Props['project']
+  environment: Environment
+  label?: string
+}
+
 /** Deploys one environment as it is set up. */
 export const DeployEnvironmentButton = ({
   project,
   environment,
   label = 'Deploy',
-}: {
-  project: Props['project']
-  environment: Environment
-  label?: string
-}) => (
+}: DeployEnvironmentButtonProps) => (
   <PostForm action={deployPath(project)}>
     <input type="hidden" name="environment_id" value={environment.id} />
     <Button variant="outline" small aria-label={`${label} ${environment.name}`}>

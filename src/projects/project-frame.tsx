@@ -6,19 +6,16 @@ import type { Project } from './store.ts'
 
 type Environment = typeof environments.$inferSelect
 
-/** What all pages of a project stand in: its name, its tabs, and the button that deploys it. */
-export const ProjectFrame = ({
-  project,
-  tab,
-  environments = [],
-  children,
-}: {
+type ProjectFrameProps = {
   project: Project
   tab: keyof typeof tabs
   /** Asked for at the deploy button when there are several; without them the first is deployed. */
   environments?: Environment[]
   children: Child
-}) => (
+}
+
+/** What all pages of a project stand in: its name, its tabs, and the button that deploys it. */
+export const ProjectFrame = ({ project, tab, environments = [], children }: ProjectFrameProps) => (
   <>
     <PageHead title={project.name} crumbs={[{ href: '/projects', name: 'Projects' }]}>
       {!project.deletingAt && <DeployButton project={project} environments={environments} />}

@@ -11,6 +11,14 @@ import { within } from '../web/within.ts'
 /** What is removed with all that was made for it. */
 type Removal = { of: 'project' | 'service'; id: string; name: string }
 
+type RemovalModalProps = Removal & {
+  volumes: string[]
+  volumesHint?: string
+  /** Whether its name has to be typed. */
+  typed?: boolean
+  children: Child
+}
+
 /** Asks whether it is to be deleted, and whether its volumes are. */
 export const RemovalModal = ({
   of,
@@ -20,13 +28,7 @@ export const RemovalModal = ({
   volumesHint = 'The data in them is lost. Left unticked, they stay on this host.',
   typed = false,
   children,
-}: Removal & {
-  volumes: string[]
-  volumesHint?: string
-  /** Whether its name has to be typed. */
-  typed?: boolean
-  children: Child
-}) => (
+}: RemovalModalProps) => (
   <ModalForm
     title={
       <>

@@ -4,13 +4,9 @@ import { RepositoryLink } from './project-frame.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import type { Project } from './store.ts'
 
-export const ProjectsPage = ({
-  items,
-  nextCursor,
-}: {
-  items: Project[]
-  nextCursor: string | null
-}) => (
+type ProjectsPageProps = { items: Project[]; nextCursor: string | null }
+
+export const ProjectsPage = ({ items, nextCursor }: ProjectsPageProps) => (
   <>
     <PageHead title="Projects">{items.length > 0 && <NewProjectLink />}</PageHead>
     {items.length === 0 ? (

@@ -14,17 +14,15 @@ export const WebhookPanelLoader = ({ project }: { project: Pick<Project, 'id'> }
   />
 )
 
-/** Whether the provider delivers, and the buttons that have it begin or end. */
-export const WebhookPanel = ({
-  project,
-  webhook,
-  trouble = null,
-}: {
+type WebhookPanelProps = {
   project: Project
   /** Null when the provider didn’t respond; `trouble` says why. */
   webhook: Webhook | null
   trouble?: string | null
-}) => (
+}
+
+/** Whether the provider delivers, and the buttons that have it begin or end. */
+export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelProps) => (
   <section id="webhook-panel" class="settings-section" aria-labelledby="webhook-panel-heading">
     <div>
       <h2 id="webhook-panel-heading">At the provider</h2>
@@ -67,14 +65,14 @@ const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string 
   )
 }
 
+/** Of a form whose answer takes the place of the panel. */
+const replacing = ({ id }: Project) => ({
+  ...{ action: `/projects/${id}/webhook`, live: true },
+  ...{ 'hx-target': '#webhook-panel', 'hx-swap': 'outerHTML' },
+})
+
 const Register = ({ project, webhook }: { project: Project; webhook: Webhook }) => (
-  <PostForm
-    action={`/projects/${project.id}/webhook`}
-    live
-    hx-target="#webhook-panel"
-    hx-swap="outerHTML"
-    hx-disable="find button"
-  >
+  <PostForm {...replacing(project)} hx-disable="find button">
     <Button variant={webhook.own ? 'outline' : undefined}>
       {webhook.registered ? 'Register again' : 'Register the webhook'}
     </Button>
@@ -83,11 +81,8 @@ const Register = ({ project, webhook }: { project: Project; webhook: Webhook }) 
 
 const Remove = ({ project }: { project: Project }) => (
   <PostForm
-    action={`/projects/${project.id}/webhook`}
+    {...replacing(project)}
     method="DELETE"
-    live
-    hx-target="#webhook-panel"
-    hx-swap="outerHTML"
     question={{
       text: 'Remove the webhook? Pushes then deploy nothing.',
       answer: 'Remove webhook',

@@ -8,8 +8,8 @@ import {
   keepAddress,
   lastAddress,
   listHeld,
-} from './address-store.ts'
-import { listInstances } from './store.ts'
+  listInstances,
+} from './store.ts'
 import { networkNameOf } from './workload.ts'
 
 type AddressDeps = { db: Db; docker: Pick<Docker, 'networkUse'> }

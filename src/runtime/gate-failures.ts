@@ -71,20 +71,16 @@ const exits: Record<number, Known> = {
   },
 }
 
-/** Why a container that runs but doesn't respond did not pass; `timeout` in seconds. */
-export function silenceFailure({
-  name,
-  port,
-  path,
-  timeout,
-  lastSeen,
-}: {
+type SilenceFailureOptions = {
   name: string
   port: number
   path: string | null
   timeout: number
   lastSeen: string
-}) {
+}
+
+/** Why a container that runs but doesn't respond did not pass; `timeout` in seconds. */
+export function silenceFailure({ name, port, path, timeout, lastSeen }: SilenceFailureOptions) {
   const where = `on port ${port}${path ? `, path ${path}` : ''}`
   return new Failure(
     'no_answer',

@@ -1,6 +1,4 @@
 import type { Db } from '../db/index.ts'
-import { listEnvironments } from '../environments/store.ts'
-import { decide } from './decide.ts'
 import { deployPush } from './deploy-push.ts'
 import type { Deployed } from './deploy-push.ts'
 import type { ProviderName } from './provider.ts'
@@ -30,11 +28,8 @@ const maxPaths = 20_000
  * Puts a delivery into the inbox of a project and inserts what it deploys. Runs inside a transaction:
  * once it is answered, both are there.
  */
-export function deliver(
-  db: Db,
-  { project, isOwnerDisabled }: Receiver,
-  arrival: Arrival,
-): Deployed {
+export function deliver(db: Db, receiver: Receiver, arrival: Arrival): Omit<Deployed, 'isFull'> {
+  const { project } = receiver
   const { provider, signatureOk, now, push, untouched } = arrival
   const kept = insertDelivery(db, {
     projectId: project.id,
@@ -49,10 +44,8 @@ export function deliver(
   forgetOldDeliveries(db, { projectId: project.id, signatureOk, now })
   if (!push) return { queued: [], reason: arrival.reason }
 
-  const environments = listEnvironments(db, project.id)
-  const decision = decide(push, { project, environments, isOwnerDisabled, untouched })
   const triggeredBy = plain(push.pusher ?? '', 100) || provider
-  const deployed = deployPush(db, { decision, project, push, triggeredBy })
+  const deployed = deployPush(db, receiver, { push, untouched, triggeredBy })
   updateDelivery(db, kept.id, {
     decision: deployed.queued.length > 0 ? 'deployed' : 'ignored',
     reason: deployed.reason,

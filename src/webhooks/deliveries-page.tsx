@@ -14,6 +14,16 @@ import { titles, WebhookSetup } from './webhook-setup.tsx'
 import type { Receiver } from './webhook-setup.tsx'
 import type { Project } from '../projects/store.ts'
 
+type DeliveriesPageProps = {
+  project: Project
+  receivers: Receiver[]
+  secret?: string | null
+  items: Delivery[]
+  nextCursor: string | null
+  /** The deployments that these deliveries made, by id. */
+  made: Map<string, Made>
+}
+
 /** What providers delivered to a project, what became of it, and how to have them deliver. */
 export const DeliveriesPage = ({
   project,
@@ -22,15 +32,7 @@ export const DeliveriesPage = ({
   items,
   nextCursor,
   made,
-}: {
-  project: Project
-  receivers: Receiver[]
-  secret?: string | null
-  items: Delivery[]
-  nextCursor: string | null
-  /** The deployments that these deliveries made, by id. */
-  made: Map<string, Made>
-}) => (
+}: DeliveriesPageProps) => (
   <ProjectFrame project={project} tab="webhooks">
     {project.sourceId && <WebhookPanelLoader project={project} />}
     <WebhookSetup project={project} receivers={receivers} secret={secret} />
@@ -56,15 +58,9 @@ export const DeliveriesPage = ({
   </ProjectFrame>
 )
 
-const Row = ({
-  delivery,
-  deployments,
-  isReplayable,
-}: {
-  delivery: Delivery
-  deployments: Made[]
-  isReplayable: boolean
-}) => (
+type RowProps = { delivery: Delivery; deployments: Made[]; isReplayable: boolean }
+
+const Row = ({ delivery, deployments, isReplayable }: RowProps) => (
   <li class="row deployment-row">
     <DecisionBadge decision={delivery.decision ?? 'ignored'} />
     <div class="row-main">

@@ -1,32 +1,44 @@
 import type { Db } from '../db/index.ts'
-import type { Queued } from '../deployments/waiting.ts'
 import { enqueue, mayWait } from '../deployments/trigger.ts'
+import type { Queued } from '../deployments/waiting-store.ts'
+import { branchOf as followedBranch, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import { refuseBranch } from '../git/ref-names.ts'
 import { whyNoMore } from '../platform/limits.ts'
-import type { Project } from '../projects/store.ts'
-import type { Decision } from './decide.ts'
-import { branchOf, tagOf } from './push.ts'
+import { branchOf, isZero, tagOf } from './push.ts'
 import type { Push } from './push.ts'
+import type { Receiver } from './store.ts'
+
+type Pushed = {
+  push: Push
+  /** Ids of projects none of whose watched paths the push touches. */
+  untouched: ReadonlySet<string>
+}
 
 /** What was put into the queue, and what became of the push, in a sentence. */
-export type Deployed = { queued: Queued[]; reason: string }
+export type Deployed = {
+  queued: Queued[]
+  reason: string
+  /** Whether something was left out because its owner has too much waiting. */
+  isFull: boolean
+}
 
 /**
- * Queues a deployment of the pushed commit for each of the environments, but for those that would wait
- * beyond what their owner may have waiting. Runs in a transaction: the caller tells and wakes.
+ * Queues a deployment of the pushed commit for each environment of the project that it deploys, but for
+ * those that would wait beyond what their owner may have waiting. Runs in a transaction: the caller
+ * tells and wakes.
  */
 export function deployPush(
   db: Db,
-  {
-    project,
-    push,
-    decision,
-    triggeredBy,
-  }: { project: Project; push: Push; decision: Decision; triggeredBy: string },
+  receiver: Receiver,
+  { triggeredBy, ...pushed }: Pushed & { triggeredBy: string },
 ): Deployed {
+  const { project } = receiver
+  const { push } = pushed
   const queued: Queued[] = []
   const left: Environment[] = []
-  for (const environment of decision.environments) {
+  const { environments, reason } = decide(receiver, listEnvironments(db, project.id), pushed)
+  for (const environment of environments) {
     if (!mayWait(db, { project, environment })) {
       left.push(environment)
       continue
@@ -39,7 +51,51 @@ export function deployPush(
     }
     queued.push(enqueue(db, { project, trigger: 'webhook', triggeredBy, ...asked }))
   }
-  if (left.length === 0) return { queued, reason: decision.reason }
-  const names = left.map(({ name }) => name).join(', ')
-  return { queued, reason: `Not deployed to ${names}: ${whyNoMore('deployments')}` }
+  if (left.length === 0) return { queued, reason, isFull: false }
+  const why = `Not deployed to ${namesOf(left)}: ${whyNoMore('deployments')}`
+  return { queued, reason: why, isFull: true }
 }
+
+/** The environments that a push deploys; when there are none, the reason is why. */
+type Decision = { environments: Environment[]; reason: string }
+
+/** What a push means for one project as it is set up now. */
+function decide(
+  { project, isOwnerDisabled }: Receiver,
+  environments: Environment[],
+  { push, untouched }: Pushed,
+): Decision {
+  const branch = branchOf(push)
+  const name = branch ?? tagOf(push)
+  if (project.deletingAt) return nothing('The project is being deleted.')
+  if (isOwnerDisabled) return nothing('The account of the project’s owner is disabled.')
+  if (name === null) return nothing('What was pushed is neither a branch nor a tag.')
+  const refused = refuseBranch(name)
+  if (refused) return nothing(refused)
+  const what = `${branch === null ? 'tag' : 'branch'} ${name}`
+  if (isZero(push.after)) return nothing(`The ${what} was deleted.`)
+
+  const following = environments.filter((environment) => {
+    if (environment.deletingAt) return false
+    const followed = followedBranch(environment, project)
+    return followed === null ? branch !== null && isDefault(branch, push) : followed === name
+  })
+  if (following.length === 0) return nothing(`No environment follows the ${what}.`)
+  const automatic = following.filter(({ autoDeploy }) => autoDeploy ?? project.autoDeploy)
+  if (automatic.length === 0)
+    return nothing(`Deploying when pushed is off for ${namesOf(following)}.`)
+  const skip = skipMarks.find((mark) => push.message?.toLowerCase().includes(mark))
+  if (skip) return nothing(`The message of the commit says ${skip}.`)
+  if (untouched.has(project.id)) return nothing('The push touches none of the watched paths.')
+  return { environments: automatic, reason: `Deployed to ${namesOf(automatic)}.` }
+}
+
+/** A sender that does not name the repository's default branch is taken to use a usual one. */
+const isDefault = (branch: string, { defaultBranch }: Push) =>
+  (defaultBranch === null ? ['main', 'master'] : [defaultBranch]).includes(branch)
+
+const skipMarks = ['[skip ci]', '[ci skip]', '[skip deploy]']
+
+const nothing = (reason: string): Decision => ({ environments: [], reason })
+
+const namesOf = (environments: Environment[]) => environments.map(({ name }) => name).join(', ')

@@ -1,10 +1,8 @@
 import type { TriggerDeps } from '../deployments/trigger.ts'
 import type { Deployment } from '../deployments/store.ts'
-import { tellSuperseded } from '../deployments/waiting.ts'
+import { tellSuperseded } from '../deployments/tell.ts'
 import { AppError } from '../platform/errors.ts'
-import { listEnvironments } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
-import { decide } from './decide.ts'
 import { deployPush } from './deploy-push.ts'
 import type { Push } from './push.ts'
 import { updateDelivery } from './store.ts'
@@ -22,15 +20,16 @@ export async function replay(
   if (!canReplay(delivery))
     throw new AppError('conflict', `There is nothing to replay. ${delivery.reason}`)
   const push = delivery.push as Push // written by `deliver`, and by nothing else
-  const environments = listEnvironments(deps.db, project.id)
   const untouched = await untouchedBy(push, [project])
-  const decision = decide(push, { project, environments, isOwnerDisabled: false, untouched })
-  if (decision.environments.length === 0)
-    throw new AppError('conflict', `There is nothing to replay. ${decision.reason}`)
   const queued = deps.db.transaction(
     () => {
-      const { queued, reason } = deployPush(deps.db, { decision, project, push, triggeredBy })
-      if (queued.length === 0) throw new AppError('too_many', reason, { retryAfter: 60 })
+      const receiver = { project, isOwnerDisabled: false }
+      const of = { push, untouched, triggeredBy }
+      const { queued, reason, isFull } = deployPush(deps.db, receiver, of)
+      if (queued.length === 0)
+        throw isFull
+          ? new AppError('too_many', reason, { retryAfter: 60 })
+          : new AppError('conflict', `There is nothing to replay. ${reason}`)
       const made = queued.map(({ deployment }) => deployment.id)
       updateDelivery(deps.db, delivery.id, {
         decision: 'deployed',

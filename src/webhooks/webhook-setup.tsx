@@ -7,17 +7,15 @@ import type { Project } from '../projects/store.ts'
 
 export type Receiver = { provider: ProviderName; url: string }
 
-/** What to enter at the provider: the address, and the secret where it may be shown. */
-export const WebhookSetup = ({
-  project,
-  receivers,
-  secret = null,
-}: {
+type WebhookSetupProps = {
   project: Pick<Project, 'id' | 'webhookId' | 'webhookSecretShown'>
   receivers: Receiver[]
   /** In the one answer that shows it. */
   secret?: string | null
-}) => (
+}
+
+/** What to enter at the provider: the address, and the secret where it may be shown. */
+export const WebhookSetup = ({ project, receivers, secret = null }: WebhookSetupProps) => (
   <section id="webhook-setup" class="settings-section" aria-labelledby="setup-heading">
     <div>
       <h2 id="setup-heading">Webhook</h2>
@@ -75,16 +73,10 @@ export const WebhookSetup = ({
   </section>
 )
 
+type SecretFormProps = { path: string; question?: Question; children: Child }
+
 /** Its answer takes the place of the section. */
-const SecretForm = ({
-  path,
-  question,
-  children,
-}: {
-  path: string
-  question?: Question
-  children: Child
-}) => (
+const SecretForm = ({ path, question, children }: SecretFormProps) => (
   <PostForm
     action={path}
     live
