@@ -30,7 +30,6 @@ import { AppError } from './platform/errors.ts'
 import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSourceRoutes } from './git/routes.tsx'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
-import { outputRoutes } from './environments/output-routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
 import { registryRoutes } from './registries/routes.tsx'
 import { serviceRoutes } from './services/routes.tsx'
@@ -92,7 +91,6 @@ export function createApp(deps: Deps) {
   app.route('/', statsRoutes(deps))
   app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))
-  app.route('/', outputRoutes(deps))
   app.route('/', variableRoutes(deps))
   app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))

@@ -1,7 +1,9 @@
-import { and, count, desc, lt } from 'drizzle-orm'
+import { and, count, desc, eq, lt } from 'drizzle-orm'
 import type { GetColumnData, SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { notFound } from '../platform/errors.ts'
+import { withDefaults } from './columns.ts'
+import type { Changes } from './columns.ts'
 import type { Db } from './index.ts'
 
 type Reader = Pick<Db, 'select'>
@@ -67,6 +69,22 @@ export const listValues = <Column extends SQLiteColumn>(
     .where(where)
     .all()
     .map(({ value }) => value as GetColumnData<Column>)
+
+/** Changes the fields present of a row, and returns it. */
+export const changeRow = <Table extends SQLiteTable & { id: SQLiteColumn }>(
+  db: Pick<Db, 'select' | 'update'>,
+  table: Table,
+  id: string,
+  changes: Changes<Table>,
+): Table['$inferSelect'] =>
+  Object.values(changes).every((value) => value === undefined)
+    ? getRow(db, table, eq(table.id, id))!
+    : db
+        .update(table as SQLiteTable)
+        .set(withDefaults(table, changes))
+        .where(eq(table.id, id))
+        .returning()
+        .get()
 
 /** Deletes the row that fits, and returns it. Throws `not_found` where there is none. */
 export function deleteFound<Table extends SQLiteTable>(

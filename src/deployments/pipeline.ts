@@ -1,13 +1,10 @@
 import type { Config } from '../config.ts'
 import { retryOnDiskFull } from '../db/full.ts'
-import type { Db, LogDb } from '../db/index.ts'
-import type { Docker } from '../docker/index.ts'
+import type { LogDb } from '../db/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { Git } from '../git/git.ts'
-import type { Collector } from '../logs/collector.ts'
 import type { Logs } from '../logs/logs.ts'
 import { journal, report } from '../platform/journal.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import { stopping } from '../jobs/jobs.ts'
 import type { Work as JobWork } from '../jobs/jobs.ts'
 import { nothingHidden } from '../logs/masks.ts'
@@ -15,6 +12,7 @@ import type { Masks } from '../logs/masks.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../projects/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
+import type { RuntimeDeps } from '../runtime/workload.ts'
 import { withinDeadline } from './deadline.ts'
 import { explainStep } from './explain.ts'
 import { imageNameOf, removeOldImages } from './images.ts'
@@ -30,17 +28,12 @@ import type { Job } from './store.ts'
 import { commitStatuses } from './commit-status.ts'
 
 /** What a deployment needs from its clone to its end. */
-export type PipelineDeps = {
+export type PipelineDeps = RuntimeDeps & {
   config: Config
-  db: Db
   logDb: LogDb
-  secrets: Secrets
-  docker: Docker
   git: Git
   logs: Logs
-  collector: Collector
   masks: Masks
-  instanceId: string
 }
 
 /** Runs one deployment to its end: its outcome is its state and its log. */

@@ -1,29 +1,23 @@
-import type { Config } from '../config.ts'
-import type { Db, LogDb } from '../db/index.ts'
 import { forgetRestored, listRestored } from '../db/restored.ts'
-import type { ContainerSummary, Docker } from '../docker/index.ts'
+import type { ContainerSummary } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
 import { readLabels } from '../docker/labels.ts'
-import type { Logs } from '../logs/logs.ts'
 import { placesOf } from '../projects/places.ts'
 import { adoptRelease } from '../runtime/store.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
 import type { Seen } from './look-for-deployments.ts'
+import type { PipelineDeps } from './pipeline.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import { forgetImagesBut, insertDeployment, logOf, moveDeployment, setRunning } from './store.ts'
 import type { Job } from './store.ts'
 import { reused } from './trigger.ts'
 import { insertWaiting } from './waiting-store.ts'
 
-type ReconcileDeps = {
-  config: Config
-  db: Db
-  docker: Docker
-  instanceId: string
-  logDb: LogDb
-  logs: Logs
-}
+type ReconcileDeps = Pick<
+  PipelineDeps,
+  'config' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs'
+>
 
 /** Who caused a deployment that nobody asked for. */
 const triggeredBy = 'a restore from a backup'

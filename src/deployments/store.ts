@@ -113,7 +113,6 @@ const isCurrent = (environmentId: string) =>
     inArray(deployments.status, ['running', 'stopped']),
   )
 
-/** An image has another name on the engine now. */
 export const renameImage = (db: Db, { from, to }: { from: string; to: string }) =>
   db.update(deployments).set({ image: to }).where(eq(deployments.image, from)).run()
 

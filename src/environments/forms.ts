@@ -77,5 +77,4 @@ export const variableUpdateForm = z.object({
   buildTime: flag().nullish(),
 })
 
-/** One variable of a .env file. */
 export const dotenvPair = z.object({ key: variableName, value })

@@ -1,10 +1,14 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
+import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
+import type { StreamDeps } from '../logs/answer-log.tsx'
+import { logQuery, logStreamQuery } from '../logs/forms.ts'
 import { report } from '../platform/journal.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { placesOf } from '../projects/places.ts'
+import { ProjectFrame } from '../projects/project-frame.tsx'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
@@ -14,6 +18,7 @@ import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
+import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
 import { environmentForm, environmentUpdateForm } from './forms.ts'
@@ -34,8 +39,8 @@ import type { Environment } from './store.ts'
 import { EnvironmentModal } from './environment-form.tsx'
 import { EnvironmentsPage } from './views.tsx'
 
-/** Environments of a project: where it is deployed to, and how it runs there. */
-export const environmentRoutes = (deps: RemovalDeps) => {
+/** Environments of a project: where it is deployed to, how it runs there, and what it wrote. */
+export const environmentRoutes = (deps: RemovalDeps & StreamDeps) => {
   const { db } = deps
   const audit = auditor(db)
   const own = ownProject(deps)
@@ -89,7 +94,7 @@ export const environmentRoutes = (deps: RemovalDeps) => {
       const { hostPort, ...changes } = c.var.input
       const places = placesOf(deps, project.ownerId)
       if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
-      const environment = updateEnvironment(db, current, {
+      const environment = updateEnvironment(db, current.id, {
         ...changes,
         hostPort: hostPort === null ? freeHostPort(db, places) : hostPort,
       })
@@ -99,6 +104,26 @@ export const environmentRoutes = (deps: RemovalDeps) => {
         json: () => json(environment, project),
       })
     })
+    .get('/projects/:id/envs/:envId/output', own, query(logQuery), (c) => {
+      const { project, environment } = find(c)
+      return answerOutput(c, deps, {
+        source: environment,
+        asked: c.req.valid('query'),
+        title: `${project.name}: logs of ${environment.name}`,
+        frame: (view) => (
+          <ProjectFrame
+            project={project}
+            tab="environments"
+            environments={listEnvironments(db, project.id)}
+          >
+            {view}
+          </ProjectFrame>
+        ),
+      })
+    })
+    .get('/projects/:id/envs/:envId/output/stream', own, query(logStreamQuery), (c) =>
+      streamLog(c, deps, { log: outputOf(find(c).environment), asked: c.req.valid('query') }),
+    )
     .delete('/projects/:id/envs/:envId', async (c) => {
       const project = findLiveProject(db, ownKey(c))
       const environment = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
@@ -107,7 +132,7 @@ export const environmentRoutes = (deps: RemovalDeps) => {
       db.transaction(() => {
         refuseLast(db, environment) // another one may have gone meanwhile
         const deletingAt = environment.deletingAt ?? new Date()
-        updateEnvironment(db, environment, { deletingAt })
+        updateEnvironment(db, environment.id, { deletingAt })
         audit(c, 'environment.deleted', about(environment, project))
       })
       const work = removeEnvironment(deps, environment)
@@ -140,9 +165,14 @@ export const environmentRoutes = (deps: RemovalDeps) => {
     }
   }
 
-  function oneEnvironment(c: Context, draft: Draft) {
+  function find(c: Context) {
     const project = findProject(db, ownKey(c))
-    const environment = findEnvironment(db, { id: c.req.param('envId')!, projectId: project.id })
+    const key = { id: c.req.param('envId')!, projectId: project.id }
+    return { project, environment: findEnvironment(db, key) }
+  }
+
+  function oneEnvironment(c: Context, draft: Draft) {
+    const { project, environment } = find(c)
     return {
       title: `${project.name}: ${environment.name}`,
       page: () => <EnvironmentModal project={project} environment={environment} draft={draft} />,

@@ -2,7 +2,7 @@ import { and, asc, count, eq, isNotNull } from 'drizzle-orm'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
-import { getRow, listPage, listRows } from '../db/queries.ts'
+import { changeRow, getRow, listPage, listRows } from '../db/queries.ts'
 import { deployments, environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
@@ -92,23 +92,8 @@ export const insertEnvironment = (db: Db, values: EnvironmentValues) =>
   }, duplicates)
 
 /** Changes the fields present. */
-export const updateEnvironment = (
-  db: Db,
-  current: Environment,
-  values: Changes<typeof environments>,
-) =>
-  refuseDuplicate(
-    () =>
-      Object.values(values).every((value) => value === undefined)
-        ? current
-        : db
-            .update(environments)
-            .set(withDefaults(environments, values))
-            .where(eq(environments.id, current.id))
-            .returning()
-            .get(),
-    duplicates,
-  )
+export const updateEnvironment = (db: Db, id: string, values: Changes<typeof environments>) =>
+  refuseDuplicate(() => changeRow(db, environments, id, values), duplicates)
 
 const duplicates: Duplicates = {
   'environments.project_id, environments.name': [

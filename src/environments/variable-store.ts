@@ -18,10 +18,8 @@ type Row = typeof variables.$inferSelect
 /** A variable as it may be shown: the value of a secret one is null. */
 export type Variable = Omit<Row, 'value'> & { value: string | null }
 
-/** A variable as the container gets it. */
 export type OpenVariable = Pick<Row, 'key' | 'value' | 'secret' | 'buildTime'>
 
-/** One that is there, without its value. */
 type Known = Omit<Row, 'value'>
 
 type Values = { key: string; value: string; secret: boolean; buildTime: boolean }

@@ -47,7 +47,6 @@ export async function prepareContext(tools: GitTools, options: Options): Promise
   })
 }
 
-/** The context as a tar stream. */
 export function archiveContext(
   tools: GitTools,
   { context, signal }: { context: BuildContext; signal: AbortSignal },
@@ -160,7 +159,6 @@ async function warnOfPointers(tree: Tree, { entries, log }: { entries: Entry[]; 
   }
 }
 
-/** Of the files and folders right in the context. */
 const namesIn = (entries: Entry[], prefix: string) =>
   new Set(entries.map(({ path }) => path.slice(prefix.length).split('/', 1)[0]!))
 
@@ -200,19 +198,10 @@ const tooMuch = (what: string) =>
     'Leave out with .dockerignore what the build does not need, or choose a smaller context directory.',
   )
 
-type Place = {
-  /** The context directory. */
-  root: string
-  /** The Dockerfile as it was found, and as it was asked for. */
-  dockerfile: string
-  dockerfilePath: string | null
-  signal: AbortSignal
-}
-
 /** `<Dockerfile>.dockerignore` wins over the context's own; null where there is neither. */
 async function findDockerignore(
   tree: Tree,
-  { root, dockerfile, dockerfilePath, signal }: Place,
+  { root, dockerfile, dockerfilePath, signal }: Options & { root: string; dockerfile: string },
 ): Promise<{ file: string; text: string } | null> {
   for (const path of [
     `${dockerfilePath ?? dockerfile}.dockerignore`,

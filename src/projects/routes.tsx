@@ -2,18 +2,21 @@ import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { listAllSources } from '../git/store.ts'
 import { randomToken } from '../platform/secrets.ts'
+import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
+import { bodyOrQuery } from '../web/query.ts'
 import { show, showSaved } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { buildForm, projectUpdateForm } from './forms.ts'
+import { buildForm, projectUpdateForm, removalForm } from './forms.ts'
 import { projectJson } from './json.ts'
 import { aboutProject, ownKey, ownProject } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
-import { removalRoutes } from './removal-routes.tsx'
+import { answerRemoval, RemovalModal } from './removal.tsx'
+import { removeProject } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { whyUnreadable } from './repository-choice.ts'
 import { chooseFrom } from './repository-fields.tsx'
@@ -25,12 +28,12 @@ import { ProjectsPage } from './views.tsx'
 import { webhookRoutes } from './webhook-routes.tsx'
 import { setWebhookSecret } from './webhook.ts'
 
-/** Projects and their settings; the deployments slice makes them and shows what they deploy. */
+/** Projects, their settings and their end; the deployments slice makes them and shows what they deploy. */
 export const projectRoutes = (deps: RemovalDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
-  const projectInput = input(projectUpdateForm(config), projectFormAgain)
-  const buildInput = input(buildForm, buildFormAgain)
+  const projectInput = input(projectUpdateForm(config), projectForm)
+  const buildInput = input(buildForm, buildingForm)
 
   return factory
     .createApp()
@@ -47,11 +50,8 @@ export const projectRoutes = (deps: RemovalDeps) => {
       const asked = { project: findLiveProject(db, ownKey(c)), input: c.var.input }
       const project = await changeProject(deps, asked)
       if (!isEmpty(c.var.input)) audit(c, 'project.changed', aboutProject(project))
-      return showSaved(c, {
-        to: `/projects/${project.id}/settings`,
-        ...settings(c, project, emptyDraft),
-        partial: () => <ProjectForm {...formOf(c, project, emptyDraft)} saved />,
-      })
+      const to = `/projects/${project.id}/settings`
+      return showSaved(c, { to, ...projectForm(c, emptyDraft, true) })
     })
     .get('/projects/:id/settings', (c) =>
       show(c, settings(c, findProject(db, ownKey(c)), emptyDraft)),
@@ -71,13 +71,40 @@ export const projectRoutes = (deps: RemovalDeps) => {
       if (newSecret) audit(c, 'webhook.secret_changed', aboutProject(project))
       return showSaved(c, {
         to: `/projects/${project.id}/settings`,
-        ...settings(c, project, emptyDraft),
-        partial: () => <BuildForm project={project} draft={emptyDraft} saved />,
+        ...buildingForm(c, emptyDraft, true),
         json: () => ({ ...projectJson(project), ...(newSecret && { webhookSecret: newSecret }) }),
       })
     })
+    .get('/projects/:id/delete', async (c) => {
+      const { id, name } = findProject(db, ownKey(c))
+      const volumes = await volumesOf(deps, { projectId: id })
+      return show(c, {
+        title: `Delete ${name}`,
+        page: () => (
+          <RemovalModal of="project" id={id} name={name} volumes={volumes} typed>
+            <p>
+              Its containers, their images, its network, its mirror of the repository, its
+              deployments and their logs are deleted. This can’t be undone.
+            </p>
+          </RemovalModal>
+        ),
+        json: () => ({ volumes }),
+      })
+    })
+    .delete('/projects/:id', ownProject(deps), bodyOrQuery(removalForm), async (c) => {
+      const project = findProject(db, ownKey(c))
+      const { id, name } = project
+      const volumes = c.var.input.volumes ?? project.deletingVolumes
+      await refuseWithoutEngine(deps)
+      db.transaction(() => {
+        const deletingAt = project.deletingAt ?? new Date()
+        updateProject(db, id, { deletingAt, deletingVolumes: volumes })
+        audit(c, 'project.deleted', aboutProject(project))
+      })
+      const work = removeProject(deps, { project, volumes })
+      return answerRemoval(c, work, { of: 'project', id, name, patience: config.patience })
+    })
     .route('/', webhookRoutes(deps))
-    .route('/', removalRoutes(deps))
 
   function settings(c: Context, project: Project, draft: Draft) {
     return {
@@ -97,15 +124,15 @@ export const projectRoutes = (deps: RemovalDeps) => {
     return { project, draft: withStored(draft, project), sources, from }
   }
 
-  function projectFormAgain(c: Context, draft: Draft) {
+  function projectForm(c: Context, draft: Draft, saved = false) {
     const project = findProject(db, ownKey(c))
-    const partial = () => <ProjectForm {...formOf(c, project, draft)} />
+    const partial = () => <ProjectForm {...formOf(c, project, draft)} saved={saved} />
     return { ...settings(c, project, draft), partial }
   }
 
-  function buildFormAgain(c: Context, draft: Draft) {
+  function buildingForm(c: Context, draft: Draft, saved = false) {
     const project = findProject(db, ownKey(c))
-    const partial = () => <BuildForm project={project} draft={draft} />
+    const partial = () => <BuildForm {...{ project, draft, saved }} />
     return { ...settings(c, project, draft), partial }
   }
 }

@@ -1,7 +1,6 @@
 import { and, count, eq, isNotNull, ne } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
-import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
-import { withDefaults } from '../db/columns.ts'
+import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
 import { deployments, environments, projects, servicePorts } from '../db/schema.ts'
@@ -64,18 +63,7 @@ export const insertProject = (db: Db, values: ProjectValues, { hostPort }: { hos
 
 /** Changes the fields present. */
 export const updateProject = (db: Db, id: string, values: Changes<typeof projects>) =>
-  refuseDuplicate(
-    () =>
-      Object.values(values).every((value) => value === undefined)
-        ? getRow(db, projects, eq(projects.id, id))!
-        : db
-            .update(projects)
-            .set(withDefaults(projects, values))
-            .where(eq(projects.id, id))
-            .returning()
-            .get(),
-    duplicates,
-  )
+  refuseDuplicate(() => changeRow(db, projects, id, values), duplicates)
 
 const duplicates: Duplicates = {
   'projects.owner_id, projects.name': [

@@ -113,7 +113,6 @@ const providerOf = new Map<string, ProviderName>([
   ['codeberg.org', 'gitea'],
 ])
 
-/** A delivery as programs see it. */
 const deliveryJson = (delivery: Delivery) => {
   const { push, projectId, commitHash, commitMessage, ...shown } = delivery
   return {

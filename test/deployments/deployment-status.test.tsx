@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { deployments, environments, projects } from '../../src/db/schema.ts'
-import { DeploymentStatus } from '../../src/deployments/deployment-status.tsx'
+import { DeploymentStatus } from '../../src/deployments/deployment-page.tsx'
 import { canRollBackTo } from '../../src/deployments/rollback.ts'
 import { deploymentStatuses } from '../../src/deployments/store.ts'
 import { deploymentTitle } from '../../src/projects/deployment-list.tsx'

@@ -132,7 +132,7 @@ test('deletions that a crash broke off go on at the next start, and meanwhile no
     pidsLimit: 8,
   })
   updateProject(t.db, project.id, { deletingAt: new Date(), deletingVolumes: true })
-  updateEnvironment(t.db, staging, { deletingAt: new Date() })
+  updateEnvironment(t.db, staging.id, { deletingAt: new Date() })
 
   expect((await ada.put(path, { name: 'other' })).status).toBe(409)
   expect((await ada.post(`${path}/deployments`)).status).toBe(409)

@@ -4,7 +4,6 @@ import { argumentsOf, flagValues } from './instructions.ts'
 import type { Instruction, Reading } from './instructions.ts'
 import { mountOptions, unquote, wordsOf } from './words.ts'
 
-/** An image as an instruction names it. */
 export type ImageUse = {
   instruction: Instruction
   /** With its variables put in. */

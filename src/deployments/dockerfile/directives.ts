@@ -1,27 +1,21 @@
-/** What the first comments of a Dockerfile say to who reads it: `# escape=`, `# syntax=`. */
-export type Directives = {
-  /** The image that is to read the file, each way it can be said; most files have none. */
-  syntaxes: string[]
-  /** What joins a line with the next. */
-  escape: Escape
-}
-
 export type Escape = '\\' | '`'
 
 type Comment = { key: string; value: string }
 
 /**
- * Reads the directives. Engines differ in whether a comment with an unknown key ends them: `lenient`
- * reads on behind one. A syntax is looked for in every place in which any engine looks.
+ * What joins a line of a Dockerfile with the next, as `# escape=` says. Engines differ in whether a
+ * comment with an unknown key ends the directives: `lenient` reads on behind one.
  */
-export function directivesOf(text: string, { lenient }: { lenient: boolean }): Directives {
-  const found = commentsOf(text, '#', { lenient })
-  const escape = found.find(({ key }) => key === 'escape')?.value
-  return { syntaxes: syntaxesOf(text), escape: escape === '`' ? '`' : '\\' }
+export function escapeOf(text: string, { lenient }: { lenient: boolean }): Escape {
+  const found = commentsOf(text, '#', { lenient }).find(({ key }) => key === 'escape')
+  return found?.value === '`' ? '`' : '\\'
 }
 
-/** Behind a byte order mark or a `#!` line too, after `//`, or as the only member of a JSON object. */
-function syntaxesOf(text: string): string[] {
+/**
+ * The images that are to read the file (`# syntax=`), in every place in which any engine looks for one:
+ * behind a byte order mark or a `#!` line too, after `//`, or as the only member of a JSON object.
+ */
+export function syntaxesOf(text: string): string[] {
   const body = text.replace(/^\uFEFF/, '').replace(/^#![^\n]*(\n|$)/, '')
   const comments = ['#', '//'].flatMap((sign) => commentsOf(body, sign, { lenient: true }))
   return [

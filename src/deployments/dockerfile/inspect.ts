@@ -1,6 +1,6 @@
 import { Failure } from '../../platform/errors.ts'
 import { imageUses } from './base-images.ts'
-import { directivesOf } from './directives.ts'
+import { syntaxesOf } from './directives.ts'
 import { readingsOf } from './instructions.ts'
 import { refuseOddCharacters } from './odd-characters.ts'
 import { rewrite } from './rewrite.ts'
@@ -8,7 +8,6 @@ import type { Replacements } from './rewrite.ts'
 import { refuseSources, remoteFiles } from './sources.ts'
 import type { RemoteFile } from './sources.ts'
 
-/** How the engine will read it. */
 export type Reader = {
   buildArgs: Record<string, string>
   buildKit: boolean
@@ -21,7 +20,6 @@ export type Reader = {
 /** What Davit needs to know of a Dockerfile before the engine gets it. */
 type Inspection = {
   images: WantedImage[]
-  /** What ADD is to bring from elsewhere. */
   remotes: RemoteFile[]
 }
 
@@ -56,7 +54,7 @@ export function rewriteDockerfile(text: string, reader: Reader, replacements: Re
       return argument ? [[use, argument] as const] : []
     }),
   )
-  const [syntax] = directivesOf(text, { lenient: true }).syntaxes
+  const [syntax] = syntaxesOf(text)
   return rewrite(reading!, { syntax, named, files: replacements.files })
 }
 
@@ -85,7 +83,7 @@ function argumentsFor({ buildArgs, buildKit, platform }: Reader) {
 
 /** Whether here-documents are read, where that is certain: by the frontend that the file names, or the engine's own. */
 function knownDialect(text: string, { buildKit, heredocs }: Reader) {
-  const [syntax] = directivesOf(text, { lenient: true }).syntaxes
+  const [syntax] = syntaxesOf(text)
   if (!buildKit) return { heredocs: false }
   if (syntax === undefined) return { heredocs }
   const [, minor, labs] =
@@ -109,7 +107,7 @@ const dockers = /^(docker\.io\/)?docker\/dockerfile(:[\w.-]+)?(@sha256:[0-9a-f]{
 
 /** The engine would run any image that the file names as the reader of the file, beside all other builds. */
 function refuseSyntax(text: string) {
-  for (const syntax of directivesOf(text, { lenient: true }).syntaxes)
+  for (const syntax of syntaxesOf(text))
     if (!dockers.test(syntax.trim()))
       throw new Failure(
         'syntax_refused',

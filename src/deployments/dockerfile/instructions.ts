@@ -1,6 +1,6 @@
 import { withoutTrailing } from '../../platform/without-trailing.ts'
 import type { Escape } from './directives.ts'
-import { directivesOf } from './directives.ts'
+import { escapeOf } from './directives.ts'
 import { splitFlags, unquote, wordsOf } from './words.ts'
 
 export type Instruction = {
@@ -26,8 +26,7 @@ export type Dialect = {
   heredocs: boolean
   /** Two escape characters at the end of a line continue it; in newer engines they are one escaped. */
   doubledContinues: boolean
-  /** Directives go on behind a comment that is none. */
-  lenientDirectives: boolean
+  escape: Escape
 }
 
 export type Reading = { escape: Escape; instructions: Instruction[] }
@@ -41,22 +40,19 @@ export function readingsOf(text: string, known: Partial<Dialect> = {}): Reading[
   const either = text.includes('<<') ? both : [true]
   const heredocs = known.heredocs === undefined ? either : [known.heredocs]
   const doubled = /(\\\\|``)[ \t\r]*$/m.test(text) ? both : [false]
-  const escapes = both.map((lenient) => directivesOf(text, { lenient }).escape)
-  const lenient = escapes[0] === escapes[1] ? [false] : both
+  const escapes = [...new Set(both.map((lenient) => escapeOf(text, { lenient })))]
   return heredocs.flatMap((heredocs) =>
     doubled.flatMap((doubledContinues) =>
-      lenient.map((lenientDirectives) =>
-        readDockerfile(text, { heredocs, doubledContinues, lenientDirectives }),
-      ),
+      escapes.map((escape) => readDockerfile(text, { heredocs, doubledContinues, escape })),
     ),
   )
 }
 
 /** The instructions of a Dockerfile in their order; what no engine would take is kept as it stands. */
 export function readDockerfile(text: string, dialect: Dialect): Reading {
-  const { escape } = directivesOf(text, { lenient: dialect.lenientDirectives })
+  const { escape } = dialect
   const lines = text.replace(/^\uFEFF/, '').split('\n')
-  const continues = continuation(escape, dialect)
+  const continues = continuation(dialect)
   const instructions: Instruction[] = []
   for (let at = 0; at < lines.length;) {
     const begun = at
@@ -80,7 +76,7 @@ export function readDockerfile(text: string, dialect: Dialect): Reading {
 const trimEnd = (line: string) => withoutTrailing(line, '\r')
 
 /** Splits a line that goes on in the next one from the sign that says so. */
-function continuation(escape: Escape, { doubledContinues }: Dialect) {
+function continuation({ escape, doubledContinues }: Dialect) {
   return (line: string): [text: string, goesOn: boolean] => {
     const text = withoutTrailing(line, ' \t')
     const isDoubled = text.at(-2) === escape && !doubledContinues

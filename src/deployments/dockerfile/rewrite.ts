@@ -14,9 +14,7 @@ export type Replacements = {
 }
 
 type Named = {
-  /** The value of `# syntax=`. */
   syntax: string | undefined
-  /** The build argument of each image that has one. */
   named: Map<ImageUse, string>
   files: Record<string, string>
 }

@@ -7,7 +7,6 @@ import type { Tx } from '../../runtime/store.ts'
 import type { Run } from '../run.ts'
 import { choosePort, componentOf } from './container.ts'
 
-/** What a deployment came to. */
 export type Outcome = { url: string | null; downtimeMs: number | null }
 
 type Hooks = Pick<RollOut['hooks'], 'undone'> & {

@@ -41,7 +41,12 @@ export async function ask<Schema extends ZodType>(
   const { path, what, method = 'GET', body, schema } = question
   const url = new URL(api.base + path)
   const place = { title: api.title, host: api.host, what }
-  const asked = request(api, { method, body })
+  const headers = { Accept: 'application/json', 'User-Agent': 'Davit', ...api.headers }
+  const json = { 'Content-Type': 'application/json' }
+  const asked =
+    body === undefined
+      ? { method, headers }
+      : { method, headers: { ...headers, ...json }, body: JSON.stringify(body) }
   const response = await pinnedFetch(url, asked, { ...api, maxBytes }).catch((error) => {
     throw error instanceof Failure ? silenceOf(error, place) : error
   })
@@ -50,16 +55,6 @@ export async function ask<Schema extends ZodType>(
   const parsed = schema.safeParse(await read(api, { text, schema, place }))
   if (!parsed.success) throw stranger(place, parsed.error)
   return { data: parsed.data, headers: response.headers }
-}
-
-function request({ headers }: Api, { method, body }: { method: string; body?: unknown }) {
-  const all = { Accept: 'application/json', 'User-Agent': 'Davit', ...headers }
-  if (body === undefined) return { method, headers: all }
-  return {
-    method,
-    headers: { ...all, 'Content-Type': 'application/json' },
-    body: JSON.stringify(body),
-  }
 }
 
 async function read(

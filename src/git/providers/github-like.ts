@@ -2,7 +2,6 @@ import { z } from 'zod'
 import { pathOf } from './ask.ts'
 import type { Dialect } from './rest.ts'
 
-/** How an account is answered. */
 export const account = z
   .object({ login: z.string(), id: z.number() })
   .transform(({ login, id }) => ({ login, id: String(id) }))

@@ -2,7 +2,6 @@ import { Failure } from '../../platform/errors.ts'
 import { ProviderError } from './provider-error.ts'
 
 type Question = {
-  /** The provider's name. */
   title: string
   host: string
   /** What was asked for, such as “the branches of ada/app”. */

@@ -33,7 +33,6 @@ export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
 /** Characters of a commit's status; GitHub takes no more. */
 export const longestStatus = 140
 
-/** The provider with such an API. */
 export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {
   const open = ({ baseUrl, token, ...rest }: Access): Api => ({
     ...rest,

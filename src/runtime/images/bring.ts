@@ -4,7 +4,6 @@ import type { Db } from '../../db/index.ts'
 import { isOverloaded } from '../../docker/index.ts'
 import type { Docker, Image, LayerProgress, RegistryAuth } from '../../docker/index.ts'
 import { Failure } from '../../platform/errors.ts'
-import type { Secrets } from '../../platform/secrets.ts'
 import { refusePrivate } from '../../registries/admit.ts'
 import { authFor } from '../../registries/auth.ts'
 import {
@@ -14,6 +13,7 @@ import {
   writtenOut,
 } from '../../registries/image-registry.ts'
 import type { ImageReference } from '../../registries/image-registry.ts'
+import type { RuntimeDeps } from '../workload.ts'
 import { imageLock } from './lock.ts'
 import {
   forgetPublicName,
@@ -28,13 +28,7 @@ import type { GivenImage } from './store.ts'
 import { areDavits, labelFilter, readLabels } from '../../docker/labels.ts'
 import { privateName, privateRegistry } from './private-names.ts'
 
-export type ImageDeps = {
-  config: Config
-  db: Db
-  docker: Docker
-  instanceId: string
-  secrets: Secrets
-}
+type ImageDeps = Pick<RuntimeDeps, 'db' | 'docker' | 'instanceId' | 'secrets'> & { config: Config }
 
 type Asked = {
   ownerId: string

@@ -235,4 +235,4 @@ test('flags that need quotes keep them', () => {
   expect(readDockerfile(written, today).instructions[1]!.flags).toEqual(before!.flags)
 })
 
-const today = { heredocs: true, doubledContinues: false, lenientDirectives: false }
+const today = { heredocs: true, doubledContinues: false, escape: '\\' } as const

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { directivesOf } from '../../../src/deployments/dockerfile/directives.ts'
+import { escapeOf, syntaxesOf } from '../../../src/deployments/dockerfile/directives.ts'
 import {
   argumentsOf,
   flagValues,
@@ -9,12 +9,15 @@ import {
 import type { Dialect } from '../../../src/deployments/dockerfile/instructions.ts'
 import { csvFields, mountOptions } from '../../../src/deployments/dockerfile/words.ts'
 
-const today: Dialect = { heredocs: true, doubledContinues: false, lenientDirectives: false }
+type Options = Partial<Dialect> & { lenient?: boolean }
 
-const read = (lines: string[], dialect: Partial<Dialect> = {}) =>
-  readDockerfile(lines.join('\n'), { ...today, ...dialect }).instructions
-const names = (lines: string[], dialect: Partial<Dialect> = {}) =>
-  read(lines, dialect).map(({ name, text }) => `${name} ${text}`)
+const read = (lines: string[], { lenient = false, ...dialect }: Options = {}) => {
+  const text = lines.join('\n')
+  const today = { heredocs: true, doubledContinues: false, escape: escapeOf(text, { lenient }) }
+  return readDockerfile(text, { ...today, ...dialect }).instructions
+}
+const names = (lines: string[], options: Options = {}) =>
+  read(lines, options).map(({ name, text }) => `${name} ${text}`)
 
 test('instructions are read in any case, with the line that they begin on', () => {
   const found = read(['\uFEFF# a comment', '', '  from a', 'RUN  b  \r', '\tCmd ["c"]'])
@@ -44,7 +47,7 @@ test('the escape directive says what continues a line', () => {
   expect(names(['', '# escape=`', 'RUN a `', 'CMD b'])).toEqual(['RUN a `', 'CMD b'])
   const behind = ['# note=1', '# escape=`', 'RUN a `', 'CMD b']
   expect(names(behind)).toEqual(['RUN a `', 'CMD b'])
-  expect(names(behind, { lenientDirectives: true })).toEqual(['RUN a CMD b'])
+  expect(names(behind, { lenient: true })).toEqual(['RUN a CMD b'])
 })
 
 test('two escape characters continue a line for older engines alone', () => {
@@ -112,11 +115,10 @@ test('a mount is CSV, its keys in any case', () => {
 })
 
 test('a syntax is found wherever an engine looks for one', () => {
-  const syntaxes = (text: string) => directivesOf(text, { lenient: false }).syntaxes
-  expect(syntaxes('# syntax=docker/dockerfile:1\nFROM a')).toEqual(['docker/dockerfile:1'])
-  expect(syntaxes('\uFEFF#SYNTAX = a/b  \r\nFROM a')).toEqual(['a/b'])
-  expect(syntaxes('#!/bin/x\n// syntax=a\nFROM a')).toEqual(['a'])
-  expect(syntaxes('# note=1\n# syntax=a')).toEqual(['a'])
-  expect(syntaxes('{"syntax": "a"}')).toEqual(['a'])
-  expect(syntaxes('FROM a\n# syntax=b')).toEqual([])
+  expect(syntaxesOf('# syntax=docker/dockerfile:1\nFROM a')).toEqual(['docker/dockerfile:1'])
+  expect(syntaxesOf('\uFEFF#SYNTAX = a/b  \r\nFROM a')).toEqual(['a/b'])
+  expect(syntaxesOf('#!/bin/x\n// syntax=a\nFROM a')).toEqual(['a'])
+  expect(syntaxesOf('# note=1\n# syntax=a')).toEqual(['a'])
+  expect(syntaxesOf('{"syntax": "a"}')).toEqual(['a'])
+  expect(syntaxesOf('FROM a\n# syntax=b')).toEqual([])
 })
