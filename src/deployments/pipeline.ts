@@ -4,6 +4,7 @@ import type { LogDb } from '../db/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { Git } from '../git/git.ts'
 import type { Logs } from '../logs/logs.ts'
+import { Failure } from '../platform/errors.ts'
 import { journal, report } from '../platform/journal.ts'
 import { stopping } from '../jobs/jobs.ts'
 import type { Work as JobWork } from '../jobs/jobs.ts'
@@ -13,7 +14,6 @@ import { openKeys, secretsOf } from '../projects/keys.ts'
 import { placesOf } from '../projects/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
-import { withinDeadline } from './deadline.ts'
 import { explainStep } from './explain.ts'
 import { imageNameOf, removeOldImages } from './images.ts'
 import { observe } from './observe.ts'
@@ -172,4 +172,30 @@ async function discardImage(deps: PipelineDeps, { deployment }: Job) {
     report('the image of a deployment stays', error, { deployment: deployment.id })
     return {}
   }
+}
+
+/** Runs what has to end within DAVIT_BUILD_TIMEOUT; when that is over it is aborted like a cancelled run. */
+async function withinDeadline<Result>(
+  run: Run,
+  work: (run: Run) => Promise<Result>,
+): Promise<Result> {
+  const { buildTimeout } = run.config
+  const over = AbortSignal.timeout(buildTimeout)
+  try {
+    return await work({ ...run, signal: AbortSignal.any([run.signal, over]) })
+  } catch (error) {
+    throw over.aborted && !run.signal.aborted ? tookTooLong(buildTimeout) : error
+  }
+}
+
+const tookTooLong = (milliseconds: number) =>
+  new Failure(
+    'build_timeout',
+    `Cloning and building took longer than ${inWords(milliseconds)}, and was ended.`,
+    'Look in the log for the command that hangs. An admin can allow more minutes with DAVIT_BUILD_TIMEOUT.',
+  )
+
+function inWords(milliseconds: number) {
+  const minutes = Math.round(milliseconds / 60_000)
+  return minutes === 1 ? 'a minute' : `${minutes} minutes`
 }

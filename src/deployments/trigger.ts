@@ -16,7 +16,7 @@ import { refuseFullNetwork } from '../runtime/addresses.ts'
 import { line } from '../web/fields.ts'
 import type { Deployment } from './store.ts'
 import { tellSuperseded } from './tell.ts'
-import { countWaiting, insertWaiting, supersedeOlder } from './waiting-store.ts'
+import { countOthersWaiting, insertWaiting, supersedeOlder } from './waiting-store.ts'
 import type { Queued } from './waiting-store.ts'
 
 /** The environment is by default the project's first. */
@@ -94,11 +94,6 @@ export const refuseWithoutRoom = (
 /** Whether one more deployment of an environment may wait; it takes the place of one that waits there. */
 export const mayWait = (db: Db, of: { project: Project; environment: Environment }) =>
   countOthersWaiting(db, of) < limits.deployments
-
-const countOthersWaiting = (
-  db: Db,
-  { project: { ownerId }, environment: { id } }: { project: Project; environment: Environment },
-) => countWaiting(db, { ownerId, besides: { environmentId: id } })
 
 /** Only a project without a source may be deployed from a mirror: a source's token opens one place. */
 function refuseElsewhere({ sourceId, repositoryUrl }: Project, asked: string | null | undefined) {

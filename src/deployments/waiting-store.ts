@@ -1,7 +1,9 @@
 import { and, count, desc, eq, inArray, lt, ne, notExists } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { deployments, projects, releases } from '../db/schema.ts'
+import type { Environment } from '../environments/store.ts'
 import { endJobs, insertJob } from '../jobs/store.ts'
+import type { Project } from '../projects/store.ts'
 import { insertDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 
@@ -23,9 +25,9 @@ export function insertWaiting(
 export const slotFor = (image: string | null) => (image === null ? 'build' : null)
 
 /** Those of all projects of an owner that wait for their turn, but for those of one environment. */
-export const countWaiting = (
+export const countOthersWaiting = (
   db: Db,
-  { ownerId, besides }: { ownerId: string; besides: Pick<Deployment, 'environmentId'> },
+  { project, environment }: { project: Project; environment: Environment },
 ) =>
   db
     .select({ rows: count() })
@@ -34,8 +36,8 @@ export const countWaiting = (
     .where(
       and(
         eq(deployments.status, 'pending'),
-        eq(projects.ownerId, ownerId),
-        ne(deployments.environmentId, besides.environmentId),
+        eq(projects.ownerId, project.ownerId),
+        ne(deployments.environmentId, environment.id),
       ),
     )
     .get()!.rows

@@ -53,12 +53,12 @@ export const environmentUpdateForm = environmentForm.partial({ name: true })
 /** Less than the 128 KiB that Linux takes for one entry of a process's environment. */
 const value = block('a value', { max: 100_000 })
 
+const settings = { value: value.nullish(), secret: flag().nullish(), buildTime: flag().nullish() }
+
 export const variableForm = z
   .object({
     key: variableName.nullish(),
-    value: value.nullish(),
-    secret: flag().nullish(),
-    buildTime: flag().nullish(),
+    ...settings,
     dotenv: block('the text of a .env file', { max: 500_000 }).nullish(),
   })
   .superRefine(({ key, value, dotenv }, context) => {
@@ -70,11 +70,6 @@ export const variableForm = z
     if (value === undefined) complain('value', 'wants a value, which may be empty.')
   })
 
-export const variableUpdateForm = z.object({
-  key: variableName.optional(),
-  value: value.nullish(),
-  secret: flag().nullish(),
-  buildTime: flag().nullish(),
-})
+export const variableUpdateForm = z.object({ key: variableName.optional(), ...settings })
 
 export const dotenvPair = z.object({ key: variableName, value })

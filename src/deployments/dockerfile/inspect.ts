@@ -2,10 +2,9 @@ import { Failure } from '../../platform/errors.ts'
 import { imageUses } from './base-images.ts'
 import { syntaxesOf } from './directives.ts'
 import { readingsOf } from './instructions.ts'
-import { refuseOddCharacters } from './odd-characters.ts'
 import { rewrite } from './rewrite.ts'
 import type { Replacements } from './rewrite.ts'
-import { refuseSources, remoteFiles } from './sources.ts'
+import { refuseOddCharacters, refuseSources, remoteFiles } from './sources.ts'
 import type { RemoteFile } from './sources.ts'
 
 export type Reader = {

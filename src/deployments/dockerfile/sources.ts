@@ -3,7 +3,6 @@ import type { Escape } from './directives.ts'
 import { otherSources } from './base-images.ts'
 import { argumentsOf, flagValues, isJsonList, readingsOf } from './instructions.ts'
 import type { Instruction, Reading } from './instructions.ts'
-import { refuseOddCharacters, refuseOddFlags } from './odd-characters.ts'
 import { unquote } from './words.ts'
 
 /** An address that ADD names, for Davit to fetch: the engine would, from wherever it reaches. */
@@ -97,3 +96,29 @@ export function refuseSources(reading: Reading) {
         'Copy them in the Dockerfile that builds on it.',
       )
 }
+
+/**
+ * Throws for characters by which a line can end, or begin, for an engine where it does not for us: it
+ * reads bytes, and has blanks of its own. One instruction could hide in another behind them.
+ */
+export function refuseOddCharacters(text: string) {
+  const lines = text.replace(/^\uFEFF/, '').split('\n')
+  for (const [index, line] of lines.entries()) {
+    if (/[\u0085\uFEFF]|\r(?!$)/.test(line)) throw odd(index + 1, 'holds a blank that is not shown')
+    if (line.includes('\uFFFD') && !/^[ \t]*#/.test(line)) throw odd(index + 1, 'is not UTF-8')
+  }
+}
+
+/** Engines split flags at bytes, which may be the half of a character, and know ONBUİLD for ONBUILD. */
+function refuseOddFlags({ name, flags, line }: Instruction) {
+  if (/[^\x20-\x7e]/.test(name)) throw odd(line, 'begins with other letters than those of ASCII')
+  if (flags.some((flag) => /[^\x20-\x7e]/.test(flag)))
+    throw odd(line, 'has a flag with other characters than those of ASCII')
+}
+
+const odd = (line: number, why: string) =>
+  new Failure(
+    'dockerfile_invalid',
+    `Build failed: line ${line} of the Dockerfile ${why}.`,
+    'Type the line again in an editor that saves plain UTF-8.',
+  )
