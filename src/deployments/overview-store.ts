@@ -22,10 +22,7 @@ export function listOverview(db: Db, { ownerId, limit }: { ownerId: string; limi
   return shown.map((project) => ({ project, environments: byProject.get(project.id) ?? [] }))
 }
 
-/**
- * The environments of projects: `current` is what serves one, or did until it was stopped, and `latest`
- * the newest deployment in whatever state.
- */
+/** Environments of projects with what serves each, or did until it was stopped, and what came last. */
 export function listEnvironmentStates(db: Db, projectIds: string[]) {
   const found = listEnvironments(db, projectIds)
   const ids = found.flatMap(({ currentId, latestId }) => [currentId ?? [], latestId ?? []].flat())

@@ -6,15 +6,10 @@ import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
 import type { Project } from '../projects/store.ts'
-import type { Environment } from '../environments/store.ts'
+import type { listEnvironmentStates } from './overview-store.ts'
 import type { Deployment } from './store.ts'
 
-export type EnvironmentState = {
-  environment: Environment
-  /** What serves now. */
-  current: Deployment | null
-  /** What was tried last, running or not. */
-  latest: Deployment | null
+export type EnvironmentState = ReturnType<typeof listEnvironmentStates>[number] & {
   url: string | null
 }
 

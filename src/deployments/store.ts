@@ -62,10 +62,7 @@ export const getStatus = (db: Db, id: string): Status =>
 export const updateDeployment = (db: Db, id: string, changes: Changes) =>
   db.update(deployments).set(changes).where(eq(deployments.id, id)).run()
 
-/**
- * Compare and set: false when the deployment was not in one of those states any more. An end of the
- * deployment is that of its job.
- */
+/** Compare and set: false when it was in none of those states any more. Its end is that of its job. */
 export const moveDeployment = (
   db: Db,
   { id, from, ...changes }: { id: string; from: readonly Status[]; status: Status } & Changes,

@@ -9,10 +9,7 @@ type Explanation = {
   hint: string
 }
 
-/**
- * Turns what git said into a code, a sentence and a next step; `where` is host and path, and
- * `opened` what Davit had to show there.
- */
+/** What git said as a code, a sentence and a next step; `opened` is what Davit showed at `where`. */
 export function explainGit(
   error: GitError,
   { where, opened = null }: { where: string; opened?: 'token' | 'key' | null },

@@ -16,10 +16,7 @@ export const LookupPage = ({ title, children }: { title: string; children: Child
   </>
 )
 
-/**
- * Radio buttons named `repository`, for a form that has a `<select id="field-branch">`: choosing one
- * fills that with its branches.
- */
+/** Radio buttons `repository`: choosing one fills the `<select id="field-branch">` of the form. */
 export const RepositoryChoices = ({
   source,
   items,

@@ -2,7 +2,7 @@ import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
 import { SelectField, TextField } from '../web/fields-view.tsx'
 import type { Draft } from '../web/draft.ts'
 import type { TokenOwner } from './providers/provider.ts'
-import { providers } from './providers/registry.ts'
+import { providers, titles } from './providers/registry.ts'
 import type { Source } from './store.ts'
 
 export const NewSourceModal = ({ draft }: { draft: Draft }) => (
@@ -11,11 +11,7 @@ export const NewSourceModal = ({ draft }: { draft: Draft }) => (
       name="provider"
       label="Provider"
       value="github"
-      options={[
-        { value: 'github', label: 'GitHub' },
-        { value: 'gitlab', label: 'GitLab' },
-        { value: 'gitea', label: 'Gitea or Forgejo' },
-      ]}
+      options={Object.entries(titles).map(([value, label]) => ({ value, label }))}
     />
     <TextField
       name="name"

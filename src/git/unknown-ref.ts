@@ -23,10 +23,7 @@ export const tagWithoutCommit = ({ where, tag }: { where: string; tag: string })
     'Deploy a branch, or a tag that was set on a commit.',
   )
 
-/**
- * Names the branch or tag that was probably meant, of those that `git ls-remote` listed; branch null is
- * a HEAD that leads nowhere.
- */
+/** Names the branch or tag that was probably meant, of a listing; null is a HEAD that leads nowhere. */
 export async function unknownBranch({
   where,
   branch,

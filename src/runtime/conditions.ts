@@ -18,10 +18,7 @@ const width = 4
 const telling =
   /^(create|start|die|stop|oom|pause|unpause|restart|rename|update|destroy|health_status.*)$/
 
-/**
- * How every container fares, kept from what the engine tells, so that a page of many asks for none
- * of them by itself.
- */
+/** How each container fares, kept from what the engine reports: a page of many asks for none of them. */
 export class Conditions {
   readonly crashes = new CrashCount()
   readonly #known = new Map<string, Condition>()

@@ -18,10 +18,7 @@ type Wanted = {
 /** The engine lets two that come at once have one name, and then knows neither by it. */
 const locks = new KeyedLock()
 
-/**
- * The network of a project or a service, made when it is first wanted, on a subnet of its own.
- * Found again by the filter. Returns its name.
- */
+/** The network of the filter, made on a subnet of its own when it is first needed. Returns its name. */
 export const ensureNetwork = (deps: NetworkDeps, wanted: Wanted) =>
   locks.run(wanted.name, wanted.signal, async () => {
     if (!(await findOne(deps, wanted))) await makeNetwork(deps, wanted)

@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { deployPush } from './deploy-push.ts'
 import type { Deployed } from './deploy-push.ts'
-import type { ProviderName } from './provider.ts'
+import type { ProviderName } from '../git/providers/registry.ts'
 import type { Push } from './push.ts'
 import { forgetOldDeliveries, insertDelivery, updateDelivery } from './store.ts'
 import type { Receiver } from './store.ts'

@@ -15,7 +15,8 @@ import type { Page } from '../web/paging.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { DeliveriesPage } from './deliveries-page.tsx'
-import type { ProviderName } from './provider.ts'
+import { providers } from '../git/providers/registry.ts'
+import type { ProviderName } from '../git/providers/registry.ts'
 import { branchOf } from './push.ts'
 import { canReplay, replay } from './replay.ts'
 import { placeOf } from './repository-names.ts'
@@ -99,9 +100,10 @@ export const inboxRoutes = (deps: TriggerDeps & WebhookDeps) => {
     const origin = (config.url ?? new URL(c.req.url)).origin
     const host = placeOf(project.repositoryUrl)?.host ?? ''
     const known = getSourceProvider(db, project) ?? providerOf.get(host)
-    return [known ?? (['github', 'gitlab', 'gitea'] as const)]
-      .flat()
-      .map((provider) => ({ provider, url: `${origin}/webhooks/${provider}` }))
+    return (known ? [known] : (Object.keys(providers) as ProviderName[])).map((provider) => ({
+      provider,
+      url: `${origin}/webhooks/${provider}`,
+    }))
   }
 }
 

@@ -1,7 +1,5 @@
-import type { gitProviders } from '../db/schema.ts'
+import type { ProviderName } from '../git/providers/registry.ts'
 import type { Push } from './push.ts'
-
-export type ProviderName = (typeof gitProviders)[number]
 
 /** What was sent, before anything in it is believed. */
 export type Received = {

@@ -2,7 +2,8 @@ import type { Child } from 'hono/jsx'
 import { TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import type { Question } from '../web/form.tsx'
-import type { ProviderName } from './provider.ts'
+import { titles } from '../git/providers/registry.ts'
+import type { ProviderName } from '../git/providers/registry.ts'
 import type { Project } from '../projects/store.ts'
 
 export type Receiver = { provider: ProviderName; url: string }
@@ -88,9 +89,3 @@ const SecretForm = ({ path, question, children }: SecretFormProps) => (
     {children}
   </PostForm>
 )
-
-export const titles: Record<ProviderName, string> = {
-  github: 'GitHub',
-  gitlab: 'GitLab',
-  gitea: 'Gitea or Forgejo',
-}

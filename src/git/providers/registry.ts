@@ -6,3 +6,10 @@ import type { Provider } from './provider.ts'
 export type ProviderName = 'github' | 'gitlab' | 'gitea'
 
 export const providers: Record<ProviderName, Provider> = { github, gitlab, gitea }
+
+/** What people choose from. */
+export const titles: Record<ProviderName, string> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  gitea: 'Gitea or Forgejo',
+}

@@ -13,10 +13,7 @@ export type Output = {
   tellLast: () => Promise<void>
 }
 
-/**
- * Copies what a starting container writes to the log, until the run's signal; a talkative one is cut
- * after a while.
- */
+/** Logs what a starting container writes until the run's signal; a talkative one is cut. */
 export function followOutput(
   { docker, hooks, signal }: GateRun,
   id: string,
