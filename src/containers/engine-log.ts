@@ -8,8 +8,7 @@ import { noContainer } from './find.ts'
 import { itemOf, Numbering, timestampOf } from './log-line.ts'
 import type { Line } from './log-line.ts'
 import { awayNote, changeNote, endNote, gapNote } from './log-note.ts'
-import { LogOrder } from './log-order.ts'
-import { LogPlace } from './log-place.ts'
+import { LogOrder, LogPlace } from './log-place.ts'
 import type { LogItem, LogSource, LogWanted } from './log-source.ts'
 
 /** Characters of lines that are answered at once. */

@@ -8,7 +8,7 @@ import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
 import { restart, stop } from './act.ts'
-import { ContainerPage } from './container-page.tsx'
+import { ContainerDetails } from './container-details.tsx'
 import { ContainerRow, rowId } from './container-row.tsx'
 import { ContainerStatus, GoneStatus } from './container-status.tsx'
 import { containerView } from './container-view.ts'
@@ -18,10 +18,10 @@ import type { Found } from './find.ts'
 import { containerDetailsJson } from './json.ts'
 import { containerListRoutes } from './list-routes.tsx'
 import type { ListDeps } from './list-routes.tsx'
-import { logOf } from './log-panel.tsx'
+import { ContainerLogPanel, logOf } from './log-panel.tsx'
 import type { LogDeps } from './log-source.ts'
 import { containerPath } from './row.ts'
-import { statsOf } from './usage/panel.tsx'
+import { statsOf, StatsPanel } from './usage/panel.tsx'
 
 type RouteDeps = ListDeps & ViewDeps & LogDeps & { config: Config }
 
@@ -42,7 +42,14 @@ export const containerRoutes = (deps: RouteDeps) => {
       const log = clientOf(c) === 'browser' ? await logOf(deps, found, c.req.raw.signal) : null
       return show(c, {
         title: view.container.name,
-        page: () => <ContainerPage view={view} stats={statsOf(deps, found.container)} log={log!} />,
+        page: () => (
+          <>
+            <ContainerStatus view={view} />
+            <StatsPanel stats={statsOf(deps, found.container)} />
+            <ContainerLogPanel log={log!} />
+            <ContainerDetails view={view} />
+          </>
+        ),
         partial: () => <ContainerStatus view={view} />,
         json: () => containerDetailsJson(view),
       })

@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Line } from '../../src/containers/log-line.ts'
 import { noMask } from '../../src/logs/mask.ts'
 import { Numbering } from '../../src/containers/log-line.ts'
-import { LogOrder } from '../../src/containers/log-order.ts'
-import { LogPlace } from '../../src/containers/log-place.ts'
+import { LogOrder, LogPlace } from '../../src/containers/log-place.ts'
 
 const second = '2026-11-20T03:00:00'
 

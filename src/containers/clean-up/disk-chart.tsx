@@ -1,6 +1,6 @@
 import { ErrorAlert } from '../../web/failures.tsx'
 import { bytes } from '../../web/units.ts'
-import type { DiskShares } from './disk-shares.ts'
+import type { DiskShares } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 
 type Disk = {

@@ -1,5 +1,5 @@
 import type { CleanUp } from './clean-ups.ts'
-import type { DiskShares } from './disk-shares.ts'
+import type { DiskShares } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 import { itemOf, thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'

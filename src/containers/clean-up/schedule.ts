@@ -5,7 +5,7 @@ import type { Jobs } from '../../jobs/jobs.ts'
 import { Failure } from '../../platform/errors.ts'
 import { repeat } from '../../platform/repeat.ts'
 import type { CleanUps } from './clean-ups.ts'
-import { diskSpace } from './disk-shares.ts'
+import { diskSpace } from './disk.ts'
 import { getSchedule, saveSchedule, scheduleSetAt } from './schedule-store.ts'
 import type { Schedule } from './schedule-store.ts'
 

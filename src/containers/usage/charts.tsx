@@ -1,8 +1,8 @@
 import { bytes, percent, rate } from '../../web/units.ts'
-import { StatsChart } from './chart.tsx'
+import { ranges } from './sample-history.ts'
 import type { History, Range } from './sample-history.ts'
 import type { Sample } from './sample-store.ts'
-import { decimalTop, memoryTop } from './plot.ts'
+import { decimalTop, height, memoryTop, plot } from './plot.ts'
 
 /** Where the charts of a range stand on a page. */
 export const chartsId = (range: Range) => `usage-charts-${range}`
@@ -18,46 +18,35 @@ export const StatsCharts = ({
 }) => {
   const { samples } = history
   if (samples.length === 0) return <p class="stats-note">{nothing[history.range]}</p>
-  const least = { cpu: 1, rate: 1000 }
-  const peak = (valueOf: (sample: Sample) => number) => Math.max(...samples.map(valueOf))
-  const network = Math.max(peak(received), peak(sent))
-  const disk = Math.max(peak(read), peak(written))
+  const charts = [
+    { name: 'CPU', text: percent, least: 1, lines: [{ of: 'cpu' }] },
+    { name: 'Memory', text: bytes, least: null, lines: [{ of: 'memory' }] },
+    {
+      name: 'Network',
+      text: rate,
+      least: 1000,
+      lines: [
+        { name: 'in', of: 'received' },
+        { name: 'out', of: 'sent' },
+      ],
+    },
+    {
+      name: 'Disk',
+      text: rate,
+      least: 1000,
+      lines: [
+        { name: 'read', of: 'read' },
+        { name: 'write', of: 'written' },
+      ],
+    },
+  ] satisfies (Pick<Props, 'name' | 'text' | 'lines'> & { least: number | null })[]
   return (
     <>
-      <StatsChart
-        name="CPU"
-        history={history}
-        top={decimalTop(peak(cpu), least.cpu)}
-        text={percent}
-        lines={[{ valueOf: cpu }]}
-      />
-      <StatsChart
-        name="Memory"
-        history={history}
-        top={memoryTop(peak(memory), memoryLimit)}
-        text={bytes}
-        lines={[{ valueOf: memory }]}
-      />
-      <StatsChart
-        name="Network"
-        history={history}
-        top={decimalTop(network, least.rate)}
-        text={rate}
-        lines={[
-          { name: 'in', valueOf: received },
-          { name: 'out', valueOf: sent },
-        ]}
-      />
-      <StatsChart
-        name="Disk"
-        history={history}
-        top={decimalTop(disk, least.rate)}
-        text={rate}
-        lines={[
-          { name: 'read', valueOf: read },
-          { name: 'write', valueOf: written },
-        ]}
-      />
+      {charts.map(({ least, ...chart }) => {
+        const peak = Math.max(...chart.lines.flatMap(({ of }) => values(history, of)))
+        const top = least === null ? memoryTop(peak, memoryLimit) : decimalTop(peak, least)
+        return <StatsChart {...{ ...chart, history, top }} />
+      })}
     </>
   )
 }
@@ -68,9 +57,89 @@ const nothing: Record<Range, string> = {
   week: 'Nothing was measured in the last week. Its first ten minutes are drawn when they have passed.',
 }
 
-const cpu = (sample: Sample) => sample.cpu
-const memory = (sample: Sample) => sample.memory
-const received = (sample: Sample) => sample.received
-const sent = (sample: Sample) => sample.sent
-const read = (sample: Sample) => sample.read
-const written = (sample: Sample) => sample.written
+/** What is measured, and the name of its line where a chart has two. */
+type Line = { name?: string; of: Figure }
+type Figure = Exclude<keyof Sample, 'time'>
+
+type Props = {
+  name: string
+  history: History
+  /** The value at the upper edge. */
+  top: number
+  text: (value: number) => string
+  lines: Line[]
+}
+
+/** One chart with its scales; said in words to those who do not see it. */
+const StatsChart = ({ name, history, top, text, lines }: Props) => {
+  const { seconds, span } = ranges[history.range]
+  const width = seconds / span
+  return (
+    <figure class="stats-chart">
+      <figcaption>
+        <strong>{name}</strong>
+        {lines.map(({ name, of }, index) => (
+          <span class="chart-key" data-line={name && index}>
+            {name && `${name}: `}
+            {summary(values(history, of), text)}
+          </span>
+        ))}
+      </figcaption>
+      <div class="chart-scale" aria-hidden="true">
+        <span>{text(top)}</span>
+        <span>{text(top / 2)}</span>
+        <span>0</span>
+      </div>
+      <svg viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" role="img">
+        {/* Without ids: htmx makes an HTML element of what has one where it morphs something else. */}
+        <title>{`${name}, ${inWords[history.range]}`}</title>
+        <desc>
+          {lines
+            .map(({ name = '', of }) => `${name} ${words(values(history, of), text)}`.trim())
+            .join('; ')}
+        </desc>
+        <path
+          class="chart-grid"
+          d={`M0 0H${width}M0 ${height / 2}H${width}M0 ${height}H${width}`}
+        />
+        {lines.map(({ of }, index) => {
+          const { line, area } = plot(history, { of, top })
+          return (
+            <>
+              {lines.length === 1 && <path class="chart-area" d={area} />}
+              <path class="chart-line" data-line={index} d={line} />
+            </>
+          )
+        })}
+      </svg>
+      <div class="chart-times" aria-hidden="true">
+        {times[history.range].map((time) => (
+          <span>{time}</span>
+        ))}
+      </div>
+    </figure>
+  )
+}
+
+const values = ({ samples }: Pick<History, 'samples'>, of: Figure) =>
+  samples.map((sample) => sample[of])
+
+const inWords: Record<Range, string> = {
+  hour: 'the last hour',
+  day: 'the last 24 hours',
+  week: 'the last 7 days',
+}
+
+const times: Record<Range, string[]> = {
+  hour: ['60 min', '45', '30', '15', 'now'],
+  day: ['24 h', '18', '12', '6', 'now'],
+  week: ['7 d', '6', '5', '4', '3', '2', '1', 'now'],
+}
+
+const summary = (values: number[], text: (value: number) => string) =>
+  `average ${text(average(values))}, peak ${text(Math.max(...values))}`
+
+const words = (values: number[], text: (value: number) => string) =>
+  `${text(average(values))} on average, ${text(Math.max(...values))} at most`
+
+const average = (values: number[]) => values.reduce((sum, value) => sum + value, 0) / values.length

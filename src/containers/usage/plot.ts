@@ -14,11 +14,11 @@ type Plot = { line: string; area: string }
 /** Draws one value of a history, as the data of SVG paths; nothing where nothing was measured. */
 export function plot(
   { from, span, samples }: History,
-  { valueOf, top }: { valueOf: (sample: Sample) => number; top: number },
+  { of, top }: { of: keyof Sample; top: number },
 ): Plot {
   const points = samples.map((sample) => ({
     x: Math.round((sample.time - from) / span),
-    y: height - Math.round((Math.min(valueOf(sample), top) / top) * height),
+    y: height - Math.round((Math.min(sample[of], top) / top) * height),
   }))
   const runs = unbroken(points)
   return { line: runs.map(drawLine).join(''), area: runs.map(drawArea).join('') }

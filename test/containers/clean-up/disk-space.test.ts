@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { diskSpace } from '../../../src/containers/clean-up/disk-shares.ts'
+import { diskSpace } from '../../../src/containers/clean-up/disk.ts'
 import { spaceOf } from '../../../src/platform/disk-space.ts'
 import { testApp } from '../../support/app.ts'
 

@@ -23,8 +23,7 @@ function historyOf(values: (number | null)[]): History {
   return { range: 'hour', span: 10, from: 0, until: 3600, samples }
 }
 
-const drawn = (values: (number | null)[], top = 100) =>
-  plot(historyOf(values), { valueOf: ({ cpu }) => cpu, top })
+const drawn = (values: (number | null)[], top = 100) => plot(historyOf(values), { of: 'cpu', top })
 
 test('a line goes from sample to sample, and its area to the ground', () => {
   expect(drawn([0, 40, 40, 40, 30])).toEqual({
