@@ -39,7 +39,8 @@ export function engineLog(
     follow?: boolean
   }): AsyncGenerator<Line[]> {
     const numbering = new Numbering()
-    const options = given({ ...wanted, ...(place && { since: place.since }) })
+    const since = place?.since ?? dateOf(wanted.since)
+    const options = given({ ...wanted, since, until: dateOf(wanted.until) })
     for await (const batch of docker.containerLogs(id, options)) {
       const dated = batch.filter(({ timestamp }) => timestamp !== '')
       const hidden = await mask()
@@ -250,7 +251,7 @@ const isOver = ({ state }: Container) =>
  * it dates them later than the end. What comes later still is of its next start.
  */
 const endOf = ({ finishedAt }: Container, seenAt: number) =>
-  finishedAt === null ? undefined : new Date(Math.max(finishedAt.getTime(), seenAt) + 1)
+  finishedAt === null ? undefined : Math.max(finishedAt.getTime(), seenAt) + 1
 
 /** The container's log driver does not support reading. */
 export const isUnreadable = (error: unknown) =>
@@ -259,6 +260,8 @@ export const isUnreadable = (error: unknown) =>
 /** The container is gone, or going at this moment. */
 const isGone = (error: unknown) =>
   error instanceof EngineError && (error.status === 404 || error.status === 409)
+
+const dateOf = (time: number | undefined) => (time === undefined ? undefined : new Date(time))
 
 const given = (options: Record<string, unknown>): ContainerLogsOptions =>
   Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))

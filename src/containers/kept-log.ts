@@ -28,8 +28,8 @@ export function keptLog(
 
   /** Another container had the name before. */
   const filterOf = ({ since, until, stream, search }: Partial<LogWanted>) => ({
-    since: Math.max(created, since?.getTime() ?? 0),
-    until: until?.getTime(),
+    since: Math.max(created, since ?? 0),
+    until,
     stream,
     search,
     container: name,

@@ -1,22 +1,8 @@
 import { z } from 'zod'
 import { block, flag, whole } from '../web/fields.ts'
 import { streamFormat } from '../web/query.ts'
+import { moment } from '../logs/forms.ts'
 import { lineId } from './log-line.ts'
-
-const wantsMoment = 'wants a time such as 2026-11-20T03:00:00Z, or how long ago: 30s, 10m, 2h, 1d.'
-
-const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-
-const moment = z
-  .string(wantsMoment)
-  .max(40, wantsMoment)
-  .transform((text, context) => {
-    const ago = /^(\d{1,5})([smhd])$/.exec(text)
-    if (ago) return new Date(Date.now() - Number(ago[1]) * units[ago[2] as keyof typeof units])
-    if (z.iso.datetime({ offset: true }).safeParse(text).success) return new Date(text)
-    context.addIssue({ code: 'custom', message: wantsMoment })
-    return z.NEVER
-  })
 
 const maxTail = 10_000
 

@@ -4,6 +4,7 @@ import { outputOf } from '../logs/answer-log.tsx'
 import type { Logs } from '../logs/logs.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
+import type { LogFilter } from '../logs/read-log.ts'
 import type { ContainerStates } from './container-states.ts'
 import { engineLog } from './engine-log.ts'
 import type { Found } from './find.ts'
@@ -20,14 +21,9 @@ export type LogDeps = {
 }
 
 /** Which lines are asked for; what is left out doesn't matter. */
-export type LogWanted = {
+export type LogWanted = Omit<LogFilter, 'container'> & {
   /** The last ones to begin with. */
   tail?: number | undefined
-  since?: Date | undefined
-  until?: Date | undefined
-  stream?: 'stdout' | 'stderr' | undefined
-  /** A text, whatever the case of its letters. */
-  search?: string | undefined
   signal: AbortSignal
 }
 

@@ -4,13 +4,22 @@ import { streamFormat } from '../web/query.ts'
 
 const sequence = whole('the sequence of a line', { min: 0, max: Number.MAX_SAFE_INTEGER })
 
-const wantsMoment = 'wants a time such as 2026-11-20T03:00:00Z.'
+const units = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-const moment = z
+const wantsMoment =
+  'must be a time such as 2026-11-20T03:00:00Z, or how long ago: 30s, 10m, 2h, 1d.'
+
+/** A time, or how long ago, in milliseconds since 1970. */
+export const moment = z
   .string(wantsMoment)
   .max(40, wantsMoment)
-  .pipe(z.iso.datetime({ offset: true, error: wantsMoment }))
-  .transform((text) => Date.parse(text))
+  .transform((text, context) => {
+    const ago = /^(\d{1,5})([smhd])$/.exec(text)
+    if (ago) return Date.now() - Number(ago[1]) * units[ago[2] as keyof typeof units]
+    if (z.iso.datetime({ offset: true }).safeParse(text).success) return Date.parse(text)
+    context.addIssue({ code: 'custom', message: wantsMoment })
+    return z.NEVER
+  })
 
 /** Which lines of a log are asked for. */
 export const logQuery = z.object({
