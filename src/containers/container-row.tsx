@@ -13,7 +13,11 @@ export const ContainerRow = ({ row }: { row: Row }) => {
   const { container, place, condition } = row
   return (
     <li class="row container-row" id={rowId(container)}>
-      <Badge row={row} />
+      <ContainerBadge
+        {...container}
+        oomKilled={condition?.oomKilled ?? false}
+        looping={row.looping}
+      />
       <div class="row-main">
         <a class="row-link" href={containerPath(container)}>
           <bdi>{container.name}</bdi>
@@ -47,16 +51,6 @@ export const ContainerRow = ({ row }: { row: Row }) => {
     </li>
   )
 }
-
-const Badge = ({ row: { container, condition, looping } }: { row: Row }) => (
-  <ContainerBadge
-    state={container.state}
-    health={container.health}
-    exitCode={container.exitCode}
-    oomKilled={condition?.oomKilled ?? false}
-    looping={looping}
-  />
-)
 
 /** In the engine's words until it was looked at. */
 const Since = ({ row: { container, condition } }: { row: Row }) => {

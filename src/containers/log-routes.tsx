@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { Env } from '../web/factory.ts'
+import { asksForStream } from '../logs/answer-log.tsx'
 import { linesAsHtml, linesAsJson } from '../logs/lines-answer.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -35,19 +36,13 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     const source = sourceOf(deps, await findContainer(deps, { id, user: userOf(c), look }))
     const wanted = c.req.valid('query')
     if (wanted.download !== undefined) return download(c, { source, wanted })
-    if (wantsStream(c, wanted)) return stream(c, deps, { source, wanted })
+    if (asksForStream(c, wanted)) return stream(c, deps, { source, wanted })
     const tail = wanted.tail ?? (wanted.since ? maxTail : defaultTail)
     const lines = await source.last({ ...wanted, tail, signal })
     c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
     if (clientOf(c) === 'program') return linesAsJson(c, { lines, json: lineJson })
     return linesAsHtml(c, { lines, html: (line) => lineHtml(line, wanted) })
   })
-
-/** Lines are asked for as JSON or as a fragment; everything else follows the log. */
-function wantsStream(c: Context, { format }: ContainerLogQuery) {
-  if (format !== undefined || c.req.header('Accept')?.includes('text/event-stream')) return true
-  return clientOf(c) === 'browser'
-}
 
 /** All there is as plain text with times. */
 async function download(c: Context, { source, wanted }: Asked) {

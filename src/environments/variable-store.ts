@@ -10,8 +10,7 @@ import { refuseMore } from '../platform/limits.ts'
 import { steeringRefusal, steersBuilder } from '../projects/forms.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Page } from '../web/paging.ts'
-import { sealedVariable } from '../logs/mask-store.ts'
-import { rememberSecrets } from '../logs/past-secret-store.ts'
+import { rememberSecrets, sealedVariable } from '../logs/secret-store.ts'
 
 type Row = typeof variables.$inferSelect
 

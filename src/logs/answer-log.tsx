@@ -77,12 +77,17 @@ export function answerJobLog<Status extends string>(
 ) {
   const { search, download } = asked
   const isPage = search !== undefined || download !== undefined
-  const accepts = c.req.header('Accept')?.includes('text/event-stream')
-  if (!isPage && (format !== undefined || accepts || clientOf(c) === 'browser'))
+  if (!isPage && asksForStream(c, { format }))
     return streamLog(c, deps, { log, asked: { after: asked.after, format }, statuses })
   const more = async () => (search ? { found: await countLines(deps, log, search) } : {})
   return answerLog(c, deps, { log, name, asked, more })
 }
+
+/** Lines are asked for as JSON or as a fragment; everything else follows the log. */
+export const asksForStream = (c: Context, { format }: { format?: string | undefined }) =>
+  format !== undefined ||
+  c.req.header('Accept')?.includes('text/event-stream') === true ||
+  clientOf(c) === 'browser'
 
 /** The lines after the one that is asked for, those that are stored from now on, and the statuses between. */
 export function streamLog<Status extends string = never>(

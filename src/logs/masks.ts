@@ -1,14 +1,15 @@
 import { ownChangesOf } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import type { Container } from '../docker/index.ts'
-import { listPastSecrets, openPastSecret } from './past-secret-store.ts'
-import { readLabels } from '../docker/labels.ts'
 import {
+  listPastSecrets,
   listSecretVariables,
+  openPastSecret,
   openSecretVariable,
   openServiceSecrets,
   secretsState,
-} from './mask-store.ts'
+} from './secret-store.ts'
+import { readLabels } from '../docker/labels.ts'
 import { noMask, SecretSet } from './mask.ts'
 import type { Mask } from './mask.ts'
 import { secretsInEnv } from './secret-names.ts'

@@ -1,5 +1,5 @@
 import type { Db } from '../db/index.ts'
-import { sealServiceSecrets } from '../logs/mask-store.ts'
+import { sealServiceSecrets } from '../logs/secret-store.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import type { Secrets } from '../platform/secrets.ts'

@@ -6,8 +6,6 @@ import type { Thing } from './kinds.ts'
 import { isTickedByDefault } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
 import { bytesOf } from './prune.ts'
-import type { Skipped } from './prune.ts'
-import type { Schedule } from './schedule-store.ts'
 
 const thingJson = ({ kind, id, name, bytes }: Thing) => ({ kind: thingKind(kind), id, name, bytes })
 
@@ -17,8 +15,6 @@ const judgedJson = (thing: Judged) => ({
   owner: thing.owner,
   reason: thing.reason,
 })
-
-const skippedJson = (thing: Skipped) => ({ ...thingJson(thing), reason: thing.reason })
 
 /** A dry run: `removed` is what would go by default, `candidates` what can be asked for. */
 export function previewJson({ candidates, kept }: Plan) {
@@ -39,21 +35,12 @@ export function previewJson({ candidates, kept }: Plan) {
 export const runJson = ({ by, startedAt, finishedAt, outcome, error }: CleanUp) => ({
   dryRun: false,
   removed: outcome.removed.map(thingJson),
-  skipped: outcome.skipped.map(skippedJson),
+  skipped: outcome.skipped.map((thing) => ({ ...thingJson(thing), reason: thing.reason })),
   bytes: bytesOf(outcome.removed),
   by,
   startedAt,
   finishedAt,
   complete: finishedAt !== null && error === null,
-})
-
-export const scheduleJson = ({ enabled, what, hour, threshold, ...last }: Schedule) => ({
-  enabled,
-  what,
-  hour,
-  threshold,
-  lastRunAt: last.lastRunAt,
-  lastOutcome: last.lastOutcome,
 })
 
 export const diskJson = ({ shares, space }: { shares: DiskShares; space: DiskSpace | null }) => ({

@@ -47,23 +47,12 @@ export function parseItem(item: string): Pick<Thing, 'kind' | 'id'> | null {
 export function countByKind(things: Pick<Thing, 'kind'>[]) {
   const counts = pruneKinds.flatMap((kind) => {
     const count = things.filter((thing) => thing.kind === kind).length
-    return count > 0 ? [`${count} ${count === 1 ? one[kind] : many[kind]}`] : []
+    return count > 0 ? [`${count} ${count === 1 ? one(kind) : many(kind)}`] : []
   })
   return counts.join(', ') || 'nothing'
 }
 
-const many = {
-  containers: 'containers',
-  images: 'images',
-  networks: 'networks',
-  volumes: 'volumes',
-  build_cache: 'entries of the build cache',
-}
+const many = (kind: PruneKind) => (kind === 'build_cache' ? 'entries of the build cache' : kind)
 
-const one: typeof many = {
-  containers: 'container',
-  images: 'image',
-  networks: 'network',
-  volumes: 'volume',
-  build_cache: 'entry of the build cache',
-}
+const one = (kind: PruneKind) =>
+  kind === 'build_cache' ? 'entry of the build cache' : singular[kind]

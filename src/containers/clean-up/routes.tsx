@@ -17,7 +17,7 @@ import { buildLimits, diskShares, diskSpace } from './disk.ts'
 import type { CleanUps } from './clean-ups.ts'
 import type { PruneDeps } from './facts.ts'
 import { pruneForm, scheduleForm } from './forms.ts'
-import { diskJson, previewJson, runJson, scheduleJson } from './json.ts'
+import { diskJson, previewJson, runJson } from './json.ts'
 import type { PruneKind } from './kinds.ts'
 import { PruneFrame, PruneOverviewSections, prunePath } from './page.tsx'
 import { PrunePreview } from './preview.tsx'
@@ -67,7 +67,7 @@ export const pruneRoutes = (deps: RouteDeps) => {
         title: 'Clean-up',
         to: prunePath,
         page: () => <CleanUpForm schedule={schedule} saved />,
-        json: () => scheduleJson(schedule),
+        json: () => schedule,
       })
     })
 
@@ -89,7 +89,7 @@ export const pruneRoutes = (deps: RouteDeps) => {
       json: () => ({
         ...diskJson(disk),
         builds,
-        schedule: scheduleJson(schedule),
+        schedule,
         latest: cleanUps.latest && runJson(cleanUps.latest),
       }),
     })

@@ -3,16 +3,8 @@ import type { Db } from '../../db/index.ts'
 import { auditEvents, cleanUpSchedule } from '../../db/schema.ts'
 import type { PruneKind } from './kinds.ts'
 
-export type Schedule = {
-  enabled: boolean
+export type Schedule = Omit<typeof cleanUpSchedule.$inferSelect, 'id' | 'what'> & {
   what: Exclude<PruneKind, 'volumes'>[]
-  /** Of the day, in the server's time. */
-  hour: number
-  /** Per cent of the disk in use from which on it runs; 0: always. */
-  threshold: number
-  lastRunAt: Date | null
-  /** What the last run, or the last attempt at one, came to. */
-  lastOutcome: string | null
 }
 
 const only = 1

@@ -1,0 +1,121 @@
+import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { newId } from '../db/new-id.ts'
+import { pastSecrets, services, variables } from '../db/schema.ts'
+import type { Secrets } from '../platform/secrets.ts'
+
+/** Beginning of a sealed value: the nonce that it is sealed with, another one after every change. */
+const versionLength = 16
+
+/** The secret variables of an environment; `version` is another one after every change of the value. */
+export const listSecretVariables = (db: Db, environmentId: string) =>
+  db
+    .select({
+      id: variables.id,
+      key: variables.key,
+      version: sql<string>`substr(${variables.value}, 1, ${versionLength})`,
+    })
+    .from(variables)
+    .where(and(eq(variables.environmentId, environmentId), variables.secret))
+    .orderBy(asc(variables.id))
+    .all()
+
+/** What the value of a secret variable is sealed as. */
+export const sealedVariable = (id: string) => `variable ${id}`
+
+/** The value of a secret variable; empty when it was deleted. */
+export function openSecretVariable({ db, secrets }: { db: Db; secrets: Secrets }, id: string) {
+  const where = and(eq(variables.id, id), variables.secret)
+  const row = db.select({ value: variables.value }).from(variables).where(where).get()
+  return row ? secrets.open(row.value, sealedVariable(id)) : ''
+}
+
+/** Those of the values of a service that no log may show, for its row. */
+export const sealServiceSecrets = (secrets: Secrets, serviceId: string, values: string[]) =>
+  secrets.seal(JSON.stringify(values), sealedSecrets(serviceId))
+
+/** What was sealed last; none when there is no such service. Throws when it can't be told. */
+export function openServiceSecrets(
+  { db, secrets }: { db: Db; secrets: Secrets },
+  serviceId: string,
+): string[] {
+  const row = sealedOf(db, serviceId)
+  return row ? JSON.parse(secrets.open(row.sealed ?? '', sealedSecrets(serviceId))) : []
+}
+
+/** Another text whenever the secrets of an environment or service, present or past, are others. */
+export const secretsState = (db: Db, sourceId: string) =>
+  [
+    ...listSecretVariables(db, sourceId).map(({ id, key, version }) => `${id} ${key} ${version}`),
+    sealedOf(db, sourceId)?.sealed?.slice(0, versionLength) ?? '',
+    ...listPastSecrets(db, sourceId).map(({ id }) => id),
+  ].join('\n')
+
+const sealedSecrets = (serviceId: string) => `service secrets ${serviceId}`
+
+const sealedOf = (db: Db, serviceId: string) =>
+  db
+    .select({ sealed: services.secretValues })
+    .from(services)
+    .where(eq(services.id, serviceId))
+    .get()
+
+/** Whose they were. */
+type Owner = { environmentId: string } | { serviceId: string }
+
+/** Of one environment or service; what ended longest ago is forgotten first. */
+const most = { values: 500, characters: 250_000 }
+
+/** Remembers values that cease to be secret, sealed, so that what was written while they were stays masked. */
+export const rememberSecrets = (
+  { db, secrets }: { db: Db; secrets: Secrets },
+  source: Owner,
+  values: string[],
+) =>
+  db.transaction(() => {
+    const [sourceId] = Object.values(source) as [string]
+    const known = new Map(
+      db
+        .select({ id: pastSecrets.id, value: pastSecrets.value })
+        .from(pastSecrets)
+        .where(ofSource(sourceId))
+        .orderBy(asc(pastSecrets.id))
+        .all()
+        .map(({ id, value }) => [secrets.open(value, contextOf(id)), id]),
+    )
+    const gone: string[] = []
+    const rows = [...new Set(values)].map((value) => {
+      const old = known.get(value)
+      if (old) gone.push(old)
+      const id = newId() // tells when it ended, too: it stands after those of all deployments until now
+      known.delete(value)
+      known.set(value, id) // the newest is the last
+      return { ...source, id, value: secrets.seal(value, contextOf(id)), endedAt: new Date() }
+    })
+    let room = most.characters
+    let count = 0
+    for (const [value, id] of [...known].reverse())
+      if ((room -= value.length) < 0 || ++count > most.values) gone.push(id)
+    db.insert(pastSecrets).values(rows).run()
+    db.delete(pastSecrets).where(inArray(pastSecrets.id, gone)).run()
+  })
+
+const ofSource = (sourceId: string) =>
+  or(eq(pastSecrets.environmentId, sourceId), eq(pastSecrets.serviceId, sourceId))
+
+/** Of an environment or service, in the order in which they ended. */
+export const listPastSecrets = (db: Db, sourceId: string) =>
+  db
+    .select({ id: pastSecrets.id, endedAt: pastSecrets.endedAt })
+    .from(pastSecrets)
+    .where(ofSource(sourceId))
+    .orderBy(asc(pastSecrets.id))
+    .all()
+
+export function openPastSecret({ db, secrets }: { db: Db; secrets: Secrets }, id: string) {
+  const where = eq(pastSecrets.id, id)
+  const row = db.select({ value: pastSecrets.value }).from(pastSecrets).where(where).get()
+  return row ? secrets.open(row.value, contextOf(id)) : ''
+}
+
+const contextOf = (id: string) => `past secret ${id}`
