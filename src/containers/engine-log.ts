@@ -54,26 +54,19 @@ export function engineLog(
 
   async function last({
     maxLength = usualLength,
-    stream,
-    search,
     ...wanted
   }: LogWanted & { tail: number; maxLength?: number }): Promise<Line[]> {
-    const passes = filterOf({ stream, search })
     const kept: Line[] = []
     let length = 0
     let from = 0
-    try {
-      for await (const lines of read(wanted))
-        for (const line of lines.filter(passes)) {
-          kept.push(line)
-          length += line.text.length
-          while (kept.length - from > wanted.tail || length > maxLength)
-            length -= kept[from++]!.text.length
-          if (from > 1000) from -= kept.splice(0, from).length
-        }
-    } catch (error) {
-      throw isGone(error) ? noContainer() : error
-    }
+    for await (const lines of each({ ...wanted, after: undefined }))
+      for (const line of lines) {
+        kept.push(line)
+        length += line.text.length
+        while (kept.length - from > wanted.tail || length > maxLength)
+          length -= kept[from++]!.text.length
+        if (from > 1000) from -= kept.splice(0, from).length
+      }
     return kept.slice(from)
   }
 
