@@ -1,9 +1,7 @@
-import type { Child } from 'hono/jsx'
-import type { User } from '../../web/factory.ts'
 import { FormError } from '../../web/fields-view.tsx'
 import { Button, PostForm } from '../../web/form.tsx'
 import type { Draft } from '../../web/draft.ts'
-import { SettingsFrame, SettingsSection } from '../../web/settings-frame.tsx'
+import { SettingsSection } from '../../web/settings-frame.tsx'
 import { Ago } from '../../web/times.tsx'
 import type { CleanUp } from './clean-ups.ts'
 import type { BuildLimits, DiskShares } from './disk.ts'
@@ -27,12 +25,6 @@ type PruneOverview = {
   latest: CleanUp | null
   draft: Draft
 }
-
-export const PruneFrame = ({ user, children }: { user: User; children: Child }) => (
-  <SettingsFrame user={user} path={prunePath}>
-    {children}
-  </SettingsFrame>
-)
 
 /** What takes the disk, what can be done about it now, and every day. */
 export const PruneOverviewSections = (overview: PruneOverview) => (
@@ -93,7 +85,7 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
 )
 
 /** What a build may use, and whether the engine sees to it. */
-export const BuildLimitsView = ({ memory, cpus, free, uncapped }: BuildLimits) => (
+const BuildLimitsView = ({ memory, cpus, free, uncapped }: BuildLimits) => (
   <div>
     <p class="muted">
       One build may use {bytes(memory)} of memory and {cpus}{' '}

@@ -12,6 +12,7 @@ import type { Draft } from '../../web/draft.ts'
 import { requireAdmin, userOf } from '../../web/user-of.ts'
 import { show, showSaved } from '../../web/respond.tsx'
 import type { View } from '../../web/respond.tsx'
+import { SettingsFrame } from '../../web/settings-frame.tsx'
 import { whileAlive, endsWithin, within } from '../../web/within.ts'
 import { buildLimits, diskShares, diskSpace } from './disk.ts'
 import type { CleanUps } from './clean-ups.ts'
@@ -19,7 +20,7 @@ import type { PruneDeps } from './facts.ts'
 import { pruneForm, scheduleForm } from './forms.ts'
 import { diskJson, previewJson, runJson } from './json.ts'
 import type { PruneKind } from './kinds.ts'
-import { PruneFrame, PruneOverviewSections, prunePath } from './page.tsx'
+import { PruneOverviewSections, prunePath } from './page.tsx'
 import { PrunePreview } from './preview.tsx'
 import { previewPrune } from './prune.ts'
 import { PruneResult } from './result.tsx'
@@ -123,7 +124,11 @@ const framed = (
   { fragment, json }: { fragment: View['page']; json: () => unknown },
 ): View => ({
   title: 'Clean-up',
-  page: () => <PruneFrame user={userOf(c)}>{fragment()}</PruneFrame>,
+  page: () => (
+    <SettingsFrame user={userOf(c)} path={prunePath}>
+      {fragment()}
+    </SettingsFrame>
+  ),
   partial: fragment,
   json,
 })
