@@ -3,6 +3,7 @@ import { resync } from '../docker/index.ts'
 import { SharedSource } from '../live/shared-source.ts'
 import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
+import { whileAlive } from '../web/within.ts'
 
 /** A container as the engine shows it: null when it is gone, `away` while the engine can't be asked. */
 export type Seen = Container | null | 'away'
@@ -23,12 +24,18 @@ export class ContainerStates {
     return this.#followed.follow(id, signal)
   }
 
-  /** As it was last seen where someone follows it; else asked once for all who ask meanwhile. */
+  /**
+   * As it was last seen where someone follows it; else asked once for all who ask meanwhile: many who came
+   * at once would each ask a busy engine whether it is there.
+   */
   look(id: string): Promise<Container | null> {
     const seen = this.#followed.latest(id)
     if (seen && seen !== 'away') return Promise.resolve(seen)
     const asked =
-      this.#asked.get(id) ?? this.#docker.inspectContainer(id).finally(() => this.#asked.delete(id))
+      this.#asked.get(id) ??
+      whileAlive(this.#docker, this.#docker.inspectContainer(id)).finally(() =>
+        this.#asked.delete(id),
+      )
     this.#asked.set(id, asked)
     return asked
   }

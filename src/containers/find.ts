@@ -22,7 +22,7 @@ export async function findContainer(
     id,
     user,
     signal,
-    look = () => deps.docker.inspectContainer(id, { signal }),
+    look = () => whileAlive(deps.docker, deps.docker.inspectContainer(id, { signal })),
   }: {
     id: string
     user: Viewer
@@ -32,7 +32,7 @@ export async function findContainer(
   },
 ): Promise<Found> {
   if (!isFullId(id)) throw noContainer()
-  const container = await whileAlive(deps.docker, look())
+  const container = await look()
   if (container?.id !== id) throw noContainer() // the engine takes names and prefixes too
   const place = placeContainers(deps, [container])(container)
   if (!maySee(user, place)) throw noContainer()
