@@ -5,7 +5,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
 import { secureHeaders } from 'hono/secure-headers'
 import { timeout } from 'hono/timeout'
-import { identityRoutes, oauthRoutes } from './accounts/oauth-routes.tsx'
+import { oauthRoutes } from './accounts/oauth-routes.tsx'
 import { requireUser, loadSession } from './accounts/session.ts'
 import { accountRoutes, sessionRoutes } from './accounts/routes.tsx'
 import { profileRoutes } from './accounts/profile-routes.tsx'
@@ -21,7 +21,7 @@ import { pruneRoutes } from './containers/clean-up/routes.tsx'
 import { containerRoutes } from './containers/routes.tsx'
 import { statsRoutes } from './containers/usage/routes.tsx'
 import type { Config } from './config.ts'
-import type { Deps } from './deps.ts'
+import type { Deps } from './assemble.ts'
 import { newProjectRoutes } from './deployments/new-project-routes.tsx'
 import { deploymentRoutes } from './deployments/routes.tsx'
 import { environmentRoutes } from './environments/routes.tsx'
@@ -103,7 +103,6 @@ export function createApp(deps: Deps) {
   app.route('/', grantRoutes(deps))
   app.route('/', auditRoutes(deps))
   app.route('/', pruneRoutes(deps))
-  app.route('/', identityRoutes(deps))
   return app
 }
 

@@ -12,7 +12,6 @@ const lines = [
   'backup doctor',
   'app.tsx',
   'assemble.ts',
-  'deps.ts',
   'api',
   'webhooks home admin',
   'services containers deployments',

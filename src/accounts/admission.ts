@@ -1,9 +1,15 @@
+import type { z } from 'zod'
 import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
 import { AppError, conflictField } from '../platform/errors.ts'
 import { randomCode, sameSecret } from '../platform/secrets.ts'
-import { getOpenInvite } from './invite-store.ts'
-import { getUserByEmail, hasUsers } from './store.ts'
+import { forgiveFailures } from './failure-store.ts'
+import type { registerForm } from './forms.ts'
+import { getOpenInvite, setInviteUsed } from './invite-store.ts'
+import { hashPassword } from './passwords.ts'
+import { getUserByEmail, hasUsers, insertUser } from './store.ts'
 import type { Store } from './store.ts'
+import { countTry } from './throttle.ts'
 import { isLoopback } from '../platform/hosts.ts'
 
 export type AdmissionDeps = { config: Config; setupCode: string | null; db: Store }
@@ -15,6 +21,29 @@ type Applicant = {
 }
 
 type Admission = { role: 'admin' | 'member'; inviteId: string | null }
+
+/** Makes an account: the first as admin, later ones as far as DAVIT_REGISTRATION lets them in. */
+export async function register(
+  deps: AdmissionDeps & { db: Db },
+  application: z.infer<typeof registerForm> & { address: string },
+) {
+  const { db } = deps
+  const { email, password, name = null } = application
+  const isGuess = wantsSetupCode(deps)
+  if (isGuess) countTry(db, application)
+  admit(deps, application) // who is refused costs no hash; what counts is asked again below
+  if (isGuess) forgiveFailures(db, email)
+
+  const passwordHash = await hashPassword(password)
+  return db.transaction(
+    (tx) => {
+      const { role, inviteId } = admit({ ...deps, db: tx }, application)
+      if (inviteId) setInviteUsed(tx, inviteId)
+      return insertUser(tx, { email, name, passwordHash, role })
+    },
+    { behavior: 'immediate' }, // of two first accounts the second sees the first
+  )
+}
 
 /** As what the applicant comes in. Throws with the reason when not at all. */
 export function admit(deps: AdmissionDeps, { email, ...shown }: Applicant): Admission {

@@ -52,8 +52,11 @@ const providers: Record<ProviderName, Provider> = {
     async readProfile(api) {
       const text = z.string().nullish()
       const schema = z.object({
-        ...{ id: z.int(), username: z.string() },
-        ...{ name: text, email: text, confirmed_at: text },
+        id: z.int(),
+        username: z.string(),
+        name: text,
+        email: text,
+        confirmed_at: text,
       })
       const { data: user } = await ask(api, { path: '/user', what: 'account', schema })
       return {

@@ -1,19 +1,14 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Db } from '../db/index.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
-import { moveOn } from '../web/respond.tsx'
-import { userOf } from '../web/user-of.ts'
 import type { AdmissionDeps } from './admission.ts'
-import { countIdentities, deleteOwnIdentity } from './identity-store.ts'
 import { takeRememberedPage } from './next-page.ts'
 import { authorizationUrl, exchangeCode, findOAuthSettings, takeOAuthAttempt } from './oauth.ts'
 import { linkProfile, logInWithProfile } from './oauth-log-in.ts'
 import { fetchProfile, providerTrouble } from './oauth-provider.ts'
 import { startSession } from './session.ts'
 import type { AccountDeps } from './session.ts'
-import { findUser } from './store.ts'
 
 type OAuthDeps = AccountDeps & AdmissionDeps
 
@@ -46,28 +41,6 @@ export const oauthRoutes = (deps: OAuthDeps) => {
       return c.redirect('/settings/profile', 303)
     })
 }
-
-/** Taking a linked login away again. */
-export const identityRoutes = ({ db }: OAuthDeps) => {
-  const audit = auditor(db)
-
-  return factory.createApp().delete('/settings/identities/:id', (c) => {
-    const { id, login } = unlink(db, { id: c.req.param('id'), userId: userOf(c).id })
-    audit(c, 'identity.unlinked', { object: { kind: 'identity', id, name: login } })
-    return moveOn(c, { to: '/settings/profile', json: () => ({}) })
-  })
-}
-
-const unlink = (db: Db, key: { id: string; userId: string }) =>
-  db.transaction(() => {
-    const gone = deleteOwnIdentity(db, key)
-    if (findUser(db, key.userId).passwordHash === null && countIdentities(db, key.userId) === 0)
-      throw new AppError(
-        'conflict',
-        'This is the only way you can log in. Set a password first, then unlink it.',
-      )
-    return gone
-  })
 
 async function arrive(c: Context, deps: OAuthDeps, verifier: string) {
   const { code, error } = c.req.query()

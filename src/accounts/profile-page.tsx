@@ -5,7 +5,7 @@ import { TextField } from '../web/fields-view.tsx'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { SettingsForm, SettingsFrame, SettingsSection } from '../web/settings-frame.tsx'
-import { CurrentPassword, NewPassword } from './password-fields.tsx'
+import { CurrentPassword, EmailField, NewPassword } from './login-fields.tsx'
 import type { Identity } from './identity-store.ts'
 import { LinkedLogins } from './linked-logins.tsx'
 import type { ProviderName } from './oauth-provider.ts'
@@ -68,16 +68,7 @@ export const ProfileForm = ({
     draft={draft}
     saved={saved && 'Saved'}
   >
-    <TextField
-      name="email"
-      label="E-mail"
-      value={user.email}
-      type="email"
-      autocomplete="username"
-      hint="A new address ends your other sessions."
-      maxlength={254}
-      required
-    />
+    <EmailField value={user.email} hint="A new address ends your other sessions." />
     <TextField name="name" label="Name" value={user.name} autocomplete="name" maxlength={100} />
     {hasPassword && <CurrentPassword id="profile-password" />}
   </SettingsForm>

@@ -2,6 +2,8 @@ import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import { auditor } from '../audit/record.ts'
 import { listEvents } from '../audit/store.ts'
+import type { Db } from '../db/index.ts'
+import { AppError } from '../platform/errors.ts'
 import { factory } from '../web/factory.ts'
 import type { Env, User } from '../web/factory.ts'
 import { input } from '../web/input.ts'
@@ -9,7 +11,7 @@ import type { Draft } from '../web/draft.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { linkForm, passwordForm, profileForm } from './forms.ts'
-import { listIdentities } from './identity-store.ts'
+import { countIdentities, deleteOwnIdentity, listIdentities } from './identity-store.ts'
 import { userJson } from './json.ts'
 import { LinkForm } from './linked-logins.tsx'
 import { confirmPassword } from './log-in.ts'
@@ -70,6 +72,11 @@ export const profileRoutes = (deps: AccountDeps) => {
       const url = authorizationUrl(c, deps, id)
       return moveOn(c, { to: url, json: () => ({ url }) })
     })
+    .delete('/settings/identities/:id', (c) => {
+      const { id, login } = unlink(db, { id: c.req.param('id'), userId: userOf(c).id })
+      audit(c, 'identity.unlinked', { object: { kind: 'identity', id, name: login } })
+      return moveOn(c, { to: '/settings/profile', json: () => ({}) })
+    })
 
   function profile(c: Context, drafts?: Drafts) {
     const user = findUser(db, userOf(c).id)
@@ -106,3 +113,14 @@ export const profileRoutes = (deps: AccountDeps) => {
 function from(c: Context) {
   return { userId: userOf(c).id, address: (c as Context<Env>).var.address }
 }
+
+const unlink = (db: Db, key: { id: string; userId: string }) =>
+  db.transaction(() => {
+    const gone = deleteOwnIdentity(db, key)
+    if (findUser(db, key.userId).passwordHash === null && countIdentities(db, key.userId) === 0)
+      throw new AppError(
+        'conflict',
+        'This is the only way you can log in. Set a password first, then unlink it.',
+      )
+    return gone
+  })

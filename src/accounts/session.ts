@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
 import type { Config } from '../config.ts'
-import { unlessFull } from '../db/full.ts'
+import { unlessFull } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
 import { AppError } from '../platform/errors.ts'
 import { limits } from '../platform/limits.ts'
@@ -39,8 +39,8 @@ const cookieName = ({ config }: Pick<AccountDeps, 'config'>) => hostCookie('svc_
 const day = 24 * 3_600_000
 /** Milliseconds of life, renewed when half of them are gone. */
 const lifetime = 30 * day
-/** Milliseconds between two notes of when a session was last seen: a write for each request would be dear. */
-const seenEvery = 60_000
+/** Milliseconds between two notes of when a session or token was last used: a write for each request would be dear. */
+const noteEvery = 60_000
 
 /**
  * Fills `user` and `isLoginAlive`, and `session` from the cookie or `token` from the header, with null
@@ -119,8 +119,7 @@ function keepAlive(
   { session, token }: { session: SessionRow; token: string },
 ) {
   const now = Date.now()
-  const since = now - session.lastSeenAt.getTime()
-  if (since < seenEvery && since > -tolerance) return
+  if (isFresh(session.lastSeenAt, now)) return
   const left = session.expiresAt.getTime() - now
   const isRenewed = left < lifetime / 2 || left > lifetime + tolerance
   const expiresAt = isRenewed ? new Date(now + lifetime) : session.expiresAt
@@ -134,9 +133,6 @@ const setSessionCookie = (c: Context, deps: AccountDeps, token: string) =>
   setCookie(c, cookieName(deps), token, { ...sessionCookie(deps), maxAge: lifetime / 1000 })
 
 const sessionCookie = ({ config }: AccountDeps) => ({ ...cookieOptions(config), httpOnly: true })
-
-/** Milliseconds between two notes of when a token was last used: a write for each request would be dear. */
-const usedEvery = 60_000
 
 /**
  * The API token that a request shows in `Authorization: Bearer`, the only place where one counts, with
@@ -153,15 +149,17 @@ export function readBearer(c: Context, db: Db) {
       'This API token is not valid: it is mistyped, was revoked or has expired. Make another under Settings, Tokens.',
     )
   }
-  noteUse(db, found.token)
+  const { id, lastUsedAt } = found.token
+  const now = Date.now()
+  if (!lastUsedAt || !isFresh(lastUsedAt, now))
+    unlessFull(() => setTokenUsed(db, { id, at: new Date(now) }))
   return found
 }
 
-function noteUse(db: Db, { id, lastUsedAt }: { id: string; lastUsedAt: Date | null }) {
-  const now = Date.now()
-  const since = lastUsedAt ? now - lastUsedAt.getTime() : Infinity
-  if (since < usedEvery && since > -tolerance) return
-  unlessFull(() => setTokenUsed(db, { id, at: new Date(now) }))
+/** Whether it was noted just now. */
+function isFresh(at: Date, now: number) {
+  const since = now - at.getTime()
+  return since < noteEvery && since > -tolerance
 }
 
 /** Lets only who is logged in pass. What does not exist is answered so without a login. */

@@ -1,7 +1,7 @@
 import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
 import { SelectField, TextField } from '../web/fields-view.tsx'
 import type { Draft } from '../web/draft.ts'
-import { CurrentPassword } from './password-fields.tsx'
+import { CurrentPassword } from './login-fields.tsx'
 import { MadeToken } from './tokens-page.tsx'
 
 export const NewTokenModal = ({ draft, hasPassword }: { draft: Draft; hasPassword: boolean }) => (

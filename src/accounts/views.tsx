@@ -3,7 +3,7 @@ import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
 import { providerNames } from './oauth-provider.ts'
 import type { ProviderName } from './oauth-provider.ts'
-import { NewPassword } from './password-fields.tsx'
+import { CurrentPassword, EmailField, NewPassword } from './login-fields.tsx'
 
 export const LoginPage = ({
   draft,
@@ -17,21 +17,8 @@ export const LoginPage = ({
     <h1>Log in</h1>
     <PostForm action="/auth/login" class="form" draft={draft}>
       <FormError />
-      <TextField
-        name="email"
-        label="E-mail"
-        type="email"
-        autocomplete="username"
-        required
-        autofocus
-      />
-      <TextField
-        name="password"
-        label="Password"
-        type="password"
-        autocomplete="current-password"
-        required
-      />
+      <EmailField autofocus />
+      <CurrentPassword name="password" label="Password" />
       <Button>Log in</Button>
     </PostForm>
     {provider && (
@@ -75,23 +62,12 @@ export const RegisterPage = ({ draft, isFirst, wantsSetupCode, invite }: Registe
           code
         />
       )}
-      <TextField
-        name="email"
-        label="E-mail"
-        type="email"
-        autocomplete="username"
-        maxlength={254}
-        required
-      />
+      <EmailField />
       <TextField name="name" label="Name" autocomplete="name" maxlength={100} />
       <NewPassword label="Password" />
       <Button>{isFirst ? 'Make the admin account' : 'Register'}</Button>
     </PostForm>
-    {!isFirst && (
-      <p class="muted">
-        Have an account? <a href="/login">Log in</a>
-      </p>
-    )}
+    {!isFirst && <ToLogin />}
   </>
 )
 
@@ -99,8 +75,12 @@ export const RegistrationClosedPage = ({ reason }: { reason: string }) => (
   <>
     <h1>No registration here</h1>
     <p role="alert">{reason}</p>
-    <p class="muted">
-      Have an account? <a href="/login">Log in</a>
-    </p>
+    <ToLogin />
   </>
+)
+
+const ToLogin = () => (
+  <p class="muted">
+    Have an account? <a href="/login">Log in</a>
+  </p>
 )

@@ -62,7 +62,8 @@ const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boo
     </div>
     {!isViewer && (
       <div class="row-actions">
-        {!user.deletingAt && <Changes user={user} />}
+        {!user.deletingAt &&
+          changesOf(user).map((change) => <ChangeForm user={user} {...change} />)}
         <Button
           quiet
           variant="ghost"
@@ -77,46 +78,39 @@ const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boo
   </li>
 )
 
-const Changes = ({ user }: { user: UserRow }) => (
-  <>
-    {user.role === 'admin' ? (
-      <Change {...{ user, name: 'role', value: 'member', label: 'Make a member' }} />
-    ) : (
-      <Change
-        {...{ user, name: 'role', value: 'admin', label: 'Make an admin' }}
-        question={{
-          text: `Make ${user.email} an admin, who sees every container and every user?`,
-          answer: 'Make an admin',
-        }}
-      />
-    )}
-    {user.disabledAt ? (
-      <Change {...{ user, name: 'disabled', value: '0', label: 'Enable' }} />
-    ) : (
-      <Change
-        {...{ user, name: 'disabled', value: '1', label: 'Disable' }}
-        question={{
-          text: `Disable ${user.email}? Their sessions and tokens end, and what they have under way is cancelled. Their apps keep running.`,
-          answer: 'Disable user',
-        }}
-      />
-    )}
-  </>
-)
-
-const Change = ({
-  user,
-  name,
-  value,
-  label,
-  question,
-}: {
-  user: UserRow
+type Change = {
   name: 'role' | 'disabled'
   value: string
   label: string
   question?: Question
-}) => (
+}
+
+const changesOf = ({ email, role, disabledAt }: UserRow): Change[] => [
+  role === 'admin'
+    ? { name: 'role', value: 'member', label: 'Make a member' }
+    : {
+        name: 'role',
+        value: 'admin',
+        label: 'Make an admin',
+        question: {
+          text: `Make ${email} an admin, who sees every container and every user?`,
+          answer: 'Make an admin',
+        },
+      },
+  disabledAt
+    ? { name: 'disabled', value: '0', label: 'Enable' }
+    : {
+        name: 'disabled',
+        value: '1',
+        label: 'Disable',
+        question: {
+          text: `Disable ${email}? Their sessions and tokens end, and what they have under way is cancelled. Their apps keep running.`,
+          answer: 'Disable user',
+        },
+      },
+]
+
+const ChangeForm = ({ user, name, value, label, question }: Change & { user: UserRow }) => (
   <PostForm
     action={`/settings/users/${user.id}`}
     method="PUT"

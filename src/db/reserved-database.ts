@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import type { Statement } from 'bun:sqlite'
 import { DiskReserve } from './disk-reserve.ts'
-import { isDiskFull } from './full.ts'
+import { isDiskFull } from './failures.ts'
 
 const writes = /^\s*(insert|update|delete)\b/i
 

@@ -6,7 +6,6 @@ import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
 export * from './job-schema.ts'
-export * from './restore-schema.ts'
 export * from './runtime-schema.ts'
 export * from './service-schema.ts'
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts'
-import { retryOnDiskFull } from '../db/full.ts'
+import { retryOnDiskFull } from '../db/failures.ts'
 import type { LogDb } from '../db/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { Git } from '../git/git.ts'

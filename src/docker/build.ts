@@ -45,26 +45,34 @@ export async function* buildImage(
   engine: Engine,
   { context, builder = 'auto', caps, signal, ...options }: BuildOptions,
 ): AsyncGenerator<BuildOutput> {
-  const upload = new Upload(context)
+  const { dockerfile, tag, labels = {}, buildArgs, cacheNamespace, network = true } = options
+  const upload = Readable.fromWeb(context as never)
+  let broken: unknown // what ended the context, if that failed
+  upload.on('error', (error) => (broken ??= error))
   try {
     const buildKit = await buildsWithBuildKit(engine, { builder, signal })
     using holding = buildKit && caps ? await capBuildKit(engine, caps, { signal }) : null
-    const { cacheNamespace, ...rest } = options
-    const isolated = buildKit && cacheNamespace
-    const steering = isolated ? { BUILDKIT_CACHE_MOUNT_NS: cacheNamespace } : {}
+    const steering = buildKit && cacheNamespace && { BUILDKIT_CACHE_MOUNT_NS: cacheNamespace }
     const query = {
-      ...buildQuery({ ...rest, buildArgs: { ...rest.buildArgs, ...steering } }),
+      dockerfile,
+      t: tag,
+      labels,
+      buildargs: { ...buildArgs, ...steering },
+      networkmode: network ? undefined : 'none',
+      // Containers of steps that failed or were cancelled go too.
+      rm: true,
+      forcerm: true,
       ...(buildKit ? { version: '2' } : caps && classicCaps(caps)),
     }
-    const bytes = engine.stream('POST', '/build', { query, upload: upload.readable, signal })
+    const bytes = engine.stream('POST', '/build', { query, upload, signal })
     const messages = readJsonLines<never>(bytes)
     const output = buildKit ? readBuildKit(messages) : readClassic(messages)
     yield* wholly(engine, caps ? underCaps(output, { caps, holding }) : output)
   } catch (error) {
     signal?.throwIfAborted()
-    throw upload.failure ?? asBuildError(error)
+    throw broken ?? asBuildError(error)
   } finally {
-    upload.readable.destroy()
+    upload.destroy()
   }
 }
 
@@ -95,35 +103,8 @@ async function* underCaps(
   }
 }
 
-function buildQuery(
-  options: Omit<BuildOptions, 'context' | 'builder' | 'caps' | 'signal' | 'cacheNamespace'>,
-) {
-  const { dockerfile, tag, labels = {}, buildArgs = {}, network = true } = options
-  return {
-    dockerfile,
-    t: tag,
-    labels,
-    buildargs: buildArgs,
-    networkmode: network ? undefined : 'none',
-    // Containers of steps that failed or were cancelled go too.
-    rm: true,
-    forcerm: true,
-  }
-}
-
 /** The classic builder refuses a bad Dockerfile before it begins to answer. */
 const asBuildError = (error: unknown) =>
   error instanceof EngineError && !(error instanceof BuildError)
     ? new BuildError(error.message, { status: error.status })
     : error
-
-/** The context on its way to the engine; remembers if it was the context that failed. */
-class Upload {
-  readonly readable: Readable
-  failure: unknown
-
-  constructor(context: ReadableStream<Uint8Array>) {
-    this.readable = Readable.fromWeb(context as never)
-    this.readable.on('error', (error) => (this.failure ??= error))
-  }
-}

@@ -5,8 +5,7 @@ import Modem from 'docker-modem'
 import type { EngineAddress } from './address.ts'
 import type { Deadline } from './deadline.ts'
 import { Failure } from '../platform/errors.ts'
-import { parseAddress } from './address.ts'
-import { readCertificates } from './certificates.ts'
+import { parseAddress, readCertificates } from './address.ts'
 import { startDeadline } from './deadline.ts'
 import { EngineError, hangupSignal, refusal, unanswered, unreachable } from './failures.ts'
 import { socketStream } from './socket-stream.ts'
@@ -125,7 +124,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     const ping = await dial({ method: 'GET', path: '/_ping' }, signal)
     ping.resume()
     const offered = String(ping.headers['api-version'] ?? oldestKnown)
-    version = isNewer(offered, newestKnown) ? newestKnown : offered
+    version = compareVersions(offered, newestKnown) > 0 ? newestKnown : offered
     return version
   }
 
@@ -237,9 +236,9 @@ async function readText(answer: IncomingMessage, maxBytes = Infinity) {
 
 function targetOf({ path, query = {} }: { path: string; query?: object | undefined }) {
   const texts = Object.entries(defined(query)).map(
-    ([name, value]) => [name, String(value)] as const,
+    ([name, value]) => [name, String(value)] as [string, string],
   )
-  return `${path}?${new URLSearchParams(Object.fromEntries(texts))}`
+  return `${path}?${new URLSearchParams(texts)}`
 }
 
 const defined = (query: object) =>
@@ -249,8 +248,5 @@ const defined = (query: object) =>
 const isTransportError = (error: unknown) =>
   error instanceof Error && ('code' in error || 'level' in error)
 
-function isNewer(version: string, than: string) {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const [thanMajor = 0, thanMinor = 0] = than.split('.').map(Number)
-  return major > thanMajor || (major === thanMajor && minor > thanMinor)
-}
+/** Of an API: `1.41`. */
+export const compareVersions = (a: string, b: string) => Bun.semver.order(`${a}.0`, `${b}.0`)

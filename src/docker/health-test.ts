@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { unlessAborted } from '../platform/pause.ts'
 import { startDeadline } from './deadline.ts'
 import type { Engine } from './engine.ts'
 import { runInContainer } from './exec.ts'
@@ -71,7 +72,7 @@ export async function untilHealthTestPasses(
     signal.throwIfAborted()
     if (last.passed) return last
     await sleep(interval, null, { signal: over }).catch(() => {})
-    if (running.size >= maxHanging) await Promise.race([...running, aborted(over)])
+    if (running.size >= maxHanging) await unlessAborted(Promise.race(running), over).catch(() => {})
   }
   signal.throwIfAborted()
   return last
@@ -84,18 +85,12 @@ async function resultOf(
 ): Promise<HealthVerdict | null> {
   using limit = startDeadline(over, test.timeout)
   try {
-    const result = await Promise.race([run, aborted(limit.signal)])
-    if (result) return { ...result, passed: result.exitCode === 0 }
-    const output = `It did not end within its timeout of ${test.timeout / 1000} s.`
-    return limit.passed ? { passed: false, exitCode: null, output } : null
+    const result = await unlessAborted(run, limit.signal)
+    return { ...result, passed: result.exitCode === 0 }
   } catch (error) {
     if (over.aborted || isStatus(error, 404) || isStatus(error, 409)) return null
-    throw error
+    if (!limit.passed) throw error
+    const output = `It did not end within its timeout of ${test.timeout / 1000} s.`
+    return { passed: false, exitCode: null, output }
   }
 }
-
-const aborted = (signal: AbortSignal) =>
-  new Promise<null>((resolve) => {
-    if (signal.aborted) return resolve(null)
-    signal.addEventListener('abort', () => resolve(null), { once: true })
-  })

@@ -1,3 +1,4 @@
+import { compareVersions } from './engine.ts'
 import type { Abortable, Engine } from './engine.ts'
 
 /** `auto` is BuildKit where the engine has it. */
@@ -78,8 +79,7 @@ export async function engineFrontend(
  * Podman answers the same calls without.
  */
 function hasBuildKit({ Os, Components = [] }: Version, apiVersion: string) {
-  const [major = 0, minor = 0] = apiVersion.split('.').map(Number)
-  const recent = major > 1 || (major === 1 && minor >= 39)
+  const recent = compareVersions(apiVersion, '1.39') >= 0
   return recent && Os === 'linux' && Components.some(({ Name }) => Name === 'Engine')
 }
 

@@ -1,4 +1,3 @@
-import type { projects } from '../db/schema.ts'
 import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
 import { AppLink } from '../deployments/overview.tsx'
@@ -7,8 +6,7 @@ import { EmptyState, PageHead, Trouble } from '../web/components.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { ButtonLink } from '../web/form.tsx'
-
-type Project = typeof projects.$inferSelect
+import type { Project } from '../projects/store.ts'
 
 export const LandingPage = () => (
   <div class="hero">

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { retryOnDiskFull, unlessFull } from '../db/full.ts'
+import { retryOnDiskFull, unlessFull } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
 import { journal, report } from '../platform/journal.ts'
 import {

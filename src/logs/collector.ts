@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { diskFull } from '../db/full.ts'
+import { diskFull } from '../db/failures.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { resync } from '../docker/index.ts'
 import type { Container, Docker, EngineEvent, EngineFeed } from '../docker/index.ts'

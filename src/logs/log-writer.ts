@@ -1,4 +1,4 @@
-import { diskFull, isDiskFull } from '../db/full.ts'
+import { diskFull, isDiskFull } from '../db/failures.ts'
 import type { LogDb } from '../db/index.ts'
 import { report } from '../platform/journal.ts'
 import { nothingHidden } from './masks.ts'

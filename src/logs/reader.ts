@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { diskFull } from '../db/full.ts'
+import { diskFull } from '../db/failures.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { EngineError } from '../docker/index.ts'
 import type { Container, Docker } from '../docker/index.ts'

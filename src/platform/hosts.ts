@@ -1,6 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { BlockList, isIP } from 'node:net'
 import { Failure } from './errors.ts'
+import { unlessAborted } from './pause.ts'
 
 export type Lookup = (host: string) => Promise<string[]>
 
@@ -160,14 +161,6 @@ function embeddedIPv4(host: string): string {
 
 const lookupAll: Lookup = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
-
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  if (signal.aborted) abort()
-  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
-}
 
 const refusal = (host: string) =>
   `Davit does not connect to ${host}: it is a private address of its own network. ` +

@@ -23,3 +23,12 @@ function beginTurn() {
   setImmediate(() => (begun = null))
   return (begun = performance.now())
 }
+
+/** What the work gives, unless the signal aborts before: it then throws the signal's reason, and the work goes on. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  if (signal.aborted) abort()
+  return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
+}

@@ -1,5 +1,5 @@
-import { errorFrom } from './error-transfer.ts'
-import type { PlainError } from './error-transfer.ts'
+import { errorFrom } from './errors.ts'
+import type { PlainError } from './errors.ts'
 
 /** A task ran longer than its deadline. */
 export class DeadlineError extends Error {}

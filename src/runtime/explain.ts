@@ -1,4 +1,4 @@
-import { diskFull as noRoom, isDiskFull } from '../db/full.ts'
+import { diskFull as noRoom, isDiskFull } from '../db/failures.ts'
 import { BuildError, EngineError } from '../docker/index.ts'
 import { roomHint } from '../platform/disk-space.ts'
 import { AppError, Failure } from '../platform/errors.ts'

@@ -1,4 +1,4 @@
-import { retryOnDiskFull } from '../db/full.ts'
+import { retryOnDiskFull } from '../db/failures.ts'
 import { isEngineAway } from '../docker/retry-while-engine-down.ts'
 import { journal } from '../platform/journal.ts'
 import { openComponents } from './component.ts'

@@ -1,4 +1,4 @@
-import { retryOnDiskFull } from '../db/full.ts'
+import { retryOnDiskFull } from '../db/failures.ts'
 import { report } from '../platform/journal.ts'
 import { openComponents } from './component.ts'
 import type { Component } from './component.ts'

@@ -1,7 +1,6 @@
 import type { Context } from 'hono'
 import { HTTPException } from 'hono/http-exception'
-import { diskFull, isDiskFull } from '../db/full.ts'
-import { databaseUnavailable, isUnavailable } from '../db/failures.ts'
+import { databaseUnavailable, diskFull, isDiskFull, isUnavailable } from '../db/failures.ts'
 import { AppError, Failure, httpStatusOf } from '../platform/errors.ts'
 import { fieldName } from './body.ts'
 import type { Env } from './factory.ts'

@@ -1,5 +1,5 @@
 import type { createApp } from '../../src/app.tsx'
-import type { Deps } from '../../src/deps.ts'
+import type { Deps } from '../../src/assemble.ts'
 import { hostCookie } from '../../src/web/cookies.ts'
 import { aSession } from './session.ts'
 

@@ -1,5 +1,5 @@
 import { AppError, Failure } from '../../src/platform/errors.ts'
-import { plainError } from '../../src/platform/error-transfer.ts'
+import { plainError } from '../../src/platform/errors.ts'
 
 declare const self: Worker
 

@@ -1,5 +1,5 @@
 import { insertSession } from '../../src/accounts/store.ts'
-import type { Deps } from '../../src/deps.ts'
+import type { Deps } from '../../src/assemble.ts'
 import { hashToken, randomToken } from '../../src/platform/secrets.ts'
 
 /** A session of the user that lasts a day; answers what its cookie holds. */

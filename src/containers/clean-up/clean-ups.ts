@@ -1,6 +1,6 @@
 import { recordEvent } from '../../audit/record.ts'
 import type { Occurrence } from '../../audit/record.ts'
-import { retryOnDiskFull } from '../../db/full.ts'
+import { retryOnDiskFull } from '../../db/failures.ts'
 import { waitForEngine } from '../../docker/retry-while-engine-down.ts'
 import { cancelled, stopping } from '../../jobs/jobs.ts'
 import type { GivenUp, Jobs, Work } from '../../jobs/jobs.ts'
