@@ -45,6 +45,10 @@ export const works = (summary: string, answer: ZodType) => ({
   answers: { 200: answer, 202: answer },
 })
 
+/** Lines: a page of them, all as a text file, or those that come, where they have an event. */
+export const reads = (summary: string, lines: ZodType, event?: ZodType): Operation =>
+  does(summary, lines, { file: true, ...(event && { event }) })
+
 /** What can only be followed. */
 export const follows = (summary: string, event: ZodType): Operation => ({
   summary,

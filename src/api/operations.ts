@@ -1,19 +1,23 @@
 import { z } from 'zod'
 import { administration } from './admin-operations.ts'
 import * as containers from './container-resources.ts'
-import { creates, does, follows, lists, nothing, works } from './operation.ts'
+import { creates, does, follows, lists, nothing, reads, works } from './operation.ts'
 import type { Operations } from './operation.ts'
 import * as resource from './resources.ts'
 import { services } from './service-operations.ts'
 
-const { listOf, project, environment, variable, deployment, outputLine, removal } = resource
+const { listOf, project, environment, variable, deployment, removal } = resource
+const { jobLog, logLine, outputLine } = resource
 const { source, checkedSource, repositoryList, branchList, refList, user, session } = resource
 
 const projectWithSecret = project.extend({ webhookSecret: z.string().optional() })
 
 const projects: Operations = {
   'GET /projects': lists('List your projects, newest first', project),
-  'POST /projects': creates('Create a project; with deploy, deploy it', projectWithSecret),
+  'POST /projects': creates(
+    'Create a project, and with deploy its first deployment',
+    projectWithSecret,
+  ),
   'GET /projects/:id': does('Get a project', project),
   'PUT /projects/:id': does('Change name, repository or branch', project),
   'GET /projects/:id/settings': does('Get the settings of a project', project),
@@ -26,10 +30,9 @@ const environments: Operations = {
   'POST /projects/:id/envs': creates('Create an environment', environment),
   'GET /projects/:id/envs/:envId': does('Get an environment', environment),
   'PUT /projects/:id/envs/:envId': does('Change an environment', environment),
-  'GET /projects/:id/envs/:envId/output': does(
+  'GET /projects/:id/envs/:envId/output': reads(
     'Read or search what its containers wrote',
     resource.output,
-    { file: true },
   ),
   'GET /projects/:id/envs/:envId/output/stream': follows(
     'Follow what its containers write',
@@ -56,13 +59,10 @@ const deployments: Operations = {
   [`GET ${oneDeployment}/status`]: does('Get a deployment; an alias', deployment),
   [`POST ${oneDeployment}/rollback`]: creates('Deploy the image of this one again', deployment),
   [`POST ${oneDeployment}/cancel`]: works('Cancel a deployment that has not ended', deployment),
-  [`GET ${oneDeployment}/logs`]: does('Read, search or follow its log', resource.jobLog, {
-    event: resource.logLine,
-    file: true,
-  }),
+  [`GET ${oneDeployment}/logs`]: reads('Read, search or follow its log', jobLog, logLine),
 }
 
-const { container, containerDetails, containerList } = containers
+const { container, containerDetails, containerLine, containerList } = containers
 
 const ofContainers: Operations = {
   'GET /containers': lists('List containers: yours, or as an admin all', container),
@@ -70,10 +70,10 @@ const ofContainers: Operations = {
   'GET /containers/events': follows('Follow the list', containerList),
   'GET /containers/:id': does('Get a container', containerDetails),
   'GET /containers/:id/stats': follows('Follow what it uses, every 2 s', containers.containerUsage),
-  'GET /containers/:id/logs': does(
+  'GET /containers/:id/logs': reads(
     'Read the last lines, search or follow them',
-    z.object({ items: z.array(containers.containerLine) }),
-    { event: containers.containerLine, file: true },
+    z.object({ items: z.array(containerLine) }),
+    containerLine,
   ),
   'GET /containers/:id/usage': does(
     'Get what it used over the last hour, day or week',

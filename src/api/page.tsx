@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import { PageHead } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import type { OpenApiDocument } from './document.ts'
@@ -17,27 +18,32 @@ export const ApiPage = ({ document }: { document: OpenApiDocument }) => (
       <code>Authorization: Bearer dvt_…</code>. A form takes the same names in snake_case.
     </p>
     {document.tags.map(({ name }) => (
-      <section class="api-tag" aria-labelledby={`api-${name}`}>
-        <h2 id={`api-${name}`}>{name}</h2>
+      <Section name={name}>
         {Object.entries(document.paths).flatMap(([path, methods]) =>
           Object.entries(methods)
             .filter(([, { tags }]) => tags.includes(name))
             .map(([method, described]) => <OperationRow {...{ path, method, described }} />),
         )}
-      </section>
+      </Section>
     ))}
-    <section class="api-tag" aria-labelledby="api-schemas">
-      <h2 id="api-schemas">Schemas</h2>
+    <Section name="Schemas">
       {Object.entries(document.components.schemas).map(([name, schema]) => (
-        <details class="api-operation" id={name}>
+        <details class="api-operation">
           <summary>
             <code>{name}</code>
           </summary>
-          <Json value={schema} />
+          <Json value={schema} id={name} />
         </details>
       ))}
-    </section>
+    </Section>
   </>
+)
+
+const Section = ({ name, children }: { name: string; children: Child }) => (
+  <section class="api-tag" aria-labelledby={`api-${name}`}>
+    <h2 id={`api-${name}`}>{name}</h2>
+    {children}
+  </section>
 )
 
 const OperationRow = ({
@@ -54,23 +60,21 @@ const OperationRow = ({
       <span class="api-method">{method.toUpperCase()}</span> <code>{path}</code>
       <span class="muted">{summary}</span>
     </summary>
-    <p>{description}</p>
-    {parameters.length > 0 && <Part title="Parameters" value={parameters} />}
-    {requestBody && <Part title="Body" value={requestBody.content['application/json'].schema} />}
-    <Part title="Answers" value={responses} />
+    <p class="muted">{description}</p>
+    {Object.entries({ Parameters: parameters, Body: requestBody, Answers: responses })
+      .filter(([, part]) => part && Object.keys(part).length > 0)
+      .map(([name, part]) => (
+        <>
+          <h3>{name}</h3>
+          <Json value={part} />
+        </>
+      ))}
   </details>
 )
 
-const Part = ({ title, value }: { title: string; value: object }) => (
-  <>
-    <h3>{title}</h3>
-    <Json value={value} />
-  </>
-)
-
-/** References lead to their schema. */
-const Json = ({ value }: { value: object }) => (
-  <pre class="api-schema">
+/** References lead to their schema, which opens then. */
+const Json = ({ value, id }: { value: unknown; id?: string }) => (
+  <pre class="api-schema" id={id}>
     {JSON.stringify(value, null, 2)
       .split(/(?<=")#\/components\/schemas\/(\w+)(?=")/)
       .map((text, at) => (at % 2 === 0 ? text : <a href={`#${text}`}>{text}</a>))}

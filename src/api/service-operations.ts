@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { creates, does, follows, works } from './operation.ts'
+import { creates, does, follows, reads, works } from './operation.ts'
 import type { Operations } from './operation.ts'
 import { jobLog, logLine, output, outputLine, removal } from './resources.ts'
 import * as resource from './service-resources.ts'
@@ -50,13 +50,11 @@ export const services: Operations = {
   'POST /services/:id/stop': works('Stop a service', service),
   'POST /services/:id/cancel': works('Cancel what is under way', service),
   'GET /services/:id/events': follows('Follow its state and the images it pulls', serviceEvent),
-  'GET /services/:id/output': does('Read or search what its containers wrote', output, {
-    file: true,
-  }),
+  'GET /services/:id/output': reads('Read or search what its containers wrote', output),
   'GET /services/:id/output/stream': follows('Follow what its containers write', outputLine),
-  'GET /services/:id/logs': does(
+  'GET /services/:id/logs': reads(
     'Read, search or follow the log of its last start, change or restart',
     jobLog,
-    { event: logLine, file: true },
+    logLine,
   ),
 }
