@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
 import { AppError } from '../platform/errors.ts'
 import { UsageError } from './command.ts'
 import type { Environment } from './command.ts'
@@ -8,12 +10,14 @@ export const isTerminal = () => process.stdin.isTTY && process.stderr.isTTY
 /** Asks a person at the terminal for what nobody is to see: nothing of it is shown. */
 export async function askHidden(question: string): Promise<string> {
   process.stderr.write(question)
-  process.stdin.setRawMode(true)
+  const output = new Writable({ write: (_bytes, _encoding, done) => done() })
+  const terminal = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
+  const { promise: left, reject } = Promise.withResolvers<string>()
+  terminal.once('close', () => reject(new AppError('invalid', 'Nothing was done.')))
   try {
-    return await lineTyped()
+    return await Promise.race([terminal.question(''), left])
   } finally {
-    process.stdin.setRawMode(false)
-    process.stdin.pause()
+    terminal.close()
     process.stderr.write('\n')
   }
 }
@@ -35,26 +39,6 @@ export function firstLineOf(file: string | 0) {
     if (file === 0) return '' // nothing is piped in
     throw new UsageError(`the file ${file} can not be read (${code}).`, { cause })
   }
-}
-
-function lineTyped() {
-  const { promise, resolve, reject } = Promise.withResolvers<string>()
-  let typed = ''
-  const hear = (bytes: Buffer) => {
-    for (const key of bytes.toString('utf8')) {
-      if (key === '\r' || key === '\n') return done(() => resolve(typed))
-      if (key === '\x03' || key === '\x04')
-        return done(() => reject(new AppError('invalid', 'Nothing was done.')))
-      typed = key === '\x7f' || key === '\b' ? [...typed].slice(0, -1).join('') : typed + key
-    }
-  }
-  const done = (settle: () => void) => {
-    process.stdin.off('data', hear)
-    settle()
-  }
-  process.stdin.on('data', hear)
-  process.stdin.resume() // it stays paused by itself after the first question
-  return promise
 }
 
 type From = { 'passphrase-file'?: string | undefined }
