@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { availableParallelism, freemem, release, totalmem } from 'node:os'
 import { leastFree, spaceOf } from '../platform/disk-space.ts'
 import { gitVersion, oldestGit } from '../git/git.ts'
@@ -31,23 +30,13 @@ export async function checkTools(): Promise<Finding[]> {
 const padded = (number: string) => [...number.split('.'), '0', '0'].slice(0, 3).join('.')
 
 export function checkMemory(): Finding[] {
-  const free = availableMemory()
+  const free = freemem() // without swapping, which is more than what is unused
   const is = `${bytes(free)} of ${bytes(totalmem())} free, ${availableParallelism()} processors`
   return [
     free >= leastMemory
       ? ok('memory', is)
       : wrong('memory', is, 'Stop something or add memory: builds are killed for want of it.'),
   ]
-}
-
-/** What can be had without swapping, which is more than what is unused. */
-function availableMemory() {
-  try {
-    const kilobytes = /^MemAvailable:\s+(\d+)/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1]
-    return kilobytes ? Number(kilobytes) * 1024 : freemem()
-  } catch {
-    return freemem()
-  }
 }
 
 /** The disk that a folder is on; nothing is said of a folder that is not there for us. */
