@@ -1,3 +1,4 @@
+import { bytes } from '../web/units.ts'
 import type { ImagePull, Layer } from './progress.ts'
 
 /** How far each image is, layer by layer. */
@@ -27,12 +28,12 @@ const LayerBar = ({ layer: { id, status, current, total } }: { layer: Layer }) =
     <code>{id.slice(0, 12)}</code>
     <progress
       aria-label={`Layer ${id}: ${status}`}
-      max={100}
-      value={percent({ status, current, total })}
+      max={total || 1}
+      value={isHere({ status }) ? total || 1 : current}
     />
     <span class="muted">
       {status}
-      {total > 0 && current < total && ` ${megabytes(current)} of ${megabytes(total)}`}
+      {total > 0 && current < total && ` ${bytes(current)} of ${bytes(total)}`}
     </span>
   </li>
 )
@@ -42,15 +43,8 @@ const isLayer = ({ id }: Layer) => /^[0-9a-f]{12}/.test(id)
 
 const isHere = ({ status }: Pick<Layer, 'status'>) => /complete|exists/i.test(status)
 
-function percent({ status, current, total }: Pick<Layer, 'status' | 'current' | 'total'>) {
-  if (isHere({ status })) return 100
-  return total > 0 ? Math.min(100, Math.round((100 * current) / total)) : 0
-}
-
 function summary(all: Layer[]) {
   const layers = all.filter(isLayer)
   if (layers.length === 0) return 'asking the registry'
   return `${layers.filter(isHere).length} of ${layers.length} layers`
 }
-
-const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`
