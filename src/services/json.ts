@@ -62,14 +62,9 @@ const containerJson = (container: ContainerSummary, { id }: Service) => ({
 
 export const partOf = ({ labels }: ContainerSummary) => labels[partLabel] ?? ''
 
-export const entryJson = ({ template, about }: Entry) => ({
+export const entryJson = ({ template, about: { logo, ...about } }: Entry) => ({
   template,
-  name: about.name,
-  description: about.description,
-  category: about.category,
-  tags: about.tags,
-  links: about.links,
-  version: about.version,
+  ...about,
 })
 
 /** What a template asks for. */
