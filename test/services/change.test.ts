@@ -146,6 +146,17 @@ test('another port of the host is taken, and one that is in use is refused', asy
   expect(await answerOf(moved.json)).toBe('hello')
 })
 
+test('a secret that is left empty in the form stays, however its name is written', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const compose = `services: {a: {${idle}, environment: {A: "\${DB_PASSWORD}", B: "\${db_password}"}}}`
+  const secrets = { DB_PASSWORD: 'one of my secrets', db_password: 'another of them' }
+  const service = await made(t, ada, compose, secrets)
+  const form = { name: 'thing', preview: '1', DB_PASSWORD: '', db_password: '' }
+  const { text } = await ada.htmx('PUT', `/services/${service.id}`, form)
+  expect(text).toContain('Nothing changes')
+})
+
 test('a version is chosen for the image that carries the template’s, and no other', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
