@@ -36,16 +36,14 @@ export async function editOf(
   const before = await definitionOf(deps, service)
   const base = await rebased(before, input)
   const { file } = base
-  const after = define(deps, {
-    base: {
-      ...base,
-      name: input.name ?? before.name,
-      version: input.version === undefined ? before.version : chosenVersion(file, input.version),
-      domains: input.domains === undefined ? before.domains : (input.domains ?? []),
-      ...(input.allowed !== undefined && allowedBy(user, input.allowed ?? [])),
-    },
-    input: isForm ? withoutEmptySecrets(input, base) : input,
-  })
+  const asked = {
+    ...base,
+    name: input.name ?? before.name,
+    version: input.version === undefined ? before.version : chosenVersion(file, input.version),
+    domains: input.domains === undefined ? before.domains : (input.domains ?? []),
+    ...(input.allowed !== undefined && allowedBy(user, input.allowed ?? [])),
+  }
+  const after = define(deps, asked, isForm ? withoutEmptySecrets(input, base) : input)
   // allowed again by another admin is a change, too
   const granted = input.allowed === undefined ? before.allowed : grantsOf(deps, before)
   const changes = differenceOf({ ...before, allowed: granted }, after)

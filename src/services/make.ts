@@ -1,7 +1,4 @@
-import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
-import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { refusedHost } from '../platform/hosts.ts'
@@ -57,7 +54,7 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
     ports: [],
     file,
   }
-  const definition = define(deps, { base, input })
+  const definition = define(deps, base, input)
   const { ports, file: _, ...row } = definition
   const service = deps.db.transaction(() => {
     const service = insertService(deps.db, { ...row, ...sealValues(deps, definition) }, ports)
@@ -68,23 +65,18 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
   return service
 }
 
-/** Another definition, whole and fit to be started: values filled in, ports chosen, dangers allowed. */
+/**
+ * Another definition, whole and fit to be started: values filled in, ports chosen, dangers allowed. Those
+ * of the base are kept where the input says nothing else.
+ */
 export function define(
-  deps: { config: Config; db: Db; docker: Docker; instanceId: string },
-  {
-    base,
-    input,
-  }: {
-    /** With the values and ports that are kept. */
-    base: Definition
-    input: { hostPort?: number | null | undefined }
-  },
+  deps: ServiceDeps,
+  base: Definition,
+  input: { hostPort?: number | null | undefined },
 ): Definition {
   const { ownerId, file } = base
-  const draft = {
-    ...base,
-    values: valuesFor(file, base.values, givenValues(file.variables, input)),
-  }
+  const values = valuesFor(file, base.values, givenValues(file.variables, input))
+  const draft = { ...base, values }
   const wanted = portsWanted(file, versionedStack(deps, draft))
   const asked = { ownerId, asked: input.hostPort ?? null, kept: base.ports }
   const definition = { ...draft, ports: choosePorts(deps, wanted, asked) }
@@ -126,7 +118,7 @@ function valuesFor({ variables }: Template, kept: Values, asked: Map<string, str
 }
 
 /** The engine pulls from there, but who makes it do so is a user of Davit. */
-function refuseHosts({ config }: { config: Config }, stack: Stack, template: string) {
+function refuseHosts({ config }: ServiceDeps, stack: Stack, template: string) {
   for (const { name, image } of stack.services.values()) {
     const registry = registryOf(image)
     const host = registry.replace(/:\d+$/, '')
