@@ -17,7 +17,7 @@ export type Occurrence = {
 }
 
 /** To what it was done. The name is shown, so that it still says something when the object is gone. */
-export type AuditObject = { kind: ObjectKind; id: string; name?: string | null }
+type AuditObject = { kind: ObjectKind; id: string; name?: string | null }
 
 /** Writes down what happened, for good; in a transaction it is written if that is. */
 export const recordEvent = (db: Store, { actor, object, ...rest }: Occurrence) =>

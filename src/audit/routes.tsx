@@ -59,7 +59,7 @@ const moment = z
   .optional()
 
 /** Which events are wanted, and which page of them. */
-export const auditQuery = pageQuery
+const auditQuery = pageQuery
   .extend({
     actor: line('an e-mail address or a part of it', { max: 254 }).optional(),
     action: z.enum(actionNames, 'wants an action such as login.failed.').optional(),

@@ -19,7 +19,7 @@ import { extract } from './read.ts'
 /** Copies of databases are made in the data directory, where nobody reads them who could not before. */
 const workPrefix = 'backup-'
 
-export type BackupOptions = {
+type BackupOptions = {
   config: Pick<Config, 'dataDir' | 'secretKey'>
   file: string
   /** Null: whoever has the file can read all of it. */
