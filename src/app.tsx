@@ -125,7 +125,7 @@ const pageHeaders = ({ url, oauth }: Config) =>
 const privateAnswers = () =>
   factory.createMiddleware(async (c, next) => {
     await next()
-    const { headers } = c.res // c.header would make the whole answer anew by now
+    const { headers } = c.res // c.header would build the whole answer again by now
     if (c.var.user && !headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
   })
 

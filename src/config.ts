@@ -44,7 +44,7 @@ export const appsAddress = '127.0.0.2'
 
 /** Every setting, documented where it is parsed; the README's table repeats these lines. */
 const settings = z.object({
-  /** Address to listen on. Beyond loopback, registering the first account wants the setup code. */
+  /** Address to listen on. Beyond loopback, registering the first account needs the setup code. */
   DAVIT_HOST: z
     .string()
     .refine((host) => canonicalHost(host) !== null, 'wants an address to listen on')
@@ -159,7 +159,7 @@ export type Config = Readonly<ReturnType<typeof parseConfig>>
 /** A setting that can't be used; its message is the one line to print. */
 export class ConfigError extends Error {}
 
-/** Reads the settings. Throws ConfigError with one line that names the key and what it wants. */
+/** Reads the settings. Throws ConfigError with one line that names the key and its rule. */
 export function parseConfig(env: Record<string, string | undefined>) {
   const present = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
   const result = settings.safeParse(Object.fromEntries(present))

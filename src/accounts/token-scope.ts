@@ -6,7 +6,7 @@ import type { ApiToken } from '../web/factory.ts'
 
 type Scope = ApiToken['scopes'][number]
 
-/** The changes that `deploy` gives. Every other one, and so every new one, wants `write`. */
+/** The changes that `deploy` allows. Every other one, and so every new one, needs `write`. */
 export const deployRoutes = [
   'POST /projects/:id/deployments',
   'POST /projects/:id/deploy',

@@ -34,7 +34,7 @@ export const damaged = (path: string, why: string, cause?: unknown) =>
   new Failure(
     'database_damaged',
     `The database ${path} is damaged: ${why}.`,
-    'Put a backup in its place. Davit never overwrites it; only moving the file away starts anew.',
+    'Put a backup in its place. Davit never overwrites it; to start with an empty one, move the file away.',
     { cause },
   )
 

@@ -5,7 +5,7 @@ import { explain } from './failures.ts'
 
 /**
  * Takes a data directory for this process, until it ends in whatever way: the lock is the kernel's.
- * Two at once would each take up the other's deployments as interrupted.
+ * Two at once would each resume the other's deployments as interrupted.
  */
 export function lockDataDir(dataDir: string) {
   const path = join(dataDir, 'davit.lock')

@@ -26,7 +26,7 @@ export const services = sqliteTable(
     status: text({ enum: serviceStatuses }).notNull().default('pulling'),
     /** The Compose file as it was when the instance was made: a template that changes changes no instance. */
     compose: text().notNull(),
-    /** Sealed: the values of its variables, as JSON. Generated ones are made once and never anew. */
+    /** Sealed: the values of its variables, as JSON. Generated ones are created once and stay. */
     values: text().notNull(),
     /** Sealed: those of them that no log may show, as JSON; null in a row of an earlier version, until a start fills it. */
     secretValues: text(),

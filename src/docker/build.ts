@@ -25,7 +25,7 @@ export type BuildOptions = {
   /** Whether what it runs reaches a network, the engine's default bridge; it does unless told otherwise. */
   network?: boolean
   builder?: Builder
-  /** What it may use; a build that wants more ends. */
+  /** What it may use; a build that needs more fails. */
   caps?: BuildCaps | undefined
   signal?: AbortSignal | undefined
 }

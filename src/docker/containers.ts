@@ -45,7 +45,7 @@ type Grace = {
   timeoutSeconds?: number | null
 }
 
-/** As long as each was made with: a database wants to write its data down. */
+/** As long as each was created with: a database needs time to write its data. */
 export const atItsPace = { timeoutSeconds: null }
 
 /** SIGTERM, and SIGKILL after the time given; false when there is no such container. */

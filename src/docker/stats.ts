@@ -56,7 +56,7 @@ export function toReading(sent: Sent) {
 export function usageBetween(before: StatsReading, after: StatsReading) {
   const { memory, memoryLimit, pids, received, sent, read, written } = after
   const seconds = (after.readAt.getTime() - before.readAt.getTime()) / 1000
-  // Counters begin anew when the container does.
+  // Counters start again with the container.
   const rate = (of: keyof Transfers) =>
     seconds > 0 ? Math.max(0, after[of] - before[of]) / seconds : 0
   return {

@@ -7,7 +7,7 @@ import type { Env } from './factory.ts'
 import { CsrfToken } from './form.tsx'
 import { Layout } from './layout.tsx'
 
-/** One resource in the three forms its readers want. */
+/** One resource in the three forms that its readers ask for. */
 export type View = {
   /** Of the page, in the browser's tab. */
   title: string
