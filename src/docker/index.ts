@@ -1,90 +1,29 @@
-import type { Engine } from './engine.ts'
-import { buildImage } from './build.ts'
-import { whyUncapped } from './buildkit-caps.ts'
-import { inspectContainer, inspectEnded } from './container-inspect.ts'
-import { listContainers } from './container-list.ts'
-import {
-  createContainer,
-  removeContainer,
-  restartContainer,
-  setRestartPolicy,
-  startContainer,
-  stopContainer,
-  waitForExit,
-  putArchive,
-} from './containers.ts'
-import { diskUse, removeBuildCache } from './disk-use.ts'
+import * as calls from './calls.ts'
 import { connectEngine } from './engine.ts'
-import { engineEvents } from './events.ts'
-import { hasImage, inspectImage, listImages, removeImage, tagImage } from './images.ts'
-import { untilHealthTestPasses } from './health-test.ts'
-import { engineFrontend, engineInfo, engineMachine } from './info.ts'
-import { containerLogs, logSnapshot, waitForOutput } from './logs.ts'
-import { createNetwork, listNetworks, networkUse, removeNetwork } from './networks.ts'
-import { imageDigest, pullImage, checkRegistry } from './pull.ts'
-import { containerStats } from './stats.ts'
-import { usedSubnets } from './subnets.ts'
-import { createVolume, listVolumes, removeVolume } from './volumes.ts'
+import type { Engine } from './engine.ts'
+
+type Calls = typeof calls
+
+/** The calls, of one engine. */
+type Bound = {
+  [Name in keyof Calls]: Calls[Name] extends (engine: Engine, ...args: infer Args) => infer Result
+    ? (...args: Args) => Result
+    : never
+}
 
 export type Docker = ReturnType<typeof connectDocker>
 
 /** Contacts nothing yet: an engine that is absent fails the calls that need it, one by one. */
 export function connectDocker({ host }: { host?: string | undefined } = {}) {
   const engine = connectEngine(host)
-  const on =
-    <A extends unknown[], R>(call: (engine: Engine, ...args: A) => R) =>
-    (...args: A): R =>
-      call(engine, ...args)
-
+  const bound = Object.entries(calls).map(([name, call]) => [
+    name,
+    (call as (...args: unknown[]) => unknown).bind(null, engine),
+  ])
   return {
+    ...(Object.fromEntries(bound) as Bound),
     /** Container addresses can't be reached from here. */
     remote: engine.address.kind !== 'socket',
-    info: on(engineInfo),
-    machine: on(engineMachine),
-    events: on(engineEvents),
-
-    frontend: on(engineFrontend),
-    buildImage: on(buildImage),
-    whyUncapped: on(whyUncapped),
-    pullImage: on(pullImage),
-    imageDigest: on(imageDigest),
-    inspectImage: on(inspectImage),
-    hasImage: on(hasImage),
-    listImages: on(listImages),
-    tagImage: on(tagImage),
-    removeImage: on(removeImage),
-
-    createContainer: on(createContainer),
-    startContainer: on(startContainer),
-    stopContainer: on(stopContainer),
-    restartContainer: on(restartContainer),
-    removeContainer: on(removeContainer),
-    putArchive: on(putArchive),
-    inspectContainer: on(inspectContainer),
-    inspectEnded: on(inspectEnded),
-    untilHealthTestPasses: on(untilHealthTestPasses),
-    listContainers: on(listContainers),
-    waitForExit: on(waitForExit),
-    setRestartPolicy: on(setRestartPolicy),
-    containerLogs: on(containerLogs),
-    containerStats: on(containerStats),
-    logSnapshot: on(logSnapshot),
-    waitForOutput: on(waitForOutput),
-
-    diskUse: on(diskUse),
-    removeBuildCache: on(removeBuildCache),
-
-    checkRegistry: on(checkRegistry),
-
-    listNetworks: on(listNetworks),
-    networkUse: on(networkUse),
-    createNetwork: on(createNetwork),
-    removeNetwork: on(removeNetwork),
-    usedSubnets: on(usedSubnets),
-
-    createVolume: on(createVolume),
-    listVolumes: on(listVolumes),
-    removeVolume: on(removeVolume),
   }
 }
 
