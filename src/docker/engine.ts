@@ -45,8 +45,6 @@ export type Engine = {
   request<T = void>(method: Method, path: string, options?: RequestOptions): Promise<T>
   /** The bytes of an answer that goes on; leaving the loop or aborting closes the connection. */
   stream(method: Method, path: string, options?: StreamOptions): AsyncGenerator<Uint8Array>
-  /** The API version that both sides speak. */
-  apiVersion(signal?: AbortSignal): Promise<string>
   /** What to throw when a stream ended that should have gone on. */
   hungUp(): Failure
 }
@@ -108,14 +106,6 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       }
     },
 
-    async apiVersion(signal) {
-      using deadline = startDeadline(signal, defaultTimeout)
-      const circumstances = { signal, call: 'GET /_ping', deadline, timeout: defaultTimeout }
-      return negotiate(deadline.signal).catch((error) => {
-        throw explain(error, circumstances)
-      })
-    },
-
     hungUp: () => unreachable(address, hangupSignal),
   }
 
@@ -124,8 +114,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     const ping = await dial({ method: 'GET', path: '/_ping' }, signal)
     ping.resume()
     const offered = String(ping.headers['api-version'] ?? oldestKnown)
-    version = compareVersions(offered, newestKnown) > 0 ? newestKnown : offered
-    return version
+    return (version = spokenVersion(offered))
   }
 
   type Call = {
@@ -248,5 +237,8 @@ const defined = (query: object) =>
 const isTransportError = (error: unknown) =>
   error instanceof Error && ('code' in error || 'level' in error)
 
-/** Of an API: `1.41`. */
+/** The API version, such as `1.41`, that an engine which offers that one and this adapter both speak. */
+export const spokenVersion = (offered: string) =>
+  compareVersions(offered, newestKnown) > 0 ? newestKnown : offered
+
 export const compareVersions = (a: string, b: string) => Bun.semver.order(`${a}.0`, `${b}.0`)

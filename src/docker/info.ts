@@ -1,4 +1,4 @@
-import { compareVersions } from './engine.ts'
+import { compareVersions, spokenVersion } from './engine.ts'
 import type { Abortable, Engine } from './engine.ts'
 
 /** `auto` is BuildKit where the engine has it. */
@@ -6,7 +6,13 @@ export type Builder = 'auto' | 'buildkit' | 'classic'
 
 export type EngineInfo = Awaited<ReturnType<typeof engineInfo>>
 
-type Version = { Version: string; Os: string; Arch: string; Components?: { Name: string }[] }
+type Version = {
+  Version: string
+  ApiVersion: string
+  Os: string
+  Arch: string
+  Components?: { Name: string }[]
+}
 
 type Info = {
   NCPU: number
@@ -19,11 +25,11 @@ type Info = {
 }
 
 export async function engineInfo(engine: Engine, { signal }: Abortable = {}) {
-  const [apiVersion, version, info] = await Promise.all([
-    engine.apiVersion(signal),
+  const [version, info] = await Promise.all([
     engine.request<Version>('GET', '/version', { signal }),
     engine.request<Info>('GET', '/info', { signal }),
   ])
+  const apiVersion = spokenVersion(version.ApiVersion)
   return {
     version: version.Version,
     /** What both sides speak, which may be less than the engine could. */
