@@ -1,4 +1,4 @@
-import { repeat } from '../platform/repeat.ts'
+import { repeat } from '../platform/pause.ts'
 import { deleteEventsBefore, getOldestEventTime } from './store.ts'
 import type { Store } from './store.ts'
 

@@ -2,7 +2,7 @@ import { rmSync, statSync } from 'node:fs'
 import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { spaceOf } from '../platform/disk-space.ts'
-import { repeat } from '../platform/repeat.ts'
+import { repeat } from '../platform/pause.ts'
 import { journal } from '../platform/journal.ts'
 
 /** Bytes; enough for many a clean-up and login, and little on any disk. */

@@ -1,6 +1,6 @@
 import type { Abortable, Engine } from './engine.ts'
 import { EngineError } from './failures.ts'
-import { FrameSplitter } from './frames.ts'
+import { FrameSplitter } from './log-entries.ts'
 
 export type CommandResult = {
   exitCode: number

@@ -1,7 +1,7 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
-import { repeat } from '../platform/repeat.ts'
+import { repeat } from '../platform/pause.ts'
 import {
   deleteBlocksBefore,
   deleteSome,

@@ -1,3 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { report } from './journal.ts'
+
 /** Milliseconds that one turn of the loop may spend on long work, whoever's it is. */
 const slice = 5
 
@@ -31,4 +34,20 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
+}
+
+/** Does it now and again after so many milliseconds, until the signal. What fails is told, and ends nothing. */
+export async function repeat(
+  interval: number,
+  work: () => unknown,
+  { signal, failed }: { signal: AbortSignal; failed: string },
+) {
+  while (!signal.aborted) {
+    try {
+      await work()
+    } catch (error) {
+      report(failed, error)
+    }
+    await sleep(interval, undefined, { signal, ref: false }).catch(() => {})
+  }
 }

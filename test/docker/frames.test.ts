@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { FrameSplitter } from '../../src/docker/frames.ts'
+import { FrameSplitter } from '../../src/docker/log-entries.ts'
 
 const frame = (stream: number, text: string) =>
   Buffer.concat([Buffer.from([stream, 0, 0, 0, 0, 0, 0, text.length]), Buffer.from(text)])
