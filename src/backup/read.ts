@@ -1,7 +1,6 @@
 import { Failure } from '../platform/errors.ts'
 import { DamagedStream, openChunks, openSeal, wantsPassphrase } from '../platform/sealed-stream.ts'
-import { ByteReader } from './byte-reader.ts'
-import { firstLine, otherVersion, readManifest, writeFiles } from './format.ts'
+import { ByteReader, firstLine, otherVersion, readManifest, writeFiles } from './format.ts'
 import type { Manifest } from './format.ts'
 
 /** Whether a backup can be opened with its passphrase only. */
