@@ -1,4 +1,4 @@
-import { and, count, desc, eq, lt } from 'drizzle-orm'
+import { and, count, desc, eq, getTableColumns, lt, sql } from 'drizzle-orm'
 import type { GetColumnData, SQL } from 'drizzle-orm'
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core'
 import { notFound } from '../platform/errors.ts'
@@ -19,14 +19,7 @@ export const getRow = <Table extends SQLiteTable>(
   table: Table,
   where: Where,
   ...order: SQL[]
-): Table['$inferSelect'] | undefined =>
-  db
-    .select()
-    .from(table as SQLiteTable)
-    .where(where)
-    .orderBy(...order)
-    .limit(1)
-    .get()
+): Table['$inferSelect'] | undefined => readRows(db, table, { where, order, limit: 1 })[0]
 
 /** All rows of a table of that kind. */
 export const listRows = <Table extends SQLiteTable>(
@@ -34,13 +27,7 @@ export const listRows = <Table extends SQLiteTable>(
   table: Table,
   where: Where,
   ...order: SQL[]
-): Table['$inferSelect'][] =>
-  db
-    .select()
-    .from(table as SQLiteTable)
-    .where(where)
-    .orderBy(...order)
-    .all()
+): Table['$inferSelect'][] => readRows(db, table, { where, order })
 
 /** A page of the rows of a table of that kind with one too many, newest first. */
 export const listPage = <Table extends SQLiteTable & { id: SQLiteColumn }>(
@@ -49,13 +36,42 @@ export const listPage = <Table extends SQLiteTable & { id: SQLiteColumn }>(
   where: Where,
   { cursor, limit }: { cursor?: string | undefined; limit: number },
 ): Table['$inferSelect'][] =>
-  db
-    .select()
-    .from(table as SQLiteTable)
-    .where(and(where, cursor ? lt(table.id, cursor) : undefined))
-    .orderBy(desc(table.id))
-    .limit(limit + 1)
-    .all()
+  readRows(db, table, {
+    where: and(where, cursor ? lt(table.id, cursor) : undefined),
+    order: [desc(table.id)],
+    limit: limit + 1,
+  })
+
+type Head = { text: SQL; columns: [name: string, column: SQLiteColumn][] }
+
+/** What each selection of a table begins with: to put it together takes longer than to read a few rows. */
+const heads = new WeakMap<SQLiteTable, Head>()
+
+function headOf(db: Reader, table: SQLiteTable) {
+  const text = sql.raw(db.select().from(table).toSQL().sql)
+  const head = { text, columns: Object.entries(getTableColumns(table)) }
+  heads.set(table, head)
+  return head
+}
+
+function readRows<Table extends SQLiteTable>(
+  db: Reader,
+  table: Table,
+  { where, order, limit }: { where: Where; order: SQL[]; limit?: number },
+) {
+  const { text, columns } = heads.get(table) ?? headOf(db, table)
+  const query = sql`${text}`
+  if (where) query.append(sql` where ${where}`)
+  if (order.length > 0) query.append(sql` order by ${sql.join(order, sql`, `)}`)
+  if (limit !== undefined) query.append(sql` limit ${limit}`)
+  return (db as Db).values<unknown[]>(query).map((row) => {
+    const read = columns.map(([name, column], at) => [
+      name,
+      row[at] === null ? null : column.mapFromDriverValue(row[at]),
+    ])
+    return Object.fromEntries(read) as Table['$inferSelect']
+  })
+}
 
 /** What a column has in all rows of that kind. */
 export const listValues = <Column extends SQLiteColumn>(

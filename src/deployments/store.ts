@@ -1,6 +1,6 @@
 import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, lt, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
+import { countRows, getRow, listRows, listValues, preparedOnce } from '../db/queries.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
 import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
@@ -45,14 +45,17 @@ export const findDeployment = (db: Db, { id, projectId }: { id: string; projectI
   )
 
 /** A deployment with where it goes; undefined once its project was deleted. */
-export const getJob = (db: Db, id: string) =>
+export const getJob = (db: Db, id: string) => jobOf(db).get({ id })
+
+const jobOf = preparedOnce((db: Db) =>
   db
     .select({ deployment: shownDeployment, project: projects, environment: environments })
     .from(deployments)
     .innerJoin(projects, eq(projects.id, deployments.projectId))
     .innerJoin(environments, eq(environments.id, deployments.environmentId))
-    .where(eq(deployments.id, id))
-    .get()
+    .where(eq(deployments.id, sql.placeholder('id')))
+    .prepare(),
+)
 
 export type Job = NonNullable<ReturnType<typeof getJob>>
 

@@ -1,5 +1,6 @@
 import { and, asc, eq, inArray, notInArray, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { getRow, listRows } from '../db/queries.ts'
 import { jobs } from '../db/schema.ts'
 
 export type Job = typeof jobs.$inferSelect
@@ -15,8 +16,7 @@ export const insertJob = (
 ): Job => db.insert(jobs).values(job).returning().get()
 
 /** Undefined once it has ended. */
-export const getJob = (db: Store, id: string): Job | undefined =>
-  db.select().from(jobs).where(eq(jobs.id, id)).get()
+export const getJob = (db: Store, id: string): Job | undefined => getRow(db, jobs, eq(jobs.id, id))
 
 /** Of all that waits or runs on these subjects or for that owner. */
 export const listJobIds = (db: Store, of: { subjectIds: string[] } | { ownerId: string }) =>
@@ -29,35 +29,22 @@ export const listJobIds = (db: Store, of: { subjectIds: string[] } | { ownerId: 
 
 /** The first of those that wait or run on the subject. */
 export const getJobOf = (db: Store, subjectId: string): Job | undefined =>
-  db.select().from(jobs).where(eq(jobs.subjectId, subjectId)).orderBy(asc(jobs.id)).limit(1).get()
+  getRow(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))
 
 export const hasJob = (db: Store, subjectId: string) => getJobOf(db, subjectId) !== undefined
 
 /** Those that may begin where a slot is free, oldest first. */
-export const listStartable = (db: Store): Job[] =>
-  db
-    .select()
-    .from(jobs)
-    .where(
-      and(
-        isStartable,
-        notInArray(
-          jobs.subjectId,
-          db.select({ id: jobs.subjectId }).from(jobs).where(eq(jobs.status, 'running')),
-        ),
-      ),
-    )
-    .orderBy(asc(jobs.id))
-    .all()
+export function listStartable(db: Store): Job[] {
+  const isRunning = eq(jobs.status, 'running')
+  const busy = db.select({ id: jobs.subjectId }).from(jobs).where(isRunning)
+  return listRows(db, jobs, and(isStartable, notInArray(jobs.subjectId, busy)), asc(jobs.id))
+}
 
 /** Those that were begun, and those whose end was asked for, oldest first. */
-export const listUnsettled = (db: Store): Job[] =>
-  db
-    .select()
-    .from(jobs)
-    .where(or(eq(jobs.status, 'running'), eq(jobs.cancelRequested, true)))
-    .orderBy(asc(jobs.id))
-    .all()
+export function listUnsettled(db: Store): Job[] {
+  const isUnsettled = or(eq(jobs.status, 'running'), eq(jobs.cancelRequested, true))
+  return listRows(db, jobs, isUnsettled, asc(jobs.id))
+}
 
 /** Begins it; undefined when it was cancelled meanwhile. */
 export const claimJob = (db: Store, id: string): Job | undefined =>
