@@ -7,16 +7,17 @@ const otherNames = ['index.docker.io', 'registry-1.docker.io', 'registry.hub.doc
 export const isOfficial = (reference: string) =>
   registryOf(reference) === dockerHub && /^(([a-z0-9.-]+\/)?library\/)?[^/]+$/.test(reference)
 
-/**
- * The registry of an image reference, by the rule of Docker: a first part with a dot, a port or, since
- * version 23, a capital letter is a host.
- */
-export function registryOf(reference: string) {
+/** The registry of an image reference. */
+export const registryOf = (reference: string) => split(reference).registry
+
+/** By the rule of Docker: a first part with a dot, a port or, since version 23, a capital letter is a host. */
+function split(reference: string) {
   const slash = reference.indexOf('/')
   const written = slash === -1 ? '' : reference.slice(0, slash)
   const first = written.toLowerCase()
   const isHost = /[.:]/.test(first) || first === 'localhost' || first !== written
-  return isHost && !otherNames.includes(first) ? first : dockerHub
+  const registry = isHost && !otherNames.includes(first) ? first : dockerHub
+  return { registry, rest: isHost ? reference.slice(slash + 1) : reference }
 }
 
 export type ImageReference = {
@@ -37,11 +38,8 @@ const grammar = new RegExp(
  */
 export function parseReference(text: string): ImageReference | null {
   if (text.length > 500) return null
-  const registry = registryOf(text)
-  const slash = text.indexOf('/')
-  const first = text.slice(0, Math.max(slash, 0)).toLowerCase()
-  const hasHost = slash > 0 && (first === registry || otherNames.includes(first))
-  const [, path, tag, digest] = grammar.exec(hasHost ? text.slice(slash + 1) : text) ?? []
+  const { registry, rest } = split(text)
+  const [, path, tag, digest] = grammar.exec(rest) ?? []
   if (!path) return null
   const isShort = registry === dockerHub && !path.includes('/')
   return {
