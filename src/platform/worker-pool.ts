@@ -1,5 +1,6 @@
 import { errorFrom } from './errors.ts'
 import type { PlainError } from './errors.ts'
+import { KeyedLock, Semaphore } from './semaphore.ts'
 
 /** A task ran longer than its deadline. */
 export class DeadlineError extends Error {}
@@ -12,13 +13,7 @@ type Options = {
   signal?: AbortSignal | undefined
 }
 
-type Task = {
-  request: { name: string; args: unknown[] }
-  owner: string | undefined
-  deadline: number
-  promised: PromiseWithResolvers<unknown>
-}
-type Slot = { worker: Worker; task: Task | null; timer: ReturnType<typeof setTimeout> | undefined }
+type Request = { name: string; args: unknown[] }
 
 /** What a worker answers with. */
 export type Reply = { value: unknown } | { error: PlainError }
@@ -29,100 +24,84 @@ export type Reply = { value: unknown } | { error: PlainError }
  */
 export class WorkerPool {
   readonly #entry: string
-  readonly #size: number
   readonly #idle: number
-  readonly #slots = new Set<Slot>()
-  readonly #waiting: Task[] = []
+  readonly #turns: Semaphore
+  readonly #owners = new KeyedLock()
+  readonly #threads = new Set<Worker>()
+  /** Those without a task, with the timer that ends them. */
+  readonly #resting = new Map<Worker, ReturnType<typeof setTimeout>>()
 
   /** `entry`: the module that answers tasks; `idle`: milliseconds that a thread without a task stays. */
   constructor(entry: string, { size, idle }: { size: number; idle: number }) {
     this.#entry = entry
-    this.#size = size
     this.#idle = idle
+    this.#turns = new Semaphore(size)
   }
 
   /** Threads at this moment. */
   get threads() {
-    return this.#slots.size
+    return this.#threads.size
   }
 
   /** Resolves with what the task returned; throws what it threw, a DeadlineError or the signal's reason. */
-  async run(name: string, args: unknown[], { deadline, owner, signal }: Options): Promise<unknown> {
-    signal?.throwIfAborted()
-    const promised = Promise.withResolvers<unknown>()
-    const task: Task = { request: { name, args }, owner, deadline, promised }
-    const abort = () => this.#drop(task, signal!.reason)
-    signal?.addEventListener('abort', abort, { once: true })
-    this.#waiting.push(task)
-    this.#startNext()
-    try {
-      return await promised.promise
-    } finally {
-      signal?.removeEventListener('abort', abort)
+  async run(
+    name: string,
+    args: unknown[],
+    { deadline, owner, signal = new AbortController().signal }: Options,
+  ): Promise<unknown> {
+    const inTurn = async () => {
+      using _ = await this.#turns.acquire(signal)
+      return await this.#ask({ name, args }, { deadline, signal })
     }
+    return owner === undefined ? inTurn() : this.#owners.run(owner, signal, inTurn)
   }
 
-  #startNext() {
-    for (;;) {
-      const slot = [...this.#slots].find(({ task }) => task === null)
-      if (!slot && this.#slots.size >= this.#size) return
-      const running = new Set([...this.#slots].map(({ task }) => task?.owner))
-      const next = this.#waiting.findIndex(
-        ({ owner }) => owner === undefined || !running.has(owner),
-      )
-      if (next === -1) return
-      const [task] = this.#waiting.splice(next, 1)
-      this.#start(slot ?? this.#open(), task!)
-    }
-  }
-
-  #open(): Slot {
-    const worker = new Worker(this.#entry, { smol: true })
-    const slot: Slot = { worker, task: null, timer: undefined }
-    worker.onmessage = ({ data }: MessageEvent<Reply>) => this.#finish(slot, data)
-    worker.onerror = ({ message }) => this.#close(slot, new Error(`A worker failed: ${message}`))
-    this.#slots.add(slot)
-    return slot
-  }
-
-  #start(slot: Slot, task: Task) {
-    clearTimeout(slot.timer)
-    slot.task = task
-    slot.timer = setTimeout(() => this.#close(slot, new DeadlineError()), task.deadline)
-    slot.worker.ref()
+  async #ask(request: Request, { deadline, signal }: { deadline: number; signal: AbortSignal }) {
+    const worker = this.#take()
+    const { promise, resolve, reject } = Promise.withResolvers<Reply>()
+    const timer = setTimeout(() => reject(new DeadlineError()), deadline)
+    const abort = () => reject(signal.reason)
+    signal.addEventListener('abort', abort, { once: true })
+    worker.onmessage = ({ data }: MessageEvent<Reply>) => resolve(data)
+    worker.onerror = ({ message }) => reject(new Error(`A worker failed: ${message}`))
+    let reply: Reply
     try {
-      slot.worker.postMessage(task.request)
+      worker.postMessage(request)
+      reply = await promise
     } catch (error) {
-      this.#close(slot, error)
+      this.#end(worker)
+      throw error
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', abort)
     }
+    this.#rest(worker)
+    if ('error' in reply) throw errorFrom(reply.error)
+    return reply.value
   }
 
-  #finish(slot: Slot, reply: Reply) {
-    const task = slot.task
-    clearTimeout(slot.timer)
-    slot.task = null
-    slot.worker.unref()
-    slot.timer = setTimeout(() => this.#close(slot, null), this.#idle)
-    slot.timer.unref()
-    if ('error' in reply) task?.promised.reject(errorFrom(reply.error))
-    else task?.promised.resolve(reply.value)
-    this.#startNext()
+  /** One that rests, else a new one. */
+  #take() {
+    const [worker = new Worker(this.#entry, { smol: true })] = this.#resting.keys()
+    clearTimeout(this.#resting.get(worker))
+    this.#resting.delete(worker)
+    this.#threads.add(worker)
+    worker.ref()
+    return worker
   }
 
-  /** Ends the thread; its task, if it has one, fails for this reason. */
-  #close(slot: Slot, reason: unknown) {
-    clearTimeout(slot.timer)
-    this.#slots.delete(slot)
-    slot.worker.terminate()
-    slot.task?.promised.reject(reason)
-    this.#startNext()
+  #rest(worker: Worker) {
+    worker.unref()
+    worker.onerror = () => this.#end(worker)
+    const timer = setTimeout(() => this.#end(worker), this.#idle)
+    timer.unref()
+    this.#resting.set(worker, timer)
   }
 
-  #drop(task: Task, reason: unknown) {
-    const slot = [...this.#slots].find((slot) => slot.task === task)
-    if (slot) return this.#close(slot, reason)
-    const index = this.#waiting.indexOf(task)
-    if (index !== -1) this.#waiting.splice(index, 1)
-    task.promised.reject(reason)
+  #end(worker: Worker) {
+    this.#threads.delete(worker)
+    clearTimeout(this.#resting.get(worker))
+    this.#resting.delete(worker)
+    worker.terminate()
   }
 }
