@@ -37,14 +37,16 @@ async function readUser(api: Api): Promise<Profile> {
   return { providerUserId: String(id), login, name: name || null, email }
 }
 
+const likeGitHub = {
+  authorizePath: '/login/oauth/authorize',
+  tokenPath: '/login/oauth/access_token',
+  readProfile: readUser,
+}
+
 /** Endpoints as the providers' documentation gives them; all three take PKCE with S256. */
 const providers: Record<ProviderName, Provider> = {
-  github: {
-    authorizePath: '/login/oauth/authorize',
-    tokenPath: '/login/oauth/access_token',
-    scopes: ['read:user', 'user:email'],
-    readProfile: readUser,
-  },
+  github: { ...likeGitHub, scopes: ['read:user', 'user:email'] },
+  gitea: { ...likeGitHub, scopes: ['read:user'] },
   gitlab: {
     authorizePath: '/oauth/authorize',
     tokenPath: '/oauth/token',
@@ -66,12 +68,6 @@ const providers: Record<ProviderName, Provider> = {
         email: user.confirmed_at ? (user.email ?? null) : null,
       }
     },
-  },
-  gitea: {
-    authorizePath: '/login/oauth/authorize',
-    tokenPath: '/login/oauth/access_token',
-    scopes: ['read:user'],
-    readProfile: readUser,
   },
 }
 
