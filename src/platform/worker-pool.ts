@@ -51,6 +51,7 @@ export class WorkerPool {
   ): Promise<unknown> {
     const inTurn = async () => {
       using _ = await this.#turns.acquire(signal)
+      signal.throwIfAborted()
       return await this.#ask({ name, args }, { deadline, signal })
     }
     return owner === undefined ? inTurn() : this.#owners.run(owner, signal, inTurn)
