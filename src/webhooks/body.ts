@@ -17,9 +17,6 @@ const maxSmallHeld = 8 * mib
 const maxLargeHeld = 32 * mib
 
 type Work<Result> = (body: Buffer) => Promise<Result>
-type Source = { reader: BodyStream; signal: AbortSignal }
-type Begun = { first: Uint8Array[]; small: Held; network: string; expected: number }
-type BodyStream = { read(): Promise<{ done: boolean; value?: Uint8Array }> }
 
 /** Reads bodies as the bytes they are, within bounds for each and for all that come at the same time. */
 export class BodyReader {
@@ -40,50 +37,49 @@ export class BodyReader {
     if (announced > maxBody) throw tooLarge()
     const reader = c.req.raw.body?.getReader()
     if (!reader) return work(Buffer.alloc(0))
+    const next = () => readNext(reader, signal)
     const stop = () => void reader.cancel().catch(() => {})
     signal.addEventListener('abort', stop, { once: true })
-    const source = { reader, signal }
+    const first: Uint8Array[] = []
+    let held = 0
+    const hold = (bytes: number) => {
+      held += bytes
+      this.#smallHeld += bytes
+    }
     try {
-      using small = new Held((bytes) => (this.#smallHeld += bytes))
-      const { first, isWhole } = await this.#readSmall(source, small)
-      if (isWhole) return await work(Buffer.concat(first))
-      const from = { network: networkOf(c.var.address), expected: announced || maxBody }
-      return await this.#readLarge(source, { first, small, ...from }, work)
+      while (held <= maxSmall) {
+        if (this.#smallHeld > maxSmallHeld && held > 0) throw tooBusy()
+        const bytes = await next()
+        if (!bytes) return await work(Buffer.concat(first))
+        first.push(bytes)
+        hold(bytes.length)
+      }
+      const from = { network: networkOf(c.var.address), expected: announced || maxBody, signal }
+      return await this.#inTurn(from, async (place) => {
+        for (const bytes of first.splice(0)) place.add(bytes)
+        hold(-held)
+        for (let bytes = await next(); bytes; bytes = await next()) place.add(bytes)
+        return await work(place.whole())
+      })
     } finally {
+      hold(-held)
       signal.removeEventListener('abort', stop)
       stop()
     }
   }
 
-  /** The body, or of a larger one its beginning. */
-  async #readSmall(source: Source, small: Held) {
-    const first: Uint8Array[] = []
-    for (;;) {
-      const bytes = await next(source)
-      if (!bytes) return { first, isWhole: true }
-      first.push(bytes)
-      small.add(bytes.length)
-      if (small.size > maxSmall) return { first, isWhole: false }
-      if (this.#smallHeld > maxSmallHeld) throw tooBusy()
-    }
-  }
-
-  async #readLarge<Result>(
-    source: Source,
-    { first, small, network, expected }: Begun,
-    work: Work<Result>,
+  /** With memory for a large body, once there is some for this sender. */
+  async #inTurn<Result>(
+    { network, expected, signal }: { network: string; expected: number; signal: AbortSignal },
+    work: (place: Place) => Promise<Result>,
   ) {
-    const { signal } = source
     let hasPlace = false
     return this.#senders
       .run(network, signal, async () => {
         using _ = await this.#large.acquire(signal, expected)
         hasPlace = true
-        using body = new Place(expected)
-        for (const bytes of first.splice(0)) body.add(bytes)
-        small[Symbol.dispose]()
-        for (let bytes = await next(source); bytes; bytes = await next(source)) body.add(bytes)
-        return await work(body.whole())
+        using place = new Place(expected)
+        return await work(place)
       })
       .catch((error) => {
         throw !hasPlace && signal.aborted ? tooBusy() : error
@@ -92,31 +88,15 @@ export class BodyReader {
 }
 
 /** What comes next; null at the end. */
-async function next({ reader, signal }: Source): Promise<Uint8Array | null> {
+async function readNext(
+  reader: { read(): Promise<{ done: boolean; value?: Uint8Array }> },
+  signal: AbortSignal,
+): Promise<Uint8Array | null> {
   const { done, value } = await reader.read().catch(() => {
     throw signal.aborted ? tooSlow() : new AppError('bad_request', 'The body broke off.')
   })
   if (signal.aborted) throw tooSlow()
   return done ? null : value!
-}
-
-/** Counts bytes in a sum that others share, until it is disposed of. */
-class Held {
-  size = 0
-  readonly #count: (bytes: number) => void
-
-  constructor(count: (bytes: number) => void) {
-    this.#count = count
-  }
-
-  add(bytes: number) {
-    this.size += bytes
-    this.#count(bytes)
-  }
-
-  [Symbol.dispose]() {
-    this.add(-this.size)
-  }
 }
 
 /** Memory for one body, given back at once and not when it is collected. It costs nothing until it is written to. */

@@ -63,7 +63,7 @@ type RowProps = { delivery: Delivery; deployments: Made[]; isReplayable: boolean
 
 const Row = ({ delivery, deployments, isReplayable }: RowProps) => (
   <li class="row deployment-row">
-    <DecisionBadge decision={delivery.decision ?? 'ignored'} />
+    <Badge {...looks[delivery.decision ?? 'ignored']} />
     <div class="row-main">
       <CommitRef hash={delivery.commitHash} message={delivery.commitMessage} />
       <p class="row-facts">
@@ -94,10 +94,6 @@ const Row = ({ delivery, deployments, isReplayable }: RowProps) => (
       <Ago at={delivery.createdAt} />
     </p>
   </li>
-)
-
-const DecisionBadge = ({ decision }: { decision: NonNullable<Delivery['decision']> }) => (
-  <Badge {...looks[decision]} />
 )
 
 const looks: Record<NonNullable<Delivery['decision']>, Look> = {
