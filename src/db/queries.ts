@@ -73,7 +73,7 @@ function readRows<Table extends SQLiteTable>(
   })
 }
 
-/** What a column has in all rows of that kind. */
+/** What a column has in the rows of that kind, each value once. */
 export const listValues = <Column extends SQLiteColumn>(
   db: Reader,
   column: Column,
@@ -83,6 +83,7 @@ export const listValues = <Column extends SQLiteColumn>(
     .select({ value: column as SQLiteColumn })
     .from(column.table as SQLiteTable)
     .where(where)
+    .groupBy(column as SQLiteColumn)
     .all()
     .map(({ value }) => value as GetColumnData<Column>)
 

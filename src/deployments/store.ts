@@ -134,7 +134,7 @@ export const isImageKept = (db: Db, image: string) =>
 /** Images that are not on the engine: no deployment can be rolled back to them. */
 export const forgetImagesBut = (db: Db, images: ReadonlySet<string>) =>
   db.transaction((tx) => {
-    for (const image of new Set(listValues(tx, deployments.image)))
+    for (const image of listValues(tx, deployments.image))
       if (image !== null && !images.has(image))
         tx.update(deployments).set({ image: null }).where(eq(deployments.image, image)).run()
   })
