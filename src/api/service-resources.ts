@@ -10,7 +10,8 @@ const time = z.iso.datetime()
 
 const publishedPort = {
   service: z.string(),
-  container: z.int(),
+  /** Null: the first one that the image names, until the image is here. */
+  container: z.int().nullable(),
   protocol: z.enum(['tcp', 'udp']),
 }
 

@@ -9,10 +9,12 @@ import { restartLive, stopLive } from '../runtime/restart.ts'
 import { rollOut } from '../runtime/roll-out.ts'
 import { componentsOf, refuseLapsed, secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
+import { withImagePorts } from './image-ports.ts'
+import type { Pulled } from './image-ports.ts'
 import type { PullProgress } from './progress.ts'
 import { noError, settle, tell, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
-import { moveService, updateService } from './store.ts'
+import { moveService, replacePorts, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, goesBack, sealValues, unsealDefinition } from './stored-definition.ts'
 
@@ -35,7 +37,11 @@ export async function changeService(deps: ServiceDeps, doing: Doing) {
   const secretValues = sealServiceSecrets(deps.secrets, service.id, both)
   updateService(deps.db, service.id, { secretValues })
   const why = goesBack(input) ? wentBack : noError
-  await bringUp(deps, doing, { definition, store: () => keep(deps, definition, before), why })
+  await bringUp(deps, doing, {
+    definition,
+    store: (definition) => keep(deps, definition, before),
+    why,
+  })
 }
 
 /** For the row of one whose change an earlier version left in the middle. */
@@ -94,9 +100,9 @@ async function bringUp(
   doing: Doing,
   {
     definition,
-    store = () => {},
+    store = ({ ports }) => replacePorts(deps.db, doing.service.id, ports),
     why = noError,
-  }: { definition: Definition; store?: () => void; why?: Why },
+  }: { definition: Definition; store?: (definition: Definition) => void; why?: Why },
 ) {
   const { service, work } = doing
   const { job, signal, undo } = work
@@ -104,7 +110,8 @@ async function bringUp(
   refuseLapsed(deps, definition)
   const planned = componentsOf(deps, definition)
   enter(deps, doing, 'pulling')
-  const components = await pullImages(deps, planned, doing)
+  const pulled = await pullImages(deps, planned, doing)
+  const { components, ports } = withImagePorts(pulled, definition.ports)
   signal.throwIfAborted()
   await rollOut(deps, {
     workload: workloadOf(service),
@@ -113,7 +120,7 @@ async function bringUp(
     hooks: {
       enter: (state) => enter(deps, doing, state),
       commit() {
-        store()
+        store({ ...definition, ports })
         moveService(deps.db, { id, status: 'running', ...why })
         endJob(deps.db, job.id)
       },
@@ -141,9 +148,9 @@ async function pullImages(
   deps: ServiceDeps,
   components: Component[],
   { service: { ownerId }, work: { signal }, progress, log }: Doing,
-): Promise<Component[]> {
+): Promise<Pulled[]> {
   const wanted = new Map(components.map(({ options }) => [options.image, options.platform]))
-  const names = new Map<string, string>()
+  const found = new Map<string, Awaited<ReturnType<typeof bringImage>>>()
   for (const [image, platform] of wanted) {
     let pulls = false
     const brought = await bringImage(deps, {
@@ -162,10 +169,10 @@ async function pullImages(
       progress.end(image)
       log.write(`Pulled ${image}.`)
     }
-    names.set(image, brought.name)
+    found.set(image, brought)
   }
   return components.map((component) => {
-    const image = names.get(component.options.image)!
-    return { ...component, options: { ...component.options, image } }
+    const { name, image } = found.get(component.options.image)!
+    return { ...component, options: { ...component.options, image: name }, image }
   })
 }

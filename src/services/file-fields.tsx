@@ -4,10 +4,12 @@ import { DraftContext } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { Danger } from './compose/dangers.ts'
+import { ofImage } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
 import type { Variable } from './compose/variables.ts'
 import type { Definition } from './definition.ts'
+import { typedValues } from './forms.ts'
 import { outlineOf } from './outline.ts'
 import type { Outline } from './outline.ts'
 
@@ -21,13 +23,15 @@ type Props = {
 /** What a file leaves to its user: its variables, where it is reached, and what it may do to this host. */
 export const FileFields = (props: Props) => {
   const { file, kept } = props
-  const outline = outlineOf(file, kept?.values)
+  const { values } = useContext(DraftContext)
+  const outline = outlineOf(file, new Map([...(kept?.values ?? []), ...typedValues(file, values)]))
   return (
     <>
       <VariableFields {...props} />
       <PlaceFields {...props} hasPorts={outline.ports.length > 0} />
       <DangerFields {...props} dangers={outline.dangers} />
       {!kept && <WhatIsMade {...outline} />}
+      <Notes notes={outline.notes} />
     </>
   )
 }
@@ -153,7 +157,7 @@ const Folded = ({ summary, names, children }: FoldedProps) => {
 /** What a file wants of this host; only an admin can allow it, each by itself. */
 const DangerFields = ({ dangers, kept, user }: Props & { dangers: Danger[] }) => {
   const { values } = useContext(DraftContext)
-  const allowed = kept?.allowed ?? [values.allowed]
+  const allowed = values.allowed?.split('\n') ?? kept?.allowed ?? []
   const isAdmin = user.role === 'admin'
   if (dangers.length === 0) return null
   return (
@@ -198,7 +202,8 @@ const WhatIsMade = ({ services, ports, volumes }: Outline) =>
         ))}
         {ports.map(({ target, containerPort, protocol }) => (
           <li>
-            A port of this host for <bdi>{target}</bdi>, port {containerPort}
+            A port of this host for <bdi>{target}</bdi>,{' '}
+            {containerPort === ofImage ? 'the port of its image' : `port ${containerPort}`}
             {protocol === 'udp' && '/udp'}
           </li>
         ))}
@@ -210,4 +215,17 @@ const WhatIsMade = ({ services, ports, volumes }: Outline) =>
         <li>A network of its own</li>
       </ul>
     </section>
+  )
+
+/** What the file says and Davit doesn't do. */
+const Notes = ({ notes }: Pick<Outline, 'notes'>) =>
+  notes.length > 0 && (
+    <details class="note">
+      <summary>What differs from the file ({notes.length})</summary>
+      <ul class="made">
+        {notes.map((note) => (
+          <li>{note}</li>
+        ))}
+      </ul>
+    </details>
   )

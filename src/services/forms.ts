@@ -89,6 +89,18 @@ export function givenValues(variables: Variables, input: object): Map<string, st
   throw new AppError('invalid', all, { fields: errors })
 }
 
+/** What has been typed so far for the variables of a file, in a form or a body. */
+export const typedValues = (
+  { variables }: { variables: Variables },
+  typed: Record<string, unknown>,
+): Map<string, string> =>
+  new Map(
+    askedFor(variables).flatMap(({ name }) => {
+      const value = typed[name] ?? typed[camelCase(name)] ?? ''
+      return value === '' || typeof value === 'object' ? [] : [[name, String(value)]]
+    }),
+  )
+
 /** A variable that is named as a field of the form could never be given. */
 export function refuseClashes(variables: Variables) {
   const clash = askedFor(variables).find(({ name }) => fields.has(camelCase(name)))

@@ -4,6 +4,7 @@ import { shownImage } from '../runtime/images/private-names.ts'
 import { addressOf } from './address.ts'
 import type { Entry } from './catalogue.ts'
 import { partLabel } from '../docker/labels.ts'
+import { ofImage } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { askedFor } from './compose/values.ts'
 import type { Variable } from './compose/variables.ts'
@@ -38,7 +39,7 @@ export const serviceJson = ({ service, ports, containers, places }: Shown) => ({
 
 const portJson = ({ target, containerPort, protocol, host }: WantedPort) => ({
   service: target,
-  container: containerPort,
+  container: containerPort === ofImage ? null : containerPort,
   protocol,
   host,
 })

@@ -7,13 +7,15 @@ import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
 import { fieldsOf } from '../web/form-fields.ts'
+import { readBody } from '../web/body.ts'
 import { input } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import type { Catalogue } from './catalogue.ts'
 import { maxFileBytes } from './compose/read.ts'
 import type { Template } from './compose/template.ts'
-import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm } from './forms.ts'
+import type { Values } from './compose/values.ts'
+import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm, typedValues } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
 import { makeService } from './make.ts'
 import type { MakeDeps, Wanted } from './make.ts'
@@ -41,11 +43,12 @@ export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
     .createApp()
     .get('/services/compose/configure', (c) => show(c, ownForm(c, emptyDraft, null)))
     .post('/services/compose/configure', input(ownFileForm), async (c) => {
-      const { name, env } = c.var.input
-      const compose = await composeText(c, c.var.input.compose)
+      const { compose: typed, env, ...asked } = c.var.input
+      const compose = await composeText(c, typed)
       const file = await readOwn(c, compose, env)
-      const values = { name: name ?? '', env: env ?? '', compose }
-      return show(c, ownForm(c, { ...emptyDraft, values }, file))
+      const { values } = await readBody(c)
+      const draft = { ...emptyDraft, values: { ...values, compose } }
+      return show(c, ownForm(c, draft, file, typedValues(file, asked)))
     })
     .post('/services/compose', input(ownServiceForm, ownFormAgain), async (c) => {
       const { compose: typed, env = null, ...asked } = c.var.input
@@ -86,13 +89,13 @@ export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
   }
 }
 
-function ownForm(c: Context, draft: Draft, file: Template | null) {
+function ownForm(c: Context, draft: Draft, file: Template | null, values?: Values) {
   const props = { file, draft, user: userOf(c) }
   return {
     title: 'Bring your own',
     page: () => <ComposePage {...props} />,
     ...(file && { partial: () => <ComposeDetails {...props} /> }),
-    json: () => (file ? templateJson(ownFile, file) : {}),
+    json: () => (file ? templateJson(ownFile, file, values) : {}),
   }
 }
 

@@ -7,6 +7,7 @@ import { placesOf } from '../projects/places.ts'
 import { listHostPorts } from '../projects/store.ts'
 import { wantedPorts } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
+import { ofImage } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { isTwin } from './store.ts'
 import type { ServicePort } from './store.ts'
@@ -52,7 +53,7 @@ export function choosePorts(
   return chosen
 
   function choose(port: Omit<ServicePort, 'port'>, host: number | null, askedHere: number | null) {
-    const before = kept.find((other) => keyOf(other) === keyOf(port))?.port ?? null
+    const before = kept.find((other) => isSame(other, port))?.port ?? null
     const twin = chosen.find((other) => isTwin(other, { ...port, port: other.port }))
     const wish = askedHere ?? before ?? host ?? twin?.port ?? null
     if (wish === null) return free()
@@ -62,6 +63,12 @@ export function choosePorts(
     if (listHostPorts(deps.db).includes(wish)) throw ofAnApp(wish)
     refuseUsedPort(deps, { port: wish, ...places })
     return wish
+  }
+
+  /** What its image names was written down when that was here. */
+  function isSame(other: ServicePort, port: Omit<ServicePort, 'port'>) {
+    if (port.containerPort !== ofImage) return keyOf(other) === keyOf(port)
+    return other.target === port.target && !wanted.some((one) => keyOf(one) === keyOf(other))
   }
 
   function free(): number {

@@ -1,4 +1,5 @@
 import { Fact } from '../web/components.tsx'
+import { ofImage } from './compose/template.ts'
 import { Ago } from '../web/times.tsx'
 import type { Line } from '../logs/log-line.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
@@ -56,7 +57,9 @@ export const ServicePage = ({ about, after, connection, hasLapsed, log, ...statu
             </Fact>
           )}
           {ports.map((port) => (
-            <Fact name={`Port ${port.containerPort} of ${port.target}`}>
+            <Fact
+              name={`${port.containerPort === ofImage ? 'Port' : `Port ${port.containerPort}`} of ${port.target}`}
+            >
               <code>{addressOn(places, port)}</code>
             </Fact>
           ))}

@@ -79,14 +79,17 @@ export const updateService = (
   refuseDuplicate(
     () =>
       db.transaction((tx) => {
-        if (ports) {
-          tx.delete(servicePorts).where(eq(servicePorts.serviceId, id)).run()
-          insertPorts(tx, id, ports)
-        }
+        if (ports) replacePorts(tx, id, ports)
         return tx.update(services).set(changes).where(eq(services.id, id)).returning().get()
       }),
     taken,
   )
+
+/** Within a transaction. */
+export function replacePorts(db: Pick<Db, 'delete' | 'insert'>, id: string, ports: ServicePort[]) {
+  db.delete(servicePorts).where(eq(servicePorts.serviceId, id)).run()
+  insertPorts(db, id, ports)
+}
 
 function insertPorts(db: Pick<Db, 'insert'>, serviceId: string, ports: ServicePort[]) {
   for (const [position, port] of ports.entries()) {

@@ -31,7 +31,10 @@ export async function readBody(c: Context): Promise<Body> {
     data: Object.fromEntries(
       entries.map(([name, all]) => [camelCase(name), all.join('\n') || null]),
     ),
-    values: Object.fromEntries(shown.map(([name, all]) => [name, all.at(-1)!])),
+    // the first of several is the hidden field that stands for none
+    values: Object.fromEntries(
+      shown.map(([name, all]) => [name, all.slice(all.length > 1 ? 1 : 0).join('\n')]),
+    ),
   }
 }
 

@@ -7,7 +7,7 @@ import { mentionsIn } from './interpolate.ts'
 import { readYaml } from './read.ts'
 import type { Source, Tree } from './source.ts'
 import type { Exposed, FileContent, Template } from './template.ts'
-import { mentionedIn, refuseUnreadable, unknownAbout } from './template.ts'
+import { mentionedIn, ofImage, refuseUnreadable, unknownAbout } from './template.ts'
 
 /** Told by the comments at its head, or by a name that only Coolify gives a meaning. */
 export const isCoolify = (text: string) =>
@@ -28,7 +28,7 @@ export function importCoolify(
   const tree = asCompose(raw)
   const root = new Field(tree, [], source)
   const services = root.get('services').isMap ? root.get('services').entries() : []
-  const mentioned = mentionedIn(tree, source, env)
+  const mentioned = mentionedIn(tree, source, env, { isCoolify: true })
   const uses = usesIn(services, tree, source)
   const placeOf = placesAmong(
     services.map(([service]) => service),
@@ -107,7 +107,7 @@ function usersOf(uses: Use[]) {
 
 /**
  * Each service with an address: at all ports that its names tell, else at that of the head, else at
- * the first that the service itself tells.
+ * the first that the service itself tells, else at that of its image.
  */
 function exposed(
   uses: Use[],
@@ -124,9 +124,8 @@ function exposed(
   for (const { service, port: own } of places) {
     const field = services.find(([name]) => name === service)?.[1]
     const isTold = own === null && places.some((other) => other.service === service && other.port)
-    const port = own ?? ofHead ?? (field && declaredPort(field)) ?? null
-    if (field && port !== null && !isTold)
-      found.set(`${service} ${port}`, { service, port, path: '/' })
+    const port = own ?? ofHead ?? (field && declaredPort(field)) ?? ofImage
+    if (field && !isTold) found.set(`${service} ${port}`, { service, port, path: '/' })
   }
   return [...found.values()]
 }

@@ -60,9 +60,18 @@ export function interpolateText(text: string, lookup: Lookup, room: Room, depth 
   }
 }
 
+type Mentioned = {
+  name: string
+  path: Path
+  required: boolean
+  fallback: string | null
+  /** Of one that is required. */
+  message: string
+}
+
 /** Every mention of a variable in the tree, those in defaults too. */
 export function mentionsIn(tree: Tree, source: Source, at: Path = []) {
-  const found: { name: string; path: Path; required: boolean; fallback: string | null }[] = []
+  const found: Mentioned[] = []
   walk(tree, at)
   return found
 
@@ -79,7 +88,8 @@ export function mentionsIn(tree: Tree, source: Source, at: Path = []) {
       const { name, operator, operand } = part
       const inner = operand.includes('$')
       const fallback = operator?.endsWith('-') && !inner ? operand : null
-      found.push({ name, path, required: operator?.endsWith('?') ?? false, fallback })
+      const required = operator?.endsWith('?') ?? false
+      found.push({ name, path, required, fallback, message: required ? operand : '' })
       if (found.length > maxInFile)
         throw new Unreadable(`mentions the last of over ${maxInFile} variables. Split the file.`)
       if (inner) collect(operand, path, depth + 1)

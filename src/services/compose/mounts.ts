@@ -124,10 +124,10 @@ const anonymous = (service: string, path: string) =>
 
 function bind(field: Field, { source, path, readOnly }: Bind, given: Given, mounts: Mounts) {
   const files = source.startsWith('~') ? [] : filesAt(given.files, source, path)
-  if (files.length > 0) {
-    mounts.files.push(...files)
-    return
-  }
+  mounts.files.push(...files)
+  // beside the files that another platform puts into a directory stands what is written there
+  const isWhole = files.some((file) => file.path === path) || readOnly || !given.foreign
+  if (files.length > 0 && isWhole) return
   if (given.foreign && /^[.~]/.test(source)) {
     mounts.volumes.push({ volume: nameFor(source), path, readOnly })
     return

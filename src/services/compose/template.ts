@@ -47,6 +47,9 @@ export type About = {
 
 export type Exposed = { service: string; port: number; path: string }
 
+/** A port that stands for the first one that the service's image names, until the image is here. */
+export const ofImage = 0
+
 export type FileContent = { text: string } | { variable: string }
 
 /** What any file may mention without declaring it: Davit gives the address of the instance. */
@@ -135,18 +138,27 @@ export const connectionOf = (
   }))
 }
 
-/** The variables that a file mentions, as the user may give them. */
+/**
+ * The variables that a file mentions, as the user may give them. In one of Coolify's, `isCoolify`, a
+ * fallback counts for every mention, and what stands behind `:?` is one.
+ */
 export function mentionedIn(
   tree: Tree,
   source: Source,
   env: ReadonlyMap<string, string> = new Map(),
+  { isCoolify = false } = {},
 ): Map<string, Variable> {
   const found = new Map<string, Variable>()
-  for (const { name, required, fallback } of mentionsIn(tree, source)) {
+  for (const { name, required, fallback, message } of mentionsIn(tree, source)) {
     if (builtIn.includes(name)) continue
     const before = found.get(name)
     // mentioned with two fallbacks, each place keeps its own
-    const own = before && before.default !== fallback ? null : fallback
+    const differs = before && before.default !== fallback
+    const own = isCoolify
+      ? (before?.default ?? fallback ?? (message || null))
+      : differs
+        ? null
+        : fallback
     found.set(
       name,
       variable(name, {

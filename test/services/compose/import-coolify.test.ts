@@ -212,6 +212,23 @@ volumes: {pg: }
     ])
   })
 
+  test('has what one mention falls back to in all of them', () => {
+    const a = service(
+      'a',
+      named('URL=db/$DB', 'DB=${DB:-main}', 'ZONE=${ZONE:?UTC}', 'NAME=${NAME:?}'),
+    )
+    const template = open(`# slogan: x\nservices:\n${a}`)
+    expect(template.variables.get('ZONE')).toMatchObject({ required: true, default: 'UTC' })
+    expect(template.variables.get('NAME')).toMatchObject({ required: true, default: null })
+    const { environment } = stackOf(template, filled(template, { NAME: 'x' })).services.get('a')!
+    expect(Object.fromEntries(environment)).toEqual({
+      URL: 'db/main',
+      DB: 'main',
+      ZONE: 'UTC',
+      NAME: 'x',
+    })
+  })
+
   test('with a key that is not supported is refused by name', () => {
     expect(refusalOf(() => open(text.replace('exclude_from_hc: true', 'privilegd: true')))).toMatch(
       /line 11, column 5: services\.app-server\.privilegd is not supported/,

@@ -108,7 +108,10 @@ content = """<p>\${db_pass}</p> $host \${nope}"""
     const [file] = web.files
     expect(file!.path).toBe('/etc/conf/config.xml')
     expect(file!.content).toMatch(/^<p>[A-Za-z0-9]{20}<\/p> \$host \$\{nope\}$/)
-    expect(web.volumes).toMatchObject([{ volume: 'files-data', path: '/data' }])
+    expect(web.volumes).toMatchObject([
+      { volume: 'files-conf', path: '/etc/conf' },
+      { volume: 'files-data', path: '/data' },
+    ])
     expect(stack.dangers).toEqual([])
   })
 
