@@ -160,8 +160,9 @@ const environmentOf = (env: Env | (string | Env)[]): [string, string][] =>
       const { value } = entry
       return name !== undefined && value !== undefined ? [[name, value]] : Object.entries(entry)
     }
-    const at = entry.indexOf('=')
-    return at > 0 ? [[entry.slice(0, at).trim(), entry.slice(at + 1)]] : []
+    // a line of a .env file, of which some are comments
+    const [, name, value] = /^\s*([A-Za-z_][\w.-]*)\s*=(.*)$/s.exec(entry) ?? []
+    return name === undefined ? [] : [[name, value!.replace(/^(["'])(.*)\1$/s, '$2')]]
   })
 
 /** Beside the Compose file lies a `.env` with the environment of the config. */

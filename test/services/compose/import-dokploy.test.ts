@@ -170,7 +170,7 @@ content = ""
 
   test.each([
     ['a table', '[config.env]\nA = 1\nB = true\nC = "3"'],
-    ['lines', '[config]\nenv = ["A=1", "B=true", "C=3", "", "D"]'],
+    ['lines', '[config]\nenv = ["A=1", "# see https://x?y=z", "B=\\"true\\"", "C=3", "", "D"]'],
     ['tables', '[[config.env]]\nA = 1\n[[config.env]]\nB = true\nC = "3"'],
     [
       'names and values',
