@@ -1,20 +1,29 @@
 /** What comes from several sources, as it comes; ends when all have. Who leaves ends them. */
 export async function* merged<Item>(sources: AsyncGenerator<Item>[]): AsyncGenerator<Item> {
-  const coming = new Map(sources.map((source) => [source, next(source)]))
+  const ready: { source: AsyncGenerator<Item>; result: Promise<IteratorResult<Item>> }[] = []
+  let wake = () => {}
+  // not by `Promise.race`: a source that is quiet would keep all that the others ever said
+  const ask = (source: AsyncGenerator<Item>) => {
+    const result = source.next()
+    const arrive = () => {
+      ready.push({ source, result })
+      wake()
+    }
+    result.then(arrive, arrive)
+  }
+  for (const source of sources) ask(source)
   try {
-    while (coming.size > 0) {
-      const { source, result } = await Promise.race(coming.values())
-      if (result.done) coming.delete(source)
+    for (let open = sources.length; open > 0;) {
+      if (ready.length === 0) await new Promise<void>((resolve) => (wake = resolve))
+      const { source, result } = ready.shift()!
+      const { done, value } = await result
+      if (done) open--
       else {
-        coming.set(source, next(source))
-        yield result.value
+        ask(source)
+        yield value
       }
     }
   } finally {
-    for (const source of coming.keys()) source.return(undefined).catch(() => {})
+    for (const source of sources) source.return(undefined).catch(() => {})
   }
-}
-
-async function next<Item>(source: AsyncGenerator<Item>) {
-  return { source, result: await source.next() }
 }

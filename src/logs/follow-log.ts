@@ -1,6 +1,6 @@
 import type { LogDb } from '../db/index.ts'
 import { resync } from '../live/hub.ts'
-import { LogBatch } from './log-batch.ts'
+import { LogBatch, partsOf } from './log-batch.ts'
 import { channelOf } from './logs.ts'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
@@ -42,7 +42,7 @@ export async function* followLog<Status extends string = never>(
       const end = since === undefined ? 0 : getExtent(deps.logDb, log).last
       for await (const { lines, last } of eachLines(deps, log, { ...filter, since, after })) {
         after = last
-        if (lines.length > 0) yield new LogBatch(lines)
+        for (const part of partsOf(lines)) yield new LogBatch(part)
       }
       after = Math.max(after, end)
       since = undefined

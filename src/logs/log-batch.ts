@@ -58,3 +58,21 @@ export class LogBatch {
 }
 
 const jsonOf = (line: Line) => JSON.stringify(lineJson(line))
+
+/** Characters of lines that come together, and about what a row of HTML has beside its text. */
+const most = 64 * 1024
+const perRow = 100
+
+/** Lines in parts of some length: what a reader who lags holds in memory is one of these, rendered. */
+export function* partsOf<L extends { text: string }>(lines: L[]): Generator<L[]> {
+  let from = 0
+  let length = 0
+  for (const [at, { text }] of lines.entries()) {
+    length += text.length + perRow
+    if (at === from || length <= most) continue
+    yield lines.slice(from, at)
+    from = at
+    length = text.length + perRow
+  }
+  if (from < lines.length) yield from === 0 ? lines : lines.slice(from)
+}

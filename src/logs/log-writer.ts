@@ -17,10 +17,6 @@ const maxDelay = 50
 const maxLines = 500
 const maxLength = 64 * 1024
 
-/** Characters, a line counted as some, after which the memory that they took is asked back. */
-const collected = 2 * 2 ** 20
-const perLine = 100
-
 /**
  * Writes the log of one deployment or job in batches. Call `flush` before every change of state. It never
  * throws: a log that can't be stored holds nothing up, and says later what it lacks.
@@ -33,8 +29,6 @@ export class LogWriter {
   readonly #pieces = new PieceMask<Stream>()
   #waiting: NewLine[] = []
   #waitingLength = 0
-  /** Characters that went through this writer since memory was asked back. */
-  #written = 0
   readonly #bounds: LogBounds
   /** Lines that could not be stored, which the log says as soon as it can. */
   #lost = 0
@@ -62,7 +56,7 @@ export class LogWriter {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#waiting.length === 0 && this.#lost === 0) return
-    const [lines, length] = [this.#waiting, this.#waitingLength]
+    const lines = this.#waiting
     this.#waiting = []
     this.#waitingLength = 0
     if (this.#lost > 0)
@@ -78,10 +72,6 @@ export class LogWriter {
       return
     }
     this.#lost = 0
-    this.#written += length + lines.length * perLine
-    if (this.#written < collected) return
-    this.#written = 0
-    Bun.gc(true) // by itself it comes late where a build prints without pause
   }
 
   /** Flushes for the last time. */

@@ -1,7 +1,7 @@
 import type { LogDb } from '../db/index.ts'
 import { Hub } from '../live/hub.ts'
 import { lineRows, originRow, pack, unpack } from './block.ts'
-import { LogBatch } from './log-batch.ts'
+import { LogBatch, partsOf } from './log-batch.ts'
 import type { Line, NewLine, Origin } from './log-line.tsx'
 import { deleteOldestBlock, getExtent, getNewestBlock, saveBlock } from './store.ts'
 import type { Block, LogKey } from './store.ts'
@@ -9,11 +9,12 @@ import type { Block, LogKey } from './store.ts'
 /** What those who follow a log hear: lines that are stored already, or what its subject has come to. */
 export type LogEvent = LogBatch | { status: string }
 
-/**
- * Characters in a block, which the newest one reaches slowly where little is written, and lines that are
- * published at once: what a reader who lags holds in memory is one of these.
- */
-const most = { lines: 1000, length: 64 * 1024 }
+/** Characters up to which the newest block takes more lines: an app that says little fills it slowly. */
+const mergedLength = 64 * 1024
+
+/** Characters, a line counted as some, after which the memory that they took is asked back. */
+const collected = 2 * 2 ** 20
+const perLine = 100
 
 /** The end of a log, as it is stored. */
 type End = {
@@ -39,6 +40,8 @@ export class Logs extends Hub<LogEvent> {
   readonly #logDb: LogDb
   readonly #maxOutput: number
   readonly #ends = new Map<string, End>()
+  /** Characters that were written since memory was asked back. */
+  #written = 0
 
   /** `logSize`: bytes of what the containers of one environment or service wrote that are kept. */
   constructor({ logDb, config }: { logDb: LogDb; config: { logSize: number } }) {
@@ -59,9 +62,8 @@ export class Logs extends Hub<LogEvent> {
   ) {
     const parts = [...partsOf(lines)]
     let sequence = this.#store(log, { parts, origin, also })
-    if (!this.isHeard(channelOf(log))) return
     const { deploymentId, container } = origin
-    for (const part of parts) {
+    for (const part of this.isHeard(channelOf(log)) ? parts : []) {
       const numbered = part.map(({ time, stream, text }): Line => ({
         sequence: sequence++,
         time,
@@ -72,12 +74,21 @@ export class Logs extends Hub<LogEvent> {
       }))
       this.publish(channelOf(log), new LogBatch(numbered, state))
     }
+    this.#askMemoryBack(lines)
   }
 
   /** Some lines of logs were removed, or one is not written to any longer: what is known is not true any more. */
   forget(log?: LogKey) {
     if (log) this.#ends.delete(channelOf(log))
     else this.#ends.clear()
+  }
+
+  /** By itself it comes back late where something prints without pause. */
+  #askMemoryBack(lines: NewLine[]) {
+    for (const { text } of lines) this.#written += text.length + perLine
+    if (this.#written < collected) return
+    this.#written = 0
+    Bun.gc(true)
   }
 
   #store(
@@ -102,7 +113,7 @@ export class Logs extends Hub<LogEvent> {
     const end = this.#endOf(log)
     const { block, length } = end
     const rows = lineRows(lines)
-    const merges = block !== null && (length === 0 || length + rows.length <= most.length)
+    const merges = block !== null && (length === 0 || length + rows.length <= mergedLength)
     const added = (merges && end.origin === origin) || origin === noOrigin ? rows : origin + rows
     const times = lines.map(({ time }) => time)
     const span = {
@@ -158,18 +169,3 @@ export class Logs extends Hub<LogEvent> {
 }
 
 const noOrigin = originRow(none)
-
-function* partsOf(lines: NewLine[]) {
-  let from = 0
-  let length = 0
-  for (let at = 0; at < lines.length; at++) {
-    const more = lines[at]!.text.length
-    if (at - from === most.lines || (at > from && length + more > most.length)) {
-      yield lines.slice(from, at)
-      from = at
-      length = 0
-    }
-    length += more
-  }
-  if (from < lines.length) yield from === 0 ? lines : lines.slice(from)
-}

@@ -14,9 +14,6 @@ const patience = 2000
 /** Characters after which an answer ends: its cursor says where the next one goes on. */
 const usualLength = 2 ** 20
 
-/** Lines that are given out at once. */
-const most = 1000
-
 /** Lines that are read at a time to find the last ones that pass a filter. */
 const page = { limit: 1000, maxLength: 256 * 1024 }
 
@@ -152,16 +149,12 @@ export async function* eachLines(
   let last = after
   for (const block of blocksAfter(logDb, log, from)) {
     if (block.firstTime > until) return
-    let lines: Line[] = []
+    const lines: Line[] = []
     for (const stored of mayContain(block, search) ? readBlock(block) : []) {
       if (stored.sequence < last) continue // the newest block can have grown since it was read
       const line = shown.of(stored)
       if (line.sequence > last && passes(line)) lines.push(line)
       last = Math.max(last, line.sequence)
-      if (lines.length === most) {
-        yield { lines, last }
-        lines = []
-      }
       if (isTurnOver()) await pause()
     }
     last = Math.max(last, block.last)

@@ -40,3 +40,22 @@ test('who leaves ends the sources, and an error of one is that of all', async ()
   }
   expect(Array.fromAsync(merged([broken(), endless()]))).rejects.toThrow('gone')
 })
+
+test('a source that is quiet keeps nothing of what the others said', async () => {
+  const said: WeakRef<object>[] = []
+  async function* quiet(): AsyncGenerator<object> {
+    await new Promise(() => {})
+  }
+  async function* loud() {
+    for (;;) {
+      const item = { text: 'x'.repeat(100) }
+      said.push(new WeakRef(item))
+      yield item
+    }
+  }
+  const items = merged([quiet(), loud()])
+  for (let n = 0; n < 1000; n++) await items.next()
+  await Bun.sleep(0) // a WeakRef that was made in this turn holds its object
+  Bun.gc(true)
+  expect(said.filter((ref) => ref.deref()).length).toBeLessThan(100)
+})
