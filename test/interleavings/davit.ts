@@ -141,6 +141,7 @@ export class Installation {
     const { now, journal } = { now: world.now, journal: [...world.journal] }
     void this.#letGo()
     // what is left of it runs out, without effect: it may hold locks that the next one shares
+    await world.settle()
     for (let i = 0; i < 300 && world.nextTimer < now + 120_000; i++) {
       world.fireNext()
       await world.settle()
