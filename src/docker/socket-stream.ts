@@ -1,10 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { refusal } from './failures.ts'
 
-/** Bytes that come at once where more will follow at once. */
-const busy = 4096
-
-/** Milliseconds to let more of them come together. */
+/** Milliseconds in which what comes next gathers. */
 const rest = 1
 
 /**
@@ -27,7 +24,7 @@ export async function* socketStream(
     if (!answer.ok) throw refusal(answer.status, await answer.text())
     for await (const bytes of answer.body ?? []) {
       yield bytes
-      if (bytes.length >= busy) await sleep(rest)
+      await sleep(rest)
     }
   } finally {
     left.abort()
