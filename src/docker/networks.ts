@@ -8,7 +8,6 @@ type Listed = {
   Name: string
   Driver: string
   Labels: Record<string, string> | null
-  Internal: boolean
   IPAM: { Config: { Subnet?: string; Gateway?: string }[] | null } | null
 }
 
@@ -23,7 +22,6 @@ export async function listNetworks(
     name: network.Name,
     driver: network.Driver,
     labels: network.Labels ?? {},
-    internal: network.Internal,
     /** CIDRs. */
     subnets: (network.IPAM?.Config ?? []).flatMap(({ Subnet }) => Subnet ?? []),
   }))
@@ -69,21 +67,19 @@ export async function networkUse(engine: Engine, name: string, { signal }: Abort
 /** The id of a new bridge; a network of that name already there is refused with status 409. */
 export async function createNetwork(
   engine: Engine,
-  options: {
-    name: string
-    subnet?: string
-    labels?: Record<string, string>
-    internal?: boolean
-  } & Abortable,
+  {
+    name,
+    subnet,
+    labels = {},
+    signal,
+  }: { name: string; subnet?: string; labels?: Record<string, string> } & Abortable,
 ): Promise<string> {
-  const { name, subnet, labels = {}, internal = false, signal } = options
   const { Id } = await engine.request<{ Id: string }>('POST', '/networks/create', {
     body: {
       Name: name,
       Driver: 'bridge',
       // Older engines make a second network of the same name without it.
       CheckDuplicate: true,
-      Internal: internal,
       Labels: labels,
       ...(subnet && { IPAM: { Config: [{ Subnet: subnet }] } }),
     },

@@ -3,7 +3,7 @@ import { unlessMissing } from './refusals.ts'
 
 export type Volume = Awaited<ReturnType<typeof listVolumes>>[number]
 
-type Listed = { Name: string; Driver: string; Labels: Record<string, string> | null }
+type Listed = { Name: string; Labels: Record<string, string> | null }
 
 /** Makes a local volume; one of that name already there is left as it is. */
 export const createVolume = (
@@ -24,11 +24,7 @@ export async function listVolumes(
     query,
     signal,
   })
-  return (found.Volumes ?? []).map(({ Name, Driver, Labels }) => ({
-    name: Name,
-    driver: Driver,
-    labels: Labels ?? {},
-  }))
+  return (found.Volumes ?? []).map(({ Name, Labels }) => ({ name: Name, labels: Labels ?? {} }))
 }
 
 /** False when it was not there. One that a container uses is refused with status 409. */

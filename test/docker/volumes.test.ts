@@ -13,7 +13,7 @@ test('a volume keeps what one container wrote for the next', async () => {
   expect(await docker.waitForExit(reader)).toEqual({ exitCode: 0 })
 
   const mine = { labels: [Object.entries(labels)[0]!.join('=')] }
-  expect(await docker.listVolumes(mine)).toEqual([{ name: volume, driver: 'local', labels }])
+  expect(await docker.listVolumes(mine)).toEqual([{ name: volume, labels }])
   expect(await docker.removeVolume(volume).catch((error) => error.status)).toBe(409)
 })
 

@@ -140,7 +140,13 @@ export function fakeDocker(
       get('list networks', options, () =>
         [...engine.networks.values()]
           .filter((one) => passes(one.labels, labels))
-          .map(({ subnet, ...one }) => ({ ...one, driver: 'bridge', subnets: [subnet] })),
+          .map(({ id, name, labels, subnet }) => ({
+            id,
+            name,
+            driver: 'bridge',
+            labels,
+            subnets: [subnet],
+          })),
       ),
     networkUse: (name, options = {}) => get(`use of ${name}`, options, () => useOf(engine, name)),
     createNetwork: ({ signal, ...options }) =>
@@ -160,9 +166,7 @@ export function fakeDocker(
       }),
     listVolumes: ({ labels = [], ...options } = {}) =>
       get('list volumes', options, () =>
-        [...engine.volumes.values()]
-          .filter((one) => passes(one.labels, labels))
-          .map((one) => ({ ...one, driver: 'local' })),
+        [...engine.volumes.values()].filter((one) => passes(one.labels, labels)),
       ),
     removeVolume: (name, options = {}) =>
       put(

@@ -32,7 +32,7 @@ export class Objects {
     this.volumes = new Map(volumes.map((one) => [one.name, one]))
     this.images = new Map(images.map((one) => [one.id, one]))
     if (from) return
-    const bridge = { subnet: '172.17.0.0/16', labels: {}, internal: false }
+    const bridge = { subnet: '172.17.0.0/16', labels: {} }
     this.networks.set('bridge', { id: this.newId(), name: 'bridge', ...bridge })
     this.addImage({ tags: ['busybox:latest'], command: ['sh', '-c', 'exit 0'] })
   }
@@ -99,19 +99,14 @@ export class Objects {
     return this.networks.get(id) ?? this.networks.values().find(({ name }) => name === id)
   }
 
-  createNetwork(asked: {
-    name: string
-    labels?: Record<string, string>
-    subnet?: string
-    internal?: boolean
-  }) {
-    const { name, labels = {}, internal = false } = asked
+  createNetwork(asked: { name: string; labels?: Record<string, string>; subnet?: string }) {
+    const { name, labels = {} } = asked
     if (this.network(name)) throw new EngineError(409, `network with name ${name} already exists`)
     const subnet = asked.subnet ?? `172.${18 + this.networks.size}.0.0/16`
     if (this.networks.values().some((other) => overlap(other.subnet, subnet)))
       throw new EngineError(403, 'Pool overlaps with other one on this address space')
     const id = this.newId()
-    this.networks.set(id, { id, name, labels, subnet, internal })
+    this.networks.set(id, { id, name, labels, subnet })
     return id
   }
 

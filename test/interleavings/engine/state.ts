@@ -25,7 +25,6 @@ export type FakeNetwork = {
   name: string
   labels: Record<string, string>
   subnet: string
-  internal: boolean
 }
 
 export type FakeVolume = { name: string; labels: Record<string, string> }
