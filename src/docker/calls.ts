@@ -17,4 +17,5 @@ export { createNetwork, listNetworks, networkUse, removeNetwork } from './networ
 export { checkRegistry, imageDigest, pullImage } from './pull.ts'
 export { containerStats } from './stats.ts'
 export { usedSubnets } from './subnets.ts'
+export { openTerminal } from './terminal.ts'
 export { createVolume, listVolumes, removeVolume } from './volumes.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 import Modem from 'docker-modem'
 import type { EngineAddress } from './address.ts'
 import type { Deadline } from './deadline.ts'
@@ -45,6 +45,8 @@ export type Engine = {
   request<T = void>(method: Method, path: string, options?: RequestOptions): Promise<T>
   /** The bytes of an answer that goes on; leaving the loop or aborting closes the connection. */
   stream(method: Method, path: string, options?: StreamOptions): AsyncGenerator<Uint8Array>
+  /** A call that turns its connection into one of bytes both ways, which is the caller's to destroy. */
+  hijack(path: string, options: Required<Pick<RequestOptions, 'body'>> & Abortable): Promise<Duplex>
   /** What to throw when a stream ended that should have gone on. */
   hungUp(): Failure
 }
@@ -106,6 +108,20 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       }
     },
 
+    async hijack(path, { body, signal }) {
+      const [method, timeout] = ['POST', defaultTimeout] as const
+      using deadline = startDeadline(signal, timeout)
+      try {
+        const prefix = `/v${await negotiate(deadline.signal)}`
+        const call = { method, path: prefix + path, body, hijack: true }
+        const connection: object = await dial(call, deadline.signal)
+        if (!('statusCode' in connection)) return connection as Duplex
+        throw new EngineError(502, 'A proxy before the engine passes no connection through')
+      } catch (error) {
+        throw explain(error, { signal, call: `${method} ${path}`, deadline, timeout })
+      }
+    },
+
     hungUp: () => unreachable(address, hangupSignal),
   }
 
@@ -124,6 +140,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     body?: unknown
     upload?: Readable | undefined
     auth?: RegistryAuth | undefined
+    hijack?: boolean
   }
 
   async function dial(call: Call, signal: AbortSignal | undefined) {
@@ -142,10 +159,11 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
         ...(call.upload && { file: call.upload }),
         ...(call.auth && { authconfig: call.auth }),
         ...(signal && { abortSignal: signal }),
+        ...(call.hijack && { hijack: true }),
       },
       (error, answer) => {
         if (error) return reject(error)
-        muffle((answer as IncomingMessage).socket)
+        muffle((answer as IncomingMessage).socket ?? answer) // a hijacked one is the socket itself
         resolve(answer as IncomingMessage)
       },
     )

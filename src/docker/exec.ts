@@ -58,7 +58,7 @@ async function readOutput(engine: Engine, exec: string, signal: AbortSignal | un
 }
 
 /** The end of the output and that of the command are told apart by the engine. */
-async function exitCodeOf(engine: Engine, exec: string, signal: AbortSignal | undefined) {
+export async function exitCodeOf(engine: Engine, exec: string, signal: AbortSignal | undefined) {
   type Inspected = { Running: boolean; ExitCode: number | null }
   for (;;) {
     const found = await engine.request<Inspected>('GET', `/exec/${exec}/json`, { signal })

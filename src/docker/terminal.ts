@@ -1,0 +1,127 @@
+import type { Duplex } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Abortable, Engine } from './engine.ts'
+import { exitCodeOf, runInContainer } from './exec.ts'
+import { EngineError } from './failures.ts'
+import { isStatus, orNull } from './refusals.ts'
+
+export type TerminalSize = { columns: number; rows: number }
+
+/** A shell in a container, with a terminal of its own. */
+export type Terminal = {
+  /** What it shows, until the shell ends. What isn't read holds the programs in it up. */
+  output: AsyncIterable<Uint8Array>
+  /** Calls back when the engine has taken it. */
+  write(input: Uint8Array, taken: () => void): void
+  resize(size: TerminalSize): Promise<void>
+  /** Of the shell, which must have ended; null when its container is gone. */
+  exitCode(): Promise<number | null>
+  /** Ends the shell and all that it has started, but what made itself a session of its own. */
+  close(): Promise<void>
+}
+
+/**
+ * The first line is the shell's process id within the container, by which the terminal is closed: the
+ * engine itself lets a command go on when its connection has ended.
+ */
+const shell =
+  'echo $$; export TERM=xterm-256color LANG="${LANG:-C.UTF-8}"; ' +
+  'command -v bash >/dev/null 2>&1 && exec bash; exec sh'
+
+/** Signals every process of session $1 by $2, and prints their ids. Nothing but a shell is needed. */
+const signalSession = `
+session=$1 signal=$2 ids=
+for stat in /proc/[0-9]*/stat; do
+  { read -r line <"$stat"; } 2>/dev/null || continue
+  set -- \${line##*) }
+  [ "$4" = "$session" ] && [ "$1" != Z ] && ids="$ids \${line%% *}"
+done
+[ -z "$ids" ] && exit
+kill -s "$signal" $ids 2>/dev/null
+kill -s CONT $ids 2>/dev/null
+echo $ids`
+
+/** Milliseconds that programs have to end by themselves when their terminal is closed. */
+const grace = 1000
+
+/** Milliseconds for closing it in all. */
+const closeLimit = 15_000
+
+/** Else the engine takes Ctrl-P for the start of a request to let go of the terminal. */
+const detachKeys = 'ctrl-^,ctrl-@,ctrl-^,ctrl-@'
+
+/** Bytes of the first line, or of the sentence that says why there is none. */
+const maxFirstLine = 4096
+
+/**
+ * Starts bash, or sh where there is none, as the container's user. Aborting hangs up, and `close` is
+ * still to be called. An EngineError with status 404 or 409: the container doesn't run; with 422: it has
+ * no shell.
+ */
+export async function openTerminal(
+  engine: Engine,
+  id: string,
+  { signal }: Abortable = {},
+): Promise<Terminal> {
+  const attached = { AttachStdin: true, AttachStdout: true, AttachStderr: true }
+  const body = { Cmd: ['sh', '-c', shell], Tty: true, ...attached, DetachKeys: detachKeys }
+  const path = `/containers/${encodeURIComponent(id)}/exec`
+  const { Id: exec } = await engine.request<{ Id: string }>('POST', path, { body })
+  // without the signal: a shell that starts when nobody waits for its first line couldn't be ended
+  const started = { body: { Detach: false, Tty: true } }
+  const connection = await engine.hijack(`/exec/${exec}/start`, started)
+  connection.on('error', () => {}) // whoever reads is told
+  signal?.addEventListener('abort', () => connection.destroy(), { once: true })
+  const { line, rest } = await readFirstLine(connection)
+  if (!/^\d+$/.test(line)) {
+    connection.destroy()
+    throw new EngineError(422, line || 'The shell ended at once')
+  }
+
+  return {
+    output: follow(connection, rest),
+    write: (input, taken) => void connection.write(input, (error) => error ?? taken()),
+    resize: ({ columns, rows }) =>
+      engine.request('POST', `/exec/${exec}/resize`, { query: { w: columns, h: rows } }),
+    exitCode: () => orNull(exitCodeOf(engine, exec, undefined)),
+    async close() {
+      connection.destroy()
+      await endSession(engine, id, line)
+    },
+  }
+}
+
+async function readFirstLine(connection: Duplex) {
+  let read = Buffer.alloc(0)
+  for await (const chunk of connection.iterator({ destroyOnReturn: false })) {
+    read = Buffer.concat([read, chunk as Uint8Array])
+    if (read.includes('\n') || read.length > maxFirstLine) break
+  }
+  const end = read.indexOf('\n')
+  const line = read.subarray(0, end < 0 ? maxFirstLine : end).toString()
+  return { line: line.trim(), rest: read.subarray(end + 1) }
+}
+
+async function* follow(connection: Duplex, rest: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (rest.length > 0) yield rest
+  try {
+    for await (const chunk of connection) yield chunk as Uint8Array
+  } catch (error) {
+    if (!connection.destroyed) throw error
+  }
+}
+
+async function endSession(engine: Engine, container: string, leader: string) {
+  const signal = AbortSignal.timeout(closeLimit)
+  for (const name of ['HUP', 'KILL']) {
+    const command = ['sh', '-c', signalSession, 'sh', leader, name]
+    try {
+      const { output } = await runInContainer(engine, container, { command, signal })
+      if (output === '') return
+    } catch (error) {
+      if (isStatus(error, 404) || isStatus(error, 409)) return // all of it ended with the container
+      throw error
+    }
+    if (name === 'HUP') await sleep(grace)
+  }
+}
