@@ -18,6 +18,7 @@ import { apiRoutes } from './api/routes.tsx'
 import { auditRoutes } from './audit/routes.tsx'
 import { containerLogRoutes } from './containers/log-routes.tsx'
 import { pruneRoutes } from './containers/clean-up/routes.tsx'
+import { terminalRoutes } from './containers/terminal/routes.tsx'
 import { containerRoutes } from './containers/routes.tsx'
 import { statsRoutes } from './containers/usage/routes.tsx'
 import type { Config } from './config.ts'
@@ -88,6 +89,7 @@ export function createApp(deps: Deps) {
   app.route('/', serviceRoutes(deps))
   app.route('/', containerRoutes(deps))
   app.route('/', containerLogRoutes(deps))
+  app.route('/', terminalRoutes(deps))
   app.route('/', statsRoutes(deps))
   app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))

@@ -103,6 +103,8 @@ const settings = z.object({
   DAVIT_PUBLISH_ADDRESS: z.union([z.ipv4(), z.ipv6()], 'wants an IP address').default(appsAddress),
   /** The proxy in front of the apps; there is none yet, so their ports are published directly. */
   DAVIT_EDGE: z.enum(['direct'], 'wants direct').default('direct'),
+  /** Whose containers a terminal opens in: one's own, for an admin also all others, or none. */
+  DAVIT_TERMINAL: z.enum(['own', 'all', 'off'], 'wants own, all or off').default('own'),
   /** A directory with more templates for the catalogue: YAML files, seen as soon as they are there. */
   DAVIT_TEMPLATES_DIR: z.string().optional(),
   /** Builds that may run at once over all projects. */
@@ -190,6 +192,7 @@ export function parseConfig(env: Record<string, string | undefined>) {
     allowHosts: set.DAVIT_ALLOW_HOSTS,
     allowLocalRepos: set.DAVIT_ALLOW_LOCAL_REPOS,
     publishAddress: set.DAVIT_PUBLISH_ADDRESS,
+    terminal: set.DAVIT_TERMINAL,
     templatesDir: set.DAVIT_TEMPLATES_DIR ? resolve(set.DAVIT_TEMPLATES_DIR) : null,
     buildConcurrency: set.DAVIT_BUILD_CONCURRENCY,
     buildMemory: set.DAVIT_BUILD_MEMORY ? set.DAVIT_BUILD_MEMORY * 1024 * 1024 : null,

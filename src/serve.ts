@@ -26,6 +26,8 @@ import { fillSecretValues } from './services/stored-definition.ts'
 import { services } from './services/observe.ts'
 import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
 import { version } from './platform/root.ts'
+import { webSockets } from './web/web-socket.ts'
+import type { Peer } from './web/web-socket.ts'
 import { startWatchdog } from './platform/watchdog.ts'
 
 /** Milliseconds after which the process ends whatever is left to do. */
@@ -73,8 +75,7 @@ export async function serve(config: Config) {
   journal.info('stopping', { signal })
   setTimeout(() => process.exit(1), shutdownLimit).unref()
   stop.abort()
-  deps.streams.endAll()
-  await Promise.all([server.stop(), deps.jobs.stop(), ...background])
+  await Promise.all([deps.streams.endAll(), server.stop(), deps.jobs.stop(), ...background])
   for (const { $client } of [deps.db, deps.logDb]) closeCleanly($client)
   hold.close()
   journal.info('stopped')
@@ -98,7 +99,7 @@ const headersWithin = 6
 
 function listen(
   { host, port, requestTimeout }: Config,
-  fetch: (request: Request, server: Server<undefined>) => Response | Promise<Response>,
+  fetch: (request: Request, server: Server<Peer>) => Response | Promise<Response>,
 ) {
   const patience = Math.min(requestTimeout + 15, 255) // a slow answer is ours to end, not the socket's
   try {
@@ -106,6 +107,7 @@ function listen(
       hostname: host,
       port,
       idleTimeout: headersWithin,
+      websocket: webSockets,
       development: false, // else an error shows its stack to whoever asks
       fetch(request, server) {
         server.timeout(request, patience)

@@ -15,6 +15,9 @@ export const deployRoutes = [
   'POST /projects/:id/deliveries/:deliveryId/replay',
 ]
 
+/** What is more than looking, though it is asked for by GET. */
+const writeRoutes = ['GET /containers/:id/terminal']
+
 /** Where nobody but the person logged in changes anything: logins, passwords, tokens, users. */
 const isPersonal = (path: string) =>
   path.startsWith('/settings/') && !/^\/settings\/(git|registries|prune|activity)(\/|$)/.test(path)
@@ -37,7 +40,9 @@ type Route = { method: string; path: string }
 export function neededScope({ method, path }: Route): Scope | null {
   const isRead = method === 'GET'
   if (path.startsWith('/auth/') || (!isRead && isPersonal(path))) return null
-  return isRead ? 'read' : deployRoutes.includes(`${method} ${path}`) ? 'deploy' : 'write'
+  const route = `${method} ${path}`
+  if (deployRoutes.includes(route)) return 'deploy'
+  return isRead && !writeRoutes.includes(route) ? 'read' : 'write'
 }
 
 /** Throws unless the token's scopes give this route. */

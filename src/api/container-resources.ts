@@ -67,6 +67,8 @@ export const containerDetails = container.extend({
   stopReason: z.string().nullable(),
 })
 
+export const terminal = z.object({ id: z.string(), name: z.string() })
+
 /** A line of a container; its id is its number where it is kept, else the engine's timestamp, to the nanosecond. */
 export const containerLine = z.object({
   time: z.string(),

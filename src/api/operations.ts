@@ -75,6 +75,10 @@ const ofContainers: Operations = {
     z.object({ items: z.array(containerLine) }),
     containerLine,
   ),
+  'GET /containers/:id/terminal': does(
+    'Open a shell by a WebSocket of bytes, with {"resize":[80,24]} as text; else see whether one may',
+    containers.terminal,
+  ),
   'GET /containers/:id/usage': does(
     'Get what it used over the last hour, day or week',
     containers.containerHistory,

@@ -56,6 +56,8 @@ export const actions = {
   'service.disallowed': 'took power over the host from the service',
   'container.stopped': 'stopped the container',
   'container.restarted': 'restarted the container',
+  'terminal.opened': 'opened a terminal in the container',
+  'terminal.closed': 'closed a terminal in the container',
   'engine.pruned': 'cleaned up the engine',
   'clean_up.cancelled': 'cancelled the clean-up',
   'clean_up.scheduled': 'set the clean-up of every day',

@@ -1,4 +1,5 @@
 import { PageHead, Trouble } from '../web/components.tsx'
+import { ButtonLink } from '../web/form.tsx'
 import { Ago } from '../web/times.tsx'
 import { ContainerActions } from './actions.tsx'
 import { ContainerBadge, stateInWords } from '../web/status-badge.tsx'
@@ -7,6 +8,7 @@ import type { ContainerView } from './container-view.ts'
 import { restarts } from './container-row.tsx'
 import { isUp } from '../runtime/workload.ts'
 import { containerPath, stopReasonOf } from './row.ts'
+import { terminalPath } from './terminal/page.tsx'
 
 /** How a container fares and what can be done to it; it asks for itself again every few seconds. */
 export const ContainerStatus = ({ view }: { view: ContainerView }) => {
@@ -34,6 +36,11 @@ export const ContainerStatus = ({ view }: { view: ContainerView }) => {
         <ContainerBadge {...shown} />
         <Facts view={view} />
         <div class="actions">
+          {view.hasTerminal && (
+            <ButtonLink small variant="outline" href={terminalPath(container)}>
+              Terminal
+            </ButtonLink>
+          )}
           <ContainerActions container={container} place={place} target="#container-status" />
         </div>
       </div>

@@ -1,3 +1,4 @@
+import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { Container, ContainerSummary } from '../docker/index.ts'
 import type { Masks } from '../logs/masks.ts'
@@ -8,6 +9,7 @@ import { conditionOf } from '../runtime/conditions.ts'
 import type { Found } from './find.ts'
 import type { Row, RowDeps } from './row.ts'
 import { shownEnvironment } from './shown-environment.ts'
+import { mayOpenTerminal } from './terminal/permission.ts'
 import type { ShownVariable } from './shown-environment.ts'
 
 /** One container with all that its page shows; a row of the list, too. */
@@ -17,14 +19,20 @@ export type ContainerView = Row & {
   environment: ShownVariable[]
   /** Whether what it belongs to has pages that the user can open. */
   isOwner: boolean
+  hasTerminal: boolean
 }
 
-export type ViewDeps = RowDeps & { db: Db; secrets: Secrets; masks: Masks }
+export type ViewDeps = RowDeps & {
+  db: Db
+  secrets: Secrets
+  masks: Masks
+  config: Pick<Config, 'terminal'>
+}
 
 export async function containerView(
   deps: ViewDeps,
   { container, place }: Found,
-  user: Pick<User, 'id'>,
+  user: Pick<User, 'id' | 'role'>,
 ): Promise<ContainerView> {
   const { environment, mask } = await shownEnvironment(deps, { container, place })
   const { env: _, ...shown } = container
@@ -41,6 +49,7 @@ export async function containerView(
     },
     environment,
     isOwner: place.kind === 'own' && place.owner?.id === user.id,
+    hasTerminal: container.state === 'running' && mayOpenTerminal(deps.config, { user, place }),
     condition: conditionOf(container),
     looping: deps.conditions.isLooping(container.id),
     usage: container.state === 'running' ? deps.usage.latest(container.id) : null,

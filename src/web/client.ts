@@ -5,6 +5,7 @@ import type { Config } from '../config.ts'
 export type Client = 'browser' | 'partial' | 'program'
 
 export function clientOf(c: Context): Client {
+  if (isWebSocket(c)) return 'program'
   if (c.req.header('HX-Request') === 'true' && c.req.header('HX-Request-Type') !== 'full')
     return 'partial'
   const accept = c.req.header('Accept') ?? '*/*'
@@ -12,6 +13,8 @@ export function clientOf(c: Context): Client {
   if (accept.includes('json')) return 'program'
   return /^bearer /i.test(c.req.header('Authorization') ?? '') ? 'program' : 'browser'
 }
+
+export const isWebSocket = (c: Context) => c.req.header('Upgrade')?.toLowerCase() === 'websocket'
 
 /** The page of ours that a link was followed or a form was sent on, as a path; null where it is none of ours. */
 export function pageBefore(c: Context, { url }: Pick<Config, 'url'>) {

@@ -76,7 +76,7 @@ const mac = (secrets: Secrets, holder: string, random: string) =>
   secrets.sign(`csrf ${hashToken(holder)} ${random}`)
 
 /** `Sec-Fetch-Site` where it is sent, else `Origin`; a client that sends neither is no browser. */
-function isSameOrigin(c: Context, publicUrl: URL | null) {
+export function isSameOrigin(c: Context, publicUrl: URL | null) {
   const site = c.req.header('Sec-Fetch-Site')
   if (site !== undefined) return site === 'same-origin'
   const origin = c.req.header('Origin')

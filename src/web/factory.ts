@@ -2,6 +2,7 @@ import type { Server } from 'bun'
 import { createFactory } from 'hono/factory'
 import type { tokenScopes } from '../db/schema.ts'
 import { takeForms } from './form-method.ts'
+import type { Peer } from './web-socket.ts'
 
 export type User = { id: string; email: string; name: string | null; role: 'admin' | 'member' }
 
@@ -13,7 +14,7 @@ export type ApiToken = { id: string; name: string; scopes: (typeof tokenScopes)[
 
 export type Env = {
   /** Absent under `app.request()` in tests. */
-  Bindings: { server?: Server<undefined> }
+  Bindings: { server?: Server<Peer> }
   Variables: {
     requestId: string
     /** The address at the other end of the socket: the client's, or a proxy's. */

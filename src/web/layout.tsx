@@ -55,6 +55,7 @@ const stylesheets = [
   'deployment.css',
   'log.css',
   'container-log.css',
+  'terminal.css',
   'stats.css',
   'containers.css',
   'services.css',

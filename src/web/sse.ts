@@ -1,13 +1,11 @@
 import type { Context } from 'hono'
 import { journal } from '../platform/journal.ts'
 import type { Env } from './factory.ts'
+import { sessionCheck } from './streams.ts'
 import type { Streams } from './streams.ts'
 
 /** Milliseconds of silence after which a comment line keeps proxies from closing a stream. */
 const heartbeat = 15_000
-
-/** Milliseconds within which a stream ends whose session another process ended, or that expired. */
-const sessionCheck = 3_000
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',

@@ -6,10 +6,14 @@ type Stream = {
   end: () => void
 }
 
-/** The open event streams of each user, and the signal that ends them all at shutdown. */
+/** Milliseconds within which a stream ends whose session another process ended, or that expired. */
+export const sessionCheck = 3_000
+
+/** The open streams and terminals of each user, and the signal that ends them all at shutdown. */
 export class Streams {
   readonly #open = new Map<string, Set<Stream>>()
   readonly #shutdown = new AbortController()
+  readonly #ended = Promise.withResolvers<void>()
 
   constructor(readonly limit: number) {}
 
@@ -35,6 +39,7 @@ export class Streams {
     return () => {
       own.delete(stream)
       if (own.size === 0) this.#open.delete(userId)
+      this.#noticeEnd()
     }
   }
 
@@ -44,7 +49,14 @@ export class Streams {
     for (const { isAllowed, end } of [...all]) if (!isAllowed()) end()
   }
 
+  /** Resolves when the last of them has ended. */
   endAll() {
     this.#shutdown.abort()
+    this.#noticeEnd()
+    return this.#ended.promise
+  }
+
+  #noticeEnd() {
+    if (this.shutdown.aborted && this.#open.size === 0) this.#ended.resolve()
   }
 }

@@ -10,7 +10,7 @@ import { findChromium } from './machine/chromium.ts'
 const account = { email: 'ada@example.com', password: 'correct horse battery' }
 
 /** A Davit of its own and a browser in front of it; what the browser complains of is collected. */
-export async function openBrowser() {
+export async function openBrowser({ env = {} }: { env?: Record<string, string> } = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'davit-browser-'))
   const davit = await startDavit({
     directory,
@@ -19,6 +19,7 @@ export async function openBrowser() {
       DAVIT_ALLOW_LOCAL_REPOS: '1',
       DAVIT_RATE_LIMIT: '10000',
       DAVIT_RATE_BURST: '10000',
+      ...env,
     },
   })
   const opened = await openPage(davit.url)

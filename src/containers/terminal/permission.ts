@@ -1,0 +1,21 @@
+import type { Config } from '../../config.ts'
+import { AppError } from '../../platform/errors.ts'
+import type { User } from '../../web/factory.ts'
+import type { Place } from '../place.ts'
+
+type Asked = { user: Pick<User, 'id' | 'role'>; place: Place }
+
+/** Whether a user who sees that container may also type in it. */
+export const mayOpenTerminal = ({ terminal }: Pick<Config, 'terminal'>, { user, place }: Asked) =>
+  terminal !== 'off' &&
+  ((place.kind === 'own' && place.owner?.id === user.id) ||
+    (terminal === 'all' && user.role === 'admin'))
+
+export function refuseTerminal(config: Pick<Config, 'terminal'>, asked: Asked) {
+  if (mayOpenTerminal(config, asked)) return
+  const why =
+    config.terminal === 'off'
+      ? 'Terminals are turned off on this server (DAVIT_TERMINAL=off).'
+      : 'This container isn’t yours. Set DAVIT_TERMINAL=all to let admins open terminals in every container.'
+  throw new AppError('forbidden', why)
+}

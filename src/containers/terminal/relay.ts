@@ -1,0 +1,227 @@
+import { z } from 'zod'
+import { killed } from '../../docker/index.ts'
+import type { Container, Docker, Terminal, TerminalSize } from '../../docker/index.ts'
+import { journal } from '../../platform/journal.ts'
+import { problemOf } from '../../web/problem.ts'
+import { sessionCheck } from '../../web/streams.ts'
+import type { Peer, Socket } from '../../web/web-socket.ts'
+
+/** What a client may say beside what is typed. */
+const control = z.object({
+  resize: z.tuple([z.int().min(1).max(1000), z.int().min(1).max(1000)]).optional(),
+  /** Bytes drawn so far. A client that has said so once is sent no more than a window beyond them. */
+  drawn: z.int().min(0).optional(),
+})
+
+/** Bytes on their way to the page: until it has drawn them, and in the socket's own buffer. */
+const window = { drawn: 256 * 1024, buffered: 64 * 1024 }
+
+/** Bytes typed that no program has read. A client that counts what was taken stays well below. */
+const maxWaiting = 1024 * 1024
+
+/** Bytes after which a client is told how much of what it typed was taken. */
+const takenStep = 16 * 1024
+
+/** Milliseconds from the end of a container's programs until the engine says that it has stopped. */
+const stopNotice = 1000
+
+/** The codes by which a socket is closed (RFC 6455, section 7.4.1). */
+const codes = { ended: 1000, notAllowed: 1008, badMessage: 1007, restart: 1012, failed: 1011 }
+
+type Options = {
+  docker: Pick<Docker, 'inspectContainer' | 'waitForExit'>
+  container: Pick<Container, 'id' | 'startedAt'>
+  /** The signal hangs up. */
+  open: (signal: AbortSignal) => Promise<Terminal>
+  /** False once whoever opened it may not have it any more. */
+  isAllowed: () => boolean
+  shutdown: AbortSignal
+  opened: () => void
+  /** After how many milliseconds it was closed, if it had been opened. */
+  closed: (milliseconds: number) => void
+  /** Called last, when nothing of it runs any more. */
+  left: () => void
+}
+
+/** Carries bytes between a socket and a terminal, no faster than either takes them, until one of them ends. */
+export class TerminalRelay implements Peer {
+  readonly #options: Options
+  readonly #over = new AbortController()
+  #socket: Socket | null = null
+  #terminal: Terminal | null = null
+  #wake = () => {}
+  #early: Uint8Array[] = []
+  #size: TerminalSize | null = null
+  #isResizing = false
+  #sent = 0
+  #drawn: number | null = null
+  #typed = 0
+  #taken = 0
+  #told = 0
+
+  constructor(options: Options) {
+    this.#options = options
+  }
+
+  open(socket: Socket) {
+    this.#socket = socket
+    this.#run().catch((error) => journal.error('terminal failed', error))
+  }
+
+  message(data: string | Buffer) {
+    if (typeof data === 'string') this.#obey(data)
+    else this.#type(new Uint8Array(data))
+  }
+
+  drain() {
+    this.#wake()
+  }
+
+  close() {
+    this.#over.abort()
+    this.#wake()
+  }
+
+  /** Says why and hangs up; what runs in the terminal is ended then. */
+  end = (text: string, code: keyof typeof codes) => {
+    if (this.#over.signal.aborted) return
+    this.#socket?.sendText(JSON.stringify({ ended: text }))
+    this.#socket?.close(codes[code])
+    this.close()
+  }
+
+  recheck = () => {
+    if (this.#options.shutdown.aborted) this.end('Davit restarts.', 'restart')
+    else if (!this.#options.isAllowed()) this.end('Your access has ended.', 'notAllowed')
+  }
+
+  async #run() {
+    const { open, left, shutdown } = this.#options
+    const { signal } = this.#over
+    const clock = setInterval(this.recheck, sessionCheck)
+    shutdown.addEventListener('abort', this.recheck, { once: true, signal })
+    try {
+      this.recheck()
+      if (signal.aborted) return
+      this.#terminal = await open(signal)
+      await this.#use(this.#terminal)
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      clearInterval(clock)
+      left()
+    }
+  }
+
+  async #use(terminal: Terminal) {
+    const startedAt = performance.now()
+    try {
+      this.#options.opened()
+      await this.#relay(terminal)
+    } catch (error) {
+      this.#fail(error)
+    } finally {
+      await terminal.close().catch((error) => {
+        journal.error('programs of a closed terminal may still run', error)
+      })
+      this.#options.closed(performance.now() - startedAt)
+    }
+  }
+
+  async #relay(terminal: Terminal) {
+    for (const input of this.#early.splice(0)) this.#pass(input)
+    void this.#resize()
+    for await (const bytes of terminal.output) {
+      await this.#room()
+      if (this.#over.signal.aborted) return
+      this.#socket!.sendBinary(bytes)
+      this.#sent += bytes.length
+    }
+    if (!this.#over.signal.aborted) this.end(await this.#whyEnded(terminal), 'ended')
+  }
+
+  /** Waits until the client has taken what it was sent, which holds up what writes in the terminal. */
+  async #room() {
+    while (!this.#over.signal.aborted && this.#isFull()) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      await promise
+    }
+  }
+
+  #isFull() {
+    if (this.#socket!.getBufferedAmount() > window.buffered) return true
+    return this.#drawn !== null && this.#sent - this.#drawn > window.drawn
+  }
+
+  async #whyEnded(terminal: Terminal) {
+    const { docker, container } = this.#options
+    const exitCode = await terminal.exitCode()
+    if (exitCode === killed) {
+      const signal = AbortSignal.timeout(stopNotice)
+      await docker.waitForExit(container.id, { signal }).catch(() => {})
+    }
+    const now = await docker.inspectContainer(container.id)
+    const isSame = now?.startedAt?.getTime() === container.startedAt?.getTime()
+    if (now?.state !== 'running' || !isSame) return 'The container has stopped.'
+    return `The shell has ended with exit code ${exitCode}.`
+  }
+
+  #obey(text: string) {
+    const said = control.safeParse(parsed(text))
+    if (!said.success)
+      return this.end('A text must be JSON such as {"resize":[80,24]}.', 'badMessage')
+    const { resize, drawn } = said.data
+    if (resize) {
+      this.#size = { columns: resize[0], rows: resize[1] }
+      void this.#resize()
+    }
+    if (drawn !== undefined) {
+      this.#drawn = drawn
+      this.#wake()
+    }
+  }
+
+  /** One at a time, and the newest next. */
+  async #resize() {
+    if (this.#isResizing || !this.#terminal) return
+    this.#isResizing = true
+    while (this.#size && !this.#over.signal.aborted) {
+      const size = this.#size
+      this.#size = null
+      await this.#terminal.resize(size).catch(() => {}) // the shell has just ended
+    }
+    this.#isResizing = false
+  }
+
+  #type(input: Uint8Array) {
+    this.#typed += input.length
+    if (this.#typed - this.#taken > maxWaiting)
+      return this.end('No program here reads what is typed. Open the terminal again.', 'ended')
+    if (this.#terminal) this.#pass(input)
+    else this.#early.push(input)
+  }
+
+  #pass(input: Uint8Array) {
+    this.#terminal!.write(input, () => {
+      this.#taken += input.length
+      if (this.#taken - this.#told < takenStep || this.#over.signal.aborted) return
+      this.#told = this.#taken
+      this.#socket!.sendText(JSON.stringify({ taken: this.#taken }))
+    })
+  }
+
+  #fail(error: unknown) {
+    const { detail, isLogged } = problemOf(error as Error)
+    if (isLogged) journal.error('terminal failed', error)
+    this.end(detail, 'failed')
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
