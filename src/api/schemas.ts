@@ -13,8 +13,9 @@ for (const [name, schema] of Object.entries({ ...resources, ...services, ...cont
   if (schema instanceof z.ZodType)
     named.add(schema, { id: name.replace(/^./, (letter) => letter.toUpperCase()) })
 
-/** What is sent where it is no longer the same within the checks. */
+/** As it is sent, where it is no longer the same within the checks; a format says it without its pattern. */
 function asSent({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodType; jsonSchema: JsonSchema }) {
+  if (jsonSchema.format) delete jsonSchema.pattern
   const { sentAs } = z.globalRegistry.get(zodSchema) ?? {}
   if (!sentAs) return
   for (const key of Object.keys(jsonSchema)) delete jsonSchema[key]
