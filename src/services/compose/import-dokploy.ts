@@ -93,10 +93,14 @@ export function importDokploy(
   }
   const env = new Map(environmentOf(said.env))
   const tree = withEnvFile(withoutTheirNetwork(raw), [...env.keys()])
-  for (const [key, text] of env)
+  for (const [key, text] of env) {
     // one that is only itself is for the user to say
-    if (text !== `\${${key}}` || isNamed(variables, key))
+    const [, self, fallback] = /^\$\{(\w+)(?::?-([^{}]*))?\}$/.exec(text) ?? []
+    if (self !== key || isNamed(variables, key))
       variables.set(key, shown(dokployText(key, text, variables, domains, env)))
+    else if (fallback !== undefined)
+      variables.set(key, variable(key, { default: fallback, secret: looksSecret(key) }))
+  }
   for (const [key, found] of mentionedIn(tree, source)) {
     const made = variables.get(key)
     if (!made) variables.set(key, found)

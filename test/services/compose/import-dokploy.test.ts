@@ -186,6 +186,8 @@ content = ""
     const { variables } = importing(abc, config)
     expect(askedFor(variables).map(({ name }) => name)).toContain('A')
     expect(environmentOf(abc, config, { A: 'x' })).toEqual({ A: 'x', B: '<x>', C: '<x>${C}' })
+    const own = importing(abc, '[config.env]\nA = "${A:-1}"\nB = "${B-}"').variables
+    expect(['A', 'B', 'C'].map((name) => own.get(name)!.default)).toEqual(['1', '', null])
   })
 
   test('has a helper’s value in a variable that is called as the helper', () => {
