@@ -36,22 +36,26 @@ export function shareAmong(services: Map<string, Service>): Danger[] {
     for (const { service, alias } of links) services.get(service)?.aliases.push(alias)
   for (const { service: name } of startOrder({ services })) {
     const own = services.get(name)!
+    const taken = new Set([own.volumes, own.binds, own.files].flatMap(pathsOf))
     for (const { service, readOnly } of own.volumesFrom) {
       const other = services.get(service)
       if (!other) continue
+      const isFree = ({ path }: { path: string }) => !taken.has(path)
       const as = <T extends { readOnly: boolean }>(mount: T) => ({
         ...mount,
         readOnly: readOnly || mount.readOnly,
       })
-      const binds = missing(own.binds, other.binds).map(as)
-      own.volumes.push(...missing(own.volumes, other.volumes).map(as))
+      const volumes = other.volumes.filter(isFree).map(as)
+      const binds = other.binds.filter(isFree).map(as)
+      const files = other.files.filter(isFree)
+      own.volumes.push(...volumes)
       own.binds.push(...binds)
-      own.files.push(...missing(own.files, other.files))
+      own.files.push(...files)
+      for (const path of [volumes, binds, files].flatMap(pathsOf)) taken.add(path)
       dangers.push(...binds.map(({ source }) => bindDanger(name, source)))
     }
   }
   return dangers
 }
 
-const missing = <T extends { path: string }>(own: T[], others: T[]) =>
-  others.filter(({ path }) => !own.some((mount) => mount.path === path))
+const pathsOf = (mounts: { path: string }[]) => mounts.map(({ path }) => path)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { growth, linear } from '../../support/cost.ts'
 import { refusalOf } from './refusal.ts'
 import { fileWith, stackFrom, web } from './stack.ts'
 
@@ -153,6 +154,20 @@ configs: {c: {content: x}}
     expect(files).toMatchObject([{ path: '/c' }])
     expect(dependsOn.map(({ service }) => service)).toEqual(['db', 'cache'])
     expect(services.get('db')!.aliases).toEqual(['database'])
+  })
+
+  test('that many services share cost no more than they are', () => {
+    const share = (count: number) => {
+      const names = Array.from({ length: count }, (_, index) => `c${index}`)
+      const users = ['b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].map((name) => `${name}: *user`)
+      stackFrom(`
+x-config: &config {content: x}
+x-user: &user {image: b, volumes_from: [${Array(30).fill('a').join(',')}]}
+configs: {${names.map((name) => `${name}: *config`).join(',')}}
+services: {a: {image: a, configs: [${names.join(',')}]}, ${users.join(',')}}
+`)
+    }
+    expect(growth(share, 250)).toBeLessThan(linear)
   })
 
   test('mounted twice in the same way are mounted once', () => {
