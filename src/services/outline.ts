@@ -1,7 +1,9 @@
 import { AppError } from '../platform/errors.ts'
 import { volumeNameOf } from './compose/containers.ts'
 import type { Danger } from './compose/dangers.ts'
+import { mentionsIn } from './compose/interpolate.ts'
 import type { Stack } from './compose/model.ts'
+import { Refusal, valueAt } from './compose/source.ts'
 import { samplesOf, stackOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import type { Values } from './compose/values.ts'
@@ -39,11 +41,28 @@ const volumesOf = ({ services }: Stack) => [
   ...new Set([...services.values()].flatMap((service) => service.volumes.map((v) => v.volume))),
 ]
 
-function stackWith(template: Template, values: Values): Stack | null {
-  try {
-    return stackOf(template, samplesOf(template, values))
-  } catch (error) {
-    if (error instanceof AppError) return null
-    throw error
-  }
+/** What is tried in turn where a value must be of another kind: none, a port, a size, a switch. */
+const otherSamples = ['', '8080', '64m', 'true']
+/** Each takes as long as reading the whole file. */
+const mostTries = 8
+
+function stackWith(template: Template, given: Values): Stack | null {
+  const unknown = [...template.variables.values()].filter(
+    ({ name, generate, default: value, options }) =>
+      !generate && value === null && options.length === 0 && !given.has(name),
+  )
+  const left = new Map(unknown.map(({ name }) => [name, [...otherSamples]]))
+  const others = new Map<string, string>()
+  for (let tries = 0; tries < mostTries; tries++)
+    try {
+      return stackOf(template, samplesOf(template, new Map([...given, ...others])))
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      const at = error instanceof Refusal ? (valueAt(template.tree, error.path) ?? null) : null
+      const names = new Set(mentionsIn(at, template.source).map(({ name }) => name))
+      const tried = [...names].filter((name) => left.get(name)?.length)
+      if (tried.length === 0) return null
+      for (const name of tried) others.set(name, left.get(name)!.shift()!)
+    }
+  return null
 }

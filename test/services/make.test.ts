@@ -41,7 +41,7 @@ describe('before anything is stored, it is refused', () => {
     [
       'a key that is not supported',
       '/services/compose',
-      { compose: 'services: {a: {image: b, build: .}}' },
+      { compose: 'services: {a: {image: b, runtime: own}}' },
       422,
       'compose',
     ],

@@ -79,10 +79,11 @@ export function importDokploy(
   origin: Origin,
   { name }: { name: string },
 ): Template {
-  const { variables: named, config: said } = tomlOf(config, origin)
+  const { variables: texts, config: said } = tomlOf(config, origin)
+  const named = new Map(Object.entries(texts))
   const { tree: raw, source } = readYaml(compose, origin)
   const { domains, mounts } = said
-  const variables = dokployVariables(new Map(Object.entries(named)), domains)
+  const variables = dokployVariables(named, domains)
 
   const files = new Map<string, FileContent>()
   for (const { filePath, content } of mounts) {
@@ -94,8 +95,9 @@ export function importDokploy(
   const env = new Map(environmentOf(said.env))
   const tree = withEnvFile(withoutTheirNetwork(raw), [...env.keys()])
   for (const [key, text] of env) {
+    const whole = named.get(/^\$\{(\w+)\}$/.exec(text)?.[1] ?? '') ?? text
     // one that is only itself is for the user to say
-    const [, self, fallback] = /^\$\{(\w+)(?::?-([^{}]*))?\}$/.exec(text) ?? []
+    const [, self, fallback] = /^\$\{(\w+)(?::?-([^{}]*))?\}$/.exec(whole) ?? []
     if (self !== key || isNamed(variables, key))
       variables.set(key, shown(dokployText(key, text, variables, domains, env)))
     else if (fallback !== undefined)

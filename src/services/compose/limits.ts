@@ -110,9 +110,21 @@ export function logsOf(field: Field): Service['logs'] {
     .or('local', (driver) => driver.oneOf(['json-file', 'local', 'none']))
   if (driver === 'none') field.note('is ignored. Davit keeps the last of each log.')
   const options = field.get('options').only(['max-size', 'max-file'])
-  const size = options.get('max-size')
-  const bytes = size.or(10 * 1024 * 1024, bytesOf)
-  if (bytes < 1024 || bytes > 100 * 1024 * 1024) throw size.refuse('wants a size from 1k to 100m.')
-  const maxFiles = options.get('max-file').or(3, (files) => files.number({ min: 1, max: 10 }))
-  return { maxSize: size.or('10m', () => `${Math.ceil(bytes / 1024)}k`), maxFiles }
+  const maxSize = options.get('max-size').or('10m', (field) => {
+    const bytes = bytesOf(field)
+    if (bytes < 1024) throw field.refuse('wants a size from 1k to 100m.')
+    return `${Math.ceil(capped(field, bytes, mostLog.bytes, '100m') / 1024)}k`
+  })
+  const maxFiles = options
+    .get('max-file')
+    .or(3, (field) => capped(field, field.number({ min: 1, max: 1000 }), mostLog.files, '10'))
+  return { maxSize, maxFiles }
+}
+
+/** What one container's log takes of the disk at the most. */
+const mostLog = { bytes: 100 * 1024 * 1024, files: 10 }
+
+function capped(field: Field, value: number, max: number, shown: string) {
+  if (value > max) field.note(`is taken for ${shown}, the most that Davit keeps.`)
+  return Math.min(value, max)
 }

@@ -18,7 +18,7 @@ import { restartOf } from './running.ts'
 import { linksOf, volumesFromOf } from './sharing.ts'
 import { wordsOf } from './split-words.ts'
 import { bytesOf, durationOf } from './units.ts'
-import { adviceOn, ignored } from './unsupported.ts'
+import { adviceOn, ignoredOf } from './unsupported.ts'
 
 export type Surroundings = {
   volumes: string[]
@@ -89,7 +89,7 @@ export function serviceOf(
   if (!dnsName.test(name))
     throw field.refuse(`has the name ${quote(name)}; letters, digits, _ . and - make a name.`)
   if (!field.isMap) throw field.refuse('wants keys below it, image at the least.')
-  field.only(serviceKeys, adviceOn, ignored)
+  field.only(serviceKeys, adviceOn, ignoredOf(field))
   const get = (key: string) => field.get(key)
   const path = (f: Field) => pathIn(f, f.text('a path in the container'))
 

@@ -2,6 +2,9 @@ import type { RestartPolicy } from '../../docker/index.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
 
+/** Only told apart from what is no count: one container runs. */
+const mostReplicas = 1000
+
 /** Whether a service of the file has a container; where it has none, a note says why. */
 export function isRun(service: Field): boolean {
   const profiles = service.get('profiles').oneOrMore()
@@ -9,9 +12,14 @@ export function isRun(service: Field): boolean {
     service.note('is not run, as it has profiles. Remove them to run it.')
     return false
   }
-  const count = (field: Field) => field.number({ min: 0, max: 1 })
-  const scale = service.get('scale').or(1, count)
-  if (service.get('deploy').get('replicas').or(scale, count) > 0) return true
+  const isAny = (field: Field) => field.number({ min: 0, max: mostReplicas }) > 0
+  const replicas = service.get('deploy').get('replicas')
+  const asked = replicas.absent ? service.get('scale') : replicas
+  if (asked.or(true, isAny)) {
+    if (asked.or('1', (field) => field.text()) !== '1')
+      asked.note('is taken for 1. Davit runs one container of it.')
+    return true
+  }
   service.note('is not run, as the file asks for no container of it.')
   return false
 }

@@ -1,3 +1,5 @@
+import type { Field } from './field.ts'
+
 /** What to do instead of a key that Davit does not take. */
 const advice: Record<string, string> = {
   build: 'Davit pulls images: build it in a project, and name its image here.',
@@ -12,12 +14,16 @@ const advice: Record<string, string> = {
 export const adviceOn = (key: string) => advice[key] ?? 'Remove it.'
 
 /** What a service does without. */
-export const ignored = {
+const ignored = {
   dns: 'Docker looks names up.',
   pull_policy: 'Davit pulls what is missing.',
   stdin_open: 'Nothing is attached to a service.',
   tty: 'A service has no terminal.',
 }
+
+/** Compose too builds only where there is no image to be had. */
+export const ignoredOf = (service: Field) =>
+  service.get('image').absent ? ignored : { ...ignored, build: 'Davit takes its image.' }
 
 /** Where a cluster would run it, and how it would change it there. */
 export const ignoredOfDeploy = {

@@ -188,6 +188,8 @@ content = ""
     expect(environmentOf(abc, config, { A: 'x' })).toEqual({ A: 'x', B: '<x>', C: '<x>${C}' })
     const own = importing(abc, '[config.env]\nA = "${A:-1}"\nB = "${B-}"').variables
     expect(['A', 'B', 'C'].map((name) => own.get(name)!.default)).toEqual(['1', '', null])
+    const named = importing(abc, '[variables]\na = "${A:-1}"\n[config.env]\nA = "${a}"').variables
+    expect(named.get('A')).toMatchObject({ default: '1', hidden: false })
   })
 
   test('has a helper’s value in a variable that is called as the helper', () => {

@@ -181,6 +181,26 @@ deploy: {mode: replicated, replicas: 1, placement: {constraints: []}, restart_po
     ])
   })
 
+  test('what can’t be as the file says is as near as it gets, and noted', () => {
+    const lines = `build: .
+deploy: {replicas: 3}
+logging: {options: {max-size: 1g, max-file: 99}}`
+    const { services, notes } = stackFrom(fileWith(lines))
+    expect(services.get('web')).toMatchObject({
+      image: 'nginx:1.27',
+      logs: { maxSize: '102400k', maxFiles: 10 },
+    })
+    expect(notes.toSorted()).toEqual([
+      'services.web.build is ignored. Davit takes its image.',
+      'services.web.deploy.replicas is taken for 1. Davit runs one container of it.',
+      'services.web.logging.options.max-file is taken for 10, the most that Davit keeps.',
+      'services.web.logging.options.max-size is taken for 100m, the most that Davit keeps.',
+    ])
+    const scaled = stackFrom(fileWith('scale: 2\ndeploy: {replicas: 1}')).notes
+    expect(scaled).toEqual([])
+    expect(stackFrom(fileWith('scale: 2')).notes).toHaveLength(1)
+  })
+
   test('a service with a profile, or of which there is to be none, does not run', () => {
     const text = `services:
   web: {image: a, depends_on: [extra, none], deploy: {restart_policy: {condition: on-failure, max_attempts: 3}}}
