@@ -27,6 +27,7 @@ const tasks: Record<string, (...args: never[]) => unknown> = {
 type Request = { name: string; args: never[] }
 
 self.onmessage = ({ data }: MessageEvent<Request>) => self.postMessage(reply(data))
+self.postMessage({ value: 'ready' } satisfies Reply)
 
 function reply({ name, args }: Request): Reply {
   try {

@@ -5,17 +5,21 @@ import { KeyedLock, Semaphore } from './semaphore.ts'
 /** A task ran longer than its deadline. */
 export class DeadlineError extends Error {}
 
+/** Milliseconds in which a thread has to be there. */
+const startDeadline = 60_000
+
 type Options = {
-  /** Milliseconds that it may run; waiting for a worker doesn't count. */
+  /** Milliseconds that it may run; waiting for a worker, or for its start, doesn't count. */
   deadline: number
   /** Whose it is: of one owner's tasks only one runs at a time. */
   owner?: string | undefined
   signal?: AbortSignal | undefined
 }
 
+type Patience = { deadline: number; signal: AbortSignal }
 type Request = { name: string; args: unknown[] }
 
-/** What a worker answers with. */
+/** What a worker answers with. Before the first task it sends one too: that it is ready. */
 export type Reply = { value: unknown } | { error: PlainError }
 
 /**
@@ -57,18 +61,42 @@ export class WorkerPool {
     return owner === undefined ? inTurn() : this.#owners.run(owner, signal, inTurn)
   }
 
-  async #ask(request: Request, { deadline, signal }: { deadline: number; signal: AbortSignal }) {
-    const worker = this.#take()
+  async #ask(request: Request, { deadline, signal }: Patience) {
+    const worker = this.#wake() ?? (await this.#start(signal))
+    const reply = await this.#hear(worker, { deadline, signal }, request)
+    this.#rest(worker)
+    if ('error' in reply) throw errorFrom(reply.error)
+    return reply.value
+  }
+
+  #wake() {
+    const [worker] = this.#resting.keys()
+    if (!worker) return null
+    clearTimeout(this.#resting.get(worker))
+    this.#resting.delete(worker)
+    worker.ref()
+    return worker
+  }
+
+  /** A new one, once it has loaded its modules: on a busy machine that takes longer than a task may. */
+  async #start(signal: AbortSignal) {
+    const worker = new Worker(this.#entry, { smol: true })
+    this.#threads.add(worker)
+    await this.#hear(worker, { deadline: startDeadline, signal })
+    return worker
+  }
+
+  /** What a worker says next, to what it is asked if anything; without an answer it is ended. */
+  async #hear(worker: Worker, { deadline, signal }: Patience, request?: Request): Promise<Reply> {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     const timer = setTimeout(() => reject(new DeadlineError()), deadline)
     const abort = () => reject(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
     worker.onmessage = ({ data }: MessageEvent<Reply>) => resolve(data)
     worker.onerror = ({ message }) => reject(new Error(`A worker failed: ${message}`))
-    let reply: Reply
     try {
-      worker.postMessage(request)
-      reply = await promise
+      if (request) worker.postMessage(request)
+      return await promise
     } catch (error) {
       this.#end(worker)
       throw error
@@ -76,19 +104,6 @@ export class WorkerPool {
       clearTimeout(timer)
       signal.removeEventListener('abort', abort)
     }
-    this.#rest(worker)
-    if ('error' in reply) throw errorFrom(reply.error)
-    return reply.value
-  }
-
-  /** One that rests, else a new one. */
-  #take() {
-    const [worker = new Worker(this.#entry, { smol: true })] = this.#resting.keys()
-    clearTimeout(this.#resting.get(worker))
-    this.#resting.delete(worker)
-    this.#threads.add(worker)
-    worker.ref()
-    return worker
   }
 
   #rest(worker: Worker) {

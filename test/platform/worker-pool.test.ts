@@ -16,6 +16,11 @@ test('a task that never ends is ended at its deadline, and the next one is done'
   expect(await pool.run('double', [21], patient)).toBe(42)
 })
 
+test('the start of a thread takes nothing of the time that its first task has', async () => {
+  const pool = poolOf()
+  expect(await pool.run('double', [21], hasty)).toBe(42)
+})
+
 test('the loop goes on while a task never ends', async () => {
   const spinning = poolOf().run('spin', [], hasty)
   let beats = 0

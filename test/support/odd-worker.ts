@@ -22,6 +22,10 @@ const tasks: Record<string, (...args: any[]) => unknown> = {
 self.onmessage = ({ data }: MessageEvent<{ name: string; args: unknown[] }>) =>
   self.postMessage(reply(data))
 
+// Modules that take longer to load than most tasks here may run.
+Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+self.postMessage({ value: 'ready' })
+
 function reply({ name, args }: { name: string; args: unknown[] }) {
   try {
     return { value: tasks[name]!(...args) }
