@@ -21,7 +21,10 @@ export function dokployVariables(named: Map<string, string>, domains: Domain[]):
     variables.set(inner(name), variable(inner(name), { hidden: true }))
   for (const [name, text] of named) {
     const domain = domains.find(({ host }) => host?.includes(`\${${name}}`)) ?? domains[0]
-    const made = dokployText(inner(name), text, variables, domain ? [domain] : [])
+    // a host below the one that is given is a domain like that: Davit gives each its address
+    const isHost = domains.some(({ host }) => host === `\${${name}}`)
+    const own = isHost ? text.replace(/^[\w.-]+(?=\$\{domain\}$)/, '') : text
+    const made = dokployText(inner(name), own, variables, domain ? [domain] : [])
     variables.set(inner(name), { ...made, hidden: true, secret: true })
   }
   return variables

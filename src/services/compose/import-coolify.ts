@@ -146,7 +146,10 @@ const environmentNames = (service: Field) => {
   return environment.entries().map(([key]) => key)
 }
 
-/** Without what Compose does not have: a path behind the name of an address belongs to the address. */
+/**
+ * Without what Compose does not have: a path behind the name of an address belongs to the address, and
+ * a value that is required falls back to what it would complain of.
+ */
 function asCompose(tree: Tree): Tree {
   if (!(tree instanceof Map)) return tree
   const services = tree.get('services')
@@ -191,10 +194,12 @@ function mountsOf(service: Tree) {
 }
 
 function withPaths(environment: Tree): Tree {
-  const withPath = (key: string, value: Tree): Tree =>
-    /^SERVICE_(URL|FQDN)_/.test(key) && typeof value === 'string' && value.startsWith('/')
-      ? `\${${key}}${value}`
-      : value
+  const withPath = (key: string, value: Tree): Tree => {
+    if (typeof value !== 'string') return value
+    if (/^SERVICE_(URL|FQDN)_/.test(key) && value.startsWith('/')) return `\${${key}}${value}`
+    // what stands behind `:?` is a fallback, which may be made
+    return value.replace(/(?<=\$\{\w{1,256}):\?(?=\$)/g, ':-')
+  }
   if (environment instanceof Map)
     return new Map([...environment].map(([key, value]) => [key, withPath(key, value)]))
   if (!Array.isArray(environment)) return environment

@@ -29,6 +29,8 @@ export function join<Mention extends object>(
 
   /** False where the mention is part of no address. */
   function addAddress(part: Mention, next: string): boolean {
+    // the scheme may be a mention too
+    if (made.at(-1)?.startsWith('://') && made.length > 1) made.push(made.splice(-2).join(''))
     const before = made.at(-1) ?? ''
     const [scheme = '', kind] = /(http|ws)s?:\/\/$/.exec(before.slice(-8)) ?? []
     if (scheme === '' && !next.startsWith('/')) return false

@@ -155,7 +155,7 @@ export function mentionedIn(
     // mentioned with two fallbacks, each place keeps its own
     const differs = before && before.default !== fallback
     const own = isCoolify
-      ? (before?.default ?? fallback ?? (message || null))
+      ? (before?.default ?? fallback ?? (message.includes('$') ? null : message || null))
       : differs
         ? null
         : fallback

@@ -161,6 +161,7 @@ volumes: {pg: }
       'WITH_PORT=$SERVICE_FQDN_WEB_443',
       'SECURE=https://${SERVICE_FQDN_WEB}/x',
       'SOCKET=wss://${SERVICE_FQDN_WEB}',
+      'TOLD=${SCHEME:-https}://${SERVICE_FQDN_WEB}',
       'AT_PORT=http://${SERVICE_FQDN_WEB}:80/x',
       'ELSEWHERE=http://${SERVICE_FQDN_WEB}:9000',
       'OTHER=ssh://$SERVICE_FQDN_WEB:22',
@@ -182,6 +183,7 @@ volumes: {pg: }
       WITH_PORT: 'box.example.com:20443',
       SECURE: 'http://box.example.com:20080/x',
       SOCKET: 'ws://box.example.com:20080',
+      TOLD: 'http://box.example.com:20080',
       AT_PORT: 'http://box.example.com:20080/x',
       ELSEWHERE: 'http://box.example.com:9000',
       OTHER: 'ssh://box.example.com:22',
@@ -213,9 +215,10 @@ volumes: {pg: }
   })
 
   test('has what one mention falls back to in all of them', () => {
+    const made = 'KEY=${KEY:?$SERVICE_HEX_32_KEY}'
     const a = service(
       'a',
-      named('URL=db/$DB', 'DB=${DB:-main}', 'ZONE=${ZONE:?UTC}', 'NAME=${NAME:?}'),
+      named('URL=db/$DB', 'DB=${DB:-main}', 'ZONE=${ZONE:?UTC}', 'NAME=${NAME:?}', made),
     )
     const template = open(`# slogan: x\nservices:\n${a}`)
     expect(template.variables.get('ZONE')).toMatchObject({ required: true, default: 'UTC' })
@@ -226,6 +229,7 @@ volumes: {pg: }
       DB: 'main',
       ZONE: 'UTC',
       NAME: 'x',
+      KEY: expect.stringMatching(/^[0-9a-f]{32}$/),
     })
   })
 

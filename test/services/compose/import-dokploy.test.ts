@@ -192,6 +192,29 @@ content = ""
     expect(named.get('A')).toMatchObject({ default: '1', hidden: false })
   })
 
+  test('has the address of its own domain for a host below the one that is given', () => {
+    const config = `[variables]
+main = "\${domain}"
+other = "x-\${domain}"
+[config.env]
+A = "https://\${main}"
+B = "https://\${other}/x"
+C = "\${other}"
+[[config.domains]]
+serviceName = "web"
+port = 80
+host = "\${main}"
+[[config.domains]]
+serviceName = "b"
+port = 81
+host = "\${other}"`
+    expect(environmentOf(abc, config)).toEqual({
+      A: 'http://web.example.com',
+      B: 'http://b.example.com:81/x',
+      C: 'b.example.com',
+    })
+  })
+
   test('has a helper’s value in a variable that is called as the helper', () => {
     const config =
       '[variables]\nusername = "${username}"\njwt_key = "${jwt:jwt_key}"\n[config.env]\nA = "${username}"\nB = "${jwt_key}"'
