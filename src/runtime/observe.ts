@@ -46,7 +46,8 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
   { kind, observe, listAlways = () => [] }: Observed<Deps>,
   { signal }: UntilStopped,
 ) {
-  const failing = new Set<string>()
+  /** Those that can't be seen, with whether they are to be looked at again. */
+  const failing = new Map<string, boolean>()
 
   for await (const event of deps.feed.listen(signal)) {
     if (event === resync) {
@@ -63,23 +64,38 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
     for (const id of different.union(new Set(listAlways(deps)))) await lookAt(id, { orphans: true })
   }
 
+  /** One that couldn't be seen is looked at for all that may have been asked for meanwhile. */
   function lookAt(id: string, { orphans }: { orphans: boolean }) {
-    return keepTrying(id, () => observe(deps, id, { orphans, signal }))
+    return keepTrying(id, () => observe(deps, id, { orphans: orphans || failing.has(id), signal }))
   }
 
   /** What can't be seen is looked at until it can, while others are: a state must not stay untrue. */
-  async function keepTrying(id: string, work: () => Promise<void>, isAgain = false) {
-    if (failing.has(id) && !isAgain) return
+  async function keepTrying(id: string, work: () => Promise<void>) {
+    if (failing.has(id)) {
+      failing.set(id, true) // what happened now may come too late for the look that is under way
+      return
+    }
     try {
-      await untilEngineResponds({ docker: deps.docker, shutdown: signal }, work)
-      failing.delete(id)
+      await attempt(work)
     } catch (error) {
       if (signal.aborted) return
-      if (!isAgain) report(`${plural[kind]} were not looked at`, error, { [kind]: id })
-      failing.add(id)
-      const again = () => keepTrying(id, work, true)
-      sleep(retryDelay, undefined, { signal }).then(again, () => {})
+      report(`${plural[kind]} were not looked at`, error, { [kind]: id })
+      failing.set(id, true)
+      void tryAgain(id, work)
     }
+  }
+
+  async function tryAgain(id: string, work: () => Promise<void>) {
+    while (failing.get(id) && !signal.aborted) {
+      await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      failing.set(id, false)
+      await attempt(work).catch(() => failing.set(id, true))
+    }
+    failing.delete(id)
+  }
+
+  function attempt(work: () => Promise<void>) {
+    return untilEngineResponds({ docker: deps.docker, shutdown: signal }, work)
   }
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { ServiceEvent } from '../../src/services/state.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { observe, services } from '../../src/services/observe.ts'
-import type { Health } from '../../src/docker/index.ts'
+import type { EngineEvent, Health } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
@@ -62,6 +62,34 @@ test('a service that can not be looked at holds up no other, and is looked at ag
   stop.abort()
   await Promise.all(work)
 })
+
+test('what happens while a service is looked at again is seen too', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, `services: {a: {${idle}}}`)
+  const stop = new AbortController()
+  const { signal } = stop
+  const events = t.serviceEvents.subscribe(service.id, signal)[Symbol.asyncIterator]()
+  let tries = 0
+  t.faults.inspectContainer = async (id, ...rest) => {
+    tries++
+    if (tries === 1) throw new Failure('engine_timeout', 'No answer.', 'Wait.')
+    const found = await t.docker.inspectContainer(id, ...rest)
+    if (tries === 2) {
+      const heard = t.feed.listen(signal)[Symbol.asyncIterator]()
+      await heard.next() // `resync`
+      await t.docker.stopContainer(id)
+      for (let event; event?.id !== id || event.action !== 'stop';)
+        event = (await heard.next()).value as EngineEvent
+    }
+    return found
+  }
+  const work = [watchWorkloads(t.deps, services, { signal }), t.feed.run(t.docker, { signal })]
+
+  expect((await events.next()).value).toEqual({ status: 'stopped' })
+  stop.abort()
+  await Promise.all(work)
+}, 60_000)
 
 test('a health check that has yet to pass does not make a service unhealthy; one that fails does', async () => {
   const t = testApp()
