@@ -88,7 +88,7 @@ export class Logs extends Hub<LogEvent> {
     for (const { text } of lines) this.#written += text.length + perLine
     if (this.#written < collected) return
     this.#written = 0
-    Bun.gc(true)
+    Bun.gc(false) // beside other work: at once it would hold up the main loop some times a second
   }
 
   #store(

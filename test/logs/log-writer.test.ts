@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { openLogDatabase } from '../../src/db/index.ts'
 import { LogBatch } from '../../src/logs/log-batch.ts'
 import { masking } from '../../src/logs/mask.ts'
@@ -144,4 +144,13 @@ test('long lines are published and read back in small batches', async () => {
   const batches = (await heard).filter((event) => event instanceof LogBatch)
   for (const { lines } of batches) expect(lines.length).toBeLessThan(10)
   expect(stored()).toHaveLength(40)
+})
+
+test('the memory that lines took is asked back without holding up other work', () => {
+  const { logs } = aLog()
+  using asked = spyOn(Bun, 'gc')
+  const line = { time: Date.now(), stream: 'stdout' as const, text: 'x'.repeat(1000) }
+  for (let batch = 0; batch < 50; batch++) logs.write(log, Array<typeof line>(100).fill(line))
+  expect(asked).toHaveBeenCalled()
+  expect(asked).not.toHaveBeenCalledWith(true)
 })
