@@ -37,7 +37,7 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     const wanted = c.req.valid('query')
     if (wanted.download !== undefined) return download(c, { source, wanted })
     if (asksForStream(c, wanted)) return stream(c, deps, { source, wanted })
-    const tail = wanted.tail ?? (wanted.since ? maxTail : defaultTail)
+    const tail = wanted.tail ?? (wanted.since === undefined ? defaultTail : maxTail)
     const lines = await source.last({ ...wanted, tail, signal })
     c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
     if (clientOf(c) === 'program') return linesAsJson(c, { lines, json: lineJson })
@@ -68,13 +68,13 @@ const textOf = (lines: Line[]) =>
 function stream(c: Context<Env>, deps: RouteDeps, { source, wanted }: Asked) {
   const { tail, since, until, timestamps } = wanted
   const after = lastLineId(c) ?? wanted.after
-  const begin = tail ?? (since || after ? undefined : defaultTail)
+  const begin = tail ?? (since === undefined && !after ? defaultTail : undefined)
   const format: LineFormat = wanted.format === 'json' ? 'json' : timestamps ? 'html' : 'bare'
   return sse(c, {
     streams: deps.streams,
     events: (signal) => {
       const asked = { ...wanted, tail: begin, after, signal }
-      return until ? readUntil(source, asked) : source.follow(asked)
+      return until === undefined ? source.follow(asked) : readUntil(source, asked)
     },
     render: (item) => item.events(format),
   })

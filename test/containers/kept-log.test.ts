@@ -52,6 +52,24 @@ test('an id that an earlier version gave out, a time of the engine, resumes ther
   expect(textsOf(await again.until(isLine('3')))).toEqual(['3'])
 })
 
+test('since 1970 it has all lines, and until then none', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id, deployment, environment } = await aRunning(t, ada, 'sleep 99')
+  const { name } = (await t.docker.inspectContainer(id))!
+  const lines = Array.from({ length: 600 }, (_, at) => {
+    return { time: Date.now() + 60_000, stream: 'stdout' as const, text: String(at + 1) }
+  })
+  writeOutput(t, { sourceId: environment.id, deploymentId: deployment.id, name }, lines)
+  const epoch = '1970-01-01T00:00:00Z'
+  const { items } = (await ada.get(`/containers/${id}/logs?since=${epoch}`)).json
+  expect(items).toHaveLength(600)
+  const all = await followLog(ada, id, { since: epoch })
+  expect(textsOf(await all.until(isLine('600')))).toHaveLength(600)
+  const none = await followLog(ada, id, { until: epoch })
+  expect(await none.rest()).toMatchObject([{ event: 'done', data: 'until' }])
+})
+
 test('who follows hears that it stops, starts again and goes, when the last lines are there', async () => {
   const t = testApp()
   collect(t)
