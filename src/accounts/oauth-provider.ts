@@ -88,9 +88,14 @@ export async function fetchProfile(
     return await providerOf(settings).readProfile({ ...api, headers })
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error
-    throw providerTrouble(`did not say who you are: ${error.message}`)
+    const { status, message } = error // what it says of a token is advice for one that a person made
+    throw providerTrouble(
+      status === null
+        ? `did not say who you are: ${message}`
+        : `answered ${status} when asked who you are`,
+    )
   }
 }
 
 export const providerTrouble = (what: string) =>
-  new AppError('bad_gateway', `The provider ${what}. Try to log in again.`)
+  new AppError('bad_gateway', `The provider ${what.replace(/\.$/, '')}. Try to log in again.`)

@@ -12,7 +12,7 @@ export function startOAuthProvider() {
     },
     /** What token requests sent. */
     exchanges: [] as Record<string, string>[],
-    mode: 'serve' as 'serve' | 'refused with 200' | 'html' | 'outage' | 'huge',
+    mode: 'serve' as 'serve' | 'refused with 200' | 'html' | 'outage' | 'huge' | 'void token',
     stop: () => void http.stop(true),
   }
   const http = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: answer })
@@ -37,7 +37,8 @@ export function startOAuthProvider() {
     if (provider.mode === 'html') return new Response('<h1>Welcome</h1>')
     if (provider.mode === 'outage') return new Response('down', { status: 503 })
     if (provider.mode === 'huge') return new Response('x'.repeat(5_000_000))
-    return Response.json({ access_token: 'token-1', token_type: 'bearer' })
+    const token = provider.mode === 'void token' ? 'token-0' : 'token-1'
+    return Response.json({ access_token: token, token_type: 'bearer' })
   }
 }
 

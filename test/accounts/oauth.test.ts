@@ -140,6 +140,17 @@ test('where registration is closed, a stranger stays outside', async () => {
   expect((await visitor.get(callback(await consent(visitor)))).status).toBe(403)
 })
 
+test('a provider that refuses its own token is said to, and no one is told to make another', async () => {
+  const t = davit()
+  t.provider.mode = 'void token'
+  const visitor = t.visitor()
+  const answer = await visitor.get(callback(await consent(visitor)))
+  expect(answer.status).toBe(502)
+  expect(await answer.text()).toContain(
+    'The provider answered 401 when asked who you are. Try to log in again.',
+  )
+})
+
 test.each(['refused with 200', 'html', 'outage', 'huge'] as const)(
   'a provider that answers wrongly (%s) is said to be in trouble',
   async (mode) => {
