@@ -1,5 +1,6 @@
 import { EngineError } from '../../../src/docker/index.ts'
 import type { BuildOutput, Docker, EngineEvent } from '../../../src/docker/index.ts'
+import { behaviourOf } from './state.ts'
 import type { FakeEngine } from './engine.ts'
 import { containerView, imageView, diskUseOf, passes, summaryView, useOf } from './views.ts'
 
@@ -232,7 +233,7 @@ export function fakeDocker(
     id: string,
     { test, timeout, signal }: Parameters<Docker['untilHealthTestPasses']>[1],
   ) {
-    const passed = test.command.join(' ') === 'true'
+    const passed = behaviourOf(test.command).exitCode === 0
     await get(`health of ${short(id)}`, { signal }, () => {})
     if (!passed || engine.containers.get(id)?.state !== 'running')
       await pace.wait<void>({ signal }, (done) => engine.clock.after(timeout, done))

@@ -73,7 +73,7 @@ export function behaviourOf(command: string[]): Behaviour {
   const text = command.join(' ')
   const forever = { endsAfter: Infinity, exitCode: 0, stubborn: false }
   if (text.startsWith('/no/')) return { ...forever, endsAfter: null }
-  if (text === 'true') return { ...forever, endsAfter: 1 }
+  if (text === 'true' || text === 'pidof sleep') return { ...forever, endsAfter: 1 }
   if (text === 'false') return { ...forever, endsAfter: 1, exitCode: 1 }
   if (command[0] === 'sleep') {
     const seconds = Number(command[1])
