@@ -53,7 +53,7 @@ export const services: Operations = {
   'GET /services/:id/output': reads('Read or search what its containers wrote', output),
   'GET /services/:id/output/stream': follows('Follow what its containers write', outputLine),
   'GET /services/:id/logs': reads(
-    'Read, search or follow the log of its last start, change or restart',
+    'Read, search or follow the log of its last start, change, restart or stop',
     jobLog,
     logLine,
   ),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '../../platform/errors.ts'
 import { dokployText, dokployVariables, isNamed } from './dokploy-values.ts'
+import { maxInFile } from './interpolate.ts'
 import { normalPath } from './mounts.ts'
 import type { Origin } from './read.ts'
 import { maxFileBytes, readYaml } from './read.ts'
@@ -177,13 +178,22 @@ function withEnvFile(tree: Tree, names: string[]): Tree {
   if (!(tree instanceof Map) || !(services instanceof Map)) return tree
   const isEnv = (file: Tree): boolean =>
     file instanceof Map ? isEnv(file.get('path') ?? null) : /^(\.\/)?\.env$/.test(String(file))
+  const filesOf = (service: Tree): Tree[] => {
+    const found = service instanceof Map ? (service.get('env_file') ?? null) : null
+    return Array.isArray(found) ? found : [found]
+  }
   const mentions = names
     .filter((name) => /^[A-Za-z_]\w*$/.test(name))
     .map((name): [string, string] => [name, `\${${name}}`])
+  const users = [...services.values()].filter((service) => filesOf(service).some(isEnv))
+  if (users.length * mentions.length > maxInFile)
+    throw new AppError(
+      'invalid',
+      `${users.length} services take ${mentions.length} variables each from .env; the most is ${maxInFile} in all. Split the file.`,
+    )
   const changed = new Map(
     [...services].map(([name, service]): [string, Tree] => {
-      const found = service instanceof Map ? (service.get('env_file') ?? null) : null
-      const files = Array.isArray(found) ? found : [found]
+      const files = filesOf(service)
       if (!(service instanceof Map) || !files.some(isEnv)) return [name, service]
       const own = service.get('environment') ?? null
       const environment = Array.isArray(own)

@@ -15,7 +15,7 @@ const maxDepth = 20
 /** Mentions in one text: many more than people write. */
 const maxMentions = 10_000
 /** Mentions in a file, those in defaults too. */
-const maxInFile = 20_000
+export const maxInFile = 20_000
 /** Characters that there may still be; shared by all texts of a file. */
 export type Room = { left: number }
 

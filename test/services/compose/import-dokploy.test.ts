@@ -265,6 +265,14 @@ host = "\${other}"`
       expect(fill(`[config.env]\nX = "${'${password}'.repeat(60_000)}"`)).toContain('2000 values')
     })
 
+    test('an environment that very many services have', () => {
+      const services = numbers(3_500).map((i) => `s${i}: *s`)
+      const compose = `x-s: &s {env_file: .env}\nservices: {${services.join(',')}}`
+      const config = ['[config.env]', ...numbers(490).map((i) => `A${i} = 1`)].join('\n')
+      const refusal = refusalOf(() => importDokploy({ compose, config }, origin, { name: 'x' }))
+      expect(refusal).toContain('3500 services take 490 variables each')
+    })
+
     test('more tables, entries or files than anyone writes', () => {
       expect(
         fill(
