@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Container, Docker, EngineFeed } from '../docker/index.ts'
 import { resync } from '../docker/index.ts'
 import { SharedSource } from '../live/shared-source.ts'
@@ -41,6 +42,9 @@ export class ContainerStates {
   }
 }
 
+/** Milliseconds before an engine that could not be asked is asked again: no event says that it can be. */
+const retryDelay = 2000
+
 async function* looks(
   { docker, feed }: { docker: Docker; feed: EngineFeed },
   id: string,
@@ -48,14 +52,20 @@ async function* looks(
 ): AsyncGenerator<Seen> {
   for await (const event of feed.listen(signal)) {
     if (event !== resync && event.id !== id) continue
-    try {
-      const found = await docker.inspectContainer(id, { signal })
-      yield found
-      if (!found) return
-    } catch (error) {
-      if (signal.aborted) return
-      if (!(error instanceof Failure)) report('a container was not looked at', error, { id })
-      yield 'away'
+    for (let tries = 0; ; tries++) {
+      try {
+        const found = await docker.inspectContainer(id, { signal })
+        yield found
+        if (!found) return
+        break
+      } catch (error) {
+        if (signal.aborted) return
+        if (tries === 0) {
+          if (!(error instanceof Failure)) report('a container was not looked at', error, { id })
+          yield 'away'
+        }
+        await sleep(retryDelay, undefined, { signal }).catch(() => {})
+      }
     }
   }
 }

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import { Sampler } from '../../../src/containers/usage/sampler.ts'
 import { testApp } from '../../support/app.ts'
-import { aRunning, aStranger } from '../engine.ts'
+import { Failure } from '../../../src/platform/errors.ts'
+import { anOwn, aRunning, aStranger } from '../engine.ts'
 import { givenReadings } from './readings.ts'
-import { hasty, watch, watchJson } from './watching.ts'
+import { hasty, untilState, watch, watchJson } from './watching.ts'
 
 test('people get the same as HTML', async () => {
   const t = testApp()
@@ -37,6 +38,22 @@ test('fifty viewers are one poll, and without a viewer there is none', async () 
   const polls = engine.asked()
   await Bun.sleep(200)
   expect(engine.asked()).toBe(polls)
+})
+
+test('one that could not be looked at is looked at again, though nothing happens to it', async () => {
+  const t = hasty()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await anOwn(t, ada, 'sleep 99')
+  const { inspectContainer } = t.docker
+  let looks = 0
+  t.faults.inspectContainer = (...given) =>
+    ++looks === 2 // after the one that lets the viewer in
+      ? Promise.reject(new Failure('engine_timeout', 'Busy.', 'Wait.'))
+      : inspectContainer(...given)
+  const stream = watchJson(ada, id)
+  await untilState(stream, 'unknown')
+  await untilState(stream, 'stopped')
+  await stream.return(undefined)
 })
 
 test('whoever comes later sees the last figures at once', async () => {
