@@ -35,6 +35,9 @@ export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack):
   return [...all.values()]
 }
 
+/** Of one instance. Ports of this host are few, and each is looked for among those that are taken. */
+const mostPorts = 256
+
 /**
  * A port of this host for each: the first one gets the one asked for, any other what it had, what the
  * file wants, or a free one. Throws `conflict` for one that is taken.
@@ -46,6 +49,11 @@ export function choosePorts(
 ): ServicePort[] {
   if (asked !== null && wanted.length === 0)
     throw invalidField('hostPort', 'is of no use: this service publishes no port. Leave it empty.')
+  if (wanted.length > mostPorts)
+    throw new AppError(
+      'invalid',
+      `The file publishes ${wanted.length} ports; the most is ${mostPorts}. Publish fewer.`,
+    )
   const places = placesOf(deps, ownerId)
   const chosen: ServicePort[] = []
   for (const [index, { host, ...port }] of wanted.entries())

@@ -80,6 +80,15 @@ test('TCP and UDP of one port have one port of this host', async () => {
   expect((await make('two', ports('28054:1/tcp', '28054:2/udp'))).status).toBe(409)
 })
 
+test('more ports than one instance may have are refused', async () => {
+  const t = testApp({}, { jobsWait: true })
+  const ada = t.logIn('ada@example.com')
+  const names = Array.from({ length: 257 }, (_, at) => `SERVICE_URL_A_${at + 1}`)
+  const compose = `# slogan: x\nservices: {a: {image: b, environment: [${names.join(', ')}]}}`
+  const { status, json } = await ada.post('/services/compose', { name: 'x', compose })
+  expect([status, json.detail]).toEqual([422, expect.stringContaining('the most is 256')])
+})
+
 const dangerous = `services:
   a:
     image: b

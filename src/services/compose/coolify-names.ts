@@ -115,6 +115,11 @@ const lettersOf = (name: string) => name.toUpperCase().replace(/[^A-Z0-9]/g, '')
 
 /** `WEB_3000` is of `WEB`, at 3000. */
 export function splitId(id: string): { name: string; port: number | null } {
-  const [, name = id, digits] = /^(.*)_(\d{1,5})$/.exec(id) ?? []
-  return { name, port: digits === undefined ? null : Number(digits) }
+  const [, name = '', digits = ''] = /^(.*)_(\d{1,5})$/.exec(id) ?? []
+  const port = portAt(digits)
+  return port === null ? { name: id, port } : { name, port }
 }
+
+/** Null where the text is no port. */
+export const portAt = (text: string) =>
+  /^\d{1,5}$/.test(text) && Number(text) > 0 && Number(text) < 65_536 ? Number(text) : null

@@ -1,4 +1,11 @@
-import { isAddress, magicName, magicVariable, placesAmong, splitId } from './coolify-names.ts'
+import {
+  isAddress,
+  magicName,
+  magicVariable,
+  placesAmong,
+  portAt,
+  splitId,
+} from './coolify-names.ts'
 import type { PlaceOf } from './coolify-names.ts'
 import { Field } from './field.ts'
 import { normalPath } from './mounts.ts'
@@ -34,7 +41,7 @@ export function importCoolify(
     services.map(([service]) => service),
     usersOf(uses),
   )
-  const expose = exposed(uses, placeOf, { services, port: Number(head.get('port')) || null })
+  const expose = exposed(uses, placeOf, { services, port: portAt(head.get('port') ?? '') })
   const portOf = (service: string) => expose.find((e) => e.service === service)?.port ?? null
   const places = { placeOf, portOf }
   const magic = [...new Set(uses.map(({ name }) => name))]
