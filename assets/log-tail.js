@@ -40,7 +40,7 @@ export class LogTail {
       lines: this.#rows,
       drawn: () => this.#drawn(),
       followed: (following) => (following ? this.#rows.release() : this.#rows.hold()),
-      cleared: () => this.#choose(),
+      cleared: () => this.#query && this.#choose(), // else a paused log would begin again for nothing
     })
     this.#button('copy').addEventListener('click', () => this.#copy())
     this.#button('times').addEventListener('click', () => this.#toggleTimes())

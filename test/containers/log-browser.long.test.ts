@@ -69,7 +69,12 @@ test('the log of a page is searched, narrowed to one output and copied without a
     const rows = log.locator('.line')
     await rows.getByText('Needle two').waitFor()
 
-    await log.getByPlaceholder('Only lines with…').fill('needle')
+    const search = log.getByPlaceholder('Only lines with…')
+    await log.getByRole('button', { name: 'Pause' }).click()
+    await search.press('Escape') // there is nothing to clear
+    await search.press('Tab')
+    await log.locator('[data-log-state]').getByText('Paused').waitFor({ timeout: 2000 })
+    await search.fill('needle')
     await log.locator('[data-log-state]').getByText('2 lines').waitFor()
     expect(await log.locator('.line > span').allInnerTexts()).toContain('needle <b>one</b>')
     await log.getByRole('button', { name: 'stdout' }).click()
