@@ -9,7 +9,7 @@ import { wantedPorts } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
 import { ofImage } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
-import { isTwin } from './store.ts'
+import { isSamePlace } from './store.ts'
 import type { ServicePort } from './store.ts'
 
 /** A port to publish; `host` as the file wants it, null: any. */
@@ -62,7 +62,7 @@ export function choosePorts(
 
   function choose(port: Omit<ServicePort, 'port'>, host: number | null, askedHere: number | null) {
     const before = kept.find((other) => isSame(other, port))?.port ?? null
-    const twin = chosen.find((other) => isTwin(other, { ...port, port: other.port }))
+    const twin = chosen.find((other) => isSamePlace(other, port))
     const wish = askedHere ?? before ?? host ?? twin?.port ?? null
     if (wish === null) return free()
     if (twin?.port === wish) return wish

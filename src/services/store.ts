@@ -103,10 +103,13 @@ function insertPorts(db: Pick<Db, 'insert'>, serviceId: string, ports: ServicePo
 }
 
 /** The same port for TCP and UDP, which one row holds. */
-export const isTwin = (one: ServicePort, other: ServicePort) =>
-  one.port === other.port &&
-  one.target === other.target &&
-  one.containerPort === other.containerPort
+const isTwin = (one: ServicePort, other: ServicePort) =>
+  one.port === other.port && isSamePlace(one, other)
+
+type Place = Pick<ServicePort, 'target' | 'containerPort'>
+
+export const isSamePlace = (one: Place, other: Place) =>
+  one.target === other.target && one.containerPort === other.containerPort
 
 const taken = {
   'services.owner_id, services.name': [
