@@ -2,10 +2,9 @@ import type { Field } from './field.ts'
 import { quote } from './field.ts'
 import type { Port } from './model.ts'
 
-/** Those of one service, with each of a range counted those too, and those of all services. */
+/** Those of one service, and with each of a range counted. */
 const maxEntries = 100
 const maxPorts = 128
-const maxInAll = 512
 
 export function portsOf(field: Field): Port[] {
   const ports = field.atMost(maxEntries).items().flatMap(portsOfEntry)
@@ -22,11 +21,8 @@ export const exposeOf = (field: Field): number[] =>
     return rangeOf(item, ports!)
   })
 
-/** Two services, or two entries of one, can't have one port of the host; nor have they very many. */
+/** Two services, or two entries of one, can't have one port of the host. */
 export function refuseSharedPorts(services: { ports: Port[] }[], field: Field) {
-  const count = services.reduce((sum, { ports }) => sum + ports.length, 0)
-  if (count > maxInAll)
-    throw field.refuse(`publish ${count} ports in all; the most is ${maxInAll}. Split them.`)
   const seen = new Set<string>()
   for (const { host, protocol } of services.flatMap(({ ports }) => ports)) {
     const key = `${host}/${protocol}`

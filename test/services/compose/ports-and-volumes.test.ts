@@ -83,12 +83,6 @@ expose: ["3000-3002/tcp"]`
     expect(refusalOf(() => stackFrom(text))).toContain('port 8080/tcp of the host twice')
     expect(stackFrom(text.replace('"8080:2"', '"8080:2/udp"')).services.size).toBe(2)
   })
-
-  test('of all services are not very many', () => {
-    const services = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}: *s`).join(', ')
-    const text = `x-s: &s {image: a, ports: ["1000-1127"]}\nservices: {${services}}`
-    expect(refusalOf(() => stackFrom(text))).toContain('services publish 640 ports in all')
-  })
 })
 
 describe('volumes', () => {
