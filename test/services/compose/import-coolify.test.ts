@@ -97,6 +97,8 @@ volumes: {pg: }
     expect(env.get('TZ')).toBe('UTC')
     const claims = JSON.parse(Buffer.from(env.get('ANON')!.split('.')[1]!, 'base64url').toString())
     expect(claims).toMatchObject({ iss: 'supabase', role: 'anon' })
+    // kept, though the file mentions it nowhere
+    expect(values.get('SERVICE_PASSWORD_JWT')).toMatch(/^[A-Za-z0-9]{32}$/)
     expect(claims.exp - claims.iat).toBe(100 * 365.25 * 24 * 3600)
   })
 
