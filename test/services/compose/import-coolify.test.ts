@@ -221,6 +221,12 @@ volumes: {pg: }
     ])
   })
 
+  test('keeps the value of a file under secrets secret, whatever its name', () => {
+    const plain = service('a', 'environment: {X: "$GATE", Y: "$OTHER"}\nsecrets: [s]')
+    const { variables } = open(`# slogan: x\nservices:\n${plain}secrets: {s: {environment: GATE}}`)
+    expect([variables.get('GATE')!.secret, variables.get('OTHER')!.secret]).toEqual([true, false])
+  })
+
   test('has what one mention falls back to in all of them', () => {
     const made = 'KEY=${KEY:?$SERVICE_HEX_32_KEY}'
     const a = service(
