@@ -40,7 +40,7 @@ export const OutputPage = ({
     <Reach extent={extent} config={config} />
     {extent.last === 0 && (
       <EmptyState title="Nothing has been written yet">
-        <p>Whatever the app writes to its standard output appears here, and stays.</p>
+        <p>Whatever is written to standard output appears here, and stays.</p>
       </EmptyState>
     )}
     <TimeForm />
@@ -63,7 +63,7 @@ const Reach = ({
   <p class="muted">
     {since !== null && (
       <>
-        Kept since <Ago at={new Date(since)} />, over all deployments.{' '}
+        Kept since <Ago at={new Date(since)} />, over all its containers.{' '}
       </>
     )}
     Lines stay for {logDays} days, up to {megabytes(logSize)} compressed

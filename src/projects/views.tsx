@@ -32,7 +32,7 @@ export const ProjectsPage = ({ items, nextCursor }: ProjectsPageProps) => (
                 'being deleted'
               ) : (
                 <>
-                  <span class="visually-hidden">made </span>
+                  <span class="visually-hidden">created </span>
                   <Ago at={project.createdAt} />
                 </>
               )}

@@ -31,6 +31,7 @@ test('what a service wrote outlives its containers, without its secrets, and goe
   ])
   expect((await ada.page(`/services/${service.id}`)).text).toContain(`href="${output}"`)
   const page = await ada.page(output)
+  expect(page.text).toContain('over all its containers') // a service has no deployments
   expect(page.status).toBe(200)
   expect(page.text).toContain('first says goodbye')
   expect((await t.logIn('bob@example.com').get(output)).status).toBe(404)
