@@ -120,11 +120,18 @@ class InlineWorker {
   unref() {}
   terminate() {}
 
+  constructor() {
+    this.#say({ value: 'ready' })
+  }
+
   postMessage(data: unknown) {
     const thread = globalThis as unknown as Record<string, (...args: unknown[]) => void>
-    thread.postMessage = (reply) =>
-      void Promise.resolve().then(() => this.onmessage({ data: reply }))
+    thread.postMessage = (reply) => this.#say(reply)
     thread.onmessage!({ data })
+  }
+
+  #say(data: unknown) {
+    void Promise.resolve().then(() => this.onmessage({ data }))
   }
 }
 
