@@ -16,6 +16,9 @@ export type LifecycleEvent =
   | { kind: 'ended'; at: Date; exitCode: number; isAsked: boolean }
   | { kind: 'look' }
 
+/** Milliseconds after an end in which the engine may not know its reason yet. */
+const recent = 5000
+
 /** The starts and ends of one container, each of them marked once, by an event or by a look. */
 export class Life {
   /** When it ended; null while it runs. */
@@ -41,12 +44,19 @@ export class Life {
     return this.endedAt && !this.isOver ? this.endedAt.getTime() : Infinity
   }
 
-  /** Whether it was killed, and no one has said why: of memory that ran out the engine may tell later. */
-  lacksReason(news: LifecycleEvent[]) {
-    const isKnown = this.#ranOut || news.some(({ kind }) => kind === 'oom')
-    const isKilled = (item: LifecycleEvent) =>
-      item.kind === 'ended' && item.exitCode === killed && !item.isAsked
-    return !isKnown && news.some(isKilled)
+  /** Whether its end is news, it was killed, and no one has said why: of memory that ran out the engine may tell later. */
+  lacksReason(news: LifecycleEvent[], found: Container) {
+    if (this.#ranOut || found.oomKilled || news.some(({ kind }) => kind === 'oom')) return false
+    const ends = news.filter((item) => item.kind === 'ended')
+    if (ends.length > 0) return ends.some((end) => end.exitCode === killed && !end.isAsked)
+    const isLook = news.some(({ kind }) => kind === 'look')
+    return isLook && found.exitCode === killed && this.#hasJustEnded(found)
+  }
+
+  /** Whether a look shows the end of a run that no event has told of yet. */
+  #hasJustEnded({ state, startedAt, finishedAt }: Container) {
+    if (state !== 'exited' || !startedAt || !finishedAt) return false
+    return startedAt > (this.endedAt ?? 0) && Date.now() - finishedAt.getTime() < recent
   }
 
   /** The marks for what is new of it; `found` is what it is now. */

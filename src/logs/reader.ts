@@ -154,10 +154,10 @@ export class Reader {
   async #hear() {
     const { docker, logDb } = this.#deps
     const { containerId } = this.#cursor
-    const inspect = this.#life.lacksReason(this.#news)
-      ? docker.inspectEnded
-      : docker.inspectContainer
-    const found = await inspect(containerId, { signal: this.#signal })
+    const options = { signal: this.#signal }
+    let found = await docker.inspectContainer(containerId, options)
+    if (found && this.#life.lacksReason(this.#news, found))
+      found = await docker.inspectEnded(containerId, options)
     const news = this.#news.splice(0)
     if (found) {
       this.#tty = found.tty

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Life } from '../../src/logs/life.ts'
+import type { LifecycleEvent } from '../../src/logs/life.ts'
 import type { Container } from '../../src/docker/index.ts'
 
 const cursor = {
@@ -32,4 +33,21 @@ test('a run that used up its memory is marked so though the next one has begun',
     'Container app started again.',
     'Container app ended: exit code 137.',
   ])
+})
+
+test('the reason of a kill is lacking while the engine may still tell of it, however the end is known', () => {
+  const killed = { state: 'exited', exitCode: 137, oomKilled: false, startedAt: at(1) }
+  const lacks = (found: object, ...news: LifecycleEvent[]) =>
+    new Life(cursor, { isKnown: true }).lacksReason(news, found as Container)
+  const now = { ...killed, finishedAt: new Date() }
+  const ended = { kind: 'ended', exitCode: 137, at: at(2) } as const
+  const look = { kind: 'look' } as const
+  expect(lacks(now, look)).toBe(true)
+  expect(lacks({ ...killed, finishedAt: at(2) }, look)).toBe(false)
+  expect(lacks({ ...now, exitCode: 1 }, look)).toBe(false)
+  expect(lacks({ ...now, oomKilled: true }, look)).toBe(false)
+  expect(lacks(now, { ...ended, isAsked: false })).toBe(true)
+  expect(lacks(now, { ...ended, isAsked: true })).toBe(false)
+  expect(lacks(now, { ...ended, isAsked: true }, look)).toBe(false)
+  expect(lacks(now, { kind: 'oom' }, { ...ended, isAsked: false })).toBe(false)
 })
