@@ -37,6 +37,9 @@ export const webhook = z.object({
   own: z.boolean(),
 })
 
+/** Words, or a line that is split as a POSIX shell splits words. */
+const command = z.union([z.string(), z.array(z.string())])
+
 export const environment = z.object({
   id,
   projectId: id,
@@ -52,6 +55,17 @@ export const environment = z.object({
   cpus: z.number(),
   autoDeploy: z.boolean().nullable(),
   volumes: z.array(z.string()),
+  processes: z.array(
+    z.object({
+      name: z.string(),
+      command: command.nullable(),
+      replicas: z.int(),
+      memoryMb: z.int().nullable(),
+      cpus: z.number().nullable(),
+    }),
+  ),
+  releaseCommand: command.nullable(),
+  releaseTimeout: z.int(),
   deleting: z.boolean(),
   createdAt: time,
 })

@@ -1,5 +1,5 @@
 import { sql } from 'drizzle-orm'
-import { index, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
+import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { childOf, createdAt, id } from './columns.ts'
 import { environments } from './schema.ts'
 import { services } from './service-schema.ts'
@@ -27,6 +27,8 @@ export const releases = sqliteTable(
     workloadId: workload(),
     /** Sealed JSON; null once it was replaced, and for one made by an earlier version. */
     components: text(),
+    /** Sealed JSON: the settings of the environment that it was made from; null where they aren't known. */
+    settings: text(),
     createdAt: createdAt(),
   },
   (t) => [index('releases_by_workload').on(t.workloadId, t.id)],
@@ -49,6 +51,8 @@ export const instances = sqliteTable(
     releaseId: childOf(() => releases.id),
     workloadId: workload(),
     component: text().notNull(),
+    /** Which of the component's replicas it is, from 0. */
+    slot: integer().notNull().default(0),
     /** Null before the engine has created it. */
     containerId: text().unique(),
     network: text(),

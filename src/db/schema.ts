@@ -53,6 +53,20 @@ export const projects = sqliteTable(
 
 const project = () => childOf(() => projects.id)
 
+/** As it was given: the words of a command, or a line that is split as a POSIX shell splits words. */
+export type Command = string | string[]
+
+/** What runs beside others in an environment. Null: the image's own command, the environment's limits. */
+export type Process = {
+  name: string
+  command: Command | null
+  replicas: number
+  memoryMb: number | null
+  cpus: number | null
+}
+
+const onlyWeb: Process = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
+
 export const environments = sqliteTable(
   'environments',
   {
@@ -76,6 +90,12 @@ export const environments = sqliteTable(
     autoDeploy: flag(),
     /** Entries `name:/path`. */
     volumes: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
+    /** In the order of their start; all run the image of one deployment. */
+    processes: text({ mode: 'json' }).$type<Process[]>().notNull().default([onlyWeb]),
+    /** Runs once in a container of the new image before anything is switched. */
+    releaseCommand: text({ mode: 'json' }).$type<Command>(),
+    /** Seconds. */
+    releaseTimeout: integer().notNull().default(600),
     /** Set while its containers and images are being removed; its volumes stay. */
     deletingAt: time(),
     createdAt: createdAt(),
@@ -132,6 +152,49 @@ export const variables = sqliteTable(
     createdAt: createdAt(),
   },
   (t) => [uniqueIndex('variable_key_per_environment').on(t.environmentId, t.key)],
+)
+
+/** Services that the app of an environment reaches. */
+export const links = sqliteTable(
+  'links',
+  {
+    id: id(),
+    environmentId: environment(),
+    serviceId: childOf(() => services.id),
+    /** Keys in the app, each with the name of what the service provides. */
+    variables: text({ mode: 'json' }).$type<Record<string, string>>().notNull(),
+    createdAt: createdAt(),
+  },
+  (t) => [
+    uniqueIndex('one_link_per_service').on(t.environmentId, t.serviceId),
+    index('links_by_service').on(t.serviceId),
+  ],
+)
+
+export const runStatuses = ['pending', 'running', 'succeeded', 'failed', 'cancelled'] as const
+
+/** One-off commands, each in a container of its own from the image that was live. */
+export const runs = sqliteTable(
+  'runs',
+  {
+    /** Of its job, too. */
+    id: id(),
+    environmentId: environment(),
+    /** Whose image it runs. */
+    deploymentId: text().notNull(),
+    /** E-mail of the user. */
+    startedBy: text().notNull(),
+    command: text({ mode: 'json' }).$type<Command>().notNull(),
+    /** Seconds. */
+    timeout: integer().notNull(),
+    status: text({ enum: runStatuses }).notNull().default('pending'),
+    exitCode: integer(),
+    errorMessage: text(),
+    errorHint: text(),
+    createdAt: createdAt(),
+    finishedAt: time(),
+  },
+  (t) => [index('runs_by_environment').on(t.environmentId, t.id)],
 )
 
 /** Values that were secret once: what was written then, or is by a container that still has them, stays masked. */

@@ -19,6 +19,8 @@ export const services = sqliteTable(
     id: id(),
     ownerId: owner(),
     name: text().notNull(),
+    /** The name by which linked apps reach it; null in a row of an earlier version, until a start fills it. */
+    host: text(),
     /** Name of the template, or `compose` for a file of the user's own. */
     template: text().notNull(),
     /** Tag of the main image. */
@@ -44,7 +46,10 @@ export const services = sqliteTable(
     deletingVolumes: flag().notNull().default(false),
     createdAt: createdAt(),
   },
-  (t) => [uniqueIndex('service_name_per_owner').on(t.ownerId, t.name)],
+  (t) => [
+    uniqueIndex('service_name_per_owner').on(t.ownerId, t.name),
+    uniqueIndex('service_host_per_owner').on(t.ownerId, t.host),
+  ],
 )
 
 /** Ports of this host on which services are published. */

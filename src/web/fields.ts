@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { containerLimits } from '../platform/limits.ts'
+import { splitWords } from '../platform/shell-words.ts'
 
 /*
  * Field types of forms and JSON bodies. A form sends texts only, so a number may come as digits, a
@@ -70,6 +72,28 @@ export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
     )
     .transform((entries): Record<string, string> => Object.fromEntries(entries))
     .meta({ sentAs: { type: 'object', additionalProperties: { type: 'string' } } })
+
+/** A command: its words, or a line that is split as a POSIX shell splits words. Kept as it was given. */
+export const command = () =>
+  z
+    .union(
+      [block('a command', { max: maxCommand }), z.array(block('a word', { max: maxCommand }))],
+      'wants a command: a line, or a list of words.',
+    )
+    .superRefine((given, context) => {
+      const refuse = (message: string) => context.addIssue({ code: 'custom', message })
+      try {
+        const words =
+          typeof given === 'string' ? splitWords(given, (problem) => new Error(problem)) : given
+        if (words.length === 0 || words[0] === '') refuse('wants a command.')
+        if (words.join(' ').length > maxCommand) refuse(`is longer than ${maxCommand} characters.`)
+      } catch (error) {
+        refuse((error as Error).message)
+      }
+    })
+
+/** Every list of containers carries it. */
+const maxCommand = containerLimits.listed
 
 const hasControl = (text: string) => /[\u0000-\u001f\u007f\u2028\u2029]/.test(text)
 const isDigits = (value: unknown) => typeof value === 'string' && /^\d{1,15}$/.test(value.trim())

@@ -132,6 +132,9 @@ const environment: typeof environments.$inferSelect = {
   cpus: 1,
   autoDeploy: null,
   volumes: [],
+  processes: [],
+  releaseCommand: null,
+  releaseTimeout: 600,
   deletingAt: null,
   createdAt: new Date(),
 }

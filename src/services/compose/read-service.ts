@@ -16,7 +16,7 @@ import { aliasesOf, dnsName } from './networks.ts'
 import { exposeOf, portsOf } from './ports.ts'
 import { restartOf } from './running.ts'
 import { linksOf, volumesFromOf } from './sharing.ts'
-import { wordsOf } from './split-words.ts'
+import { splitWords } from '../../platform/shell-words.ts'
 import { bytesOf, durationOf } from './units.ts'
 import { adviceOn, ignoredOf } from './unsupported.ts'
 
@@ -109,8 +109,8 @@ export function serviceOf(
   const service: Service = {
     name,
     image: imageOf(get('image')),
-    command: get('command').or(null, (f) => bounded(f, wordsOf(f))),
-    entrypoint: get('entrypoint').or(null, (f) => bounded(f, wordsOf(f))),
+    command: get('command').or(null, (f) => bounded(f, commandOf(f))),
+    entrypoint: get('entrypoint').or(null, (f) => bounded(f, commandOf(f))),
     environment: environmentOf(get('environment'), get('env_file'), around),
     ports: portsOf(get('ports')),
     expose: exposeOf(get('expose').atMost(1000)),
@@ -199,3 +199,8 @@ function extraHostsOf(field: Field, service: string) {
   })
   return { entries, dangers }
 }
+
+const commandOf = (field: Field) =>
+  field.isList
+    ? field.items().map((item) => item.text())
+    : splitWords(field.text('a command'), (problem) => field.refuse(problem))

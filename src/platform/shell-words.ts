@@ -1,13 +1,12 @@
-import type { Field } from './field.ts'
-
 /** What a backslash escapes between double quotes. */
 const escapable = ['"', '\\', '$', '`', '\n']
 
-/** A command as the words a POSIX shell would pass on; nothing else of a shell is done. */
-export function wordsOf(field: Field): string[] {
-  if (field.isList) return field.items().map((item) => item.text())
+/**
+ * A command line as the words that a POSIX shell would pass on; nothing else of a shell is done. Where
+ * it can't be split, throws what `refuse` makes of a sentence's end that says why.
+ */
+export function splitWords(text: string, refuse: (problem: string) => Error): string[] {
   const words: string[] = []
-  const text = field.text('a command')
   let word: string | null = null
   let quote: string | null = null
   for (let at = 0; at < text.length; at++) {
@@ -17,7 +16,7 @@ export function wordsOf(field: Field): string[] {
       else word += char
     } else if (char === '\\') {
       const next = text[++at]
-      if (next === undefined) throw field.refuse('ends in a backslash. Remove it.')
+      if (next === undefined) throw refuse('ends in a backslash. Remove it.')
       const kept = quote === '"' && !escapable.includes(next) ? `\\${next}` : next
       word = (word ?? '') + (next === '\n' ? '' : kept)
     } else if (quote === '"') {
@@ -31,6 +30,12 @@ export function wordsOf(field: Field): string[] {
       word = null
     } else word = (word ?? '') + char
   }
-  if (quote) throw field.refuse(`opens a ${quote} that is never closed. Close it.`)
+  if (quote) throw refuse(`opens a ${quote} that is never closed. Close it.`)
   return word === null ? words : [...words, word]
 }
+
+/** The words of a command, whichever way it was given. One that was checked before never throws. */
+export const wordsOf = (command: string | string[]): string[] =>
+  typeof command === 'string'
+    ? splitWords(command, (problem) => new Error(`A command ${problem}`))
+    : command
