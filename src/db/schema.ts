@@ -65,6 +65,9 @@ export type Process = {
   cpus: number | null
 }
 
+/** A line of a Procfile whose command can be run; `release` is one of them. */
+export type ProcfileEntry = { name: string; command: string }
+
 const onlyWeb: Process = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
 
 export const environments = sqliteTable(
@@ -96,6 +99,8 @@ export const environments = sqliteTable(
     releaseCommand: text({ mode: 'json' }).$type<Command>(),
     /** Seconds. */
     releaseTimeout: integer().notNull().default(600),
+    /** Of the commit that was built last; offered, never taken unasked. Null: it has none. */
+    procfile: text({ mode: 'json' }).$type<ProcfileEntry[]>(),
     /** Set while its containers and images are being removed; its volumes stay. */
     deletingAt: time(),
     createdAt: createdAt(),

@@ -21,7 +21,7 @@ export function urlOn(hostPort: number, { publishAddress, url }: Omit<Places, 'n
 }
 
 export const environmentJson = (
-  { deletingAt, ...environment }: Environment,
+  { deletingAt, procfile, ...environment }: Environment,
   url: string | null,
 ) => ({
   ...environment,

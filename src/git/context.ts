@@ -98,7 +98,8 @@ async function selectContext(tools: GitTools, options: Options): Promise<BuildCo
   const names = namesIn(kept, prefix)
   const place = moved ? freeName(names) : dockerfile.slice(prefix.length)
   const spareName = freeName(names.add(place))
-  const result = { mirror, alternates, spareName, files: kept.length }
+  const procfile = await readProcfile(tree, { path: `${prefix}Procfile`, log })
+  const result = { mirror, alternates, spareName, files: kept.length, procfile }
   if (!changed && root === '') return { ...result, tree: commit.hash, dockerfile: place }
   const chosen = kept.map((entry) => without(entry, prefix))
   if (moved) chosen.push({ ...moved, path: place, bytes: place })
@@ -226,6 +227,18 @@ const tooLong = (path: string) =>
     `The file ${path} has more than ${mostIgnored / 1024} KiB.`,
     'Leave out whole folders rather than single files.',
   )
+
+/** Bytes of a Procfile, which has a line for each process. */
+const mostProcfile = 16 * 1024
+
+/** A deployment never fails because of it: what can't be read is left out, and links aren't followed. */
+async function readProcfile(tree: Tree, { path, log }: { path: string; log: Log }) {
+  const entry = tree.entries.get(path)
+  if (!entry || entry.mode === modes.link || entry.mode === modes.submodule) return null
+  const text = await tree.read(entry, { most: mostProcfile })
+  if (text === null) log(`The Procfile is larger than ${mostProcfile / 1024} KiB and was not read.`)
+  return text
+}
 
 /** Bytes of a Dockerfile: some 5,000 lines. */
 const mostDockerfile = 256 * 1024

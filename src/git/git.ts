@@ -33,6 +33,8 @@ export type BuildContext = {
   /** For a Dockerfile beside the repository's: nothing in the context has it, so nothing is in its place. */
   spareName: string
   files: number
+  /** The text of its Procfile, as it is in the repository; null without one that can be read. */
+  procfile: string | null
 }
 
 export type Git = ReturnType<typeof connectGit>

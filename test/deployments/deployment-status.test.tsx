@@ -135,6 +135,7 @@ const environment: typeof environments.$inferSelect = {
   processes: [],
   releaseCommand: null,
   releaseTimeout: 600,
+  procfile: null,
   deletingAt: null,
   createdAt: new Date(),
 }

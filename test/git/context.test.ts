@@ -271,3 +271,27 @@ function damageBlob(mirror: string, path: string) {
   rmSync(file)
   writeFileSync(file, '')
 }
+
+describe('the Procfile of a context', () => {
+  const procfileOf = async (files: Files, contextDir = '.') =>
+    (await contextOf(aRepository({ 'app/Dockerfile': Dockerfile, ...files }).url, { contextDir }))
+      .procfile
+
+  test('is that of its directory, whatever the build leaves out', async () => {
+    const files = {
+      Procfile: 'web: of the root',
+      'app/Procfile': 'web: of the app',
+      'app/.dockerignore': 'Procfile',
+    }
+    expect(await procfileOf(files, 'app')).toBe('web: of the app')
+    expect(await procfileOf({ ...files, Dockerfile })).toBe('web: of the root')
+  })
+
+  test('is none where it is a link, a directory or too large; the build sees to the rest', async () => {
+    expect(await procfileOf({}, 'app')).toBeNull()
+    expect(await procfileOf({ 'app/Procfile': { to: '/etc/passwd' } }, 'app')).toBeNull()
+    expect(await procfileOf({ 'app/Procfile/web': 'x' }, 'app')).toBeNull()
+    expect(await procfileOf({ 'app/Procfile': 'web: x\n'.repeat(4096) }, 'app')).toBeNull()
+    expect(lines).toContain('The Procfile is larger than 16 KiB and was not read.')
+  })
+})

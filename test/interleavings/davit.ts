@@ -221,6 +221,7 @@ function gitOver(connection: Connection): Git {
     context: async ({ mirror }) => ({
       ...{ mirror, tree: commit.hash, alternates: [], dockerfile: 'Dockerfile', files: 1 },
       spareName: 'Dockerfile.other',
+      procfile: null,
     }),
     readDockerfile: async () => 'FROM busybox\n',
     archive: () => new ReadableStream({ start: (controller) => controller.close() }),

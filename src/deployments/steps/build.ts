@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream'
 import { buildCaps, tarHead, tarPadding } from '../../docker/index.ts'
-import type { Snapshot } from '../../git/git.ts'
+import { readProcfile } from '../../environments/procfile.ts'
+import { updateEnvironment } from '../../environments/store.ts'
+import type { BuildContext, Snapshot } from '../../git/git.ts'
 import { steeringRefusal, withoutSteering } from '../../projects/forms.ts'
 import { labelsFor } from '../../docker/labels.ts'
 import { buildApart } from '../../runtime/images/bring.ts'
@@ -26,6 +28,7 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
     signal,
     log,
   })
+  keepProcfile(run, context)
   log(`Building ${context.dockerfile} with ${context.files} files`)
   await using bases = new Bases(docker)
   await using remoteFiles = new RemoteFiles(run)
@@ -60,6 +63,13 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
     }
   })
   return tag
+}
+
+/** Its entries are offered to the user, who decides. */
+function keepProcfile({ db, environment, log }: Run, { procfile: text }: BuildContext) {
+  const procfile = text === null ? null : readProcfile(text)
+  updateEnvironment(db, environment.id, { procfile: procfile && procfile.entries })
+  if (procfile?.note) log(procfile.note)
 }
 
 /** The context with what Davit puts beside the files of the commit. */

@@ -1,0 +1,69 @@
+import type { ProcfileEntry } from '../db/schema.ts'
+import { command } from '../web/fields.ts'
+
+/** What a Procfile says, and a sentence about the lines that were left out. */
+export type Procfile = { entries: ProcfileEntry[]; note: string | null }
+
+/**
+ * Reads the lines `name: command` of a Procfile, at most one a name. A line that is none, or whose
+ * command can't be run, is left out and named in the note: a Procfile never fails a deployment.
+ */
+export function readProcfile(text: string): Procfile {
+  const entries = new Map<string, ProcfileEntry>()
+  const ignored: string[] = []
+  for (const [index, line] of text
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\r|\n/)
+    .entries()) {
+    const content = line.trim()
+    if (content === '' || content.startsWith('#')) continue
+    const entry = readLine(content)
+    const problem =
+      typeof entry === 'string'
+        ? entry
+        : entries.has(entry.name)
+          ? `names ${entry.name} again`
+          : entries.size === most
+            ? `is the ${most + 1}th process`
+            : null
+    if (problem !== null) ignored.push(`line ${index + 1} ${problem}`)
+    else if (typeof entry !== 'string') entries.set(entry.name, entry)
+  }
+  return { entries: [...entries.values()], note: noteOf(ignored) }
+}
+
+/** Processes that are read, and lines that are named in a note. */
+const most = 20
+const mostNamed = 5
+
+const runnable = command()
+
+/** What the line says, or what is wrong with it. */
+function readLine(line: string): ProcfileEntry | string {
+  const colon = line.indexOf(':')
+  const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase().replaceAll('_', '-')
+  if (!/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name)) return 'isn’t “name: command”'
+  const given = line.slice(colon + 1).trim()
+  const asked = inShell(given)
+  const canRun = [given, asked].every((text) => runnable.safeParse(text).success)
+  return canRun ? { name, command: asked } : 'has a command that can’t be run'
+}
+
+/**
+ * A Procfile's commands are lines for a shell, Davit's are words: one that uses more of a shell than
+ * quotes is given to the shell of the image. Alone, it takes the shell's place, to get its signals.
+ */
+function inShell(line: string) {
+  if (!/[`$&|;<>()*?[\]{}~#!]|^\w+=/.test(line)) return line
+  const isAlone = !/[&|;()<>`]|^\w+=/.test(line)
+  const script = isAlone ? `exec ${line}` : line
+  return `sh -c '${script.replaceAll("'", `'\\''`)}'`
+}
+
+function noteOf(ignored: string[]) {
+  if (ignored.length === 0) return null
+  const named = ignored.slice(0, mostNamed)
+  const rest = ignored.length - named.length
+  const all = rest > 0 ? [...named, `${rest} more`] : named
+  return `Left out of the Procfile: ${all.join(', ')}.`
+}
