@@ -16,7 +16,7 @@ export type Made = { id: string; name: string; component: Component; instance: I
  * is touched; where the network is full, its containers have to stop before the new ones start.
  */
 export async function prepare(run: RollOutRun) {
-  const { db, docker, secrets, instanceId, workload, release, network, signal } = run
+  const { db, secrets, workload, release, network, signal } = run
   const rows = insertRelease(db, {
     workload,
     id: release.id,
@@ -33,11 +33,19 @@ export async function prepare(run: RollOutRun) {
     ),
     signal,
   })
+  await ensureVolumes(run, release.components)
+  return { rows, addresses, isFull: takenOver.length > 0 }
+}
+
+/** The volumes that components mount, made when they are first needed. */
+export async function ensureVolumes(
+  { docker, instanceId, workload }: Pick<RollOutRun, 'docker' | 'instanceId' | 'workload'>,
+  components: Component[],
+) {
   const labels = labelsOf(instanceId, workload)
-  const volumes = release.components.flatMap(({ options }) => options.volumes ?? [])
+  const volumes = components.flatMap(({ options }) => options.volumes ?? [])
   for (const name of new Set(volumes.map((volume) => volume.name)))
     await docker.createVolume({ name, labels })
-  return { rows, addresses, isFull: takenOver.length > 0 }
 }
 
 /** Creates the containers; nothing runs yet. */
@@ -45,25 +53,40 @@ export async function create(
   run: RollOutRun,
   { rows, addresses }: { rows: Instance[]; addresses: ReadonlyMap<string, string> },
 ): Promise<Made[]> {
-  const { db, docker, instanceId, workload, release, network, signal } = run
-  const labels = labelsOf(instanceId, workload, release.id)
+  const { release, signal } = run
   const made: Made[] = []
   for (const [at, component] of release.components.entries()) {
     signal.throwIfAborted()
     const instance = rows[at]!
-    const options = optionsOf(component, {
-      instanceId: instance.id,
-      labels,
-      network,
-      address: addresses.get(instance.id),
-    })
-    const id = await docker.createContainer(options)
-    made.push({ id, name: options.name, component, instance })
-    updateInstance(db, instance.id, { containerId: id, network, state: 'starting' })
-    const { files } = component
-    if (files.length > 0) await docker.putArchive(id, { path: '/', files })
+    const of = { component, instance, address: addresses.get(instance.id) }
+    made.push(await createOne(run, { ...of, state: 'starting' }))
   }
   return made
+}
+
+/** Creates the container of an instance, which has that state from then on; it doesn't run yet. */
+export async function createOne(
+  run: Pick<RollOutRun, 'db' | 'docker' | 'instanceId' | 'workload' | 'network'>,
+  {
+    component,
+    instance,
+    address,
+    state,
+  }: {
+    component: Component
+    instance: Instance
+    address: string | undefined
+    state: Instance['state']
+  },
+): Promise<Made> {
+  const { db, docker, instanceId, workload, network } = run
+  const labels = labelsOf(instanceId, workload, instance.releaseId)
+  const options = optionsOf(component, { instanceId: instance.id, labels, network, address })
+  const id = await docker.createContainer(options)
+  updateInstance(db, instance.id, { containerId: id, network, state })
+  const { files } = component
+  if (files.length > 0) await docker.putArchive(id, { path: '/', files })
+  return { id, name: options.name, component, instance }
 }
 
 /** What only the container of this instance is named with. */
