@@ -1,6 +1,7 @@
 import { backup } from './cli/backup.ts'
 import { UsageError, print, readArguments, warn } from './cli/command.ts'
 import type { Command, Environment } from './cli/command.ts'
+import { connect } from './cli/connect.ts'
 import { restore } from './cli/restore.ts'
 import { user } from './cli/user.ts'
 import { ConfigError, parseConfig, unknownSettings } from './config.ts'
@@ -20,6 +21,9 @@ Commands:
                               --with-logs takes the logs too, --force replaces a file.
   restore FILE                Bring it back, into a data directory that is empty.
   user reset-password EMAIL   Give a user a new password: typed, piped in, or made up.
+  connect SERVICE             Forward a local port to a service, for psql and the like, until Ctrl-C.
+                              --port chooses the local port, --target COMPONENT:PORT the service's,
+                              --owner EMAIL the owner where two have a service of that name.
   doctor                      Look at engine, git, disk, clock and data: what is well, and what to do.
 
 Options:
@@ -50,7 +54,7 @@ const doctor: Command = async (args, env) => {
 
 const sentences = (is: string, todo: string) => `${is.replace(/\.$/, '')}. ${todo}`
 
-const commands: Record<string, Command> = { serve, backup, restore, user, doctor }
+const commands: Record<string, Command> = { serve, backup, restore, user, connect, doctor }
 
 /** Runs a subcommand; resolves with the exit status: 2 for a wrong call or setting, 1 for what else stops it. */
 export async function runCommand(args: string[], env: Environment): Promise<number> {

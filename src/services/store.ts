@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
-import { servicePorts, services } from '../db/schema.ts'
+import { servicePorts, services, users } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
@@ -37,6 +37,16 @@ export const listNames = (db: Db, ownerId: string) =>
   listValues(db, services.name, ownedBy(ownerId))
 
 export const countServices = (db: Db, ownerId: string) => countRows(db, services, ownedBy(ownerId))
+
+/** Over all owners, whose e-mails are with them, by name, without those being deleted. */
+export const listWithOwners = (db: Db) =>
+  db
+    .select({ id: services.id, name: services.name, owner: users.email })
+    .from(services)
+    .innerJoin(users, eq(users.id, services.ownerId))
+    .where(isNull(services.deletingAt))
+    .orderBy(asc(services.name), asc(users.email))
+    .all()
 
 /** Over all owners, oldest first, without those being deleted. */
 export const listInStatus = (db: Db, statuses: ServiceStatus[]) =>

@@ -1,0 +1,131 @@
+import { once } from 'node:events'
+import { connect as connectTo, createServer } from 'node:net'
+import type { Server, Socket } from 'node:net'
+import { join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import { originOf, parseConfig } from '../config.ts'
+import { openExisting } from '../db/index.ts'
+import { refuseMissing } from '../db/failures.ts'
+import { openInstallation } from '../db/installation.ts'
+import { connectDocker } from '../docker/index.ts'
+import { AppError } from '../platform/errors.ts'
+import { openSecrets } from '../platform/secrets.ts'
+import { detailsOf } from '../services/connection.tsx'
+import {
+  addressOfTarget,
+  localUrl,
+  mainTarget,
+  refuseSilent,
+  refuseUnreachable,
+  serviceNamed,
+} from '../services/local-access.ts'
+import type { LocalDeps, Target } from '../services/local-access.ts'
+import { servicePath } from '../services/own-service.ts'
+import type { Service } from '../services/store.ts'
+import { definitionOf } from '../services/stored-definition.ts'
+import { UsageError, print, readArguments, warn } from './command.ts'
+import type { Command } from './command.ts'
+
+const usage = 'davit connect SERVICE [--port PORT] [--target COMPONENT:PORT] [--owner EMAIL]'
+
+const loopback = '127.0.0.1'
+
+/** Milliseconds for what is asked of the engine before one connection. */
+const engineLimit = 15_000
+
+/** Forwards a port of this machine to a service until it is interrupted. */
+export const connect: Command = async (args, env) => {
+  const asked = readArguments(args, {
+    usage,
+    names: ['service'] as const,
+    options: { port: { type: 'string' }, target: { type: 'string' }, owner: { type: 'string' } },
+  })
+  const port = asked.port === undefined ? null : portIn(asked.port, '--port')
+  const askedTarget = asked.target === undefined ? null : targetIn(asked.target)
+  const config = parseConfig(env)
+  refuseMissing(config.dataDir)
+  const db = openExisting(join(config.dataDir, 'davit.db'))
+  try {
+    const secrets = openSecrets(config)
+    const docker = connectDocker({ host: config.dockerHost })
+    const deps = { config, db, docker, secrets, instanceId: openInstallation(db, secrets) }
+    const signal = AbortSignal.timeout(engineLimit)
+
+    const service = serviceNamed(deps, { name: asked.service, owner: asked.owner ?? null })
+    await refuseUnreachable(deps, signal)
+    const definition = await definitionOf(deps, service)
+    const target = askedTarget ?? (await mainTarget(deps, service, { definition, signal }))
+    const address = await addressOfTarget(deps, service, { ...target, signal })
+    await refuseSilent(address, target.port, signal)
+
+    const server = await listen(forward(deps, service, target), { port, preferred: target.port })
+    const at = `${loopback}:${(server.address() as { port: number }).port}`
+    const url = localUrl(deps, definition, { target, at })
+    print(`${service.name} (${target.component}, port ${target.port}) is at ${at} until Ctrl-C.`)
+    if (url) print(`\n  ${url}\n`)
+    if (detailsOf(deps, definition, { withSecrets: false }).some(({ value }) => value === null))
+      print(`Its secrets: ${originOf(config)}${servicePath(service)}, “Show secrets”`)
+    await interrupted()
+    return 0
+  } finally {
+    db.$client.close()
+  }
+}
+
+function portIn(text: string, option: string) {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 0
+  if (port >= 1 && port <= 65_535) return port
+  throw new UsageError(`${option} must be a port from 1 to 65535, not “${text}”.`)
+}
+
+function targetIn(text: string): Target {
+  const [, component, port] = /^([^:]+):([^:]+)$/.exec(text) ?? []
+  if (!component) throw new UsageError(`--target must be such as db:5432, not “${text}”.`)
+  return { component, port: portIn(port!, 'the port of --target') }
+}
+
+/** The port asked for, else the preferred one where it is free, else any. */
+async function listen(
+  take: (client: Socket) => Promise<void>,
+  { port, preferred }: { port: number | null; preferred: number },
+): Promise<Server> {
+  if (port !== null) {
+    const why = (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE'
+        ? `Port ${port} of ${loopback} is in use. Choose another one, or leave --port out.`
+        : `Port ${port} of ${loopback} can’t be used (${error.code}). Choose another one.`
+    return listenOn(take, port).catch((error) => {
+      throw new AppError('conflict', why(error), { cause: error })
+    })
+  }
+  return listenOn(take, preferred).catch(() => listenOn(take, 0))
+}
+
+async function listenOn(take: (client: Socket) => Promise<void>, port: number) {
+  const server = createServer({ allowHalfOpen: true }, take)
+  server.listen({ host: loopback, port, exclusive: true })
+  await once(server, 'listening')
+  return server
+}
+
+/** Carries a client's bytes to the target and back. The target's address is looked up each time. */
+const forward =
+  (deps: LocalDeps, service: Service, target: Target) =>
+  async (client: Socket): Promise<void> => {
+    client.on('error', () => {}) // one that hangs up before it is carried
+    try {
+      const signal = AbortSignal.timeout(engineLimit)
+      const host = await addressOfTarget(deps, service, { ...target, signal })
+      const remote = connectTo({ host, port: target.port, allowHalfOpen: true })
+      remote.once('error', ({ message }) => warn(message))
+      await Promise.allSettled([pipeline(client, remote), pipeline(remote, client)])
+    } catch (error) {
+      warn((error as Error).message)
+      client.destroy()
+    }
+  }
+
+const interrupted = () =>
+  new Promise<void>((resolve) => {
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(name, () => resolve())
+  })

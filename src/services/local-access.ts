@@ -1,0 +1,163 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { waitUntilAnswers } from '../docker/index.ts'
+import type { ContainerSummary, Docker } from '../docker/index.ts'
+import { partLabel } from '../docker/labels.ts'
+import { AppError, Failure } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { filterOf, networkNameOf } from '../runtime/workload.ts'
+import { connectionOf } from './compose/template.ts'
+import { fullValues, versionedStack } from './definition.ts'
+import type { Definition } from './definition.ts'
+import { portsWanted } from './ports.ts'
+import { workloadOf } from './state.ts'
+import { getService, listWithOwners } from './store.ts'
+import type { Service } from './store.ts'
+
+/** What reaches a service from the server that it runs on, also while Davit doesn't run. */
+export type LocalDeps = {
+  config: Config
+  db: Db
+  docker: Pick<Docker, 'remote' | 'info' | 'listContainers' | 'inspectContainer'>
+  secrets: Secrets
+  instanceId: string
+}
+
+/** A port of one of a service's components. */
+export type Target = { component: string; port: number }
+
+/** Services that a refusal names, before it only counts. */
+const mostNamed = 10
+
+/** The service of that id or name, whoever owns it. A refusal says which ones there are. */
+export function serviceNamed(
+  { db }: Pick<LocalDeps, 'db'>,
+  { name, owner }: { name: string; owner: string | null },
+): Service {
+  const all = listWithOwners(db)
+  const found = all.filter(
+    (one) => (one.id === name || one.name === name) && (owner === null || one.owner === owner),
+  )
+  if (found.length === 1) return getService(db, found[0]!.id)!
+  if (found.length > 1)
+    throw new AppError(
+      'conflict',
+      `${found.length} services have the name ${name}. Add --owner with one of: ${found.map((one) => one.owner).join(', ')}.`,
+    )
+  const named = all.slice(0, mostNamed).map((one) => `${one.name} (${one.owner})`)
+  const more = all.length > mostNamed ? ` and ${all.length - mostNamed} more` : ''
+  throw new AppError(
+    'not_found',
+    `There is no service ${name}${owner === null ? '' : ` of ${owner}`}. ${named.length > 0 ? `There are: ${named.join(', ')}${more}.` : 'There are no services yet.'}`,
+  )
+}
+
+/** Refuses an engine whose containers have no address on this machine. */
+export async function refuseUnreachable({ docker }: LocalDeps, signal: AbortSignal) {
+  if (docker.remote)
+    throw new Failure(
+      'engine_remote',
+      'Docker runs on another machine (DOCKER_HOST), where its containers have their addresses.',
+      'Run this command there.',
+    )
+  const { securityOptions } = await docker.info({ signal })
+  if (securityOptions.some((option) => option.startsWith('name=rootless')))
+    throw new Failure(
+      'engine_rootless',
+      'Docker runs rootless, and its containers have no address outside of its own namespace.',
+      'Publish a port of the service instead.',
+    )
+}
+
+/** The port that clients of the service connect to: the first that its file names, else its image. */
+export async function mainTarget(
+  deps: LocalDeps,
+  service: Service,
+  { definition, signal }: { definition: Definition; signal: AbortSignal },
+): Promise<Target> {
+  const stack = versionedStack(deps, definition)
+  const published = portsWanted(definition.file, stack)
+    .filter(({ protocol, containerPort }) => protocol === 'tcp' && containerPort > 0)
+    .map(({ target, containerPort }) => ({ component: target, port: containerPort }))
+  const exposed = [...stack.services.values()].flatMap(({ name, expose }) =>
+    expose.map((port) => ({ component: name, port })),
+  )
+  const [first] = [...published, ...exposed]
+  return first ?? (await targetOfImage(deps, service, signal))
+}
+
+async function targetOfImage(deps: LocalDeps, service: Service, signal: AbortSignal) {
+  for (const { id, labels } of (await runningOf(deps, service, signal)).toReversed()) {
+    const ports = (await deps.docker.inspectContainer(id, { signal }))?.exposedPorts ?? []
+    const port = ports.find(({ protocol }) => protocol === 'tcp')?.container
+    if (port) return { component: labels[partLabel]!, port }
+  }
+  throw new AppError(
+    'invalid',
+    `Neither the file of ${service.name} nor its image names a port. Add --target component:port.`,
+  )
+}
+
+/** Where the target is now: a service that was changed has new containers. Refuses one that doesn't run. */
+export async function addressOfTarget(
+  deps: LocalDeps,
+  service: Pick<Service, 'id' | 'ownerId' | 'name'>,
+  { component, signal }: Pick<Target, 'component'> & { signal: AbortSignal },
+): Promise<string> {
+  const running = await runningOf(deps, service, signal)
+  const found = running.find(({ labels }) => labels[partLabel] === component)
+  const address = found?.addresses[networkNameOf(service)]
+  if (address) return address
+  const names = [...new Set(running.map(({ labels }) => labels[partLabel]!))]
+  throw new AppError(
+    'conflict',
+    names.length === 0
+      ? `The service ${service.name} isn’t running. Start it first.`
+      : `The service ${service.name} has no running component ${component}. It has: ${names.join(', ')}.`,
+  )
+}
+
+const runningOf = (
+  { docker, instanceId }: LocalDeps,
+  service: Pick<Service, 'id' | 'ownerId'>,
+  signal: AbortSignal,
+): Promise<ContainerSummary[]> =>
+  docker.listContainers({ labels: filterOf(instanceId, workloadOf(service)), signal })
+
+/** Milliseconds in which a component that runs accepts a connection. */
+const patience = 5000
+
+/** Refuses what accepts no connection. */
+export async function refuseSilent(address: string, port: number, signal: AbortSignal) {
+  const { answered, lastSeen } = await waitUntilAnswers({
+    ...{ address, port, path: null, timeout: patience, signal },
+  })
+  if (answered) return
+  throw new AppError(
+    'conflict',
+    lastSeen === 'connection refused'
+      ? `Nothing listens on port ${port} there. Choose another one with --target component:port.`
+      : `Port ${port} at ${address} accepted no connection: ${lastSeen}. Check this server’s firewall.`,
+  )
+}
+
+const hidden = '********'
+
+/** What a client is given to connect at that address, with secrets hidden; null where the file has none. */
+export function localUrl(
+  deps: LocalDeps,
+  definition: Definition,
+  { target, at }: { target: Target; at: string },
+): string | null {
+  const { variables } = definition.file
+  const values = [...fullValues(deps, definition)].map(([name, value]): [string, string] => [
+    name,
+    variables.get(name)?.secret ? hidden : value,
+  ])
+  const place = /^([\w+.-]+:\/\/(?:[^@/]*@)?)[^/?#:]*:(\d+)/
+  for (const { value } of connectionOf(definition.file, new Map(values))) {
+    const [all, start, port] = place.exec(value) ?? []
+    if (all && Number(port) === target.port) return value.replace(all, () => start + at)
+  }
+  return null
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'bun:test'
+import { aDavit } from './connections.ts'
+
+const component = (text: string, port: number) => `
+    image: busybox
+    command: [sh, -c, 'mkdir /www && echo ${text} > /www/index.html && exec httpd -f -p ${port} -h /www']
+    stop_grace_period: 1s`
+
+const compose = (text: string) => `
+services:
+  front:${component('front', 8081)}
+  back:${component(text, 8082)}
+    expose: ["8082"]
+`
+
+const answerOf = async (address: string) =>
+  (await fetch(`http://${address}`, { keepalive: false })).text()
+
+function freePort() {
+  using server = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  return String(server.port)
+}
+
+test('a local port leads to a service that publishes none, also to its next containers', async () => {
+  const t = await aDavit()
+  const ada = await t.register('ada@example.com')
+  const service = await t.make(ada, '/services/compose', { name: 'site', compose: compose('back') })
+  expect(service).toMatchObject({ status: 'running', url: null, ports: [] })
+
+  const back = t.connect(['site'])
+  const said = await back.open()
+  expect(said).toBe(`site (back, port 8082) is at ${back.address()} until Ctrl-C.\n`)
+  expect(await answerOf(back.address())).toBe('back\n')
+  const port = freePort()
+  const front = t.connect([service.id, '--target', 'front:8081', '--port', port])
+  await front.open()
+  expect(front.address()).toBe(`127.0.0.1:${port}`)
+  expect(await answerOf(front.address())).toBe('front\n')
+  expect(await t.connect(['site', '--port', port]).ended()).toEqual({
+    status: 1,
+    stdout: '',
+    stderr: `davit: Port ${port} of 127.0.0.1 is in use. Choose another one, or leave --port out.\n`,
+  })
+  const beside = t.connect(['site'])
+  await beside.open()
+  expect(beside.address()).not.toBe(back.address())
+
+  await ada.put(`/services/${service.id}`, { compose: compose('changed') })
+  await t.settle(ada, service.id)
+  expect(await answerOf(back.address())).toBe('changed\n')
+
+  await ada.post(`/services/${service.id}/stop`)
+  await t.settle(ada, service.id)
+  await expect(answerOf(back.address())).rejects.toThrow()
+  const stopped = 'davit: The service site isn’t running. Start it first.\n'
+  expect(await back.ended('SIGINT')).toEqual({ status: 0, stdout: said, stderr: stopped })
+  expect(await t.connect(['site']).ended()).toEqual({ status: 1, stdout: '', stderr: stopped })
+})
+
+test('a service that can’t be meant is refused with those that can', async () => {
+  const t = await aDavit()
+  const refusal = async (...args: string[]) => {
+    const { status, stdout, stderr } = await t.connect(args).ended()
+    expect([stdout, stderr.trim().split('\n').length]).toEqual(['', 1])
+    return `${status} ${stderr.trim()}`
+  }
+  expect(await refusal('site')).toBe(
+    '1 davit: There is no service site. There are no services yet.',
+  )
+  const [ada, bob] = [await t.register('ada@example.com'), await t.register('bob@example.com')]
+  const fields = { name: 'site', compose: compose('back') }
+  const [{ id }] = await Promise.all([
+    t.make(ada, '/services/compose', fields),
+    t.make(bob, '/services/compose', fields),
+  ])
+  expect(await refusal('sit')).toBe(
+    '1 davit: There is no service sit. There are: site (ada@example.com), site (bob@example.com).',
+  )
+  expect(await refusal('site')).toBe(
+    '1 davit: 2 services have the name site. Add --owner with one of: ada@example.com, bob@example.com.',
+  )
+  expect(await refusal('site', '--owner', 'eve@example.com')).toStartWith(
+    '1 davit: There is no service site of eve@example.com.',
+  )
+  const owned = ['site', '--owner', 'ada@example.com']
+  expect(await refusal(...owned, '--target', 'side:80')).toBe(
+    '1 davit: The service site has no running component side. It has: back, front.',
+  )
+  expect(await refusal(...owned, '--target', 'back:81')).toBe(
+    '1 davit: Nothing listens on port 81 there. Choose another one with --target component:port.',
+  )
+  const away = t.connect(owned, { DOCKER_HOST: 'tcp://127.0.0.1:1' })
+  expect((await away.ended()).stderr).toBe(
+    'davit: Docker runs on another machine (DOCKER_HOST), where its containers have their addresses. Run this command there.\n',
+  )
+  for (const [option, value] of [
+    ['--target', 'back'],
+    ['--target', 'back:0'],
+    ['--port', '70000'],
+    ['--prot', '1'],
+  ])
+    expect(await refusal(id, option!, value!)).toStartWith('2 davit: ')
+})
