@@ -41,6 +41,7 @@ const routes: Record<
   'GET /projects/:id/envs/new': {},
   'POST /projects/:id/envs': { body: { name: 'staging' } },
   'GET /projects/:id/envs/:envId': {},
+  'GET /projects/:id/envs/:envId/edit': {},
   'PUT /projects/:id/envs/:envId': { body: { memoryMb: 64 } },
   'DELETE /projects/:id/envs/:envId': {},
   'GET /projects/:id/envs/:envId/output': {},

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tokenScopes } from '../accounts/token-store.ts'
+import { instanceStates } from '../apps/live.ts'
 import { deploymentStatuses } from '../deployments/store.ts'
 
 /*
@@ -66,6 +67,19 @@ export const environment = z.object({
   ),
   releaseCommand: command.nullable(),
   releaseTimeout: z.int(),
+  live: z
+    .object({
+      deploymentId: id,
+      instances: z.array(
+        z.object({
+          process: z.string(),
+          containerId: z.string().nullable(),
+          state: z.enum(instanceStates),
+          address: z.string().nullable(),
+        }),
+      ),
+    })
+    .nullable(),
   deleting: z.boolean(),
   createdAt: time,
 })

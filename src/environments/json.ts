@@ -20,14 +20,4 @@ export function urlOn(hostPort: number, { publishAddress, url }: Omit<Places, 'n
   return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${hostPort}`
 }
 
-export const environmentJson = (
-  { deletingAt, procfile, ...environment }: Environment,
-  url: string | null,
-) => ({
-  ...environment,
-  hostPort: environment.port === 0 ? null : environment.hostPort,
-  url,
-  deleting: deletingAt !== null,
-})
-
 export const variableJson = ({ environmentId, createdAt, ...variable }: Variable) => variable

@@ -1,93 +1,5 @@
-import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
-import { ProjectFrame } from '../projects/project-frame.tsx'
-import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
-import { Button, ButtonLink } from '../web/form.tsx'
-import type { Project } from '../projects/store.ts'
+import { ButtonLink } from '../web/form.tsx'
 import type { Environment } from './store.ts'
-
-type EnvironmentsPageProps = {
-  project: Project
-  environments: { environment: Environment; variables: number; url: string | null }[]
-}
-
-/** The third tab: where a project runs, and how. */
-export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProps) => {
-  const live = environments.flatMap(({ environment }) =>
-    environment.deletingAt ? [] : [environment],
-  )
-  return (
-    <ProjectFrame project={project} tab="environments" environments={live}>
-      <div class="section-head">
-        <p class="muted">Changes take effect at the next deployment.</p>
-        <Button variant="outline" opens={`/projects/${project.id}/envs/new`}>
-          New environment
-        </Button>
-      </div>
-      <ul class="rows">
-        {environments.map((row) => (
-          <EnvironmentRow
-            project={project}
-            isLast={live.length === 1 && live[0] === row.environment}
-            {...row}
-          />
-        ))}
-      </ul>
-    </ProjectFrame>
-  )
-}
-
-type EnvironmentRowProps = {
-  project: Project
-  environment: Environment
-  variables: number
-  url: string | null
-  isLast: boolean
-}
-
-const EnvironmentRow = ({ project, environment, variables, url, isLast }: EnvironmentRowProps) => (
-  <li class="row">
-    <div class="row-main">
-      <h2 class="row-title">
-        <bdi>{environment.name}</bdi>
-      </h2>
-      <p class="row-facts">
-        <bdi>{environment.branch ?? project.branch ?? 'default branch'}</bdi>
-        <span>{url ?? 'worker, no port'}</span>
-        <span>
-          {environment.memoryMb} MB, {environment.cpus} CPU
-        </span>
-        <span>
-          {environment.deletingAt
-            ? 'being deleted'
-            : deploysWhen(environment.autoDeploy ?? project.autoDeploy)}
-        </span>
-      </p>
-    </div>
-    <div class="row-actions">
-      <EnvironmentLinks environment={environment} variant="outline" variables={variables} />
-      {!environment.deletingAt && (
-        <>
-          <DialogButton path={environmentPath(environment)} label={`Edit ${environment.name}`}>
-            Edit
-          </DialogButton>
-          <DeployEnvironmentButton project={project} environment={environment} />
-        </>
-      )}
-      {!isLast && (
-        <DeleteButton
-          path={environmentPath(environment)}
-          label={`Delete ${environment.name}`}
-          question={{
-            text: `Delete the environment ${environment.name}? Its container is removed; its volumes stay.`,
-            answer: 'Delete environment',
-          }}
-        >
-          Delete
-        </DeleteButton>
-      )}
-    </div>
-  </li>
-)
 
 type EnvironmentLinksProps = {
   environment: Environment
@@ -113,6 +25,5 @@ export const EnvironmentLinks = ({ environment, variant, variables }: Environmen
   </>
 )
 
-const deploysWhen = (auto: boolean) => (auto ? 'deploys when pushed' : 'deploys by hand')
-
-const environmentPath = ({ id, projectId }: Environment) => `/projects/${projectId}/envs/${id}`
+export const environmentPath = ({ id, projectId }: Pick<Environment, 'id' | 'projectId'>) =>
+  `/projects/${projectId}/envs/${id}`

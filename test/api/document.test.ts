@@ -17,6 +17,7 @@ const forPeople = [
   'GET /projects/new',
   'GET /projects/:id/delete',
   'GET /projects/:id/envs/new',
+  'GET /projects/:id/envs/:envId/edit',
   'GET /envs/:envId/variables/new',
   'GET /services/compose/configure',
   'GET /services/:id/delete',

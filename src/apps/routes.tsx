@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
+import { listEnvironmentStates } from '../deployments/overview-store.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { logQuery, logStreamQuery } from '../logs/forms.ts'
@@ -21,9 +22,13 @@ import { pageOf, paged } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
-import { environmentForm, environmentUpdateForm } from './forms.ts'
-import { environmentJson, urlOf } from './json.ts'
-import { removeEnvironment } from './remove.ts'
+import { environmentForm, environmentUpdateForm } from '../environments/forms.ts'
+import { urlOf } from '../environments/json.ts'
+import { environmentPath } from '../environments/views.tsx'
+import { environmentJson } from './json.ts'
+import { liveOf } from './live.ts'
+import type { LiveDeps } from './live.ts'
+import { removeEnvironment } from '../environments/remove.ts'
 import {
   countVariables,
   findEnvironment,
@@ -34,13 +39,15 @@ import {
   pageOfEnvironments,
   refuseLast,
   updateEnvironment,
-} from './store.ts'
-import type { Environment } from './store.ts'
-import { EnvironmentModal } from './environment-form.tsx'
-import { EnvironmentsPage } from './views.tsx'
+} from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
+import { EnvironmentModal } from '../environments/environment-form.tsx'
+import { EnvironmentStatus } from './environment-page.tsx'
+import type { EnvironmentView } from './environment-page.tsx'
+import { EnvironmentsPage } from './environments-page.tsx'
 
 /** Environments of a project: where it is deployed to, how it runs there, and what it wrote. */
-export const environmentRoutes = (deps: RemovalDeps & StreamDeps) => {
+export const environmentRoutes = (deps: RemovalDeps & StreamDeps & LiveDeps) => {
   const { db } = deps
   const audit = auditor(db)
   const own = ownProject(deps)
@@ -81,14 +88,22 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps) => {
       })
       audit(c, 'environment.created', about(environment, project))
       return moveOn(c, {
-        to: `/projects/${project.id}/envs`,
+        to: environmentPath(environment),
         created: true,
-        location: `/projects/${project.id}/envs/${environment.id}`,
         json: () => json(environment, project),
       })
     })
-    .get('/projects/:id/envs/:envId', (c) => show(c, oneEnvironment(c, emptyDraft)))
-    .put('/projects/:id/envs/:envId', own, input(environmentUpdateForm, oneEnvironment), (c) => {
+    .get('/projects/:id/envs/:envId', (c) => {
+      const { project, environment } = find(c)
+      const page = () => <EnvironmentStatus {...view(environment, project)} />
+      return show(c, {
+        title: `${project.name}: ${environment.name}`,
+        page,
+        json: () => json(environment, project),
+      })
+    })
+    .get('/projects/:id/envs/:envId/edit', (c) => show(c, editEnvironment(c, emptyDraft)))
+    .put('/projects/:id/envs/:envId', own, input(environmentUpdateForm, editEnvironment), (c) => {
       const project = findLiveProject(db, ownKey(c))
       const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
       const { hostPort, ...changes } = c.var.input
@@ -100,7 +115,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps) => {
       })
       audit(c, 'environment.changed', about(environment, project))
       return moveOn(c, {
-        to: `/projects/${project.id}/envs`,
+        to: environmentPath(environment),
         json: () => json(environment, project),
       })
     })
@@ -141,7 +156,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps) => {
         const fields = { environment: environment.id }
         work.catch((error) => report('environment removal failed', error, fields))
         c.status(202)
-        c.header('Location', `/projects/${project.id}/envs/${environment.id}`)
+        c.header('Location', environmentPath(environment))
       }
       const json = () => ({ removed: removed ?? [] })
       return moveOn(c, { to: `/projects/${project.id}/envs`, json })
@@ -154,7 +169,15 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps) => {
   }
 
   function json(environment: Environment, project: Project) {
-    return environmentJson(environment, urlNow(environment, project))
+    const live = liveOf(deps, environment.id)
+    return environmentJson(environment, { url: urlNow(environment, project), live })
+  }
+
+  function view(environment: Environment, project: Project): EnvironmentView {
+    const states = listEnvironmentStates(db, [project.id])
+    const { current, latest } = states.find((state) => state.environment.id === environment.id)!
+    const live = liveOf(deps, environment.id)
+    return { project, environment, current, latest, live, url: urlNow(environment, project) }
   }
 
   function newEnvironment(c: Context, draft: Draft) {
@@ -171,12 +194,11 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps) => {
     return { project, environment: findEnvironment(db, key) }
   }
 
-  function oneEnvironment(c: Context, draft: Draft) {
+  function editEnvironment(c: Context, draft: Draft) {
     const { project, environment } = find(c)
     return {
-      title: `${project.name}: ${environment.name}`,
+      title: `Edit ${environment.name}`,
       page: () => <EnvironmentModal project={project} environment={environment} draft={draft} />,
-      json: () => json(environment, project),
     }
   }
 }

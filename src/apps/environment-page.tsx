@@ -1,0 +1,133 @@
+import type { Deployment } from '../deployments/store.ts'
+import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
+import type { Environment } from '../environments/store.ts'
+import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import type { Project } from '../projects/store.ts'
+import { AppAddress, CommitRef, EmptyState, Fact, PageHead } from '../web/components.tsx'
+import { DialogButton } from '../web/row-actions.tsx'
+import { Badge, StatusBadge } from '../web/status-badge.tsx'
+import { CheckIcon, SquareIcon, WarningIcon } from '../web/icons.tsx'
+import { Ago } from '../web/times.tsx'
+import type { Live, LiveInstance } from './live.ts'
+
+export type EnvironmentView = {
+  project: Project
+  environment: Environment
+  url: string | null
+  live: Live | null
+  /** The deployment that serves, or did until it was stopped. */
+  current: Deployment | null
+  latest: Deployment | null
+}
+
+/** What an environment runs, and what can be done about it; it asks for itself again every few seconds. */
+export const EnvironmentStatus = (view: EnvironmentView) => {
+  const { project, environment, current, latest, url } = view
+  return (
+    <section
+      id="environment-status"
+      aria-label="Status"
+      data-announce={`The environment is ${current?.status ?? 'not deployed'}.`}
+    >
+      <PageHead
+        title={environment.name}
+        crumbs={[
+          { href: '/projects', name: 'Projects' },
+          { href: `/projects/${project.id}`, name: project.name },
+          { href: `/projects/${project.id}/envs`, name: 'Environments' },
+        ]}
+      />
+      <div class="status-line">
+        {current ? (
+          <StatusBadge status={current.status} />
+        ) : (
+          <span class="muted">Not deployed</span>
+        )}
+        {current?.status === 'running' && url && <AppAddress url={url} />}
+        {environment.deletingAt && <span class="muted">being deleted</span>}
+        <div class="actions">
+          {!environment.deletingAt && (
+            <>
+              <DeployEnvironmentButton project={project} environment={environment} />
+              <DialogButton
+                path={`${environmentPath(environment)}/edit`}
+                label={`Edit ${environment.name}`}
+              >
+                Edit
+              </DialogButton>
+            </>
+          )}
+          <EnvironmentLinks environment={environment} variant="outline" />
+        </div>
+      </div>
+      {current && (
+        <dl class="facts">
+          <Fact name="Commit">
+            <CommitRef hash={current.commitHash} message={current.commitMessage} />
+          </Fact>
+          <Fact name="Deployed">
+            <a href={deploymentPath(current)}>
+              <Ago at={current.createdAt} />
+            </a>
+          </Fact>
+        </dl>
+      )}
+      {latest && latest.id !== current?.id && (
+        <p>
+          <StatusBadge status={latest.status} />{' '}
+          <a href={deploymentPath(latest)}>The newest deployment</a> <Ago at={latest.createdAt} />
+        </p>
+      )}
+      <Processes {...view} />
+      <div
+        hidden
+        hx-get={environmentPath(environment)}
+        hx-trigger="every 3s"
+        hx-target="#environment-status"
+        hx-swap="outerMorph"
+      />
+    </section>
+  )
+}
+
+const Processes = ({ live, environment }: EnvironmentView) => (
+  <>
+    <h2>Processes</h2>
+    {live === null ? (
+      <EmptyState title="Nothing runs yet">
+        <p>Deploy it, and its processes are listed here.</p>
+      </EmptyState>
+    ) : (
+      <ul class="rows">
+        {live.instances.map((instance) => (
+          <li class="row">
+            <InstanceBadge {...instance} />
+            <div class="row-main">
+              {instance.containerId ? (
+                <a class="row-link" href={`/containers/${instance.containerId}`}>
+                  <bdi>{instance.process}</bdi>
+                </a>
+              ) : (
+                <bdi>{instance.process}</bdi>
+              )}
+              <p class="row-facts">
+                <span>
+                  {environment.memoryMb} MB, {environment.cpus} CPU
+                </span>
+              </p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    )}
+  </>
+)
+
+const InstanceBadge = ({ state }: Pick<LiveInstance, 'state'>) => <Badge {...looks[state]} />
+
+const looks = {
+  running: { word: 'Running', tone: 'good', icon: CheckIcon },
+  crash_looping: { word: 'Crash-looping', tone: 'bad', icon: WarningIcon },
+  stopped: { word: 'Stopped', tone: 'quiet', icon: SquareIcon },
+} as const

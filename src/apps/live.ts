@@ -1,0 +1,40 @@
+import type { Db } from '../db/index.ts'
+import type { Condition } from '../runtime/conditions.ts'
+import { getLiveRelease, listInstances } from '../runtime/store.ts'
+
+export type LiveDeps = {
+  db: Db
+  conditions: {
+    of: (containerId: string) => Condition | null
+    isLooping: (containerId: string) => boolean
+  }
+}
+
+export const instanceStates = ['running', 'crash_looping', 'stopped'] as const
+
+/** One container of what is live. */
+export type LiveInstance = {
+  /** The name of its process. */
+  process: string
+  containerId: string | null
+  state: (typeof instanceStates)[number]
+  /** On the project's network. */
+  address: string | null
+}
+
+export type Live = { deploymentId: string; instances: LiveInstance[] }
+
+/** What serves an environment, or did until it was stopped; null where nothing was deployed. */
+export function liveOf({ db, conditions }: LiveDeps, environmentId: string): Live | null {
+  const release = getLiveRelease(db, environmentId)
+  if (!release) return null
+  const instances = listInstances(db, environmentId).flatMap(
+    ({ releaseId, component: process, containerId, state, address }): LiveInstance[] => {
+      if (releaseId !== release.id || (state !== 'live' && state !== 'stopped')) return []
+      const isLooping = containerId !== null && conditions.isLooping(containerId)
+      const shown = state === 'stopped' ? state : isLooping ? 'crash_looping' : 'running'
+      return [{ process, containerId, state: shown, address }]
+    },
+  )
+  return { deploymentId: release.id, instances }
+}
