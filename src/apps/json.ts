@@ -1,3 +1,4 @@
+import { hasPort } from '../environments/processes.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Live } from './live.ts'
 
@@ -12,7 +13,7 @@ export const environmentJson = (
   { url, live }: Shown,
 ) => ({
   ...environment,
-  hostPort: environment.port === 0 ? null : environment.hostPort,
+  hostPort: hasPort(environment) ? environment.hostPort : null,
   url,
   live,
   deleting: deletingAt !== null,

@@ -29,6 +29,7 @@ import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
 import type { LiveDeps } from './live.ts'
 import { removeEnvironment } from '../environments/remove.ts'
+import { hasPort } from '../environments/processes.ts'
 import {
   countVariables,
   findEnvironment,
@@ -164,7 +165,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & LiveDeps) => 
 
   /** Where what runs is published, else where it will be. */
   function urlNow(environment: Environment, project: Project) {
-    if (environment.port === 0) return null
+    if (!hasPort(environment)) return null
     return getLiveUrl(db, environment.id) ?? urlOf(environment, placesOf(deps, project.ownerId))
   }
 

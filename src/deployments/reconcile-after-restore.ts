@@ -75,8 +75,7 @@ function adopt(
   adoptRelease(db, {
     workload: { id: environment.id, kind: 'app' },
     id: running.id,
-    names: ['web'],
-    containerId: container.id,
+    containers: [{ component: 'web', containerId: container.id, state: 'live' }],
   })
   setRunning(db, running, {})
   return {

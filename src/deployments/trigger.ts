@@ -6,6 +6,7 @@ import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { Logs } from '../logs/logs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
+import { countReplicas } from '../environments/processes.ts'
 import { branchOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { isCommit } from '../git/ref-names.ts'
@@ -87,8 +88,9 @@ export const refuseWithoutRoom = (
   deps: { db: Db; docker: Docker },
   { project, environmentId }: Pick<Trigger, 'project' | 'environmentId'>,
 ) => {
-  const { id } = chooseEnvironment(listEnvironments(deps.db, project.id), environmentId)
-  return refuseFullNetwork(deps, { workload: { id, projectId: project.id }, wanted: 1 })
+  const environment = chooseEnvironment(listEnvironments(deps.db, project.id), environmentId)
+  const workload = { id: environment.id, projectId: project.id }
+  return refuseFullNetwork(deps, { workload, wanted: countReplicas(environment) })
 }
 
 /** Whether one more deployment of an environment may wait; it takes the place of one that waits there. */

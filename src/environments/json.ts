@@ -1,13 +1,14 @@
 import { appsAddress } from '../config.ts'
 import type { Places } from '../projects/places.ts'
+import { hasPort } from './processes.ts'
 import type { Environment } from './store.ts'
 import type { Variable } from './variable-store.ts'
 
 /** Where the app of an environment is reached; null for a worker without a port. */
 export const urlOf = (
-  environment: Pick<Environment, 'port' | 'hostPort'>,
+  environment: Pick<Environment, 'port' | 'processes' | 'hostPort'>,
   places: Omit<Places, 'note'>,
-) => (environment.port === 0 ? null : urlOn(environment.hostPort, places))
+) => (hasPort(environment) ? urlOn(environment.hostPort, places) : null)
 
 /** Addresses that stand for all of this host, with one that leads there from this machine. */
 const everywhere: Record<string, string> = { '0.0.0.0': appsAddress, '::': 'localhost' }

@@ -1,10 +1,12 @@
 import type { ContainerOptions } from '../docker/index.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
-/** One container of a release: how it is to be, what comes before it, and what lets it through. */
+/** What a release runs: how its containers are to be, what comes before them, and what lets them through. */
 export type Component = {
   /** Such as `web`, or the service of a Compose file. */
   name: string
+  /** Containers of it that run beside each other, at least one. */
+  replicas: number
   /** `name` is the readable start of the container's; its network and Davit's labels are added. */
   options: Omit<ContainerOptions, 'network'>
   /** To be written into it before it starts. */
@@ -42,6 +44,15 @@ export type Gate =
       kind: 'engine'
     }
 
+/** One container of a component: which of its replicas it is, from 0. */
+export type Slot = { component: Component; slot: number }
+
+/** The containers of components, in the order of their start. */
+export const slotsOf = (components: Component[]): Slot[] =>
+  components.flatMap((component) =>
+    Array.from({ length: component.replicas }, (_, slot) => ({ component, slot })),
+  )
+
 /** Its end with success is no trouble, whoever waits for it. */
 export const mayEnd = ({ oneShot, options: { restart } }: Pick<Component, 'oneShot' | 'options'>) =>
   oneShot || restart?.name === 'no' || restart?.name === 'on-failure'
@@ -56,4 +67,12 @@ export const openComponents = (
   secrets: Secrets,
   release: { id: string; components: string | null } | undefined,
 ): Component[] | null =>
-  release?.components ? JSON.parse(secrets.open(release.components, sealedAs(release.id))) : null
+  release?.components
+    ? JSON.parse(secrets.open(release.components, sealedAs(release.id))).map(withDefaults)
+    : null
+
+/** An earlier version stored fewer fields. */
+const withDefaults = (stored: Component): Component => ({
+  ...stored,
+  replicas: stored.replicas ?? 1,
+})

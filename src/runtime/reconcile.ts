@@ -136,10 +136,10 @@ function adopt(
   const component = labels[partLabel] ?? ''
   const release = getLiveRelease(db, workloadId)
   if (!release) return false
-  const row = rows.find((one) => one.component === component && one.releaseId === release.id)
-  if (row && there.has(row.containerId ?? '')) return false
-  if (row) updateInstance(db, row.id, { containerId })
-  else if (release.components !== null) return false
+  const same = rows.filter((one) => one.component === component && one.releaseId === release.id)
+  const vacant = same.find((row) => !there.has(row.containerId ?? ''))
+  if (vacant) updateInstance(db, vacant.id, { containerId })
+  else if (same.length > 0 || release.components !== null) return false
   else
     insertInstance(db, { releaseId: release.id, workloadId, component, containerId, state: 'live' })
   return true

@@ -1,4 +1,5 @@
 import { atItsPace } from '../docker/index.ts'
+import { slotsOf } from './component.ts'
 import type { Component } from './component.ts'
 import { whileRollingOut } from './reconcile.ts'
 import type { RollOut } from './run.ts'
@@ -53,8 +54,8 @@ export const stopLive = (
 async function findLive(deps: RuntimeDeps, { workload, components, signal }: Restart) {
   const rows = instancesOf(deps, workload)
   const made: Made[] = []
-  for (const component of components) {
-    const instance = rows.find((row) => row.component === component.name)
+  for (const { component, slot } of slotsOf(components)) {
+    const instance = rows.find((row) => row.component === component.name && row.slot === slot)
     const container =
       instance?.containerId &&
       (await deps.docker.inspectContainer(instance.containerId, { signal }))

@@ -8,13 +8,20 @@ import type { WorkloadKey } from './workload.ts'
 export type Instance = typeof instances.$inferSelect
 export type InstanceState = Instance['state']
 
+/** Which container of a release: the name of its component, and which of the replicas. */
+export type SlotKey = Pick<Instance, 'component' | 'slot'>
+
 /** The database, or a transaction of it. */
 export type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
-/** In a selection of deployments: the id of the container of each, also once that was removed. */
+/**
+ * In a selection of deployments: the id of a container of each, also once that was removed: of its first
+ * `web`, else of what starts first.
+ */
 export const deployedContainer = sql<string | null>`(
   select container_id from instances
-  where release_id = deployments.id and container_id is not null order by instances.id desc limit 1
+  where release_id = deployments.id and container_id is not null
+  order by state in ('draining', 'removed'), component = 'web' desc, slot, instances.id limit 1
 )`.as('container_id')
 
 /** Stores what is to run, and that its containers are about to be created. */
@@ -24,8 +31,8 @@ export const insertRelease = (
     workload: { id: workloadId, kind },
     id,
     components,
-    names,
-  }: { workload: WorkloadKey; id: string; components: string | null; names: string[] },
+    slots,
+  }: { workload: WorkloadKey; id: string; components: string | null; slots: SlotKey[] },
 ): Instance[] =>
   db.transaction((tx) => {
     const of = kind === 'app' ? { environmentId: workloadId } : { serviceId: workloadId }
@@ -38,22 +45,33 @@ export const insertRelease = (
       .values({ id, workloadId, components })
       .onConflictDoUpdate({ target: releases.id, set: { components } })
       .run()
-    return names.map((component) =>
-      tx.insert(instances).values({ releaseId: id, workloadId, component }).returning().get(),
+    return slots.map(({ component, slot }) =>
+      tx.insert(instances).values({ releaseId: id, workloadId, component, slot }).returning().get(),
     )
   })
 
-/** In a transaction: takes a running container for the live release of its workload. */
+/** In a transaction: takes containers that are there for the live release of their workload. */
 export function adoptRelease(
   tx: Db,
   {
-    containerId,
+    containers,
     ...release
-  }: { workload: WorkloadKey; id: string; names: [string]; containerId: string },
+  }: {
+    workload: WorkloadKey
+    id: string
+    containers: { component: string; containerId: string; state: 'live' | 'stopped' }[]
+  },
 ) {
-  const [instance] = insertRelease(tx, { ...release, components: null })
-  updateInstance(tx, instance!.id, { containerId })
-  const states = new Map([[instance!.id, 'live' as const]])
+  const seen = new Map<string, number>()
+  const slots = containers.map(({ component }) => {
+    const slot = seen.get(component) ?? 0
+    seen.set(component, slot + 1)
+    return { component, slot }
+  })
+  const rows = insertRelease(tx, { ...release, components: null, slots })
+  for (const [at, { id }] of rows.entries())
+    updateInstance(tx, id, { containerId: containers[at]!.containerId })
+  const states = new Map(rows.map(({ id }, at) => [id, containers[at]!.state]))
   makeLive(tx, { workloadId: release.workload.id, releaseId: release.id, states })
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { componentOf } from '../../src/deployments/steps/container.ts'
+import { componentsOf } from '../../src/deployments/components.ts'
 import type { Run } from '../../src/deployments/run.ts'
 import { containerConfig } from '../../src/docker/container-config.ts'
 import type { ContainerOptions } from '../../src/docker/index.ts'
@@ -103,7 +103,9 @@ test('no settings of an environment get an app more than the profile: 10,000 of 
     if (!checked.success) continue
     taken++
     const settings = Object.entries(checked.data).filter(([, value]) => value != null)
-    const environment = { memoryMb: 512, cpus: 1, volumes: [], ...Object.fromEntries(settings) }
+    const web = { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }
+    const defaults = { memoryMb: 512, cpus: 1, volumes: [], processes: [web] }
+    const environment = { ...defaults, ...Object.fromEntries(settings) }
     const run = {
       project: { id, ownerId: id, name: r.pick(['$(id)', '../x', '漢', '--']) },
       environment: { ...environment, id, hostPort: 20_000 },
@@ -113,8 +115,8 @@ test('no settings of an environment get an app more than the profile: 10,000 of 
       instanceId: id,
     } as unknown as Run
     const port = checked.data.port ?? 3000
-    const component = componentOf(run, { image: 'busybox', port })
-    const options = created(component, { instanceId: id, labels: { 'davit.owner': id }, network })
+    const [component] = componentsOf(run, { image: 'busybox', port })
+    const options = created(component!, { instanceId: id, labels: { 'davit.owner': id }, network })
     const harm = harmOf(options)
     if (!/^[a-z0-9][a-z0-9-]+$/.test(options.name)) harm.push(options.name)
     if (harm.length > 0) expect(harm, JSON.stringify(sent)).toEqual([])

@@ -84,7 +84,12 @@ test('while a deployment switches the containers of an environment they are left
   const ada = t.logIn('ada@example.com')
   const { id, environment } = await aRunning(t, ada)
   const workload = { id: environment.id, kind: 'app' } as const
-  insertRelease(t.db, { workload, id: newId(), components: null, names: ['web'] })
+  insertRelease(t.db, {
+    workload,
+    id: newId(),
+    components: null,
+    slots: [{ component: 'web', slot: 0 }],
+  })
   for (const verb of ['stop', 'restart'])
     expect((await ada.post(`/containers/${id}/${verb}`)).status).toBe(409)
   expect(await t.docker.inspectContainer(id)).toMatchObject({ state: 'running' })

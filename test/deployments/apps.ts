@@ -81,7 +81,8 @@ type Settings = {
 /** As the database has a deployment that came to a container, which the engine need not have. */
 export function withContainer(db: TestApp['db'], deployment: Deployment, containerId: string) {
   const workload = { id: deployment.environmentId, kind: 'app' } as const
-  adoptRelease(db, { workload, id: deployment.id, names: ['web'], containerId })
+  const containers = [{ component: 'web', containerId, state: 'live' as const }]
+  adoptRelease(db, { workload, id: deployment.id, containers })
   return deployment
 }
 

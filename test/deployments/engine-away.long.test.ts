@@ -107,7 +107,8 @@ test('recovery goes on when the engine fails a call, and begins again when it go
   const interrupted = insertDeployment(t.db, { ...known, ...asked, status: 'deploying' })
   leftJob(t, interrupted, { attempt: 2 })
   const workload = { id: environmentId, kind: 'app' } as const
-  const release = { workload, id: interrupted.id, components: null, names: ['web'] }
+  const slots = [{ component: 'web', slot: 0 }]
+  const release = { workload, id: interrupted.id, components: null, slots }
   const [half] = insertRelease(t.db, release)
   updateInstance(t.db, half!.id, { containerId: 'half', state: 'starting' })
   const left = { id: 'left', labels: {} }

@@ -86,6 +86,7 @@ const aComponent = (
   { script, volume }: { script: string; volume?: string | undefined },
 ): Component => ({
   name: 'web',
+  replicas: 1,
   options: {
     name: `davit-test-${version}`,
     image: 'busybox',

@@ -4,8 +4,8 @@ import { Failure } from '../../platform/errors.ts'
 import { rollOut } from '../../runtime/roll-out.ts'
 import type { RollOut } from '../../runtime/run.ts'
 import type { Tx } from '../../runtime/store.ts'
+import { componentsOf, portOf } from '../components.ts'
 import type { Run } from '../run.ts'
-import { choosePort, componentOf } from './container.ts'
 
 export type Outcome = { url: string | null; downtimeMs: number | null }
 
@@ -20,7 +20,7 @@ export async function deploy(
   { image, commit, committed, undone }: Hooks & { image: string },
 ) {
   const { project, environment, deployment, places, log, signal, shutdown } = run
-  const port = choosePort(run, await findImage(run, image))
+  const port = portOf(run, await findImage(run, image))
   const url = port > 0 ? urlOf(environment, places) : null
   if (port > 0 && places.note) log(places.note)
   await rollOut(run, {
@@ -30,7 +30,7 @@ export async function deploy(
       ownerId: project.ownerId,
       projectId: project.id,
     },
-    release: { id: deployment.id, components: [componentOf(run, { image, port })] },
+    release: { id: deployment.id, components: componentsOf(run, { image, port }) },
     hooks: {
       log,
       commit: (tx, { downtimeMs }) => commit(tx, { url, downtimeMs }),

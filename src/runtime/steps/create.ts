@@ -1,7 +1,7 @@
 import type { ContainerOptions } from '../../docker/index.ts'
 import { partLabel } from '../../docker/labels.ts'
 import { reserveAddresses } from '../addresses.ts'
-import { sealComponents } from '../component.ts'
+import { sealComponents, slotsOf } from '../component.ts'
 import type { Component } from '../component.ts'
 import type { RollOutRun } from '../run.ts'
 import { insertRelease, listInstances, updateInstance } from '../store.ts'
@@ -17,14 +17,15 @@ export type Made = { id: string; name: string; component: Component; instance: I
  */
 export async function prepare(run: RollOutRun) {
   const { db, secrets, workload, release, network, signal } = run
+  const slots = slotsOf(release.components)
   const rows = insertRelease(db, {
     workload,
     id: release.id,
     components: sealComponents(secrets, release.id, release.components),
-    names: release.components.map(({ name }) => name),
+    slots: slots.map(({ component, slot }) => ({ component: component.name, slot })),
   })
   await ensureNetworkOf(run, workload, signal)
-  const isApart = release.components.map(({ options }) => options.granted?.hostNetwork)
+  const isApart = slots.map(({ component }) => component.options.granted?.hostNetwork)
   const { addresses, takenOver } = await reserveAddresses(run, {
     network,
     instances: rows.filter((_, at) => !isApart[at]),
@@ -55,7 +56,7 @@ export async function create(
 ): Promise<Made[]> {
   const { release, signal } = run
   const made: Made[] = []
-  for (const [at, component] of release.components.entries()) {
+  for (const [at, { component }] of slotsOf(release.components).entries()) {
     signal.throwIfAborted()
     const instance = rows[at]!
     const of = { component, instance, address: addresses.get(instance.id) }

@@ -53,10 +53,10 @@ async function inOrder<Container extends Placed>(
 ) {
   for (const container of containers) {
     for (const { component: name, condition, required } of container.component?.waits ?? []) {
-      const other = containers.find(({ component }) => component?.name === name)
-      if (!other || condition === 'service_started') continue
-      if (required && !isLenient) await ready(other)
-      else await ready(other).catch(() => {})
+      if (condition === 'service_started') continue
+      for (const other of containers.filter(({ component }) => component?.name === name))
+        if (required && !isLenient) await ready(other)
+        else await ready(other).catch(() => {})
     }
     await start(container)
   }

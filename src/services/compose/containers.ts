@@ -52,6 +52,7 @@ export function planContainers(stack: Stack, context: InstanceContext): Componen
     const oneShot = isOneShot(stack, name)
     return {
       name,
+      replicas: 1,
       options: optionsOf(service, context, oneShot),
       files: service.files,
       waits: waits.map(({ service: component, condition, required }) => ({

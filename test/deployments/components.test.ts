@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { choosePort } from '../../src/deployments/steps/container.ts'
+import { choosePort } from '../../src/deployments/components.ts'
 import { testApp } from '../support/app.ts'
 import { aCommand, answerOf, aProject } from './apps.ts'
 import { reaches } from './events.ts'
@@ -67,7 +67,7 @@ test('the port is the one of the environment, else of PORT, else of the first EX
     choosePort(
       {
         environment: { port },
-        variables: PORT ? [{ key: 'PORT', value: PORT, secret: false, buildTime: false }] : [],
+        variables: PORT ? [{ key: 'PORT', value: PORT }] : [],
       },
       { exposedPorts: exposed },
     )

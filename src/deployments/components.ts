@@ -1,0 +1,121 @@
+import type { Image } from '../docker/index.ts'
+import { compatCapabilities } from '../docker/index.ts'
+import { hasPort, web } from '../environments/processes.ts'
+import type { onceNames } from '../environments/processes.ts'
+import type { Environment } from '../environments/store.ts'
+import type { OpenVariable } from '../environments/variable-store.ts'
+import { wordsOf } from '../platform/shell-words.ts'
+import type { Places } from '../projects/places.ts'
+import type { Project } from '../projects/store.ts'
+import type { Component } from '../runtime/component.ts'
+
+/** What decides how the containers of an app are. */
+export type App = {
+  project: Pick<Project, 'name'>
+  environment: Environment
+  /** All that its containers get but PORT. */
+  variables: Pick<OpenVariable, 'key' | 'value'>[]
+  places: Pick<Places, 'publishAddress'>
+}
+
+type Process = Environment['processes'][number]
+
+/** The app's port: the environment's, else its PORT variable, else the image's first EXPOSE, else 3000. */
+export function choosePort(
+  { environment, variables }: Pick<App, 'variables'> & { environment: Pick<Environment, 'port'> },
+  image: Pick<Image, 'exposedPorts'>,
+) {
+  const variable = Number(variables.find(({ key }) => key === 'PORT')?.value)
+  const named = Number.isInteger(variable) && variable > 0 && variable < 65_536 ? variable : null
+  return environment.port ?? named ?? image.exposedPorts[0] ?? 3000
+}
+
+/** The port of `web`; 0 where there is none, or no `web`. */
+export const portOf = (app: App, image: Pick<Image, 'exposedPorts'>) =>
+  hasPort(app.environment) ? choosePort(app, image) : 0
+
+/**
+ * The processes of an app as the components of its release: all but their image comes from the settings.
+ * `web` is published and probed on its port; the others have none, and only have to stay up.
+ */
+export const componentsOf = (app: App, of: { image: string; port: number }): Component[] =>
+  app.environment.processes.map((process) =>
+    process.name === web
+      ? componentOf(app, process, of)
+      : componentOf(app, process, { image: of.image, port: 0 }),
+  )
+
+/**
+ * One container that runs a command to its end, as the app's own do: with the same variables, volumes
+ * and networks and the environment's limits, without ports and a health check.
+ */
+export function onceComponent(
+  app: App,
+  { name, image, command }: { name: (typeof onceNames)[number]; image: string; command: string[] },
+): Component {
+  const process = { name, command, replicas: 1, memoryMb: null, cpus: null }
+  const component = componentOf(app, process, { image, port: 0 })
+  return { ...component, options: { ...component.options, restart: { name: 'no' } }, oneShot: true }
+}
+
+function componentOf(
+  { project, environment, variables, places }: App,
+  { name, command, replicas, memoryMb, cpus }: Process,
+  { image, port }: { image: string; port: number },
+): Component {
+  const { hostPort, healthPath, healthTimeout } = environment
+  const isWeb = name === web
+  return {
+    name,
+    replicas,
+    options: {
+      name: containerName(project, environment, isWeb ? '' : `-${name}`),
+      image,
+      ...(command && { command: wordsOf(command) }),
+      env: {
+        ...Object.fromEntries(variables.map(({ key, value }) => [key, value])),
+        ...(port > 0 && { PORT: String(port) }),
+      },
+      networkAliases: isWeb ? [environment.name] : [],
+      ports: port > 0 ? [{ container: port, host: hostPort, address: places.publishAddress }] : [],
+      memoryBytes: (memoryMb ?? environment.memoryMb) * 1024 * 1024,
+      cpus: cpus ?? environment.cpus,
+      pidsLimit: 256,
+      capabilities: compatCapabilities,
+      volumes: volumesOf(environment),
+      restart: { name: 'unless-stopped' },
+      init: true,
+      stopTimeout: 10,
+      logs: { maxSize: '10m', maxFiles: 3 },
+      oomScoreAdj: 500,
+      // the image's is made for what the image runs by itself
+      ...(command && !isWeb && { healthCheck: { disabled: true } }),
+    },
+    files: [],
+    waits: [],
+    oneShot: false,
+    gate: {
+      kind: 'probe',
+      port,
+      path: isWeb ? healthPath : null,
+      timeout: healthTimeout * 1000,
+    },
+  }
+}
+
+/** Readable in `docker ps`; the end stays whole. */
+function containerName(
+  project: Pick<Project, 'name'>,
+  environment: Pick<Environment, 'name'>,
+  end: string,
+) {
+  const slug = project.name.toLowerCase().replace(/[^a-z0-9]+/g, '-')
+  return `davit-${slug}-${environment.name}`.replace(/-+/g, '-').slice(0, 40) + end
+}
+
+/** Volumes belong to the environment: the name in the form is not the name on the engine. */
+const volumesOf = ({ id, volumes }: Environment) =>
+  volumes.map((entry) => {
+    const at = entry.indexOf(':')
+    return { name: `davit-${id}-${entry.slice(0, at)}`, path: entry.slice(at + 1) }
+  })
