@@ -22,6 +22,7 @@ import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
 import { watchWorkloads } from './runtime/observe.ts'
 import { recoverServices } from './services/recover.ts'
+import { fillHosts } from './services/hosts.ts'
 import { fillSecretValues } from './services/stored-definition.ts'
 import { services } from './services/observe.ts'
 import { firstSignal, surviveBrokenPipes } from './platform/signals.ts'
@@ -53,6 +54,7 @@ export async function serve(config: Config) {
   }
   resetFutureTimes(deps.db)
   await fillSecretValues(deps)
+  fillHosts(deps.db)
   for (const { $client } of [deps.db, deps.logDb]) $client.reserve = reserve
   const stop = new AbortController()
   const app = createApp(deps)

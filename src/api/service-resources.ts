@@ -19,6 +19,8 @@ export const service = z.object({
   id,
   template: z.string(),
   name: z.string(),
+  /** The name by which linked apps reach it. */
+  host: z.string().nullable(),
   version: z.string().nullable(),
   status: z.enum(serviceStatuses),
   containers: z

@@ -15,6 +15,8 @@ export type App = {
   environment: Environment
   /** All that its containers get but PORT. */
   variables: Pick<OpenVariable, 'key' | 'value'>[]
+  /** Services whose networks its containers join. */
+  joins: string[]
   places: Pick<Places, 'publishAddress'>
 }
 
@@ -59,7 +61,7 @@ export function onceComponent(
 }
 
 function componentOf(
-  { project, environment, variables, places }: App,
+  { project, environment, variables, joins, places }: App,
   { name, command, replicas, memoryMb, cpus }: Process,
   { image, port }: { image: string; port: number },
 ): Component {
@@ -91,6 +93,7 @@ function componentOf(
       // the image's is made for what the image runs by itself
       ...(command && !isWeb && { healthCheck: { disabled: true } }),
     },
+    joins,
     files: [],
     waits: [],
     oneShot: false,

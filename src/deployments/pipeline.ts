@@ -87,6 +87,7 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
     ...job,
     attempt,
     variables,
+    joins: [],
     keys,
     places: placesOf(deps, project.ownerId),
     log,
@@ -99,7 +100,9 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
     throw imageMissing('The image of this rollback was cleaned up.')
   const image = deployment.image ?? (await withinDeadline(run, buildFromSource))
   releaseSlot()
-  await stage('deploying', () => {
+  await stage('deploying', async () => {
+    // links that came while it was built have secrets too
+    progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
     if (deployment.image) reportCommitStatus()
     return deploy(run, {
       image,

@@ -13,7 +13,10 @@ export type Run = Job &
 
     /** 1, and more after a crash of Davit. */
     attempt: number
+    /** Those set by hand until the image is built; then also those of links and Davit's own. */
     variables: OpenVariable[]
+    /** Services whose networks the app joins. */
+    joins: string[]
     /** What opens the repository and its submodules; nothing where an image is at hand. */
     keys: Keys
     log: (text: string, stream?: NewLine['stream']) => void

@@ -7,6 +7,7 @@ import {
   openPastSecret,
   openSecretVariable,
   openServiceSecrets,
+  secretSources,
   secretsState,
 } from './secret-store.ts'
 import { readLabels } from '../docker/labels.ts'
@@ -105,9 +106,10 @@ export class Masks {
     }
     const { env = [], secrets: others = [] } = also
     const variables = listSecretVariables(db, sourceId)
+    const sources = secretSources(db, sourceId)
     const opened = [
       ...variables.map(({ id }) => () => [openSecretVariable(deps, id)]),
-      () => openServiceSecrets(deps, sourceId),
+      ...sources.map((id) => () => openServiceSecrets(deps, id)),
     ]
     for (const open of opened)
       try {
@@ -121,7 +123,7 @@ export class Masks {
       if (keys.has(entry.slice(0, at))) await add(entry.slice(at + 1))
     }
     for (const value of [...secretsInEnv(env), ...others]) await add(value)
-    for (const { id, endedAt } of listPastSecrets(db, sourceId)) {
+    for (const { id, endedAt } of sources.flatMap((source) => listPastSecrets(db, source))) {
       const until = Math.max(endedAt.getTime(), timeOfId(id) ?? 0) // its clock may have been put back
       await add(openPastSecret(deps, id), until)
     }

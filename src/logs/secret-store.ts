@@ -1,7 +1,8 @@
 import { and, asc, eq, inArray, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { listValues } from '../db/queries.ts'
 import { newId } from '../db/new-id.ts'
-import { pastSecrets, services, variables } from '../db/schema.ts'
+import { links, pastSecrets, services, variables } from '../db/schema.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
 /** Beginning of a sealed value: the nonce that it is sealed with, another one after every change. */
@@ -43,12 +44,21 @@ export function openServiceSecrets(
   return row ? JSON.parse(secrets.open(row.sealed ?? '', sealedSecrets(serviceId))) : []
 }
 
+/** The ids under which the secrets are that something may write: its own, and the services linked to it. */
+export const secretSources = (db: Db, sourceId: string) => [
+  sourceId,
+  ...listValues(db, links.serviceId, eq(links.environmentId, sourceId)),
+]
+
 /** Another text whenever the secrets of an environment or service, present or past, are others. */
 export const secretsState = (db: Db, sourceId: string) =>
   [
     ...listSecretVariables(db, sourceId).map(({ id, key, version }) => `${id} ${key} ${version}`),
-    sealedOf(db, sourceId)?.sealed?.slice(0, versionLength) ?? '',
-    ...listPastSecrets(db, sourceId).map(({ id }) => id),
+    ...secretSources(db, sourceId).flatMap((id) => [
+      id,
+      sealedOf(db, id)?.sealed?.slice(0, versionLength) ?? '',
+      ...listPastSecrets(db, id).map((past) => past.id),
+    ]),
   ].join('\n')
 
 const sealedSecrets = (serviceId: string) => `service secrets ${serviceId}`
@@ -116,6 +126,19 @@ export function openPastSecret({ db, secrets }: { db: Db; secrets: Secrets }, id
   const where = eq(pastSecrets.id, id)
   const row = db.select({ value: pastSecrets.value }).from(pastSecrets).where(where).get()
   return row ? secrets.open(row.value, contextOf(id)) : ''
+}
+
+/**
+ * Remembers for an environment what was or is secret of a service that it will no longer be linked to:
+ * its containers and logs may have it. Unreadable values were given to none.
+ */
+export function rememberLinked(
+  deps: { db: Db; secrets: Secrets },
+  { environmentId, serviceId }: { environmentId: string; serviceId: string },
+) {
+  const past = listPastSecrets(deps.db, serviceId).map(({ id }) => openPastSecret(deps, id))
+  const values = [...past, ...openServiceSecrets(deps, serviceId)]
+  if (values.length > 0) rememberSecrets(deps, { environmentId }, values)
 }
 
 const contextOf = (id: string) => `past secret ${id}`

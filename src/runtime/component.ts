@@ -9,6 +9,8 @@ export type Component = {
   replicas: number
   /** `name` is the readable start of the container's; its network and Davit's labels are added. */
   options: Omit<ContainerOptions, 'network'>
+  /** Services whose networks it joins before it starts, by id. */
+  joins: string[]
   /** To be written into it before it starts. */
   files: ContainerFile[]
   waits: Wait[]
@@ -75,4 +77,5 @@ export const openComponents = (
 const withDefaults = (stored: Component): Component => ({
   ...stored,
   replicas: stored.replicas ?? 1,
+  joins: stored.joins ?? [],
 })

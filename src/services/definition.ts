@@ -12,13 +12,14 @@ import { dotenv, stackOf } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
 import { withDerived } from './compose/values.ts'
 import type { Values } from './compose/values.ts'
+import { hostsOf } from './hosts.ts'
 import { pairsOf } from './own-file.ts'
 import type { Service, ServicePort } from './store.ts'
 
 /** What an instance is made of: as its row says, or as it is about to be. */
 export type Definition = Pick<
   Service,
-  'id' | 'ownerId' | 'name' | 'template' | 'version' | 'domains' | 'compose'
+  'id' | 'ownerId' | 'name' | 'host' | 'template' | 'version' | 'domains' | 'compose'
 > &
   Pick<Service, 'allowed' | 'allowedBy'> & {
     values: Values
@@ -38,9 +39,11 @@ export function componentsOf(deps: Deps, definition: Definition): Component[] {
     protocol,
     host: port,
   }))
-  return planContainers(versionedStack(deps, definition), {
+  const stack = versionedStack(deps, definition)
+  return planContainers(stack, {
     id,
     name,
+    hosts: hostsOf(definition, stack),
     publishAddress: placesOf(deps, ownerId).publishAddress,
     publish,
     allowed,

@@ -19,6 +19,7 @@ export const serviceJson = ({ service, ports, containers, places }: Shown) => ({
   id: service.id,
   template: service.template,
   name: service.name,
+  host: service.host,
   version: service.version || null,
   status: service.status,
   containers: containers && containers.map((container) => containerJson(container, service)),

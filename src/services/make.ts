@@ -14,6 +14,7 @@ import { componentsOf, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { givenValues, refuseClashes } from './forms.ts'
 import type { serviceForm } from './forms.ts'
+import { freeHost } from './hosts.ts'
 import { ownFile, pairsOf } from './own-file.ts'
 import { choosePorts, portsWanted, refuseOtherPorts } from './ports.ts'
 import { insertServiceJob } from './service-jobs.ts'
@@ -45,6 +46,7 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
     id: newId(),
     ownerId: owner.id,
     name: input.name,
+    host: freeHost(deps.db, { ownerId: owner.id, name: input.name }),
     template,
     version: chosenVersion(file, input.version),
     domains: input.domains ?? [],

@@ -57,6 +57,13 @@ export const listInStatus = (db: Db, statuses: ServiceStatus[]) =>
     asc(services.id),
   )
 
+export const listHosts = (db: Db, ownerId: string) =>
+  listValues(db, services.host, ownedBy(ownerId))
+
+/** Rows of an earlier version, oldest first. */
+export const listWithoutHost = (db: Db) =>
+  listRows(db, services, isNull(services.host), asc(services.id))
+
 /** Rows of an earlier version that do not say yet which values are secret. */
 export const listWithoutSecretValues = (db: Db) =>
   listRows(db, services, isNull(services.secretValues))

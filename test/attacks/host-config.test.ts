@@ -112,6 +112,7 @@ test('no settings of an environment get an app more than the profile: 10,000 of 
       deployment: { id },
       places: { publishAddress: '::1' },
       variables: [{ key: 'PATH', value: '$(id)', secret: false, buildTime: false }],
+      joins: [],
       instanceId: id,
     } as unknown as Run
     const port = checked.data.port ?? 3000

@@ -98,6 +98,7 @@ const aComponent = (
     pidsLimit: 64,
     restart: { name: 'unless-stopped' },
   },
+  joins: [],
   files: [],
   waits: [],
   oneShot: false,

@@ -15,6 +15,8 @@ export type InstanceContext = {
   id: string
   /** As the user named it; makes container names readable. */
   name: string
+  /** By service: the name under which linked apps reach it. */
+  hosts?: ReadonlyMap<string, string>
   publishAddress: string
   /** Ports of the host, instead of those in the file; `host` as in `Published`. */
   publish?: Published[]
@@ -54,6 +56,7 @@ export function planContainers(stack: Stack, context: InstanceContext): Componen
       name,
       replicas: 1,
       options: optionsOf(service, context, oneShot),
+      joins: [],
       files: service.files,
       waits: waits.map(({ service: component, condition, required }) => ({
         component,
@@ -86,7 +89,9 @@ function optionsOf(
     image: service.image,
     env: Object.fromEntries(service.environment),
     labels: Object.fromEntries(service.labels),
-    networkAliases: [...new Set([service.name, ...service.aliases])],
+    networkAliases: [
+      ...new Set([context.hosts?.get(service.name) ?? [], service.name, service.aliases].flat()),
+    ],
     ports: portsOf(service, context),
     memoryBytes: service.memoryBytes ?? context.memoryBytes ?? defaultMemory,
     cpus: service.cpus ?? context.cpus ?? 1,

@@ -40,6 +40,8 @@ const variableDeclaration = z.strictObject({
   options: z.array(value).min(1, 'wants one or more.').max(200).optional(),
 })
 
+const variableKey = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
+
 const declaration = z.strictObject({
   name: text(60),
   description: text(500).default(''),
@@ -62,17 +64,19 @@ const declaration = z.strictObject({
     )
     .max(20)
     .default([]),
-  variables: z
-    .record(
-      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'wants a name such as DB_PASSWORD.'),
-      variableDeclaration,
-    )
-    .default({}),
+  variables: z.record(variableKey, variableDeclaration).default({}),
   files: z.record(text(500), z.string('wants text.')).default({}),
   connection: z
     .array(z.strictObject({ label: text(60), value: text(1000) }))
     .max(20)
     .default([]),
+  /** What apps that are linked to it get; values take variables, and `${HOST}`. */
+  provides: z
+    .record(z.string().regex(/^[a-z][a-z0-9_]{0,39}$/), text(1000))
+    .refine((said) => Object.keys(said).length <= 50, 'wants 50 names at most.')
+    .default({}),
+  /** Keys of variables in those apps, each with the name of what it gets. */
+  proposes: z.record(variableKey, text(40)).default({}),
   after: text(4000).optional(),
 })
 
@@ -81,6 +85,7 @@ export function declarationOf(block: Field) {
   const { data, error } = declaration.safeParse(plain(block.value ?? null))
   if (error) throw complain(block, error.issues[0]!)
   const { name, description, category, tags, links, version, expose, connection, files } = data
+  const { provides, proposes } = data
   const about = { name, description, category, tags, links, logo: data.logo ?? null, version }
   const entries = Object.entries(data.variables)
   if (entries.length > maxVariables)
@@ -95,8 +100,19 @@ export function declarationOf(block: Field) {
   for (const [name, { generate }] of variables)
     if (generate?.kind === 'jwt' && generate.key !== null && !variables.has(generate.key))
       throw block.get('variables').get(name).get('key').refuse('names no variable of this file.')
-  const after = data.after ?? null
-  return { about, variables, expose, connection, files: Object.entries(files), after }
+  for (const [key, provided] of Object.entries(proposes))
+    if (!Object.hasOwn(provides, provided))
+      throw block.get('proposes').get(key).refuse('names nothing under x-davit.provides.')
+  return {
+    about,
+    variables,
+    expose,
+    connection,
+    provides: new Map(Object.entries(provides)),
+    proposes: new Map(Object.entries(proposes)),
+    files: Object.entries(files),
+    after: data.after ?? null,
+  }
 }
 
 function variableOf(

@@ -14,7 +14,7 @@ import { mentionsIn } from './interpolate.ts'
 import { readYaml } from './read.ts'
 import type { Source, Tree } from './source.ts'
 import type { Exposed, FileContent, Template } from './template.ts'
-import { mentionedIn, ofImage, refuseUnreadable, unknownAbout } from './template.ts'
+import { mentionedIn, ofImage, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
 
 /** Told by the comments at its head, or by a name that only Coolify gives a meaning. */
 export const isCoolify = (text: string) =>
@@ -53,12 +53,11 @@ export function importCoolify(
       variables.set(generate.key, { ...magicVariable(generate.key, places), hidden: true })
 
   const template = {
+    ...undeclared(),
     about: aboutFrom(head, name),
     expose,
-    connection: [],
     variables,
     files: filesOf(tree),
-    after: null,
     foreign: true,
     tree,
     source,

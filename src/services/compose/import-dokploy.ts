@@ -7,7 +7,7 @@ import type { Origin } from './read.ts'
 import { maxFileBytes, readYaml } from './read.ts'
 import type { Tree } from './source.ts'
 import type { About, FileContent, Template } from './template.ts'
-import { mentionedIn, refuseUnreadable, unknownAbout } from './template.ts'
+import { mentionedIn, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
 import type { Variable } from './variables.ts'
 import { looksSecret } from '../../logs/secret-names.ts'
 import { variable } from './variables.ts'
@@ -113,16 +113,15 @@ export function importDokploy(
   }
 
   const template = {
+    ...undeclared(),
     about: aboutOf(meta, name),
     expose: domains.map(({ serviceName, port, path }) => ({
       service: serviceName,
       port,
       path: path?.startsWith('/') ? path : '/',
     })),
-    connection: [],
     variables,
     files,
-    after: null,
     foreign: true,
     tree,
     source,

@@ -26,6 +26,10 @@ export type Template = {
   files: Map<string, FileContent>
   /** How clients reach it; values take variables. */
   connection: { label: string; value: string }[]
+  /** What apps that are linked to it get, by name; values take variables, and `${HOST}`. */
+  provides: Map<string, string>
+  /** Keys of variables that those apps may expect, each with the name of what it gets. */
+  proposes: Map<string, string>
   /** For the user, once it runs. */
   after: string | null
   /** As in `Given`. */
@@ -54,6 +58,9 @@ export type FileContent = { text: string } | { variable: string }
 
 /** What any file may mention without declaring it: Davit gives the address of the instance. */
 export const builtIn = ['DAVIT_URL', 'DAVIT_HOST']
+
+/** What `provides` may mention besides: the name under which linked apps reach the instance. */
+export const hostVariable = 'HOST'
 
 /**
  * Reads a template of the catalogue, which wants an `x-davit` block, every variable declared and used,
@@ -88,12 +95,10 @@ export function readCompose(
   const block = root.get('x-davit')
   const template = block.absent
     ? {
+        ...undeclared(),
         about: unknownAbout(nameOf(root)),
-        expose: [],
-        connection: [],
         variables: mentionedIn(tree, source, env),
         files: new Map<string, FileContent>(),
-        after: null,
         foreign: false,
         tree,
         source,
@@ -123,19 +128,6 @@ export function stackOf(
     lookup,
     foreign,
   })
-}
-
-/** How clients reach the instance; `secret` where a secret variable is in it. */
-export const connectionOf = (
-  { connection, variables, source }: Pick<Template, 'connection' | 'variables' | 'source'>,
-  values: ReadonlyMap<string, string>,
-) => {
-  const room = roomForFile()
-  return connection.map(({ label, value }) => ({
-    label,
-    value: interpolateText(value, (name) => values.get(name), room),
-    secret: mentionsIn(value, source).some(({ name }) => variables.get(name)?.secret),
-  }))
 }
 
 /**
@@ -196,6 +188,9 @@ function declared(root: Field, block: Field, source: Source): Template {
     ...mentionsIn(tree, source),
     ...mentionsIn(new Map(files), source, ['x-davit', 'files']),
     ...mentionsIn(block.get('connection').value ?? null, source, ['x-davit', 'connection']),
+    ...mentionsIn(said.provides, source, ['x-davit', 'provides']).filter(
+      ({ name }) => name !== hostVariable,
+    ),
   ]
   for (const { name, path } of used)
     if (!template.variables.has(name) && !builtIn.includes(name))
@@ -269,6 +264,15 @@ function refuseUnwatched(stack: Stack, root: Field) {
         .refuse('has no healthcheck. Add one, or healthcheck: {disable: true} where none can be.')
   }
 }
+
+/** What is left out where a file has no `x-davit`. */
+export const undeclared = () => ({
+  expose: [],
+  connection: [],
+  provides: new Map<string, string>(),
+  proposes: new Map<string, string>(),
+  after: null,
+})
 
 /** What can be said of a file that says nothing of itself. */
 export const unknownAbout = (name: string): About => ({

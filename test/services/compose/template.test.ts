@@ -1,12 +1,8 @@
+import { connectionOf } from '../../../src/services/compose/connection.ts'
 import { describe, expect, test } from 'bun:test'
 import { planContainers } from '../../../src/services/compose/containers.ts'
 import { openTemplate } from '../../../src/services/compose/open.ts'
-import {
-  connectionOf,
-  readCompose,
-  readTemplate,
-  stackOf,
-} from '../../../src/services/compose/template.ts'
+import { readCompose, readTemplate, stackOf } from '../../../src/services/compose/template.ts'
 import { fillValues } from '../../../src/services/compose/values.ts'
 import { refusalOf } from './refusal.ts'
 

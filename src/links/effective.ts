@@ -1,0 +1,71 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Environment } from '../environments/store.ts'
+import { openVariables } from '../environments/variable-store.ts'
+import type { OpenVariable } from '../environments/variable-store.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { Project } from '../projects/store.ts'
+import { providesOf } from '../services/provides.ts'
+import { definitionOf } from '../services/stored-definition.ts'
+import { listLinks } from './store.ts'
+
+export type LinkDeps = { db: Db; secrets: Secrets; config: Config }
+
+/** A variable of an app, and where it comes from; of several of one key the one that counts. */
+export type EffectiveVariable = OpenVariable & { from: 'davit' | 'link' | 'own' }
+
+type Of = {
+  project: Pick<Project, 'name'>
+  environment: Pick<Environment, 'id' | 'name'>
+  deployment: { commitHash: string | null; branch: string | null }
+  /** Where the app is reached; null for one without a port. */
+  url: string | null
+}
+
+/** What an environment's containers are given. */
+export type Effective = {
+  variables: EffectiveVariable[]
+  /** Ids of the services whose networks they join. */
+  joins: string[]
+  /** Variables of links whose services provide them no longer. */
+  missing: { key: string; provides: string; service: string }[]
+}
+
+/**
+ * The variables of an app: Davit's own, those of its links, and those set by hand, each of which wins over
+ * those before. Secret values are open: for containers, never for an answer.
+ */
+export async function effectiveVariables(
+  deps: LinkDeps,
+  { project, environment, deployment, url }: Of,
+): Promise<Effective> {
+  const { db, secrets } = deps
+  const found = new Map<string, EffectiveVariable>()
+  const set = (variable: EffectiveVariable) => found.set(variable.key, variable)
+  const builtIn = {
+    DAVIT_COMMIT: deployment.commitHash,
+    DAVIT_BRANCH: deployment.branch,
+    DAVIT_ENVIRONMENT: environment.name,
+    DAVIT_PROJECT: project.name,
+    DAVIT_APP_URL: url,
+  }
+  for (const [key, value] of Object.entries(builtIn))
+    set({ key, value: value ?? '', secret: false, buildTime: false, from: 'davit' })
+  const linked = listLinks(db, environment.id)
+  const missing: Effective['missing'] = []
+  for (const { link, service } of linked) {
+    const { values } = providesOf(deps, await definitionOf(deps, service))
+    for (const [key, provides] of Object.entries(link.variables)) {
+      const provided = values.get(provides)
+      if (provided) set({ key, ...provided, buildTime: false, from: 'link' })
+      else missing.push({ key, provides, service: service.name })
+    }
+  }
+  for (const { key, value, secret, buildTime } of openVariables(db, secrets, environment.id))
+    set({ key, value, secret, buildTime, from: 'own' })
+  return {
+    variables: [...found.values()],
+    joins: linked.map(({ service }) => service.id),
+    missing: missing.filter(({ key }) => found.get(key)?.from !== 'own'),
+  }
+}

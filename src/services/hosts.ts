@@ -1,0 +1,59 @@
+import type { Db } from '../db/index.ts'
+import type { Stack } from './compose/model.ts'
+import { listHosts, listWithoutHost, updateService } from './store.ts'
+import type { Service, ServicePort } from './store.ts'
+
+/** Characters of a host, so that one of a component has room behind it in a name of 63. */
+const maxHost = 40
+const maxName = 63
+
+/** The name by which linked apps reach an instance: its own as a slug, unique among its owner's. */
+export function freeHost(db: Db, { ownerId, name }: Pick<Service, 'ownerId' | 'name'>) {
+  const slug = slugOf(name).slice(0, maxHost).replace(/-$/, '')
+  // what begins with a digit may be taken for an address
+  const wanted = /^[a-z]/.test(slug) && slug !== 'localhost' ? slug : `service-${slug || '1'}`
+  const taken = listHosts(db, ownerId)
+  for (let count = 1; ; count++) {
+    const host = count === 1 ? wanted : `${wanted}-${count}`
+    if (!taken.includes(host)) return host
+  }
+}
+
+const slugOf = (name: string) =>
+  name
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-')
+    .replace(/^-|-$/g, '')
+
+/** Gives the instances of earlier versions their hosts. */
+export function fillHosts(db: Db) {
+  for (const service of listWithoutHost(db))
+    updateService(db, service.id, { host: freeHost(db, service) })
+}
+
+type Placed = { host: string | null; ports: Pick<ServicePort, 'target'>[] }
+
+/**
+ * The name of each component on the instance's network, by which linked apps reach it: the host is that
+ * of the first that is published or exposed. One in the network of the server has none.
+ */
+export function hostsOf({ host, ports }: Placed, stack: Pick<Stack, 'services'>) {
+  const services = [...stack.services.values()].filter(
+    ({ hostNamespaces }) => !hostNamespaces.includes('network'),
+  )
+  const published = ports.flatMap(
+    ({ target }) => services.find(({ name }) => name === target) ?? [],
+  )
+  const exposed = services.filter(({ expose }) => expose.length > 0)
+  const [main] = [...published, ...exposed, ...services]
+  return new Map(
+    host === null
+      ? []
+      : services.map((service) => [
+          service.name,
+          service === main ? host : `${host}-${slugOf(service.name)}`.slice(0, maxName),
+        ]),
+  )
+}
