@@ -3,6 +3,7 @@ import { ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { environmentForm } from './forms.ts'
+import { commandLine, processLines } from './process-form.ts'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from './store.ts'
 
@@ -11,10 +12,10 @@ type Props = { project: Project; environment: Environment | null; draft: Draft }
 /** For a new environment, or to change one. Empty fields fall back to what their placeholder says. */
 export const EnvironmentModal = ({ project, environment, draft }: Props) => {
   const field = (name: Name, more: Partial<Look> = {}) => {
-    const value = environment?.[name]
+    const value = environment && textOf(environment, name)
     const shown = { name: snakeCase(name), ...looks[name], ...more }
-    return Array.isArray(value) || lists.includes(name) ? (
-      <TextArea {...shown} value={[value ?? []].flat().join('\n')} rows={2} />
+    return long.includes(name) ? (
+      <TextArea {...shown} value={value ?? ''} rows={2} />
     ) : (
       <TextField {...shown} value={value} />
     )
@@ -47,6 +48,9 @@ export const EnvironmentModal = ({ project, environment, draft }: Props) => {
           { value: '0', label: 'Wait for a person' },
         ]}
       />
+      {field('processes')}
+      {field('releaseCommand')}
+      {field('releaseTimeout')}
       <details open={advanced.some((name) => snakeCase(name) in draft.errors)}>
         <summary>Health, limits, domains and volumes</summary>
         <div class="form">
@@ -69,8 +73,17 @@ export const EnvironmentModal = ({ project, environment, draft }: Props) => {
 type Name = Exclude<keyof typeof environmentForm.shape, 'autoDeploy'>
 type Look = Omit<Parameters<typeof TextField>[0], 'name' | 'value'>
 
-const lists: Name[] = ['domains', 'volumes']
-const advanced: Name[] = ['healthPath', 'healthTimeout', 'memoryMb', 'cpus', ...lists]
+const long: Name[] = ['domains', 'volumes', 'processes', 'releaseCommand']
+const advanced: Name[] = ['healthPath', 'healthTimeout', 'memoryMb', 'cpus', 'domains', 'volumes']
+
+/** As the form shows it. */
+function textOf(environment: Environment, name: Name) {
+  if (name === 'processes') return processLines(environment.processes)
+  if (name === 'releaseCommand')
+    return environment.releaseCommand && commandLine(environment.releaseCommand)
+  const value = environment[name]
+  return Array.isArray(value) ? value.join('\n') : value
+}
 
 const looks: Record<Name, Look> = {
   name: {
@@ -116,6 +129,23 @@ const looks: Record<Name, Look> = {
     placeholder: 'data:/var/lib/app',
     hint: 'One name:/path a line. What is written there stays between deployments.',
     code: true,
+  },
+  processes: {
+    label: 'Processes',
+    placeholder: 'web:\nworker x2 256MB 0.5CPU: npm run worker',
+    hint: "One a line: a name, a colon, a command. Without a command it runs the image’s own. Only web has the port. x2 runs two of it; MB and CPU are limits of its own. For && or $NAME: sh -c '…'.",
+    code: true,
+  },
+  releaseCommand: {
+    label: 'Release command',
+    placeholder: 'npm run migrate',
+    hint: 'Runs once with the new image before anything is switched. When it fails, the live version stays.',
+    code: true,
+  },
+  releaseTimeout: {
+    label: 'Seconds the release command may take',
+    inputmode: 'numeric',
+    placeholder: '600',
   },
 }
 

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { containerLimits } from '../platform/limits.ts'
 import { branchName, variableName } from '../projects/forms.ts'
-import { block, decimal, flag, line, lines, whole } from '../web/fields.ts'
+import { block, command, decimal, flag, line, lines, whole } from '../web/fields.ts'
+import { processes } from './process-form.ts'
 
 const slug = line('a name such as production', { max: 40 }).regex(
   /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
@@ -46,6 +47,9 @@ export const environmentForm = z.object({
   cpus: decimal('processors', { min: 0.05, max: containerLimits.cpus }).nullish(),
   autoDeploy: flag().nullish(),
   volumes: volumes.nullish(),
+  processes: processes().nullish(),
+  releaseCommand: command().nullish(),
+  releaseTimeout: whole('seconds', { min: 1, max: 3600 }).nullish(),
 })
 
 export const environmentUpdateForm = environmentForm.partial({ name: true })

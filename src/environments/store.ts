@@ -10,6 +10,7 @@ import { AppError, found } from '../platform/errors.ts'
 import { refuseDeleting as refuseDeletingProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import type { Page } from '../web/paging.ts'
+import { refuseUnfit } from './processes.ts'
 
 export type Environment = typeof environments.$inferSelect
 type EnvironmentValues = Changes<typeof environments> &
@@ -88,12 +89,24 @@ export const countVariables = (db: Db, projectId: string) =>
 export const insertEnvironment = (db: Db, values: EnvironmentValues) =>
   refuseDuplicate(() => {
     const stored = withDefaults(environments, values) as typeof environments.$inferInsert
-    return db.insert(environments).values(stored).returning().get()
+    return db.transaction((tx) => {
+      const environment = tx.insert(environments).values(stored).returning().get()
+      refuseUnfit(environment)
+      return environment
+    })
   }, duplicates)
 
 /** Changes the fields present. */
 export const updateEnvironment = (db: Db, id: string, values: Changes<typeof environments>) =>
-  refuseDuplicate(() => changeRow(db, environments, id, values), duplicates)
+  refuseDuplicate(
+    () =>
+      db.transaction((tx) => {
+        const changed = changeRow(tx, environments, id, values)
+        if (values.port !== undefined || values.processes !== undefined) refuseUnfit(changed)
+        return changed
+      }),
+    duplicates,
+  )
 
 const duplicates: Duplicates = {
   'environments.project_id, environments.name': [

@@ -41,6 +41,15 @@ export const containerLimits = {
   listed: 32 * 1024,
 } as const
 
+/** Of what runs in one environment. */
+export const processLimits = {
+  processes: 20,
+  /** Of one process. */
+  replicas: 20,
+  /** Replicas of all its processes: as many old and new ones have room beside each other in a network. */
+  instances: 30,
+} as const
+
 type Limited = Exclude<keyof typeof limits, 'sessions'>
 
 const said: Record<Limited, string> = {

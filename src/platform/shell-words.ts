@@ -34,6 +34,12 @@ export function splitWords(text: string, refuse: (problem: string) => Error): st
   return word === null ? words : [...words, word]
 }
 
+/** A command line of which `splitWords` makes these words. */
+export const joinWords = (words: string[]) => words.map(quote).join(' ')
+
+const quote = (word: string) =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
+
 /** The words of a command, whichever way it was given. One that was checked before never throws. */
 export const wordsOf = (command: string | string[]): string[] =>
   typeof command === 'string'

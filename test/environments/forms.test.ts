@@ -145,6 +145,12 @@ test('a change touches only the fields that were sent, and null goes back to the
     cpus: 0.5,
     autoDeploy: false,
     volumes: ['data:/var/lib/app', 'cache:/cache'],
+    processes: [
+      { name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null },
+      { name: 'worker', command: ['node', 'a b'], replicas: 3, memoryMb: 128, cpus: 0.25 },
+    ],
+    releaseCommand: 'npm run migrate',
+    releaseTimeout: 60,
   }
   const made = await ada.post(path, set)
   expect(made.json).toMatchObject(set)
@@ -177,6 +183,9 @@ test('a change touches only the fields that were sent, and null goes back to the
     cpus: 1,
     autoDeploy: null,
     volumes: [],
+    processes: [{ name: 'web', command: null, replicas: 1, memoryMb: null, cpus: null }],
+    releaseCommand: null,
+    releaseTimeout: 600,
   }
   const nulls = Object.fromEntries(Object.keys(rest).map((field) => [field, null]))
   expect((await ada.put(one, nulls)).json).toMatchObject({ name, hostPort, ...defaults })

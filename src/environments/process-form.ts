@@ -1,0 +1,124 @@
+import { z } from 'zod'
+import type { Command, Process } from '../db/schema.ts'
+import { containerLimits, processLimits } from '../platform/limits.ts'
+import { joinWords, wordsOf } from '../platform/shell-words.ts'
+import { command, line } from '../web/fields.ts'
+import { countReplicas, onceNames } from './processes.ts'
+
+const { memoryMb, cpus } = containerLimits
+const { processes: most, replicas: mostReplicas, instances: mostInstances } = processLimits
+
+const wholeNumber = (min: number, max: number) => {
+  const rule = `must be a whole number from ${min} to ${max}.`
+  return z.int(rule).min(min, rule).max(max, rule)
+}
+
+const cpusRule = `must be a number from 0.05 to ${cpus}.`
+
+const process = z
+  .object(
+    {
+      name: line('lower-case letters, digits and hyphens, such as worker', { max: 40 })
+        .regex(
+          /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
+          'must be lower-case letters, digits and hyphens, such as worker.',
+        )
+        .refine(
+          (name) => !(onceNames as readonly string[]).includes(name),
+          'is kept for commands that run once, such as the release command. Choose another one.',
+        ),
+      command: command().nullish(),
+      replicas: wholeNumber(1, mostReplicas).nullish(),
+      memoryMb: wholeNumber(16, memoryMb).nullish(),
+      cpus: z.number(cpusRule).min(0.05, cpusRule).max(cpus, cpusRule).nullish(),
+    },
+    'must be an object with a name.',
+  )
+  .transform(({ name, command, replicas, memoryMb, cpus }): Process => ({
+    name,
+    command: command ?? null,
+    replicas: replicas ?? 1,
+    memoryMb: memoryMb ?? null,
+    cpus: cpus ?? null,
+  }))
+
+const { $schema: _, ...sentAs } = z.toJSONSchema(z.array(process), { io: 'input' })
+
+/** Processes of an environment; in a form a line each, in the form of `processLines`. */
+export const processes = () =>
+  z
+    .preprocess(
+      (value) => (typeof value === 'string' ? readLines(value) : value),
+      z
+        .array(z.unknown(), 'must be a list of processes.')
+        .min(1, 'must have at least one process.')
+        .max(most, `have more than ${most} entries.`),
+    )
+    .transform((entries, context): Process[] => {
+      const checked = entries.map((entry) => checkOne(entry, context))
+      return checked.every((one) => one !== null) ? checked : z.NEVER
+    })
+    .superRefine((all, { addIssue }) => {
+      const refuse = (message: string) => addIssue({ code: 'custom', message })
+      const names = all.map(({ name }) => name)
+      const twice = names.find((name, at) => names.indexOf(name) < at)
+      if (twice) refuse(`name ${twice} twice. Each process needs a name of its own.`)
+      if (countReplicas({ processes: all }) > mostInstances)
+        refuse(`have more than ${mostInstances} replicas together.`)
+    })
+    .meta({ sentAs })
+
+/** The first complaint about it is made by the name of the process. */
+function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
+  const refuse = (message: string) => {
+    addIssue({ code: 'custom', message })
+    return null
+  }
+  if (entry === notALine) return refuse('must be lines such as “worker x2 256MB: npm run worker”.')
+  const checked = process.safeParse(entry)
+  if (checked.success) return checked.data
+  const { path, message } = checked.error.issues[0]!
+  const name = Object(entry).name
+  if (path[0] === undefined) return refuse(`have an entry that ${message}`)
+  if (typeof name !== 'string' || name.trim() === '') return refuse('have an entry without a name.')
+  return refuse(`have an entry ${name.slice(0, 40)} whose ${String(path[0])} ${message}`)
+}
+
+/** What a line can't be told of. */
+const notALine = Symbol('not a line')
+
+/** A line ends outside of quotes only. */
+const lines = /(?:[^\\'"\n]|\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"|['"\\])+/g
+
+const lineForm =
+  /^\s*(?<name>[^\s:]+)(?:\s+x(?<replicas>\d{1,9}))?(?:\s+(?<memoryMb>\d{1,9})\s?MB)?(?:\s+(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?)?\s*:(?<command>[^]*)$/i
+
+const readLines = (text: string) =>
+  [...text.matchAll(lines)].flatMap(([line]) => {
+    if (line.trim() === '') return []
+    const { name, command, ...numbers } = lineForm.exec(line)?.groups ?? {}
+    if (command === undefined) return notALine
+    const given = Object.entries(numbers).filter(([, digits]) => digits !== undefined)
+    return {
+      name,
+      command: command.trim() === '' ? null : command.trimStart(),
+      ...Object.fromEntries(given.map(([key, digits]) => [key, Number(digits)])),
+    }
+  })
+
+/** The processes as a form shows them, a line each: `worker x2 256MB 0.5CPU: npm run worker`. */
+export const processLines = (all: Process[]) => all.map(lineOf).join('\n')
+
+function lineOf({ name, command, replicas, memoryMb, cpus }: Process) {
+  const head = [
+    name,
+    replicas > 1 ? `x${replicas}` : [],
+    memoryMb === null ? [] : `${memoryMb}MB`,
+    cpus === null ? [] : `${cpus}CPU`,
+  ]
+  return `${head.flat().join(' ')}:${command === null ? '' : ` ${commandLine(command)}`}`
+}
+
+/** A command as it is typed in one line. */
+export const commandLine = (command: Command) =>
+  typeof command === 'string' && !command.includes('\n') ? command : joinWords(wordsOf(command))
