@@ -27,6 +27,7 @@ import { newProjectRoutes } from './deployments/new-project-routes.tsx'
 import { deploymentRoutes } from './deployments/routes.tsx'
 import { environmentRoutes } from './apps/routes.tsx'
 import { variableRoutes } from './environments/variable-routes.tsx'
+import { givenVariables } from './links/given.ts'
 import { AppError } from './platform/errors.ts'
 import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSourceRoutes } from './git/routes.tsx'
@@ -93,7 +94,7 @@ export function createApp(deps: Deps) {
   app.route('/', statsRoutes(deps))
   app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))
-  app.route('/', variableRoutes(deps))
+  app.route('/', variableRoutes(deps, givenVariables(deps)))
   app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))
   app.route('/', gitSourceRoutes(deps))

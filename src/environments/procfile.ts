@@ -1,4 +1,5 @@
 import type { ProcfileEntry } from '../db/schema.ts'
+import type { Environment } from './store.ts'
 import { command } from '../web/fields.ts'
 
 /** What a Procfile says, and a sentence about the lines that were left out. */
@@ -66,4 +67,38 @@ function noteOf(ignored: string[]) {
   const rest = ignored.length - named.length
   const all = rest > 0 ? [...named, `${rest} more`] : named
   return `Left out of the Procfile: ${all.join(', ')}.`
+}
+
+type Settings = Pick<Environment, 'processes' | 'releaseCommand' | 'procfile'>
+
+/** An environment's settings as its repository's Procfile would have them. */
+export type ProcfileOffer = Pick<Settings, 'processes' | 'releaseCommand'> & {
+  /** What stands in the Procfile. */
+  names: string[]
+  /** Whether the environment is without some of it. */
+  isNew: boolean
+}
+
+/** What taking the Procfile would come to: a process keeps its limits, and one that isn't in it stays. */
+export function procfileOffer(settings: Settings): ProcfileOffer | null {
+  const { procfile, releaseCommand } = settings
+  if (!procfile || procfile.length === 0) return null
+  const release = procfile.find(({ name }) => name === 'release')
+  const asked = procfile.filter((entry) => entry !== release)
+  const given = new Map(asked.map(({ name, command }) => [name, command]))
+  const before = new Set(settings.processes.map(({ name }) => name))
+  const added = asked.filter(({ name }) => !before.has(name))
+  const names = procfile.map(({ name }) => name)
+  return {
+    processes: [
+      ...settings.processes.map((kept) => ({
+        ...kept,
+        command: given.get(kept.name) ?? kept.command,
+      })),
+      ...added.map((entry) => ({ ...entry, replicas: 1, memoryMb: null, cpus: null })),
+    ],
+    releaseCommand: release?.command ?? releaseCommand,
+    names,
+    isNew: added.length > 0 || (release !== undefined && releaseCommand === null),
+  }
 }

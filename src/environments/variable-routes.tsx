@@ -2,6 +2,7 @@ import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Db } from '../db/index.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
@@ -26,9 +27,18 @@ import {
 import type { Variable } from './variable-store.ts'
 import { VariableModal } from './variable-forms.tsx'
 import { VariablesPage } from './variables-page.tsx'
+import type { GivenVariable } from './variables-page.tsx'
 
-/** Variables of an environment; the value of a secret one goes in and never comes out. */
-export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) => {
+type Own = ReturnType<typeof findOwnEnvironment>
+
+/**
+ * Variables of an environment; the value of a secret one goes in and never comes out. `given` tells what
+ * its app gets beside them.
+ */
+export const variableRoutes = (
+  { db, secrets }: { db: Db; secrets: Secrets },
+  given: (of: Own) => Promise<GivenVariable[]>,
+) => {
   const audit = auditor(db)
   /** An environment of someone else is missing whatever was sent to it. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
@@ -38,9 +48,10 @@ export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) =>
 
   return factory
     .createApp()
-    .get('/envs/:envId/variables', paged(), (c) => {
+    .get('/envs/:envId/variables', paged(), async (c) => {
       const { environment, project } = own(c)
       const page = c.req.valid('query')
+      const beside = clientOf(c) === 'program' ? [] : await given({ environment, project })
       return show(c, {
         title: `${project.name}: variables of ${environment.name}`,
         page: () => (
@@ -48,6 +59,7 @@ export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) =>
             project={project}
             environment={environment}
             variables={listVariables(db, environment.id)}
+            given={beside}
           />
         ),
         json: () => {
@@ -135,9 +147,6 @@ export const variableRoutes = ({ db, secrets }: { db: Db; secrets: Secrets }) =>
 }
 
 /** The name and where it is; never the value. */
-const about = (
-  { id, key }: Variable,
-  { project, environment }: ReturnType<typeof findOwnEnvironment>,
-) => ({
+const about = ({ id, key }: Variable, { project, environment }: Own) => ({
   object: { kind: 'variable' as const, id, name: `${key} of ${project.name} ${environment.name}` },
 })

@@ -5,8 +5,10 @@ import { openVariables } from '../environments/variable-store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Project } from '../projects/store.ts'
+import type { Provided } from '../services/compose/connection.ts'
 import { providesOf } from '../services/provides.ts'
 import { definitionOf } from '../services/stored-definition.ts'
+import type { Service } from '../services/store.ts'
 import { listLinks } from './store.ts'
 
 export type LinkDeps = { db: Db; secrets: Secrets; config: Config }
@@ -42,30 +44,40 @@ export async function effectiveVariables(
   const { db, secrets } = deps
   const found = new Map<string, EffectiveVariable>()
   const set = (variable: EffectiveVariable) => found.set(variable.key, variable)
-  const builtIn = {
-    DAVIT_COMMIT: deployment.commitHash,
-    DAVIT_BRANCH: deployment.branch,
-    DAVIT_ENVIRONMENT: environment.name,
-    DAVIT_PROJECT: project.name,
-    DAVIT_APP_URL: url,
-  }
-  for (const [key, value] of Object.entries(builtIn))
+  for (const [key, value] of Object.entries(builtIn({ project, environment, deployment, url })))
     set({ key, value: value ?? '', secret: false, buildTime: false, from: 'davit' })
-  const linked = listLinks(db, environment.id)
   const missing: Effective['missing'] = []
-  for (const { link, service } of linked) {
-    const { values } = providesOf(deps, await definitionOf(deps, service))
-    for (const [key, provides] of Object.entries(link.variables)) {
-      const provided = values.get(provides)
-      if (provided) set({ key, ...provided, buildTime: false, from: 'link' })
-      else missing.push({ key, provides, service: service.name })
-    }
-  }
+  for (const { key, provides, service, provided } of await linkedVariables(deps, environment.id))
+    if (provided) set({ key, ...provided, buildTime: false, from: 'link' })
+    else missing.push({ key, provides, service: service.name })
   for (const { key, value, secret, buildTime } of openVariables(db, secrets, environment.id))
     set({ key, value, secret, buildTime, from: 'own' })
   return {
     variables: [...found.values()],
-    joins: linked.map(({ service }) => service.id),
+    joins: listLinks(db, environment.id).map(({ service }) => service.id),
     missing: missing.filter(({ key }) => found.get(key)?.from !== 'own'),
   }
+}
+
+/** What Davit knows of an app, by key; null: not yet. */
+export const builtIn = ({ project, environment, deployment, url }: Of) => ({
+  DAVIT_COMMIT: deployment.commitHash,
+  DAVIT_BRANCH: deployment.branch,
+  DAVIT_ENVIRONMENT: environment.name,
+  DAVIT_PROJECT: project.name,
+  DAVIT_APP_URL: url,
+})
+
+/** A key of a link; without `provided` where its service provides that no longer. */
+type Linked = { key: string; provides: string; service: Service; provided: Provided | undefined }
+
+/** The keys of an environment's links, of which a later one wins over an earlier one. */
+export async function linkedVariables(deps: LinkDeps, environmentId: string): Promise<Linked[]> {
+  const found: Linked[] = []
+  for (const { link, service } of listLinks(deps.db, environmentId)) {
+    const { values } = providesOf(deps, await definitionOf(deps, service))
+    for (const [key, provides] of Object.entries(link.variables))
+      found.push({ key, provides, service, provided: values.get(provides) })
+  }
+  return found
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readProcfile } from '../../src/environments/procfile.ts'
+import { procfileOffer, readProcfile } from '../../src/environments/procfile.ts'
 import { wordsOf } from '../../src/platform/shell-words.ts'
 
 const wordsIn = (text: string) =>
@@ -59,4 +59,35 @@ test.each([
   expect(entries.length).toBeLessThanOrEqual(20)
   expect(note?.length ?? 0).toBeLessThan(400)
   expect(Object.getPrototypeOf(entries[0] ?? {})).toBe(Object.prototype)
+})
+
+const web = { name: 'web', command: null, replicas: 2, memoryMb: 256, cpus: null }
+const clock = { name: 'clock', command: 'tick', replicas: 1, memoryMb: null, cpus: null }
+
+const offered = (text: string, releaseCommand: string | null = null) =>
+  procfileOffer({
+    processes: [web, clock],
+    releaseCommand,
+    procfile: readProcfile(text).entries,
+  })
+
+test('an offer has the Procfile’s commands; limits and processes that are not in it stay', () => {
+  expect(offered('web: serve\nworker: work\nrelease: migrate')).toEqual({
+    processes: [
+      { ...web, command: 'serve' },
+      clock,
+      { name: 'worker', command: 'work', replicas: 1, memoryMb: null, cpus: null },
+    ],
+    releaseCommand: 'migrate',
+    names: ['web', 'worker', 'release'],
+    isNew: true,
+  })
+})
+
+test('an offer is new as long as the environment is without some of it', () => {
+  expect(offered('web: serve')!.isNew).toBe(false)
+  expect(offered('web: serve\nrelease: migrate')!.isNew).toBe(true)
+  expect(offered('release: migrate', 'my own')!.isNew).toBe(false)
+  expect(offered('worker: work')!.isNew).toBe(true)
+  expect(offered('# nothing')).toBeNull()
 })

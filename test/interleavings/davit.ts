@@ -16,6 +16,7 @@ import type { Git } from '../../src/git/git.ts'
 import { projectRoutes } from '../../src/projects/routes.tsx'
 import { Secrets } from '../../src/platform/secrets.ts'
 import { resume } from '../../src/serve.ts'
+import { givenVariables } from '../../src/links/given.ts'
 import { serviceRoutes } from '../../src/services/routes.tsx'
 import { answerError } from '../../src/web/failures.tsx'
 import type { Env } from '../../src/web/factory.ts'
@@ -199,7 +200,7 @@ function routesOf(deps: Deps) {
     projectRoutes,
     deploymentRoutes,
     environmentRoutes,
-    variableRoutes,
+    (deps: Deps) => variableRoutes(deps, givenVariables(deps)),
     serviceRoutes,
     containerRoutes,
     pruneRoutes,

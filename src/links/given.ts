@@ -1,0 +1,41 @@
+import { getLiveUrl, branchOf } from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
+import type { GivenVariable } from '../environments/variables-page.tsx'
+import { Failure } from '../platform/errors.ts'
+import type { Project } from '../projects/store.ts'
+import { builtIn, linkedVariables } from './effective.ts'
+import type { LinkDeps } from './effective.ts'
+import { listLinks } from './store.ts'
+
+/**
+ * What an environment's app gets beside its owner's own variables, as it may be shown: of two with one
+ * key the later one wins.
+ */
+export const givenVariables =
+  (deps: LinkDeps) =>
+  async (of: { project: Project; environment: Environment }): Promise<GivenVariable[]> => {
+    const { project, environment } = of
+    const deployment = { commitHash: null, branch: branchOf(environment, project) }
+    const ofDavit = builtIn({ ...of, deployment, url: getLiveUrl(deps.db, environment.id) })
+    const linked = await linkedVariables(deps, environment.id).catch(asBroken)
+    return [
+      ...Object.entries(ofDavit).map(([key, value]) => ({ key, value, secret: false, link: null })),
+      ...linked.map(({ key, provides, service: { id, name }, provided }) => ({
+        key,
+        value: provided && !provided.secret ? provided.value : null,
+        secret: provided?.secret ?? false,
+        link: { service: { id, name }, provides, isBroken: !provided },
+      })),
+    ]
+
+    /** Where the values of a service can't be read, the page is there all the same. */
+    function asBroken(error: unknown) {
+      if (!(error instanceof Failure)) throw error
+      return listLinks(deps.db, environment.id).flatMap(({ link, service }) =>
+        Object.entries(link.variables).map(([key, provides]) => ({
+          ...{ key, provides, service },
+          provided: undefined,
+        })),
+      )
+    }
+  }

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'bun:test'
+import { links } from '../../src/db/schema.ts'
+import { testApp } from '../support/app.ts'
+import { anEnvironment } from '../logs/collecting.ts'
+
+const store = `
+x-davit:
+  name: Store
+  version: '1'
+  variables:
+    STORE_PASSWORD: { default: 's3cr3t-of-the-store', secret: true }
+  provides:
+    url: 'store://app:\${STORE_PASSWORD}@\${HOST}:7000'
+    host: '\${HOST}'
+  proposes: { STORE_URL: url }
+services:
+  data: { image: busybox, healthcheck: { disable: true }, environment: { P: '\${STORE_PASSWORD}' } }
+`
+
+/** An environment, and services of the same owner. */
+async function aSite() {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id, projectId } = await anEnvironment(t, ada)
+  const service = async (name: string) =>
+    (await ada.post('/services/compose', { name, compose: store })).json
+  const link = (serviceId: string, variables: Record<string, string>) =>
+    t.db.insert(links).values({ environmentId: id, serviceId, variables }).run()
+  const variables = `/envs/${id}/variables`
+  /** The rows of the page of variables as a person reads them. */
+  const rows = async () => {
+    const { text } = await ada.page(variables)
+    return [...text.matchAll(/<li class="row variable-row">(.*?)<\/li>/gs)].map(([, row]) =>
+      row!
+        .replace(/<form.*<\/form>|<button.*?<\/button>|<svg.*?<\/svg>/gs, ' ')
+        .replace(/<[^>]+>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim(),
+    )
+  }
+  return { t, ada, id, projectId, service, link, variables, rows }
+}
+
+describe('the page of variables', () => {
+  test('has those of links and of Davit beside the own ones, and no secret', async () => {
+    const { ada, service, link, variables, rows } = await aSite()
+    link((await service('main')).id, { STORE_URL: 'url', STORE_HOST: 'host' })
+    await ada.post(variables, { key: 'GREETING', value: 'hello' })
+    expect(await rows()).toEqual([
+      'GREETING hello',
+      'STORE_URL •••••••• secret from main',
+      'STORE_HOST main from main',
+      'DAVIT_COMMIT set with each deployment',
+      'DAVIT_BRANCH set with each deployment',
+      'DAVIT_ENVIRONMENT production',
+      expect.stringMatching(/^DAVIT_PROJECT ./),
+      'DAVIT_APP_URL set with each deployment',
+    ])
+    expect((await ada.page(variables)).text).not.toContain('s3cr3t-of-the-store')
+    const { items } = (await ada.get(variables)).json
+    expect(items.map(({ key }: { key: string }) => key)).toEqual(['GREETING'])
+  })
+
+  test('says on both rows which one wins', async () => {
+    const { ada, service, link, variables, rows } = await aSite()
+    link((await service('first')).id, { STORE_HOST: 'host', PLACE: 'host' })
+    link((await service('second')).id, { STORE_HOST: 'host' })
+    await ada.post(variables, { key: 'PLACE', value: 'mine' })
+    expect((await rows()).slice(0, 4)).toEqual([
+      'PLACE mine used in place of the one from first',
+      'STORE_HOST first not used from first the one from second is used',
+      'PLACE first not used from first your own value is used',
+      'STORE_HOST second from second',
+    ])
+  })
+
+  test('names what a service provides no longer', async () => {
+    const { service, link, rows } = await aSite()
+    link((await service('main')).id, { STORE_URL: 'address' })
+    expect(await rows()).toContain('STORE_URL missing no longer provided by main')
+  })
+})
