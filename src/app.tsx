@@ -25,6 +25,7 @@ import type { Config } from './config.ts'
 import type { Deps } from './assemble.ts'
 import { newProjectRoutes } from './deployments/new-project-routes.tsx'
 import { deploymentRoutes } from './deployments/routes.tsx'
+import { actRoutes } from './apps/act-routes.tsx'
 import { environmentRoutes } from './apps/routes.tsx'
 import { variableRoutes } from './environments/variable-routes.tsx'
 import { givenVariables } from './links/given.ts'
@@ -94,6 +95,7 @@ export function createApp(deps: Deps) {
   app.route('/', statsRoutes(deps))
   app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))
+  app.route('/', actRoutes(deps))
   app.route('/', variableRoutes(deps, givenVariables(deps)))
   app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))

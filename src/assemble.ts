@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setupCodeFor } from './accounts/admission.ts'
+import { handleAppJobs } from './apps/app-jobs.ts'
 import type { Config } from './config.ts'
 import { CleanUps } from './containers/clean-up/clean-ups.ts'
 import { Conditions } from './runtime/conditions.ts'
@@ -74,6 +75,7 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const jobs = new Jobs({ db, slots })
   const working = { ...outside, logs, collector, masks, jobs, serviceEvents, pulls }
   jobs.handle('deploy', deployHandler(working))
+  handleAppJobs(working)
   handleServiceJobs(working)
   const cleanUps = new CleanUps(working)
   return { ...watching, ...working, cleanUps }

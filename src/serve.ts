@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { hasUsers, resetFutureTimes } from './accounts/store.ts'
 import { recoverRemovals } from './admin/remove-user.ts'
 import { createApp } from './app.tsx'
+import { recoverApps } from './apps/app-jobs.ts'
 import { assemble } from './assemble.ts'
 import { keepEvents } from './audit/retention.ts'
 import { openDataDir, refuseHalfRestored } from './backup/restore.ts'
@@ -85,7 +86,7 @@ export async function serve(config: Config) {
 
 /** Goes on with what the last process left, and keeps what the database says true until the signal. */
 export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise<void>[] {
-  const recovery = [recover, recoverServices].map((work) => work(deps, { signal }))
+  const recovery = [recover, recoverServices, recoverApps].map((work) => work(deps, { signal }))
   return [
     ...recovery,
     recoverCleanUps(deps, { signal }),

@@ -38,6 +38,9 @@ const environments: Operations = {
     'Follow what its containers write',
     outputLine,
   ),
+  'POST /envs/:envId/start': works('Start all that an environment runs', environment),
+  'POST /envs/:envId/restart': works('Restart all that an environment runs', environment),
+  'POST /envs/:envId/stop': works('Stop all that an environment runs', environment),
   'DELETE /projects/:id/envs/:envId': works('Delete an environment and what it runs', removal),
   'GET /envs/:envId/variables': lists('List variables; secret values are null', variable),
   'POST /envs/:envId/variables': creates(

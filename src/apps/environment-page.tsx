@@ -1,29 +1,20 @@
 import type { Deployment } from '../deployments/store.ts'
-import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
 import type { Environment } from '../environments/store.ts'
+import { environmentPath } from '../environments/views.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import type { Project } from '../projects/store.ts'
-import { AppAddress, CommitRef, EmptyState, Fact, PageHead } from '../web/components.tsx'
+import { AppAddress, CommitRef, EmptyState, Fact, PageHead, Trouble } from '../web/components.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import { DialogButton } from '../web/row-actions.tsx'
 import { Badge, StatusBadge } from '../web/status-badge.tsx'
 import { CheckIcon, SquareIcon, WarningIcon } from '../web/icons.tsx'
 import { Ago } from '../web/times.tsx'
-import type { Live, LiveInstance } from './live.ts'
-
-export type EnvironmentView = {
-  project: Project
-  environment: Environment
-  url: string | null
-  live: Live | null
-  /** The deployment that serves, or did until it was stopped. */
-  current: Deployment | null
-  latest: Deployment | null
-}
+import type { LiveInstance } from './live.ts'
+import type { EnvironmentView } from './shown.ts'
 
 /** What an environment runs, and what can be done about it; it asks for itself again every few seconds. */
 export const EnvironmentStatus = (view: EnvironmentView) => {
-  const { project, environment, current, latest, url } = view
+  const { project, environment, current, latest, url, step } = view
   return (
     <section
       id="environment-status"
@@ -38,6 +29,11 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
           { href: `/projects/${project.id}/envs`, name: 'Environments' },
         ]}
       />
+      {current?.errorCode && (
+        <Trouble title={titleOf(current)} code={current.errorCode} hint={current.errorHint}>
+          <p dir="auto">{current.errorMessage}</p>
+        </Trouble>
+      )}
       <div class="status-line">
         {current ? (
           <StatusBadge status={current.status} />
@@ -46,19 +42,9 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
         )}
         {current?.status === 'running' && url && <AppAddress url={url} />}
         {environment.deletingAt && <span class="muted">being deleted</span>}
+        {step && <span class="muted">{step}</span>}
         <div class="actions">
-          {!environment.deletingAt && (
-            <>
-              <DeployEnvironmentButton project={project} environment={environment} />
-              <DialogButton
-                path={`${environmentPath(environment)}/edit`}
-                label={`Edit ${environment.name}`}
-              >
-                Edit
-              </DialogButton>
-            </>
-          )}
-          <EnvironmentLinks environment={environment} variant="outline" />
+          <Actions {...view} />
         </div>
       </div>
       {current && (
@@ -90,6 +76,40 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
     </section>
   )
 }
+
+const titleOf = ({ errorStep }: Pick<Deployment, 'errorStep'>) =>
+  errorStep === 'running' ? 'Davit stopped it' : `Failed while ${errorStep}`
+
+const Actions = ({ project, environment, current, step }: EnvironmentView) => {
+  if (environment.deletingAt || project.deletingAt) return null
+  const runs = current?.status === 'running'
+  return (
+    <>
+      {current && !runs && step === null && <Act on={environment} verb="start" label="Start" />}
+      {runs && step === null && <Act on={environment} verb="restart" label="Restart" />}
+      {(runs || step === 'starting' || step === 'restarting') && step !== 'stopping' && (
+        <Act on={environment} verb="stop" label="Stop" />
+      )}
+      <DeployEnvironmentButton project={project} environment={environment} />
+      <DialogButton
+        path={`${environmentPath(environment)}/edit`}
+        label={`Edit ${environment.name}`}
+      >
+        Edit
+      </DialogButton>
+    </>
+  )
+}
+
+type ActProps = { on: Environment; verb: 'start' | 'restart' | 'stop'; label: string }
+
+const Act = ({ on: { id, name }, verb, label }: ActProps) => (
+  <PostForm action={`/envs/${id}/${verb}`}>
+    <Button variant="outline" small aria-label={`${label} ${name}`}>
+      {label}
+    </Button>
+  </PostForm>
+)
 
 const Processes = ({ live, environment }: EnvironmentView) => (
   <>

@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import { listEnvironmentStates } from '../deployments/overview-store.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { logQuery, logStreamQuery } from '../logs/forms.ts'
@@ -23,18 +22,14 @@ import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
 import { environmentForm, environmentUpdateForm } from '../environments/forms.ts'
-import { urlOf } from '../environments/json.ts'
 import { environmentPath } from '../environments/views.tsx'
-import { environmentJson } from './json.ts'
-import { liveOf } from './live.ts'
-import type { LiveDeps } from './live.ts'
+import { jsonOf, urlNow, viewOf } from './shown.ts'
+import type { ShownDeps } from './shown.ts'
 import { removeEnvironment } from '../environments/remove.ts'
-import { hasPort } from '../environments/processes.ts'
 import {
   countVariables,
   findEnvironment,
   findLiveEnvironment,
-  getLiveUrl,
   insertEnvironment,
   listEnvironments,
   pageOfEnvironments,
@@ -44,11 +39,10 @@ import {
 import type { Environment } from '../environments/store.ts'
 import { EnvironmentModal } from '../environments/environment-form.tsx'
 import { EnvironmentStatus } from './environment-page.tsx'
-import type { EnvironmentView } from './environment-page.tsx'
 import { EnvironmentsPage } from './environments-page.tsx'
 
 /** Environments of a project: where it is deployed to, how it runs there, and what it wrote. */
-export const environmentRoutes = (deps: RemovalDeps & StreamDeps & LiveDeps) => {
+export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) => {
   const { db } = deps
   const audit = auditor(db)
   const own = ownProject(deps)
@@ -63,7 +57,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & LiveDeps) => 
         return listEnvironments(db, project.id).map((environment) => ({
           environment,
           variables: counts.get(environment.id) ?? 0,
-          url: urlNow(environment, project),
+          url: urlNow(deps, environment, project),
         }))
       }
       return show(c, {
@@ -71,7 +65,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & LiveDeps) => 
         page: () => <EnvironmentsPage project={project} environments={rows()} />,
         json: () => {
           const list = pageOf(pageOfEnvironments(db, { projectId: project.id, ...page }), page)
-          return { ...list, items: list.items.map((row) => json(row, project)) }
+          return { ...list, items: list.items.map((row) => jsonOf(deps, row, project)) }
         },
       })
     })
@@ -91,16 +85,16 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & LiveDeps) => 
       return moveOn(c, {
         to: environmentPath(environment),
         created: true,
-        json: () => json(environment, project),
+        json: () => jsonOf(deps, environment, project),
       })
     })
     .get('/projects/:id/envs/:envId', (c) => {
       const { project, environment } = find(c)
-      const page = () => <EnvironmentStatus {...view(environment, project)} />
+      const page = () => <EnvironmentStatus {...viewOf(deps, environment, project)} />
       return show(c, {
         title: `${project.name}: ${environment.name}`,
         page,
-        json: () => json(environment, project),
+        json: () => jsonOf(deps, environment, project),
       })
     })
     .get('/projects/:id/envs/:envId/edit', (c) => show(c, editEnvironment(c, emptyDraft)))
@@ -117,7 +111,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & LiveDeps) => 
       audit(c, 'environment.changed', about(environment, project))
       return moveOn(c, {
         to: environmentPath(environment),
-        json: () => json(environment, project),
+        json: () => jsonOf(deps, environment, project),
       })
     })
     .get('/projects/:id/envs/:envId/output', own, query(logQuery), (c) => {
@@ -162,24 +156,6 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & LiveDeps) => 
       const json = () => ({ removed: removed ?? [] })
       return moveOn(c, { to: `/projects/${project.id}/envs`, json })
     })
-
-  /** Where what runs is published, else where it will be. */
-  function urlNow(environment: Environment, project: Project) {
-    if (!hasPort(environment)) return null
-    return getLiveUrl(db, environment.id) ?? urlOf(environment, placesOf(deps, project.ownerId))
-  }
-
-  function json(environment: Environment, project: Project) {
-    const live = liveOf(deps, environment.id)
-    return environmentJson(environment, { url: urlNow(environment, project), live })
-  }
-
-  function view(environment: Environment, project: Project): EnvironmentView {
-    const states = listEnvironmentStates(db, [project.id])
-    const { current, latest } = states.find((state) => state.environment.id === environment.id)!
-    const live = liveOf(deps, environment.id)
-    return { project, environment, current, latest, live, url: urlNow(environment, project) }
-  }
 
   function newEnvironment(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))

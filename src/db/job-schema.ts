@@ -2,7 +2,17 @@ import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 import { createdAt, flag, id } from './columns.ts'
 
-export const jobKinds = ['deploy', 'start', 'change', 'restart', 'stop', 'clean-up'] as const
+export const jobKinds = [
+  'deploy',
+  'start-app',
+  'restart-app',
+  'stop-app',
+  'start',
+  'change',
+  'restart',
+  'stop',
+  'clean-up',
+] as const
 
 /** What few may do at once. */
 export const jobSlots = ['build', 'service', 'clean-up'] as const

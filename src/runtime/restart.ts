@@ -11,8 +11,8 @@ import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 type Restart = {
   workload: WorkloadKey
-  /** Of the live release, in the order of their start. */
-  components: Component[]
+  /** Of the live release, in the order of their start; null where they aren't known. */
+  components: Component[] | null
   hooks?: Pick<RollOut['hooks'], 'enter'>
   signal: AbortSignal
   /** Whether what runs is stopped first; otherwise only what does not run is started. */
@@ -26,7 +26,8 @@ type Restart = {
 export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolean> =>
   whileRollingOut(deps, restart.workload, restart.signal, async () => {
     const { workload, components, hooks = {}, signal, stops } = restart
-    const made = await findLive(deps, restart)
+    if (!components) return restartUnknown(deps, restart)
+    const made = await findLive(deps, { ...restart, components })
     if (!made) return false
     hooks.enter?.('starting')
     if (stops)
@@ -51,7 +52,24 @@ export const stopLive = (
     }
   })
 
-async function findLive(deps: RuntimeDeps, { workload, components, signal }: Restart) {
+/** Of containers that an earlier version made, or that were there when a backup was restored, no gate is known. */
+async function restartUnknown(deps: RuntimeDeps, { workload, signal, stops }: Restart) {
+  const rows = instancesOf(deps, workload).filter(({ containerId }) => containerId !== null)
+  if (stops)
+    for (const { containerId } of rows.toReversed())
+      await deps.docker.stopContainer(containerId!, atItsPace)
+  for (const { id, containerId } of rows) {
+    signal.throwIfAborted()
+    await deps.docker.startContainer(containerId!)
+    updateInstance(deps.db, id, { state: 'live' })
+  }
+  return rows.length > 0
+}
+
+async function findLive(
+  deps: RuntimeDeps,
+  { workload, components, signal }: Restart & { components: Component[] },
+) {
   const rows = instancesOf(deps, workload)
   const made: Made[] = []
   for (const { component, slot } of slotsOf(components)) {
@@ -69,5 +87,7 @@ async function findLive(deps: RuntimeDeps, { workload, components, signal }: Res
 
 function instancesOf({ db }: RuntimeDeps, { id }: WorkloadKey) {
   const live = getLiveRelease(db, id)
-  return listInstances(db, id).filter(({ releaseId }) => releaseId === live?.id)
+  return listInstances(db, id).filter(
+    ({ releaseId, state }) => releaseId === live?.id && (state === 'live' || state === 'stopped'),
+  )
 }

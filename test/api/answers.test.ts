@@ -130,6 +130,9 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('PUT /envs/:envId/variables/:id', { body: { buildTime: true } })
   await call('DELETE /envs/:envId/variables/:id')
 
+  t.db.update(deployments).set({ status: 'running' }).where(eq(deployments.id, deployment)).run()
+  for (const verb of ['stop', 'start', 'restart']) await call(`POST /envs/:envId/${verb}`)
+
   const started = await call('POST /projects/:id/deployments', {
     body: { environmentId: environment },
   })

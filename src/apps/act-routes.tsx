@@ -1,0 +1,58 @@
+import type { Context } from 'hono'
+import type { Action } from '../audit/actions.ts'
+import { auditor } from '../audit/record.ts'
+import { findOwnLiveEnvironment } from '../environments/store.ts'
+import { environmentPath } from '../environments/views.tsx'
+import type { Jobs } from '../jobs/jobs.ts'
+import { refuseWithoutEngine } from '../runtime/remove.ts'
+import { factory } from '../web/factory.ts'
+import { clientOf } from '../web/client.ts'
+import { moveOn } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { endsWithin } from '../web/within.ts'
+import { cancelStarts, insertAppJob } from './app-jobs.ts'
+import type { AppJob, AppJobDeps } from './app-jobs.ts'
+import { jsonOf } from './shown.ts'
+import type { ShownDeps } from './shown.ts'
+
+/** Start, stop and restart of all that an environment runs. */
+export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
+  const { db, jobs } = deps
+  const audit = auditor(db)
+
+  return factory
+    .createApp()
+    .post('/envs/:envId/start', (c) => act(c, 'environment.started', 'start-app'))
+    .post('/envs/:envId/restart', (c) => act(c, 'environment.restarted', 'restart-app'))
+    .post('/envs/:envId/stop', async (c) => {
+      await cancelStarts(deps, own(c).environment)
+      return act(c, 'environment.stopped', 'stop-app')
+    })
+
+  async function act(c: Context, action: Action, kind: AppJob) {
+    own(c)
+    await refuseWithoutEngine(deps)
+    const { environment, project } = own(c)
+    const { id, name } = environment
+    const job = db.transaction(() => {
+      const object = { kind: 'environment', id, name: `${project.name} ${name}` } as const
+      audit(c, action, { object })
+      return insertAppJob(deps, { id, name, ownerId: project.ownerId }, kind)
+    })
+    jobs.wake()
+    const to = environmentPath(environment)
+    // a program waits for the end, for a while; a person sees it on the page
+    if (
+      clientOf(c) === 'program' &&
+      !(await endsWithin(deps.config.patience, jobs.ended(job.id)))
+    ) {
+      c.status(202)
+      c.header('Location', to)
+    }
+    return moveOn(c, { to, json: () => jsonOf(deps, own(c).environment, project) })
+  }
+
+  function own(c: Context) {
+    return findOwnLiveEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
+  }
+}
