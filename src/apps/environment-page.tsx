@@ -1,4 +1,5 @@
 import type { Deployment } from '../deployments/store.ts'
+import { ProcfileNote } from '../environments/procfile-note.tsx'
 import type { Environment } from '../environments/store.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
@@ -114,6 +115,7 @@ const Act = ({ on: { id, name }, verb, label }: ActProps) => (
 const Processes = ({ live, environment }: EnvironmentView) => (
   <>
     <h2>Processes</h2>
+    {!environment.deletingAt && <ProcfileNote environment={environment} />}
     {live === null ? (
       <EmptyState title="Nothing runs yet">
         <p>Deploy it, and its processes are listed here.</p>

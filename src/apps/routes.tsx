@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
@@ -21,7 +22,8 @@ import { pageOf, paged } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
-import { environmentForm, environmentUpdateForm } from '../environments/forms.ts'
+import { editQuery, environmentForm, environmentUpdateForm } from '../environments/forms.ts'
+import { procfileOffer } from '../environments/procfile.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { jsonOf, urlNow, viewOf } from './shown.ts'
 import type { ShownDeps } from './shown.ts'
@@ -97,7 +99,9 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
         json: () => jsonOf(deps, environment, project),
       })
     })
-    .get('/projects/:id/envs/:envId/edit', (c) => show(c, editEnvironment(c, emptyDraft)))
+    .get('/projects/:id/envs/:envId/edit', own, query(editQuery), (c) =>
+      show(c, editEnvironment(c, emptyDraft, c.req.valid('query'))),
+    )
     .put('/projects/:id/envs/:envId', own, input(environmentUpdateForm, editEnvironment), (c) => {
       const project = findLiveProject(db, ownKey(c))
       const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
@@ -171,11 +175,12 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
     return { project, environment: findEnvironment(db, key) }
   }
 
-  function editEnvironment(c: Context, draft: Draft) {
+  function editEnvironment(c: Context, draft: Draft, asked: z.infer<typeof editQuery> = {}) {
     const { project, environment } = find(c)
+    const offer = asked.procfile ? procfileOffer(environment) : null
     return {
       title: `Edit ${environment.name}`,
-      page: () => <EnvironmentModal project={project} environment={environment} draft={draft} />,
+      page: () => <EnvironmentModal {...{ project, environment, offer, draft }} />,
     }
   }
 }

@@ -4,18 +4,30 @@ import type { Draft } from '../web/draft.ts'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { environmentForm } from './forms.ts'
 import { commandLine, processLines } from './process-form.ts'
+import { ProcfileLink } from './procfile-note.tsx'
+import type { ProcfileOffer } from './procfile.ts'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from './store.ts'
 
-type Props = { project: Project; environment: Environment | null; draft: Draft }
+type Props = {
+  project: Project
+  environment: Environment | null
+  /** What its repository's Procfile would have, filled in to be looked at and saved. */
+  offer?: ProcfileOffer | null
+  draft: Draft
+}
 
 /** For a new environment, or to change one. Empty fields fall back to what their placeholder says. */
-export const EnvironmentModal = ({ project, environment, draft }: Props) => {
+export const EnvironmentModal = ({ project, environment: stored, offer, draft }: Props) => {
+  const environment = stored && { ...stored, ...offer }
+  const hasProcesses =
+    environment !== null && (environment.releaseCommand !== null || !isDefault(environment))
+  const isOpen = (names: Name[]) => names.some((name) => snakeCase(name) in draft.errors)
   const field = (name: Name, more: Partial<Look> = {}) => {
     const value = environment && textOf(environment, name)
     const shown = { name: snakeCase(name), ...looks[name], ...more }
     return long.includes(name) ? (
-      <TextArea {...shown} value={value ?? ''} rows={2} />
+      <TextArea {...shown} value={value ?? ''} rows={rowsFor(value)} />
     ) : (
       <TextField {...shown} value={value} />
     )
@@ -48,10 +60,23 @@ export const EnvironmentModal = ({ project, environment, draft }: Props) => {
           { value: '0', label: 'Wait for a person' },
         ]}
       />
-      {field('processes')}
-      {field('releaseCommand')}
-      {field('releaseTimeout')}
-      <details open={advanced.some((name) => snakeCase(name) in draft.errors)}>
+      <details open={hasProcesses || isOpen(processFields)}>
+        <summary>Processes and release command</summary>
+        <div class="form">
+          {offer ? (
+            <p class="note">
+              Filled in from the Procfile. Nothing changes until you save. A process without a
+              command runs the image’s own.
+            </p>
+          ) : (
+            stored && <ProcfileLink environment={stored} />
+          )}
+          {field('processes')}
+          {field('releaseCommand')}
+          {field('releaseTimeout')}
+        </div>
+      </details>
+      <details open={isOpen(advanced)}>
         <summary>Health, limits, domains and volumes</summary>
         <div class="form">
           <div class="field-row">
@@ -74,7 +99,15 @@ type Name = Exclude<keyof typeof environmentForm.shape, 'autoDeploy'>
 type Look = Omit<Parameters<typeof TextField>[0], 'name' | 'value'>
 
 const long: Name[] = ['domains', 'volumes', 'processes', 'releaseCommand']
+const processFields: Name[] = ['processes', 'releaseCommand', 'releaseTimeout']
 const advanced: Name[] = ['healthPath', 'healthTimeout', 'memoryMb', 'cpus', 'domains', 'volumes']
+
+/** Whether it has the one process that every environment begins with. */
+const isDefault = ({ processes }: Environment) => processLines(processes) === 'web:'
+
+const rowsFor = (text: Text) => Math.min(8, Math.max(2, String(text ?? '').split('\n').length + 1))
+
+type Text = string | number | null | undefined
 
 /** As the form shows it. */
 function textOf(environment: Environment, name: Name) {

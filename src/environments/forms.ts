@@ -54,6 +54,9 @@ export const environmentForm = z.object({
 
 export const environmentUpdateForm = environmentForm.partial({ name: true })
 
+/** Of the form itself: whether it is filled in with what the repository's Procfile has. */
+export const editQuery = z.object({ procfile: flag().optional() })
+
 /** Less than the 128 KiB that Linux takes for one entry of a process's environment. */
 const value = block('a value', { max: 100_000 })
 

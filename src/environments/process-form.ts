@@ -74,7 +74,8 @@ function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
     addIssue({ code: 'custom', message })
     return null
   }
-  if (entry === notALine) return refuse('must be lines such as “worker x2 256MB: npm run worker”.')
+  const unread = Object(entry)[unreadLine]
+  if (unread) return refuse(`line ${unread} must be like “worker x2 256MB: npm run worker”.`)
   const checked = process.safeParse(entry)
   if (checked.success) return checked.data
   const { path, message } = checked.error.issues[0]!
@@ -84,8 +85,8 @@ function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
   return refuse(`have an entry ${name.slice(0, 40)} whose ${String(path[0])} ${message}`)
 }
 
-/** What a line can't be told of. */
-const notALine = Symbol('not a line')
+/** Marks what stands for a line that is none, with its number. */
+const unreadLine = Symbol('unread line')
 
 /** A line ends outside of quotes only. */
 const lines = /(?:[^\\'"\n]|\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"|['"\\])+/g
@@ -94,10 +95,10 @@ const lineForm =
   /^\s*(?<name>[^\s:]+)(?:\s+x(?<replicas>\d{1,9}))?(?:\s+(?<memoryMb>\d{1,9})\s?MB)?(?:\s+(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?)?\s*:(?<command>[^]*)$/i
 
 const readLines = (text: string) =>
-  [...text.matchAll(lines)].flatMap(([line]) => {
+  [...text.matchAll(lines)].flatMap(({ 0: line, index }) => {
     if (line.trim() === '') return []
     const { name, command, ...numbers } = lineForm.exec(line)?.groups ?? {}
-    if (command === undefined) return notALine
+    if (command === undefined) return { [unreadLine]: text.slice(0, index).split('\n').length }
     const given = Object.entries(numbers).filter(([, digits]) => digits !== undefined)
     return {
       name,

@@ -1,4 +1,5 @@
 import type { ProcfileEntry } from '../db/schema.ts'
+import { processes } from './process-form.ts'
 import type { Environment } from './store.ts'
 import { command } from '../web/fields.ts'
 
@@ -37,7 +38,8 @@ export function readProcfile(text: string): Procfile {
 const most = 20
 const mostNamed = 5
 
-const runnable = command()
+const releaseCommand = command()
+const onlyProcess = processes()
 
 /** What the line says, or what is wrong with it. */
 function readLine(line: string): ProcfileEntry | string {
@@ -46,8 +48,12 @@ function readLine(line: string): ProcfileEntry | string {
   if (!/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/.test(name)) return 'isn’t “name: command”'
   const given = line.slice(colon + 1).trim()
   const asked = inShell(given)
-  const canRun = [given, asked].every((text) => runnable.safeParse(text).success)
-  return canRun ? { name, command: asked } : 'has a command that can’t be run'
+  const canRun = [given, asked].every((command) =>
+    name === 'release'
+      ? releaseCommand.safeParse(command).success
+      : onlyProcess.safeParse([{ name, command }]).success,
+  )
+  return canRun ? { name, command: asked } : 'can’t be run'
 }
 
 /**

@@ -79,6 +79,8 @@ test('processes that can’t run are refused, and shown again as they were typed
   expect(answer.json.detail).toBe(
     "processes have an entry mail whose command opens a ' that is never closed. Close it.",
   )
+  const unread = await ada.htmx('PUT', one, { processes: 'web:\n\nnpm start' })
+  expect(unread.text).toContain('line 3 must be like “worker x2 256MB: npm run worker”.')
 })
 
 test('processes are lines in a form, which lose nothing of them', async () => {

@@ -33,12 +33,12 @@ test('what needs a shell is given to one, which a single command takes the place
 
 test('a line that is none is left out and named', () => {
   const text =
-    'web: a\nno colon\n: nameless\nweb: again\nbad name!: x\nquote: "open\nempty:\nlast: b'
+    'web: a\nno colon\n: nameless\nweb: again\nbad name!: x\nquote: "open\nempty:\nrun: x\nlast: b'
   const { entries, note } = readProcfile(text)
   expect(entries.map(({ name }) => name)).toEqual(['web', 'last'])
   expect(note).toBe(
     'Left out of the Procfile: line 2 isn’t “name: command”, line 3 isn’t “name: command”, ' +
-      'line 4 names web again, line 5 isn’t “name: command”, line 6 has a command that can’t be run, 1 more.',
+      'line 4 names web again, line 5 isn’t “name: command”, line 6 can’t be run, 2 more.',
   )
 })
 
