@@ -4,6 +4,7 @@ import { createdAt, flag, id } from './columns.ts'
 
 export const jobKinds = [
   'deploy',
+  'run',
   'start-app',
   'restart-app',
   'stop-app',

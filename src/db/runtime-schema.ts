@@ -39,11 +39,12 @@ export const instanceStates = [
   'starting',
   'live',
   'stopped',
+  'once',
   'draining',
   'removed',
 ] as const
 
-/** Containers of releases. A row outlives its container. */
+/** Containers of releases, and those that run once from the image of one. A row outlives its container. */
 export const instances = sqliteTable(
   'instances',
   {
@@ -60,7 +61,8 @@ export const instances = sqliteTable(
     address: text(),
     /**
      * `live` is one that should run, `stopped` one of the live release that was stopped or ended,
-     * `draining` one that was replaced and is to be removed.
+     * `draining` one that was replaced and is to be removed, `once` one that runs to its end beside the
+     * release: it has the id of its job, and its row is deleted with its container.
      */
     state: text({ enum: instanceStates }).notNull().default('creating'),
     createdAt: createdAt(),

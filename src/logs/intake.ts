@@ -1,12 +1,13 @@
 import { keptTexts, LineAssembler } from './assemble.ts'
 import type { Db, LogDb } from '../db/index.ts'
+import { getLogUse, LogBounds } from './log-bounds.ts'
 import type { NewLine } from './log-line.tsx'
 import { gapMark, lateMark } from './marks.ts'
 import type { Mark } from './marks.ts'
 import { nothingHidden } from './masks.ts'
 import type { SourceMask } from './masks.ts'
 import { hasSource, saveCursor } from './store.ts'
-import type { Cursor } from './store.ts'
+import type { Cursor, LogKey } from './store.ts'
 import type { Logs } from './logs.ts'
 import { timeOf } from './position.ts'
 import type { Position } from './position.ts'
@@ -55,10 +56,20 @@ export class Intake {
   /** Up to when everything is known to have been read; 0 when that is not known. */
   #readUpTo = 0
   #openAtLast: string | null = null
+  readonly #log: LogKey
+  /** Of the log of a job; what containers of releases write is bounded by its oldest lines. */
+  readonly #bounds: LogBounds | null
 
-  constructor(deps: IntakeDeps, cursor: Cursor) {
+  constructor(deps: IntakeDeps, { cursor, log }: { cursor: Cursor; log: LogKey }) {
     this.#deps = deps
     this.#cursor = cursor
+    this.#log = log
+    this.#bounds = log.logId ? new LogBounds(getLogUse(deps.logDb, log)) : null
+  }
+
+  /** Whether nothing more that the container writes would be kept. */
+  get isFull() {
+    return this.#bounds?.isClosedTo('stdout') === true
   }
 
   get position(): Position | null {
@@ -144,15 +155,18 @@ export class Intake {
     const { lines, position } = this.#assembler.take()
     const kept: NewLine[] = []
     let taken = 0
+    const keep = (line: NewLine) => {
+      const admitted = this.#bounds ? this.#bounds.admit(line) : line
+      if (admitted) kept.push(admitted)
+    }
     const takeMark = () => {
       const { time, text } = this.#marks[taken++]!
-      kept.push({ time, text, stream: 'system' })
+      keep({ time, text, stream: 'system' })
     }
     for (const line of lines) {
       const time = timeOf(line)
       while (taken < this.#marks.length && this.#marks[taken]!.after < time) takeMark()
-      for (const text of keptTexts(line, this.#mask.mask))
-        kept.push({ time, stream: line.stream, text })
+      for (const text of keptTexts(line, this.#mask.mask)) keep({ time, stream: line.stream, text })
     }
     if (endedAt !== undefined) while (taken < this.#due) takeMark()
     const cursor = {
@@ -160,12 +174,12 @@ export class Intake {
       ...position,
       ...(endedAt !== undefined && { endedAt: endedAt?.getTime() ?? null }),
     }
-    if (kept.length === 0 && cursor.endedAt === this.#cursor.endedAt) return
+    if (kept.length + lines.length === 0 && cursor.endedAt === this.#cursor.endedAt) return
     const { db, logDb, logs } = this.#deps
     const { sourceId, deploymentId, name } = cursor
     if (!hasSource(db, sourceId)) throw new SourceGone()
-    logs.write({ sourceId, logId: '' }, kept, {
-      origin: { deploymentId, container: name },
+    logs.write(this.#log, kept, {
+      ...(this.#log.logId === '' && { origin: { deploymentId, container: name } }),
       state: this.#mask.state,
       also: () => saveCursor(logDb, cursor),
     })

@@ -14,7 +14,7 @@ type Stream = NewLine['stream']
 export const logBounds = { lines: 1_000_000, bytes: 100 * 2 ** 20 }
 const reserve = { lines: 10_000, bytes: 2 ** 20 }
 
-/** Keeps a build that prints without end from filling the disk: its log ends with a line that says so. */
+/** Keeps what prints without end from filling the disk: its log ends with a line that says so. */
 export class LogBounds {
   readonly #use: LogUse
   readonly #bounds: LogUse
@@ -50,7 +50,7 @@ export class LogBounds {
   get #notice() {
     const { lines, bytes } = this.#bounds
     const most = `${lines.toLocaleString('en')} lines or ${Math.round(bytes / 2 ** 20)} MiB`
-    return `This log is full: ${most} are kept. The build goes on, but what else it prints is not here.`
+    return `This log is full: ${most} are kept. What else is printed isn’t here.`
   }
 }
 

@@ -9,8 +9,8 @@ import { Intake, SourceGone } from './intake.ts'
 import { Life } from './life.ts'
 import type { LifecycleEvent } from './life.ts'
 import { removalMark } from './marks.ts'
-import { deleteCursors } from './store.ts'
-import type { Cursor } from './store.ts'
+import { deleteCursors, outputLogOf } from './store.ts'
+import type { Cursor, LogKey } from './store.ts'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
 import { timeOf } from './position.ts'
@@ -50,6 +50,7 @@ export class Reader {
   readonly #cursor: Cursor
   readonly #pulls: Semaphore
   readonly #signal: AbortSignal
+  readonly #log: LogKey
   readonly #intake: Intake
   readonly #life: Life
   #news: LifecycleEvent[]
@@ -89,7 +90,8 @@ export class Reader {
     this.#signal = signal
     this.#cursor = cursor
     this.#news = [news]
-    this.#intake = new Intake(deps, cursor)
+    this.#log = outputLogOf(deps.db, cursor)
+    this.#intake = new Intake(deps, { cursor, log: this.#log })
     this.#life = new Life(cursor, { isKnown })
     this.done = this.#run().finally(() => {
       this.closed = this.#isDone = true
@@ -161,7 +163,8 @@ export class Reader {
     const news = this.#news.splice(0)
     if (found) {
       this.#tty = found.tty
-      for (const mark of this.#life.hear(news, found)) this.#intake.mark(mark)
+      const marks = this.#life.hear(news, found)
+      if (this.#log.logId === '') for (const mark of marks) this.#intake.mark(mark) // a job says it itself
       if (this.#life.hasStarted) this.#found = found
       else this.closed = true
       return
@@ -181,6 +184,7 @@ export class Reader {
     this.#pulledAt = now
     const options = { tty: this.#tty, signal: this.#signal }
     this.#intake.begin(await this.#deps.masks.ofContainer(this.#found))
+    if (this.#intake.isFull) return this.#intake.settle({ endedAt: this.#life.endedAt })
     for await (const pulled of pull(
       (asked) => this.#deps.docker.logSnapshot(id, { ...asked, ...options }),
       { position, expected, overlap },

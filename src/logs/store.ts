@@ -3,7 +3,7 @@ import type { Placeholder } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { preparedOnce } from '../db/queries.ts'
 import { outputBlocks, outputCursors } from '../db/log-schema.ts'
-import { deployments, environments, services } from '../db/schema.ts'
+import { deployments, environments, instances, services } from '../db/schema.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSomeRows, getRowExtent, getRowsAfter, getRowsBefore } from './old-rows-store.ts'
 
@@ -26,6 +26,13 @@ export const hasSource = (db: Db, sourceId: string) =>
     .where(eq(environments.id, sourceId))
     .get() !== undefined ||
   db.select({ id: services.id }).from(services).where(eq(services.id, sourceId)).get() !== undefined
+
+/** Where what a container writes is kept: one that runs once for a job writes the job's log. */
+export function outputLogOf(db: Db, { containerId, sourceId }: Cursor): LogKey {
+  const runsOnce = and(eq(instances.containerId, containerId), eq(instances.state, 'once'))
+  const job = db.select({ id: instances.id }).from(instances).where(runsOnce).get()
+  return { sourceId, logId: job?.id ?? '' }
+}
 
 const value = sql.placeholder
 

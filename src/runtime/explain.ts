@@ -27,7 +27,13 @@ const service: typeof environment = {
   health: 'Fix what it reports, or give it longer with healthcheck in its file.',
   refused: 'Change what Docker complains about, then start the service again.',
 }
-export const words = { environment, service }
+const release: typeof environment = { ...environment, command: 'the release command' }
+const run: typeof environment = {
+  ...environment,
+  again: 'run the command again',
+  command: 'the command',
+}
+export const words = { environment, service, release, run }
 export type Subject = keyof typeof words
 
 /** From what the engine says to a sentence and a next step; of several that match the first counts. */

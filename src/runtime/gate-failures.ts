@@ -31,7 +31,7 @@ export async function exitFailure(docker: Docker, gated: Gated): Promise<Failure
       `Start failed: ${name} ran out of memory (exit code ${exitCode}; its limit is ${memoryMb} MB).`,
       `Raise ${memory}, or make it need less.`,
     )
-  const known = exits[exitCode]
+  const known = knownExits[exitCode]
   const lines = await lastWords(docker, gated)
   const unknown =
     lines || subject === 'environment'
@@ -46,7 +46,7 @@ export async function exitFailure(docker: Docker, gated: Gated): Promise<Failure
 
 type Known = { code: string; what: string; hint: (of: (typeof words)[Subject]) => string }
 
-const exits: Record<number, Known> = {
+export const knownExits: Record<number, Known> = {
   0: {
     code: 'exited',
     what: 'it finished at once, but must keep running',

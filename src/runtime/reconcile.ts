@@ -2,8 +2,10 @@ import { listRestored } from '../db/restored.ts'
 import type { Container, ContainerSummary, Docker } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
-import { findContainer, revertInterrupted } from './revert.ts'
+import { listOnce } from './once-store.ts'
+import { findContainer, isContainerOf, revertInterrupted } from './revert.ts'
 import { stopAndRemove } from './remove.ts'
+import { isWanted, removeOnce } from './run-once.ts'
 import {
   getLiveRelease,
   insertInstance,
@@ -53,6 +55,7 @@ type Options = {
  * Compares what the database has of a workload with what the engine has, and acts on the difference:
  * an interrupted roll-out is undone, replaced containers and orphans are removed, and an instance
  * of the live release is `live` or `stopped` as its container is. Null while a roll-out is at work.
+ * What runs once is left alone while it is wanted.
  */
 export async function reconcile(
   deps: RuntimeDeps,
@@ -64,6 +67,8 @@ export async function reconcile(
   return locks.run(workload.id, signal, async () => {
     await revertInterrupted(deps, { workload, shutdown: signal })
     await removeReplaced(deps, { workload })
+    for (const instance of listOnce(deps.db, workload.id))
+      if (!isWanted(deps, instance.id)) await removeOnce(deps, { workload, id: instance.id })
     if (orphans) await settleStrays(deps, workload)
     return observe(deps, workload)
   })
@@ -71,10 +76,11 @@ export async function reconcile(
 
 /** Apps or services for which `reconcile` has something to do, by one look at all containers. */
 export async function listDifferent(
-  { db, docker, instanceId }: RuntimeDeps,
+  deps: RuntimeDeps,
   kind: WorkloadKey['kind'],
   { signal }: { signal: AbortSignal },
 ): Promise<Set<string>> {
+  const { db, docker, instanceId } = deps
   const labels = labelFilter(instanceId, { kind })
   const containers = await docker.listContainers({ labels, all: true, signal })
   const states = new Map(containers.map((container) => [container.id, stateOf(container)]))
@@ -82,9 +88,14 @@ export async function listDifferent(
   const known = new Set(held.map(({ containerId }) => containerId))
   return new Set([
     ...listRollingOut(db, kind),
-    ...held.flatMap(({ workloadId, containerId, state }) =>
-      state === (states.get(containerId ?? '') ?? 'stopped') ? [] : workloadId,
-    ),
+    ...held.flatMap((instance) => {
+      const { workloadId, containerId, state } = instance
+      const isAsItIs =
+        state === 'once'
+          ? isWanted(deps, instance.id)
+          : state === (states.get(containerId ?? '') ?? 'stopped')
+      return isAsItIs ? [] : workloadId
+    }),
     ...containers.flatMap(({ id, labels }) => {
       const { environmentId, serviceId } = readLabels(labels)
       return known.has(id) ? [] : environmentId || serviceId || []
@@ -113,7 +124,8 @@ async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
   const there = new Set(containers.map(({ id }) => id))
   for (const container of containers) {
     const rows = listInstances(db, workload.id)
-    if (rows.some(({ containerId }) => containerId === container.id)) continue
+    const known = [...rows, ...listOnce(db, workload.id)]
+    if (known.some((instance) => isContainerOf(instance, container))) continue
     if (workload.kind === 'service' && adopt(deps, workload, { container, there, rows })) continue
     if (isKnown(db, readLabels(container.labels)) && !isRestoring(deps))
       await stopAndRemove(deps, container.id, stopTimeout(workload))

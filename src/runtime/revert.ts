@@ -1,4 +1,5 @@
 import { retryOnDiskFull } from '../db/failures.ts'
+import type { ContainerSummary } from '../docker/index.ts'
 import { isEngineAway } from '../docker/retry-while-engine-down.ts'
 import { journal } from '../platform/journal.ts'
 import { openComponents } from './component.ts'
@@ -94,10 +95,16 @@ export async function findContainer(
   const labels = filterOf(instanceId, workload)
   const containers = await docker.listContainers({ labels, all: true })
   const known = new Set(listInstances(db, workload.id).map((one) => one.containerId))
-  const isOurs = ({ id: found, name }: (typeof containers)[number]) =>
-    name.endsWith(endOfName(id)) && !known.has(found)
+  const isOurs = (found: (typeof containers)[number]) =>
+    isContainerOf({ id, containerId }, found) && !known.has(found.id)
   return containers.find(isOurs)?.id
 }
+
+/** Whether it is the instance's: by its name, where the engine hasn't said yet that it was created. */
+export const isContainerOf = (
+  { id, containerId }: Pick<Instance, 'id' | 'containerId'>,
+  container: Pick<ContainerSummary, 'id' | 'name'>,
+) => (containerId ? containerId === container.id : container.name.endsWith(endOfName(id)))
 
 /** From then on no roll-out is under way. A container that stays is left to `reconcile`. */
 export const forget = async (

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, isNotNull, isNull, ne, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, isNotNull, isNull, ne, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
 import { deployments, instances, releases, services, workloads } from '../db/schema.ts'
@@ -20,7 +20,7 @@ export type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
  */
 export const deployedContainer = sql<string | null>`(
   select container_id from instances
-  where release_id = deployments.id and container_id is not null
+  where release_id = deployments.id and container_id is not null and state <> 'once'
   order by state in ('draining', 'removed'), component = 'web' desc, slot, instances.id limit 1
 )`.as('container_id')
 
@@ -28,16 +28,16 @@ export const deployedContainer = sql<string | null>`(
 export const insertRelease = (
   db: Db,
   {
-    workload: { id: workloadId, kind },
+    workload,
     id,
     components,
     slots,
   }: { workload: WorkloadKey; id: string; components: string | null; slots: SlotKey[] },
 ): Instance[] =>
   db.transaction((tx) => {
-    const of = kind === 'app' ? { environmentId: workloadId } : { serviceId: workloadId }
+    const { id: workloadId } = workload
     tx.insert(workloads)
-      .values({ id: workloadId, ...of, nextReleaseId: id })
+      .values({ ...workloadRow(workload), nextReleaseId: id })
       .onConflictDoUpdate({ target: workloads.id, set: { nextReleaseId: id } })
       .run()
     // an earlier try may have left it, with a container that could not be removed
@@ -49,6 +49,11 @@ export const insertRelease = (
       tx.insert(instances).values({ releaseId: id, workloadId, component, slot }).returning().get(),
     )
   })
+
+export const workloadRow = ({ id, kind }: WorkloadKey) => ({
+  id,
+  ...(kind === 'app' ? { environmentId: id } : { serviceId: id }),
+})
 
 /** In a transaction: takes containers that are there for the live release of their workload. */
 export function adoptRelease(
@@ -84,13 +89,15 @@ export const updateInstance = (db: Tx, id: string, changes: Partial<Instance>) =
 export const deleteInstance = (db: Tx, id: string) =>
   db.delete(instances).where(eq(instances.id, id)).run()
 
-/** All whose containers may be there, oldest first. */
+/** Those of releases whose containers may be there, oldest first. */
 export function listInstances(db: Tx, workloadId: string) {
-  const mayBeThere = and(eq(instances.workloadId, workloadId), ne(instances.state, 'removed'))
+  const mayBeThere = and(eq(instances.workloadId, workloadId), isOfRelease)
   return listRows(db, instances, mayBeThere, asc(instances.id))
 }
 
-/** Those of all apps or all services. */
+const isOfRelease = notInArray(instances.state, ['removed', 'once'])
+
+/** All of apps or of services, those that run once too. */
 export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>
   db
     .select({ instance: instances })
@@ -142,7 +149,7 @@ export function makeLive(
   const replaced = and(
     eq(instances.workloadId, workloadId),
     ne(instances.releaseId, releaseId),
-    ne(instances.state, 'removed'),
+    isOfRelease,
   )
   db.update(workloads)
     .set({ liveReleaseId: releaseId, nextReleaseId: null })

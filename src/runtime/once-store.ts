@@ -1,0 +1,43 @@
+import { and, eq, or } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { countRows, getRow, listRows } from '../db/queries.ts'
+import { instances, releases, workloads } from '../db/schema.ts'
+import { deleteInstance, workloadRow } from './store.ts'
+import type { Instance, Tx } from './store.ts'
+import type { WorkloadKey } from './workload.ts'
+
+const isOnce = eq(instances.state, 'once')
+
+/** What runs once beside the release of a workload, as long as its container may be there. */
+export const listOnce = (db: Tx, workloadId: string) =>
+  listRows(db, instances, and(eq(instances.workloadId, workloadId), isOnce))
+
+export const getOnce = (db: Tx, id: string) =>
+  getRow(db, instances, and(eq(instances.id, id), isOnce))
+
+/** Stores that a container is about to be created that runs once, from the image of a release. */
+export const insertOnce = (
+  db: Db,
+  {
+    workload,
+    ...values
+  }: { workload: WorkloadKey; id: string; releaseId: string; component: string },
+): Instance =>
+  db.transaction((tx) => {
+    const workloadId = workload.id
+    tx.insert(workloads).values(workloadRow(workload)).onConflictDoNothing().run()
+    // of a release command it is the one that comes to be rolled out afterwards
+    tx.insert(releases).values({ id: values.releaseId, workloadId }).onConflictDoNothing().run()
+    const row = { ...values, workloadId, state: 'once' as const }
+    return tx.insert(instances).values(row).returning().get()
+  })
+
+/** Its container is gone. A release that was stored for it alone is forgotten. */
+export const deleteOnce = (db: Db, { id, releaseId }: Instance) =>
+  db.transaction((tx) => {
+    deleteInstance(tx, id)
+    const uses = or(eq(workloads.liveReleaseId, releaseId), eq(workloads.nextReleaseId, releaseId))
+    const isKept =
+      countRows(tx, workloads, uses) + countRows(tx, instances, eq(instances.releaseId, releaseId))
+    if (isKept === 0) tx.delete(releases).where(eq(releases.id, releaseId)).run()
+  })

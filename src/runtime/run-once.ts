@@ -1,0 +1,154 @@
+import type { Docker } from '../docker/index.ts'
+import { isStatus } from '../docker/refusals.ts'
+import { stopping } from '../jobs/jobs.ts'
+import { getJob } from '../jobs/store.ts'
+import { report } from '../platform/journal.ts'
+import { reserveAddresses } from './addresses.ts'
+import type { Component } from './component.ts'
+import { explain } from './explain.ts'
+import { named, tookTooLong, wasRemoved } from './once-failures.ts'
+import type { OnceSubject } from './once-failures.ts'
+import { deleteOnce, getOnce, insertOnce } from './once-store.ts'
+import { stopAndRemove } from './remove.ts'
+import { findContainer } from './revert.ts'
+import { createOne, ensureVolumes } from './steps/create.ts'
+import { untilEngineResponds } from './undo.ts'
+import { ensureNetworkOf, networkNameOf, stopTimeout } from './workload.ts'
+import type { RuntimeDeps, Workload, WorkloadKey } from './workload.ts'
+
+/** A command that runs once, beside what serves. */
+export type Once = {
+  /** Of its job, whose log has what it writes. */
+  id: string
+  workload: Workload
+  /** Whose image it runs. */
+  releaseId: string
+  component: Component
+  /** Seconds from its start. */
+  timeout: number
+  subject: OnceSubject
+  /** Whether it runs on while Davit restarts: then what the last process began is taken up again. */
+  resumes: boolean
+  /** Called when its container is there, which doesn't run yet, and awaited before it starts. */
+  created?: (containerId: string, signal: AbortSignal) => Promise<void>
+  started?: () => void
+  /** Ends it. */
+  signal: AbortSignal
+  /** Aborted when Davit stops. */
+  shutdown: AbortSignal
+}
+
+/** How it ended by itself. */
+export type Ended = { exitCode: number; oomKilled: boolean }
+
+type OnceRun = RuntimeDeps & Once & { network: string }
+
+/** What this process is at work on, by engine. */
+const atWork = new WeakMap<Docker, Set<string>>()
+
+const atWorkOn = ({ docker }: Pick<RuntimeDeps, 'docker'>) =>
+  atWork.get(docker) ?? atWork.set(docker, new Set()).get(docker)!
+
+/** Whether someone is at work on it: this process, or the one that takes up the job of a run. */
+export const isWanted = (deps: Pick<RuntimeDeps, 'db' | 'docker'>, id: string) =>
+  atWorkOn(deps).has(id) || getJob(deps.db, id)?.kind === 'run'
+
+/**
+ * Runs one container of a component to its end, outside of a release, with the network, volumes and
+ * address that one of a release would have. When this settles its last lines are stored and it doesn't
+ * run any more, unless it runs on for the next process; store what came of it, then call `removeOnce`.
+ * Throws a Failure where it didn't come to an end by itself, and the reason of the signal.
+ */
+export async function runOnce(deps: RuntimeDeps, once: Once): Promise<Ended> {
+  const run: OnceRun = { ...deps, ...once, network: networkNameOf(once.workload) }
+  atWorkOn(deps).add(once.id)
+  try {
+    return await toItsEnd(run)
+  } catch (error) {
+    if (once.resumes && once.signal.reason === stopping) throw stopping
+    await stop(run)
+    throw once.signal.aborted ? once.signal.reason : explain(error, named[once.subject])
+  } finally {
+    atWorkOn(deps).delete(once.id)
+  }
+}
+
+/** Removes the container, which may not have been created. What can't be removed now `reconcile` removes. */
+export async function removeOnce(
+  deps: RuntimeDeps,
+  { workload, id }: { workload: WorkloadKey; id: string },
+): Promise<void> {
+  const instance = getOnce(deps.db, id)
+  if (!instance) return
+  const containerId = await findContainer(deps, workload, instance)
+  if (containerId) await stopAndRemove(deps, containerId, stopTimeout(workload))
+  deleteOnce(deps.db, instance)
+}
+
+async function toItsEnd(run: OnceRun): Promise<Ended> {
+  const { docker, collector, signal } = run
+  const id = await bring(run)
+  // whatever an engine that was away has done meanwhile, its container says
+  const ended = await untilEngineResponds({ docker, shutdown: signal }, async () => {
+    const container = await docker.inspectContainer(id, { signal })
+    if (container?.state === 'created') {
+      await run.created?.(id, signal)
+      signal.throwIfAborted()
+      await docker.startContainer(id)
+    }
+    run.started?.()
+    return waitForEnd(run, id)
+  })
+  await collector.finish(id)
+  return ended
+}
+
+/** Creates the container, or finds what the last process created: only that can have been started. */
+async function bring(run: OnceRun) {
+  const { db, workload, id, releaseId, component, resumes, network, signal } = run
+  const known = resumes ? getOnce(db, id)?.containerId : null
+  if (known) return known
+  await removeOnce(run, run)
+  signal.throwIfAborted()
+  const instance = insertOnce(db, { workload, id, releaseId, component: component.name })
+  await ensureNetworkOf(run, workload, signal)
+  const { addresses } = await reserveAddresses(run, {
+    network,
+    instances: [instance],
+    replaced: [],
+    signal,
+  })
+  await ensureVolumes(run, [component])
+  signal.throwIfAborted()
+  const address = addresses.get(id)
+  return (await createOne(run, { component, instance, address, state: 'once' })).id
+}
+
+async function waitForEnd(run: OnceRun, id: string): Promise<Ended> {
+  const { docker, subject, timeout, signal } = run
+  const startedAt = (await docker.inspectContainer(id, { signal }))?.startedAt ?? new Date()
+  const left = startedAt.getTime() + timeout * 1000 - Date.now()
+  const over = AbortSignal.timeout(Math.max(0, left))
+  try {
+    await docker.waitForExit(id, { signal: AbortSignal.any([signal, over]) })
+  } catch (error) {
+    if (over.aborted && !signal.aborted) throw tookTooLong(subject, timeout)
+    if (!isStatus(error, 404)) throw error
+  }
+  const container = await docker.inspectEnded(id, { signal })
+  if (container) return { exitCode: container.exitCode, oomKilled: container.oomKilled }
+  throw wasRemoved(subject)
+}
+
+/** Stops it, whatever it has come to, and has its last lines stored. */
+async function stop(run: OnceRun) {
+  const { db, docker, collector, workload, id } = run
+  const containerId = getOnce(db, id)?.containerId
+  if (!containerId) return
+  try {
+    await untilEngineResponds(run, () => docker.stopContainer(containerId, stopTimeout(workload)))
+    await collector.finish(containerId)
+  } catch (error) {
+    report('a command that has to end still runs', error, { container: containerId })
+  }
+}

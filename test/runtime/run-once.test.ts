@@ -1,0 +1,198 @@
+import { describe, expect, test } from 'bun:test'
+import { insertJob } from '../../src/jobs/store.ts'
+import { cancelled, stopping } from '../../src/jobs/jobs.ts'
+import { listLastLines } from '../../src/logs/read-log.ts'
+import type { Component } from '../../src/runtime/component.ts'
+import { getOnce, listOnce } from '../../src/runtime/once-store.ts'
+import { reconcile } from '../../src/runtime/reconcile.ts'
+import { rollOut } from '../../src/runtime/roll-out.ts'
+import { removeOnce, runOnce } from '../../src/runtime/run-once.ts'
+import type { Once } from '../../src/runtime/run-once.ts'
+import { listInstances } from '../../src/runtime/store.ts'
+import { collect } from '../logs/collecting.ts'
+import { testApp } from '../support/app.ts'
+import { until } from '../support/until.ts'
+
+type Options = Partial<Pick<Once, 'timeout' | 'resumes' | 'signal' | 'created' | 'started'>> & {
+  id?: string
+  memoryMb?: number
+  command?: string[]
+}
+
+/** An environment in which commands run once. */
+async function aWorkload() {
+  const t = testApp()
+  collect(t)
+  const ada = t.logIn('ada@example.com')
+  const project = { name: 'site', repositoryUrl: 'https://git.example.com/site.git' }
+  const { json } = await ada.post('/projects', project)
+  const [{ id }] = (await ada.get(`/projects/${json.id}/envs`)).json.items
+  const workload = { id, kind: 'app', ownerId: ada.user.id, projectId: json.id } as const
+  const never = new AbortController().signal
+  const labels = [`davit.environment=${id}`]
+  return {
+    ...t,
+    workload,
+    run: (script: string, { id = Bun.randomUUIDv7(), memoryMb, command, ...rest }: Options = {}) =>
+      runOnce(t.deps, {
+        id,
+        workload,
+        releaseId: Bun.randomUUIDv7(),
+        component: aCommand(command ?? ['sh', '-c', script], memoryMb),
+        timeout: 60,
+        subject: 'run',
+        resumes: false,
+        signal: never,
+        shutdown: never,
+        ...rest,
+      }),
+    remove: (id: string) => removeOnce(t.deps, { workload, id }),
+    look: () => reconcile(t.deps, workload, { orphans: true, signal: never }),
+    textsOf: async (logId: string) =>
+      (await listLastLines(t.deps, { sourceId: id, logId }, { limit: 100 })).map(
+        ({ text }) => text,
+      ),
+    containers: () => t.docker.listContainers({ labels, all: true }),
+    deploy: () =>
+      rollOut(t.deps, {
+        workload,
+        release: { id: 'live', components: [{ ...aCommand(['sleep', '99']), oneShot: false }] },
+        hooks: { commit: () => {} },
+        signal: never,
+        shutdown: never,
+      }),
+  }
+}
+
+const aCommand = (command: string[], memoryMb = 32): Component => ({
+  name: 'run',
+  replicas: 1,
+  options: {
+    name: 'davit-test-once',
+    image: 'busybox',
+    command,
+    memoryBytes: memoryMb * 2 ** 20,
+    cpus: 1,
+    pidsLimit: 64,
+    stopTimeout: 1,
+  },
+  joins: [],
+  files: [],
+  waits: [],
+  oneShot: true,
+  gate: { kind: 'probe', port: 0, path: null, timeout: 5000 },
+})
+
+describe('a command that runs once', () => {
+  test('comes to its exit code, with all that it wrote in its job’s log and nowhere else', async () => {
+    const { run, remove, textsOf, containers, workload, db } = await aWorkload()
+    const id = Bun.randomUUIDv7()
+    expect(await run('echo begun; echo done >&2; exit 3', { id })).toEqual({
+      exitCode: 3,
+      oomKilled: false,
+    })
+    expect((await textsOf(id)).toSorted()).toEqual(['begun', 'done'])
+    expect(await textsOf('')).toEqual([])
+    await remove(id)
+    expect(await containers()).toEqual([])
+    expect(listOnce(db, workload.id)).toEqual([])
+  })
+
+  test('that takes too long is stopped, and fails in a sentence', async () => {
+    const { run, containers } = await aWorkload()
+    const work = run('echo waits; sleep 99', { timeout: 1 })
+    await expect(work).rejects.toMatchObject({ code: 'timeout' })
+    expect((await containers()).map(({ state }) => state)).toEqual(['exited'])
+  })
+
+  test('that needs more memory than it may have says so', async () => {
+    const { run } = await aWorkload()
+    const { oomKilled } = await run('tail /dev/zero', { memoryMb: 16 })
+    expect(oomKilled).toBe(true)
+  })
+
+  test('that isn’t in the image ends as in a shell, and says so', async () => {
+    const { run, textsOf } = await aWorkload()
+    const id = Bun.randomUUIDv7()
+    expect(await run('', { id, command: ['no-such-command'] })).toMatchObject({ exitCode: 127 })
+    expect((await textsOf(id)).join()).toContain('no-such-command')
+  })
+
+  test('whose container someone removes fails with that reason', async () => {
+    const { run, docker, db } = await aWorkload()
+    const id = Bun.randomUUIDv7()
+    const work = run('sleep 99', {
+      id,
+      started: () => void docker.removeContainer(getOnce(db, id)!.containerId!, { force: true }),
+    })
+    await expect(work).rejects.toMatchObject({ code: 'container_removed' })
+  })
+})
+
+describe('a command that is cut short', () => {
+  test('by its signal is stopped, with its last lines kept', async () => {
+    const { run, textsOf, containers } = await aWorkload()
+    const [id, abort] = [Bun.randomUUIDv7(), new AbortController()]
+    const work = run('trap "echo bye; exit" TERM; echo hello; while :; do sleep 1; done', {
+      id,
+      signal: abort.signal,
+    })
+    work.catch(() => {})
+    await until(async () => (await textsOf(id)).includes('hello'))
+    abort.abort(cancelled)
+    expect(await work.catch((error) => error)).toBe(cancelled)
+    expect(await textsOf(id)).toEqual(['hello', 'bye'])
+    expect((await containers()).map(({ state }) => state)).toEqual(['exited'])
+  })
+
+  test('by the stop of Davit runs on where it resumes, and is taken up with no line lost', async () => {
+    const { run, textsOf, containers } = await aWorkload()
+    const [id, abort] = [Bun.randomUUIDv7(), new AbortController()]
+    const script = 'echo one; sleep 3; echo two; exit 5'
+    const first = run(script, { id, resumes: true, signal: abort.signal })
+    first.catch(() => {})
+    await until(async () => (await textsOf(id)).includes('one'))
+    abort.abort(stopping)
+    expect(await first.catch((error) => error)).toBe(stopping)
+    expect((await containers()).map(({ state }) => state)).toEqual(['running'])
+    expect(await run(script, { id, resumes: true })).toMatchObject({ exitCode: 5 })
+    expect(await textsOf(id)).toEqual(['one', 'two'])
+    expect(await containers()).toHaveLength(1)
+  })
+})
+
+describe('a look at the workload', () => {
+  test('leaves alone what someone is at work on, and removes it when no one is', async () => {
+    const { run, look, containers } = await aWorkload()
+    const work = run('sleep 2')
+    await until(async () => (await containers()).some(({ state }) => state === 'running'))
+    await look()
+    expect(await work).toMatchObject({ exitCode: 0 })
+    expect(await containers()).toHaveLength(1)
+    await look()
+    expect(await containers()).toEqual([])
+  })
+
+  test('leaves a run to its job, whose process may have died', async () => {
+    const { run, look, containers, workload, db } = await aWorkload()
+    const { id } = insertJob(db, {
+      kind: 'run',
+      subjectId: Bun.randomUUIDv7(),
+      ownerId: workload.ownerId,
+      slot: null,
+      input: null,
+    })
+    await run('exit', { id })
+    await look()
+    expect(await containers()).toHaveLength(1)
+  })
+
+  test('and a roll-out, a stop and the release’s state are none of its matters', async () => {
+    const { run, deploy, containers, workload, db } = await aWorkload()
+    const work = run('sleep 3; exit 7')
+    await until(async () => (await containers()).some(({ state }) => state === 'running'))
+    await deploy()
+    expect(await work).toMatchObject({ exitCode: 7 })
+    expect(listInstances(db, workload.id)).toMatchObject([{ releaseId: 'live', state: 'live' }])
+  })
+})
