@@ -10,7 +10,7 @@ export function listHits(list, hits, current) {
   list.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest' })
 }
 
-function row({ seq, time, text, deploymentId }, isCurrent) {
+function row({ seq, time, text, deploymentId, process, replica }, isCurrent) {
   const item = document.createElement('li')
   const link = document.createElement('a')
   link.href = `#L${seq}`
@@ -20,7 +20,8 @@ function row({ seq, time, text, deploymentId }, isCurrent) {
   at.textContent = localTime(new Date(time))
   const origin = document.createElement('span')
   origin.className = 'muted'
-  origin.textContent = deploymentId?.slice(-12) ?? ''
+  const name = replica ? `${process}.${replica}` : process
+  origin.textContent = [name, deploymentId?.slice(-12)].filter(Boolean).join(' ')
   const line = document.createElement('span')
   line.textContent = plain(text).slice(0, 500)
   link.append(at, origin, line)

@@ -10,14 +10,18 @@ export class LogLines {
   /** The lowest and the highest line number there is. */
   first = 1
   last = 0
-  #path
+  /** Where there are always all: see log-filtered.js. */
+  isAtEnd = true
+  isWhole = true
+  #url
   #changed
   #pages = new Map()
   #wanted = { first: 1, last: 0 }
   #timer = null
 
-  constructor(path, changed) {
-    this.#path = path
+  /** `url` gives the address of lines with some parameters; `changed` is called when some have come. */
+  constructor(url, { changed }) {
+    this.#url = url
     this.#changed = changed
   }
 
@@ -42,6 +46,13 @@ export class LogLines {
     page[(sequence - 1) % pageSize] = html
     if (sequence > this.last) this.last = sequence
   }
+
+  /** The number of its row; undefined where it isn't kept. */
+  async reach(sequence) {
+    return sequence >= this.first && sequence <= this.last ? sequence : undefined
+  }
+
+  async toEnd() {}
 
   /** Says which lines are looked at; those that are missing come later, and `changed` is called. */
   want(first, last) {
@@ -75,9 +86,9 @@ export class LogLines {
     this.#fillIn(number)
   }
 
-  async #fetch({ after, limit }) {
-    const url = `${this.#path}?after=${after}&limit=${limit}`
-    const response = await fetch(url, { headers: { 'HX-Request': 'true', Accept: 'text/html' } })
+  async #fetch(place) {
+    const headers = { 'HX-Request': 'true', Accept: 'text/html' }
+    const response = await fetch(this.#url(place), { headers })
     if (response.status === 401) location.href = '/login'
     if (!response.ok) throw new Error(`lines: ${response.status}`)
     const template = document.createElement('template')

@@ -27,7 +27,8 @@ export class LogScroller {
   #frame = null
 
   /**
-   * `lines` has `first`, `last`, `get(number)` and `want(first, last)`. `dress` is called for each row in
+   * `lines` has `first`, `last`, `get(number)` and `want(first, last)`, and `isAtEnd` where the end of the
+   * log may be beyond the last. `dress` is called for each row in
    * view, `drawn` after all of them, `followed` when following begins or ends, `cleared` when the search is.
    */
   constructor(host, { lines, dress = () => {}, drawn, followed, cleared }) {
@@ -74,11 +75,12 @@ export class LogScroller {
   }
 
   /** Forgets what is drawn: the lines are others. */
-  reset() {
+  reset({ follow = true } = {}) {
     this.#list.replaceChildren()
     this.#list.style.minWidth = ''
     this.#base = this.#lines.first - 1
-    this.follow(true)
+    if (follow) this.follow(true)
+    else this.schedule()
   }
 
   /** Brings a row into view. */
@@ -95,6 +97,7 @@ export class LogScroller {
   #draw() {
     const height = this.#rowHeight
     if (this.following) this.#layOut(this.#lines.last)
+    else this.#shift()
     this.#list.style.height = `${(this.#end - this.#base) * height}px`
     if (this.following) this.#scroller.scrollTop = this.#scroller.scrollHeight
     const { scrollTop, clientHeight } = this.#scroller
@@ -168,7 +171,9 @@ export class LogScroller {
     if (!this.following) this.#shift()
     const { scrollTop, clientHeight, scrollHeight } = this.#scroller
     const atEnd =
-      this.#end === this.#lines.last && scrollTop + clientHeight >= scrollHeight - this.#rowHeight
+      this.#lines.isAtEnd !== false &&
+      this.#end === this.#lines.last &&
+      scrollTop + clientHeight >= scrollHeight - this.#rowHeight
     if (atEnd && this.#isPinned) this.schedule()
     else this.follow(atEnd)
   }

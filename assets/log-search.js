@@ -9,7 +9,7 @@ export class LogSearch {
   query = ''
   /** The line of the match that was stepped to. */
   current = null
-  #path
+  #url
   #input
   #output
   #buttons
@@ -22,8 +22,8 @@ export class LogSearch {
   #nextCursor = null
   #pending = new AbortController()
 
-  constructor(host, { path, moved }) {
-    this.#path = path
+  constructor(host, { url, moved }) {
+    this.#url = url
     this.#moved = moved
     this.#input = host.querySelector('#log-query')
     this.#output = host.querySelector('.log-search .log-matches')
@@ -91,9 +91,9 @@ export class LogSearch {
   }
 
   async #loadOnce(signal) {
-    const parameters = new URLSearchParams({ search: this.query, limit: String(pageSize) })
-    if (this.#nextCursor) parameters.set('after', this.#nextCursor)
-    const response = await fetch(`${this.#path}?${parameters}`, {
+    const cursor = this.#nextCursor && { after: this.#nextCursor }
+    const asked = { search: this.query, limit: pageSize, ...cursor }
+    const response = await fetch(this.#url(asked), {
       headers: { Accept: 'application/json' },
       signal,
     })

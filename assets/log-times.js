@@ -15,13 +15,12 @@ export function localTime(at) {
 }
 
 /** Goes to the first line that was written at a time or after it. */
-export function goToTimes(form, { path, moved }) {
+export function goToTimes(form, { url, moved }) {
   const output = form.querySelector('output')
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
     const since = new Date(form.querySelector('input').value).toISOString()
-    const parameters = new URLSearchParams({ since, limit: '1' })
-    const response = await fetch(`${path}?${parameters}`, {
+    const response = await fetch(url({ since, limit: 1 }), {
       headers: { Accept: 'application/json' },
     }).catch(() => null)
     if (!response?.ok) return void (output.textContent = 'Davit does not answer')

@@ -1,5 +1,7 @@
+import { FilteredLines } from './log-filtered.js'
 import { LogLines } from './log-lines.js'
 import { copied, highlightText } from './log-marks.js'
+import { LogProcesses } from './log-processes.js'
 import { LogScroller } from './log-scroller.js'
 import { LogSearch } from './log-search.js'
 import { LogTail } from './log-tail.js'
@@ -18,24 +20,31 @@ class NumberedLog {
 
   constructor(host) {
     this.#host = host
-    const path = host.dataset.log
+    const { log: path, logQuery } = host.dataset
+    const url = (asked) => `${path}?${new URLSearchParams(asked)}${logQuery && `&${logQuery}`}`
     this.#stream = host.querySelector('#log-stream')
-    this.#lines = new LogLines(path, () => this.#scroller.schedule())
+    this.#lines = new (logQuery ? FilteredLines : LogLines)(url, {
+      changed: () => this.#scroller.schedule(),
+      replaced: (follow) => this.#scroller.reset({ follow }),
+    })
     this.#lines.takeOver(host.querySelector('.log-lines'))
+    const processes = new LogProcesses(host)
     this.#scroller = new LogScroller(host, {
       lines: this.#lines,
       dress: (row) => {
-        row.classList.toggle('selected', row.number === this.#selected)
-        row.classList.toggle('match', row.number === this.#search.current)
+        const sequence = Number(row.dataset.seq)
+        row.classList.toggle('selected', sequence === this.#selected)
+        row.classList.toggle('match', sequence === this.#search.current)
+        processes.dress(row)
       },
       drawn: () => this.#drawn(),
-      followed: () => (this.#seen = this.#lines.last),
+      followed: (following) => this.#followed(following),
       cleared: () => this.#search.search(''),
     })
-    const moved = (line) => (line ? this.#scroller.goTo(line) : this.#scroller.schedule())
-    this.#search = new LogSearch(host, { path, moved })
+    const moved = (line) => (line ? this.#goTo(line) : this.#scroller.schedule())
+    this.#search = new LogSearch(host, { url, moved })
     const times = host.querySelector('.log-time')
-    if (times) goToTimes(times, { path, moved: (line) => this.#show(line) })
+    if (times) goToTimes(times, { url, moved: (line) => this.#show(line) })
     this.#scroller.list.addEventListener('click', (event) => this.#clickNumber(event))
     addEventListener('hashchange', () => this.#openHash())
     this.#button('error').addEventListener('click', () => this.#search.search('error'))
@@ -71,28 +80,42 @@ class NumberedLog {
     highlightText(this.#scroller.list, this.#search.query)
     const { following } = this.#scroller
     const count = this.#lines.last - this.#lines.first + 1
+    const more = this.#lines.isWhole ? '' : '+'
     const fresh = this.#lines.last - this.#seen
     this.#button('follow').textContent = !this.#stream
       ? 'To the end'
       : following
         ? 'Pause'
         : 'Follow'
-    let state = `${count.toLocaleString('en')} ${count === 1 ? 'line' : 'lines'}`
+    let state = `${count.toLocaleString('en')}${more} ${count === 1 ? 'line' : 'lines'}`
     if (this.#stream && following) state = `Following · ${state}`
     else if (this.#stream) state = `Paused · ${state}${fresh > 0 ? `, ${fresh} new` : ''}`
     this.#host.querySelector('[data-log-state]').textContent = state
     this.#host.dataset.following = this.#stream !== null && following
   }
 
-  #show(sequence) {
-    this.#select(sequence)
-    this.#scroller.goTo(sequence)
+  #followed(following) {
+    this.#lines.following = following
+    this.#seen = this.#lines.last
+    if (following) this.#lines.toEnd().catch(() => this.#scroller.follow(false))
   }
 
-  #openHash() {
+  async #goTo(sequence) {
+    const number = await this.#lines.reach(sequence).catch(() => undefined)
+    if (number !== undefined) this.#scroller.goTo(number)
+    return number !== undefined
+  }
+
+  #show(sequence) {
+    this.#select(sequence)
+    return this.#goTo(sequence)
+  }
+
+  async #openHash() {
     const sequence = Number(/^#L(\d+)$/.exec(location.hash)?.[1])
-    if (!(sequence >= this.#lines.first && sequence <= this.#lines.last)) return
-    this.#show(sequence)
+    if (!(sequence > 0) || !(await this.#goTo(sequence))) return
+    this.#select(sequence)
+    this.#scroller.schedule()
     this.#host.querySelector('.log-scroller').scrollIntoView({ block: 'nearest' })
   }
 

@@ -135,6 +135,10 @@ export const logLine = z.object({
 export const outputLine = logLine.extend({
   deploymentId: id.nullable(),
   container: z.string(),
+  /** Null in lines that an earlier version stored. */
+  process: z.string().nullable(),
+  /** From 1, where the process has several containers. */
+  replica: z.int().nullable(),
 })
 
 export const session = z.object({
@@ -177,11 +181,12 @@ export const listOf = (item: z.ZodType) =>
 /** Lines of a deployment or job; a search has the count of all its hits. */
 export const jobLog = listOf(logLine).extend({ found: z.int().optional() })
 
-/** Lines of containers, with the first and last that are kept, and since when. */
+/** Lines of containers, with the first and last that are kept, since when, and which processes wrote. */
 export const output = listOf(outputLine).extend({
   first: z.int(),
   last: z.int(),
   since: time.nullable(),
+  processes: z.array(z.object({ process: z.string(), replicas: z.int() })),
 })
 
 export const token = z.object({

@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
-import { logQuery, logStreamQuery } from '../logs/forms.ts'
+import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
 import { report } from '../platform/journal.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
@@ -118,7 +118,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
         json: () => jsonOf(deps, environment, project),
       })
     })
-    .get('/projects/:id/envs/:envId/output', own, query(logQuery), (c) => {
+    .get('/projects/:id/envs/:envId/output', own, query(outputQuery), (c) => {
       const { project, environment } = find(c)
       return answerOutput(c, deps, {
         source: environment,
@@ -135,7 +135,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
         ),
       })
     })
-    .get('/projects/:id/envs/:envId/output/stream', own, query(logStreamQuery), (c) =>
+    .get('/projects/:id/envs/:envId/output/stream', own, query(outputStreamQuery), (c) =>
       streamLog(c, deps, { log: outputOf(find(c).environment), asked: c.req.valid('query') }),
     )
     .delete('/projects/:id/envs/:envId', async (c) => {

@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { Config } from '../config.ts'
-import type { LogDb } from '../db/index.ts'
+import type { Db, LogDb } from '../db/index.ts'
 import { clientOf } from '../web/client.ts'
 import type { Env } from '../web/factory.ts'
 import { show } from '../web/respond.tsx'
@@ -10,14 +10,17 @@ import type { Streams } from '../web/streams.ts'
 import { datedText, textFile } from '../web/text-file.ts'
 import { followLog } from './follow-log.ts'
 import type { Statuses } from './follow-log.ts'
-import type { JobLogQuery, LogQuery, LogStreamQuery } from './forms.ts'
+import type { JobLogQuery, OutputQuery, OutputStreamQuery } from './forms.ts'
 import { linesAsHtml, linesAsJson } from './lines-answer.ts'
 import { LogBatch } from './log-batch.ts'
-import { lineHtml, lineJson } from './log-line.tsx'
+import { lineHtml, lineJson, processLabel } from './log-line.tsx'
+import type { Line } from './log-line.tsx'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
 import { OutputPage } from './output-page.tsx'
-import { countLines, eachLines, findLines, listLastLines } from './read-log.ts'
+import { choicesOf } from './process-choice.tsx'
+import { listProcesses } from './process-store.ts'
+import { countLines, eachLines, findLastLines, findLines, listLastLines } from './read-log.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
@@ -35,14 +38,26 @@ export async function answerLog(
     log,
     name,
     asked: { download, ...asked },
+    text = datedText,
     more = () => ({}),
-  }: { log: LogKey; name: string; asked: LogQuery; more?: () => object | Promise<object> },
+  }: {
+    log: LogKey
+    name: string
+    asked: OutputQuery
+    /** A line of the file. */
+    text?: (line: Line) => string
+    more?: () => object | Promise<object>
+  },
 ) {
   const { limit: _, after, cursor = after, before: __, ...filter } = asked
-  if (download !== undefined)
-    return textFile(c, { name, pieces: asText(eachLines(deps, log, { ...filter, after: cursor })) })
-  const { lines, next } = await linesFor(deps, log, asked)
+  if (download !== undefined) {
+    const found = eachLines(deps, log, { ...filter, after: cursor })
+    return textFile(c, { name, pieces: asText(found, text) })
+  }
+  const { lines, next, previous } = await linesFor(deps, log, asked)
   c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
+  if (previous !== null) c.header('Link', linkTo(c, 'prev', { before: previous }))
+  if (next !== null) c.header('Link', linkTo(c, 'next', { after: next }))
   if (clientOf(c) === 'partial') return linesAsHtml(c, { lines, html: lineHtml })
   const nextCursor = next === null ? null : String(next)
   return linesAsJson(c, { lines, json: lineJson, nextCursor, ...(await more()) })
@@ -51,14 +66,23 @@ export async function answerLog(
 async function linesFor(
   deps: Reading,
   log: LogKey,
-  { after, cursor = after, before, limit, ...filter }: LogQuery,
+  { after, cursor = after, before, limit, ...filter }: OutputQuery,
 ) {
-  if (before === undefined) return findLines(deps, log, { ...filter, limit, after: cursor })
-  return { lines: await listLastLines(deps, log, { before, limit }), next: null }
+  if (before !== undefined)
+    return { ...(await findLastLines(deps, log, { ...filter, before, limit })), next: null }
+  return { ...(await findLines(deps, log, { ...filter, limit, after: cursor })), previous: null }
 }
 
-async function* asText(pieces: ReturnType<typeof eachLines>) {
-  for await (const { lines } of pieces) yield lines.map(datedText).join('')
+/** The same question about the lines before or after that sequence. */
+function linkTo(c: Context, rel: 'prev' | 'next', place: Record<string, number>) {
+  const { pathname, searchParams } = new URL(c.req.url)
+  for (const name of ['before', 'after', 'cursor']) searchParams.delete(name)
+  for (const [name, sequence] of Object.entries(place)) searchParams.set(name, String(sequence))
+  return `<${pathname}?${searchParams}>; rel="${rel}"`
+}
+
+async function* asText(pieces: ReturnType<typeof eachLines>, text: (line: Line) => string) {
+  for await (const { lines } of pieces) yield lines.map(text).join('')
 }
 
 /**
@@ -97,13 +121,13 @@ export function streamLog<Status extends string = never>(
     log,
     asked,
     statuses,
-  }: { log: LogKey; asked: LogStreamQuery; statuses?: Statuses<Status> | undefined },
+  }: { log: LogKey; asked: OutputStreamQuery; statuses?: Statuses<Status> | undefined },
 ) {
   // one that was not given out yet would hide the lines up to it
   const after = Math.min(Math.max(asked.after, lastEventId(c)), getExtent(deps.logDb, log).last)
   return sse(c, {
     streams: deps.streams,
-    events: (signal) => followLog(deps, log, { after, signal, statuses }),
+    events: (signal) => followLog(deps, log, { after, signal, statuses, process: asked.process }),
     render(event) {
       if (event instanceof LogBatch) return asked.format === 'json' ? event.json : event.html
       const { status: data } = event
@@ -116,7 +140,7 @@ export function streamLog<Status extends string = never>(
 /** What the containers of an environment or service wrote: a page, or its lines as they are asked for. */
 export async function answerOutput(
   c: Context,
-  { config, ...deps }: Reading & { config: Config },
+  { config, ...deps }: Reading & { config: Config; db: Db },
   {
     source,
     asked,
@@ -124,7 +148,7 @@ export async function answerOutput(
     frame,
   }: {
     source: { id: string; name: string }
-    asked: LogQuery
+    asked: OutputQuery
     title: string
     /** What the page stands in. */
     frame: (view: JSX.Element) => JSX.Element
@@ -132,15 +156,29 @@ export async function answerOutput(
 ) {
   const log = outputOf(source)
   const extent = getExtent(deps.logDb, log)
+  const processesWith = (lines: Line[]) =>
+    listProcesses(deps.db, { sourceId: source.id, since: extent.since, lines })
   if (clientOf(c) === 'browser' && asked.download === undefined) {
-    const lines = await listLastLines(deps, log, tail)
-    const shown = { path: c.req.path, name: source.name, extent, lines, config }
+    const { process: chosen = [] } = asked
+    const lines = await listLastLines(deps, log, { ...tail, process: asked.process })
+    const choices = choicesOf(processesWith(lines))
+    const shown = { path: c.req.path, name: source.name, extent, lines, config, choices, chosen }
     return show(c, { title, page: () => frame(<OutputPage {...shown} />) })
   }
   const { first, last, since } = extent
-  const more = () => ({ first, last, since: since === null ? null : new Date(since).toISOString() })
-  return answerLog(c, deps, { log, name: `${source.name}.log`, asked, more })
+  const processes = processesWith([])
+  const text = choicesOf(processes).length > 1 ? textWithProcess : datedText
+  const more = () => ({
+    first,
+    last,
+    since: since === null ? null : new Date(since).toISOString(),
+    processes,
+  })
+  return answerLog(c, deps, { log, name: `${source.name}.log`, asked, text, more })
 }
+
+const textWithProcess = ({ text, ...line }: Line) =>
+  datedText({ ...line, text: line.process ? `${processLabel(line)} | ${text}` : text })
 
 /** The log of what the containers of an environment or service wrote. */
 export const outputOf = ({ id }: { id: string }): LogKey => ({ sourceId: id, logId: '' })

@@ -3,13 +3,23 @@ import type { Line, NewLine, Origin } from './log-line.tsx'
 
 /*
  * The text of a block: a row for each line, which begins with the letter of its stream and the time
- * to the base 36, and a row `@deployment container` before lines of another origin. It can be put
- * together from parts without being read. A line break within a line is a NUL, which no text has.
+ * to the base 36, and a row `@deployment container process replica` before lines of another origin; an
+ * earlier version wrote the first two. It can be put together from parts without being read. A line
+ * break within a line is a NUL, which no text has.
  */
 const letters = { stdout: 'o', stderr: 'e', system: 's' } as const
 const streams = { o: 'stdout', e: 'stderr', s: 'system' } as const
 
-export const originRow = ({ deploymentId, container }: Origin) => `@${deploymentId} ${container}\n`
+export const originRow = ({ deploymentId, container, process, replica }: Origin) =>
+  `@${[deploymentId, container, process, replica].join(' ').trimEnd()}\n`
+
+/** Of lines that no container wrote. */
+export const noOrigin: Origin = { deploymentId: '', container: '', process: '', replica: null }
+
+function readOrigin(row: string): Origin {
+  const [deploymentId = '', container = '', process = '', replica] = row.slice(1).split(' ')
+  return { deploymentId, container, process, replica: Number(replica) || null }
+}
 
 export const lineRows = (lines: NewLine[]) =>
   lines
@@ -36,12 +46,11 @@ export const unpack = (data: Buffer) =>
 /** The lines of a block; `first` is the sequence of its first one. */
 export function readBlock({ first, data }: { first: number; data: Buffer }): Line[] {
   const lines: Line[] = []
-  let origin: Origin = { deploymentId: '', container: '' }
+  let origin = noOrigin
   for (const row of unpack(data).split('\n')) {
     const letter = row[0]
     const blank = row.indexOf(' ')
-    if (letter === '@')
-      origin = { deploymentId: row.slice(1, blank), container: row.slice(blank + 1) }
+    if (letter === '@') origin = readOrigin(row)
     else if (letter)
       lines.push({
         sequence: first + lines.length,

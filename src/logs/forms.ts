@@ -38,6 +38,18 @@ export const logQuery = z.object({
 
 export type LogQuery = z.output<typeof logQuery>
 
+const process = z
+  .preprocess(
+    (value) => (value === undefined ? value : [value].flat()),
+    z.array(block('the name of a process', { max: 255 })).max(100, 'has more than 100 entries.'),
+  )
+  .optional()
+
+/** The same of what containers write, of which some processes can be chosen. */
+export const outputQuery = logQuery.extend({ process })
+
+export type OutputQuery = z.output<typeof outputQuery>
+
 /** The same of the log of a deployment or job, which can be followed too. */
 export const jobLogQuery = logQuery.extend({
   /** Of the stream's data; html when left out. */
@@ -54,3 +66,7 @@ export const logStreamQuery = z.object({
 })
 
 export type LogStreamQuery = z.output<typeof logStreamQuery>
+
+export const outputStreamQuery = logStreamQuery.extend({ process })
+
+export type OutputStreamQuery = z.output<typeof outputStreamQuery>

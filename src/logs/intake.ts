@@ -1,7 +1,7 @@
 import { keptTexts, LineAssembler } from './assemble.ts'
 import type { Db, LogDb } from '../db/index.ts'
 import { getLogUse, LogBounds } from './log-bounds.ts'
-import type { NewLine } from './log-line.tsx'
+import type { NewLine, Process } from './log-line.tsx'
 import { gapMark, lateMark } from './marks.ts'
 import type { Mark } from './marks.ts'
 import { nothingHidden } from './masks.ts'
@@ -36,6 +36,8 @@ export class SourceGone extends Error {}
 
 /** Takes in what is pulled from one container: makes lines of it, puts marks between, and has them stored. */
 export class Intake {
+  /** What the container runs. */
+  process: Process = { process: '', replica: null }
   #mask: SourceMask = nothingHidden
   /** Lines per second, of the last pull that brought any. */
   rate = 0
@@ -178,8 +180,9 @@ export class Intake {
     const { db, logDb, logs } = this.#deps
     const { sourceId, deploymentId, name } = cursor
     if (!hasSource(db, sourceId)) throw new SourceGone()
+    const origin = { deploymentId, container: name, ...this.process }
     logs.write(this.#log, kept, {
-      ...(this.#log.logId === '' && { origin: { deploymentId, container: name } }),
+      ...(this.#log.logId === '' && { origin }),
       state: this.#mask.state,
       also: () => saveCursor(logDb, cursor),
     })

@@ -8,8 +8,15 @@ export type NewLine = {
   text: string
 }
 
+/** Which process of an environment or service a container runs; empty where that isn't known. */
+export type Process = {
+  process: string
+  /** Which of its containers it is, from 1; null where it has one only. */
+  replica: number | null
+}
+
 /** Which container wrote it, by its name, and for which deployment; both empty for lines of a job. */
-export type Origin = { deploymentId: string; container: string }
+export type Origin = Process & { deploymentId: string; container: string }
 
 /** A line as it is kept: numbered from 1 within its log. */
 export type Line = NewLine & Origin & { sequence: number }
@@ -18,13 +25,19 @@ export type Line = NewLine & Origin & { sequence: number }
  * A row of the viewer. Of a job's line it shows the number, of a container's the time, in UTC: the viewer
  * makes it its user's. A string: drawing a JSX element for each line is too slow.
  */
-export function lineHtml({ sequence, time, stream, text, deploymentId, container }: Line) {
+export function lineHtml({ sequence, time, stream, text, ...origin }: Line) {
+  const { deploymentId, container, process } = origin
   const gutter = container === '' ? sequence : timeHtml(time)
   const classes = stream === 'stdout' ? 'line' : `line ${stream}`
   const shown = ansiHtml(text)
   const body = stream === 'system' && deploymentId ? withLink(shown, deploymentId) : shown
-  return `<div class="${classes}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${gutter}</a><span>${body}</span></div>`
+  const who = process && `<b>${processLabel(origin)}</b>`
+  return `<div class="${classes}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${gutter}</a>${who}<span>${body}</span></div>`
 }
+
+/** Such as `web`, or `worker.2` where it has several containers. */
+export const processLabel = ({ process, replica }: Process) =>
+  replica === null ? process : `${process}.${replica}`
 
 function timeHtml(time: number) {
   const at = new Date(time).toISOString()
@@ -41,10 +54,15 @@ function withLink(html: string, deploymentId: string) {
 export const deploymentName = (id: string) => `deployment ${id.slice(-12)}`
 
 /** A line as programs see it. */
-export const lineJson = ({ sequence, time, stream, text, deploymentId, container }: Line) => ({
+export const lineJson = ({ sequence, time, stream, text, ...origin }: Line) => ({
   seq: sequence,
   time: new Date(time).toISOString(),
   stream,
   text,
-  ...(container !== '' && { deploymentId: deploymentId || null, container }),
+  ...(origin.container !== '' && {
+    deploymentId: origin.deploymentId || null,
+    container: origin.container,
+    process: origin.process || null,
+    replica: origin.replica,
+  }),
 })

@@ -1,6 +1,6 @@
 import type { LogDb } from '../db/index.ts'
 import { Hub } from '../live/hub.ts'
-import { lineRows, originRow, pack, unpack } from './block.ts'
+import { lineRows, noOrigin, originRow, pack, unpack } from './block.ts'
 import { LogBatch, partsOf } from './log-batch.ts'
 import type { Line, NewLine, Origin } from './log-line.tsx'
 import { deleteOldestBlock, getExtent, getNewestBlock, saveBlock } from './store.ts'
@@ -30,8 +30,6 @@ type End = {
   origin: string | null
 }
 
-const none: Origin = { deploymentId: '', container: '' }
-
 /** Whose log it is: the channel on which its lines are told. */
 export const channelOf = ({ sourceId, logId }: LogKey) => logId || sourceId
 
@@ -55,22 +53,20 @@ export class Logs extends Hub<LogEvent> {
     log: LogKey,
     lines: NewLine[],
     {
-      origin = none,
+      origin = noOrigin,
       state = null,
       also = () => {},
     }: { origin?: Origin; state?: string | null; also?: () => void } = {},
   ) {
     const parts = [...partsOf(lines)]
     let sequence = this.#store(log, { parts, origin, also })
-    const { deploymentId, container } = origin
     for (const part of this.isHeard(channelOf(log)) ? parts : []) {
       const numbered = part.map(({ time, stream, text }): Line => ({
         sequence: sequence++,
         time,
         stream,
         text,
-        deploymentId,
-        container,
+        ...origin,
       }))
       this.publish(channelOf(log), new LogBatch(numbered, state))
     }
@@ -114,7 +110,7 @@ export class Logs extends Hub<LogEvent> {
     const { block, length } = end
     const rows = lineRows(lines)
     const merges = block !== null && (length === 0 || length + rows.length <= mergedLength)
-    const added = (merges && end.origin === origin) || origin === noOrigin ? rows : origin + rows
+    const added = (merges && end.origin === origin) || origin === noOriginRow ? rows : origin + rows
     const times = lines.map(({ time }) => time)
     const span = {
       last: end.last + lines.length,
@@ -168,4 +164,4 @@ export class Logs extends Hub<LogEvent> {
   }
 }
 
-const noOrigin = originRow(none)
+const noOriginRow = originRow(noOrigin)

@@ -3,6 +3,7 @@ import { EmptyState } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import type { Line } from './log-line.tsx'
 import type { getExtent } from './store.ts'
+import { ProcessChoice, queryOf } from './process-choice.tsx'
 import { LogViewer } from './viewer.tsx'
 
 type Extent = ReturnType<typeof getExtent>
@@ -15,6 +16,8 @@ export const OutputPage = ({
   extent,
   lines,
   config,
+  choices,
+  chosen,
 }: {
   /** Where its lines are; `/stream` below it follows them. */
   path: string
@@ -23,9 +26,14 @@ export const OutputPage = ({
   /** The last ones. */
   lines: Line[]
   config: Bounds
+  /** What the lines can be filtered by, and those that are shown; all where none is chosen. */
+  choices: string[]
+  chosen: string[]
 }) => (
   <LogViewer
     path={path}
+    query={queryOf(chosen)}
+    isJoined={choices.length > 1}
     heading={
       <>
         Logs of <bdi>{name}</bdi>
@@ -36,6 +44,7 @@ export const OutputPage = ({
     note={noteOf(extent, lines)}
     stream={`${path}/stream`}
     hasTimes
+    processes={<ProcessChoice path={path} choices={choices} chosen={chosen} />}
   >
     <Reach extent={extent} config={config} />
     {extent.last === 0 && (

@@ -1,6 +1,7 @@
 import type { LogDb } from '../db/index.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { packed, readBlock, unpack } from './block.ts'
+import { processLabel } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 import { noMask } from './mask.ts'
 import type { Masks } from './masks.ts'
@@ -34,13 +35,22 @@ export type LogFilter = {
   until?: number | undefined
   /** The name of a container. */
   container?: string | undefined
+  /** Names of processes, or of one container of one: `worker`, `worker.2`. */
+  process?: string[] | undefined
 }
 
+/** The last lines that pass the filter, oldest first; fewer when they are very long, or take long to find. */
+export const listLastLines = async (
+  deps: Reading,
+  log: LogKey,
+  wanted: Wanted & LogFilter & { before?: number },
+): Promise<Line[]> => (await findLastLines(deps, log, wanted)).lines
+
 /**
- * The last lines that pass the filter, before that sequence if one is given, oldest first; fewer when they
- * are very long, or take long to find.
+ * The same, before that sequence if one is given: `previous` is the sequence to go on before, null when
+ * the log has been looked at up to its beginning.
  */
-export async function listLastLines(
+export async function findLastLines(
   deps: Reading,
   log: LogKey,
   {
@@ -48,25 +58,27 @@ export async function listLastLines(
     limit,
     maxLength = usualLength,
     ...filter
-  }: Wanted & LogFilter & { before?: number },
-): Promise<Line[]> {
+  }: Wanted & LogFilter & { before?: number | undefined },
+): Promise<{ lines: Line[]; previous: number | null }> {
   const passes = passing(filter)
   const isFiltered = Object.values(filter).some((value) => value !== undefined)
   const wanted = isFiltered ? page : { limit, maxLength }
   const end = performance.now() + patience
   const found: Line[] = []
   let size = 0
-  while (found.length < limit && size < maxLength && performance.now() < end) {
+  do {
     const lines = await linesBefore(deps, log, { ...wanted, before })
-    for (const line of lines.filter(passes).toReversed()) {
-      if (found.length === limit || size >= maxLength) break
+    for (const line of lines.toReversed()) {
+      before = line.sequence
+      if (!passes(line)) continue
       found.push(line)
       size += line.text.length
+      if (found.length === limit || size >= maxLength) break
     }
-    if (!isFiltered || lines.length === 0 || lines[0]!.time < (filter.since ?? 0)) break
-    before = lines[0]!.sequence
-  }
-  return found.reverse()
+    const isAtStart = lines.length === 0 || lines[0]!.time < (filter.since ?? 0)
+    if (isAtStart) return { lines: found.reverse(), previous: null }
+  } while (isFiltered && found.length < limit && size < maxLength && performance.now() < end)
+  return { lines: found.reverse(), previous: before }
 }
 
 async function linesBefore(
@@ -174,6 +186,7 @@ export function passing({
   search = '',
   stream,
   container,
+  process,
   since = -Infinity,
   until = Infinity,
 }: LogFilter) {
@@ -183,6 +196,9 @@ export function passing({
     time <= until &&
     (stream === undefined || line.stream === stream) &&
     (container === undefined || line.container === container) &&
+    (process === undefined ||
+      process.includes(line.process) ||
+      process.includes(processLabel(line))) &&
     (wanted === '' || text.toLowerCase().includes(wanted))
 }
 

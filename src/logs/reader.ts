@@ -14,6 +14,7 @@ import type { Cursor, LogKey } from './store.ts'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
 import { timeOf } from './position.ts'
+import { processOf } from './process-store.ts'
 import type { Placed } from './position.ts'
 import { pull } from './pull.ts'
 
@@ -154,13 +155,14 @@ export class Reader {
 
   /** Marks what happened to the container. */
   async #hear() {
-    const { docker, logDb } = this.#deps
+    const { db, docker, logDb } = this.#deps
     const { containerId } = this.#cursor
     const options = { signal: this.#signal }
     let found = await docker.inspectContainer(containerId, options)
     if (found && this.#life.lacksReason(this.#news, found))
       found = await docker.inspectEnded(containerId, options)
     const news = this.#news.splice(0)
+    this.#intake.process = processOf(db, found ?? { id: containerId, labels: {} })
     if (found) {
       this.#tty = found.tty
       const marks = this.#life.hear(news, found)

@@ -8,11 +8,15 @@ import type { Line } from './log-line.tsx'
 type Shown = {
   /** Where its lines are. */
   path: string
+  /** Which of them it shows, as parameters of the address; all when empty. */
+  query?: string
   heading: Child
   /** What there is to say about the lines that are shown, if anything. */
   note: string | null
   /** What stands above it. */
   children?: Child
+  /** Whose lines it shows. */
+  processes?: Child
 }
 
 /** A log as it is written, each line with its number, by which it can be found and linked to. */
@@ -22,6 +26,7 @@ export const LogViewer = ({
   stream,
   endsWithDone = false,
   hasTimes = false,
+  isJoined = false,
   ...shown
 }: Shown & {
   /** Sequences of the first and the last line there is. */
@@ -34,10 +39,12 @@ export const LogViewer = ({
   endsWithDone?: boolean
   /** Whether its rows show times, and not numbers. */
   hasTimes?: boolean
+  /** Whether its rows show which process wrote them. */
+  isJoined?: boolean
 }) => (
   <LogFrame
     {...shown}
-    class={hasTimes ? 'log kept' : 'log'}
+    class={['log', hasTimes && 'kept', isJoined && 'joined'].filter(Boolean).join(' ')}
     rows={
       <div class="log-lines" data-first={first} data-last={last}>
         {raw(lines.map(lineHtml).join(''))}
@@ -72,7 +79,7 @@ export const LogViewer = ({
       <div
         id="log-stream"
         hidden
-        hx-sse:connect={`${stream}?after=${last}`}
+        hx-sse:connect={withQuery(stream, `after=${last}`, shown.query)}
         {...(endsWithDone && { 'hx-sse:close': 'done' })}
         hx-trigger="connect"
         hx-swap="none"
@@ -84,9 +91,11 @@ export const LogViewer = ({
 /** A log with its tools, which log-view.js wakes up; it draws the rows in view, and asks for others. */
 export const LogFrame = ({
   path,
+  query = '',
   heading,
   note,
   children,
+  processes,
   rows,
   search,
   found,
@@ -105,7 +114,7 @@ export const LogFrame = ({
   buttons: Child
   hits?: Child
 }) => (
-  <section {...attributes} data-log={path} aria-labelledby="log-heading">
+  <section {...attributes} data-log={path} data-log-query={query} aria-labelledby="log-heading">
     <h2 id="log-heading">{heading}</h2>
     {children}
     <div class="log-toolbar">
@@ -137,7 +146,7 @@ export const LogFrame = ({
           class="btn"
           data-variant="outline"
           data-size="sm"
-          href={`${path}?download=1`}
+          href={withQuery(path, 'download=1', query)}
           download
           data-log-download
         >
@@ -146,6 +155,7 @@ export const LogFrame = ({
       </div>
     </div>
     {hits}
+    {processes}
     <div class="log-scroller" role="log" aria-live="off" aria-labelledby="log-heading" tabindex={0}>
       {note && <p class="log-note">{note}</p>}
       {rows}
@@ -153,6 +163,9 @@ export const LogFrame = ({
     <script type="module" src={assetPath('log-view.js')} />
   </section>
 )
+
+const withQuery = (path: string, parameters: string, query = '') =>
+  `${path}?${parameters}${query && `&${query}`}`
 
 /** A small button for a log, which its viewer finds as `data-log-` and the name. */
 export const LogTool = ({

@@ -2,7 +2,7 @@ import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import { answerJobLog, answerOutput, outputOf, streamLog, tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
-import { jobLogQuery, logQuery, logStreamQuery } from '../logs/forms.ts'
+import { jobLogQuery, outputQuery, outputStreamQuery } from '../logs/forms.ts'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
@@ -81,7 +81,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
       })
     })
     .route('/', makeRoutes(deps, catalogue))
-    .get(`${servicePattern}/output`, checkOwner(deps), query(logQuery), (c) => {
+    .get(`${servicePattern}/output`, checkOwner(deps), query(outputQuery), (c) => {
       const source = ownService(deps, c)
       const crumbs = [
         { href: '/services', name: 'Services' },
@@ -99,7 +99,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
         ),
       })
     })
-    .get(`${servicePattern}/output/stream`, checkOwner(deps), query(logStreamQuery), (c) =>
+    .get(`${servicePattern}/output/stream`, checkOwner(deps), query(outputStreamQuery), (c) =>
       streamLog(c, deps, { log: outputOf(ownService(deps, c)), asked: c.req.valid('query') }),
     )
     .get(`${servicePattern}/logs`, checkOwner(deps), query(jobLogQuery), (c) => {

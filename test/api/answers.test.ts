@@ -248,7 +248,7 @@ async function inUse(t: TestApp, ada: TestClient): Promise<Ids> {
   const deployment = findDeployment(t.db, { id: ids.deployment, projectId: ids.project })
   t.logs.write(logOf(deployment), [line])
   const { name: container } = (await t.docker.inspectContainer(ids.container))!
-  const origin = { deploymentId: deployment.id, container }
+  const origin = { deploymentId: deployment.id, container, process: 'web', replica: null }
   await t.docker.startContainer(ids.container)
   const source = await addSource(ada, provider, 'provider')
   await ada.put(`/projects/${ids.project}`, { sourceId: source, repository: repository.fullName })

@@ -13,6 +13,8 @@ export type Line = {
   text: string
   deploymentId: string | null
   container: string
+  process: string | null
+  replica: number | null
 }
 
 /** Has the app collect, until the test ends or what it answers is called. */
@@ -105,8 +107,9 @@ export async function linesUntil(
   client: TestClient,
   output: string,
   isLast: (line: Line) => boolean,
+  query = '',
 ): Promise<Line[]> {
-  const response = await client.send(`${output}/stream?format=json`)
+  const response = await client.send(`${output}/stream?format=json${query}`)
   if (!response.ok) throw new Error(`The output was refused: ${await response.text()}`)
   const lines: Line[] = []
   for await (const { data } of readEvents(response.body!)) {

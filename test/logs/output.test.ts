@@ -45,6 +45,8 @@ test('a search goes over all that is kept, whatever the case, and takes no lette
     text: '\u001b[31mERROR 50% of_15000 failed',
     deploymentId: '00000000-0000-7000-8000-000000000001',
     container: 'app',
+    process: null,
+    replica: null,
   })
   expect((await ada.get(`${output}?search=.*`)).json.items).toEqual([])
   expect(await allLines(ada, output, '&search=line%202')).toHaveLength(11_111 - 2)
@@ -153,6 +155,7 @@ test('an environment that has not written anything says so', async () => {
     first: 1,
     last: 0,
     since: null,
+    processes: [],
   })
 })
 

@@ -3,7 +3,7 @@ import { insertDeployment, logOf } from '../../src/deployments/store.ts'
 import { LogWriter } from '../../src/logs/log-writer.ts'
 import { getNewestBlock } from '../../src/logs/store.ts'
 import { outputOf } from '../../src/logs/answer-log.tsx'
-import { readBlock } from '../../src/logs/block.ts'
+import { noOrigin, readBlock } from '../../src/logs/block.ts'
 import { randomBytesOf } from '../../src/platform/secrets.ts'
 import { writeOutput } from './writing.ts'
 import { readEvents } from '../demo/events.ts'
@@ -153,8 +153,7 @@ describe('a variable that is marked secret', () => {
     await until(() => t.logs.size === 2)
     await ada.put(`${site.variables}/${site.variableId}`, { secret: true })
     const line = { sequence: 1, time: Date.now(), stream: 'stdout', text: `now ${value}` } as const
-    const of = { deploymentId: '', container: 'app' }
-    t.logs.publish(environment.id, new LogBatch([{ ...line, ...of }], state))
+    t.logs.publish(environment.id, new LogBatch([{ ...line, ...noOrigin }], state))
     log.write(line.text, 'stdout')
     log.flush()
     expect(await Promise.all(readers)).toEqual(['now ***', 'now ***'])

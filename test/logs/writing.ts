@@ -1,10 +1,19 @@
-import type { NewLine } from '../../src/logs/log-line.tsx'
+import type { NewLine, Process } from '../../src/logs/log-line.tsx'
 import type { Logs } from '../../src/logs/logs.ts'
 import type { Cursor } from '../../src/logs/store.ts'
 
 /** Writes lines as if the container of the cursor had written them. */
 export const writeOutput = (
   { logs }: { logs: Logs },
-  { sourceId, deploymentId, name }: Pick<Cursor, 'sourceId' | 'deploymentId' | 'name'>,
+  {
+    sourceId,
+    deploymentId,
+    name,
+    process = '',
+    replica = null,
+  }: Pick<Cursor, 'sourceId' | 'deploymentId' | 'name'> & Partial<Process>,
   lines: NewLine[],
-) => logs.write({ sourceId, logId: '' }, lines, { origin: { deploymentId, container: name } })
+) =>
+  logs.write({ sourceId, logId: '' }, lines, {
+    origin: { deploymentId, container: name, process, replica },
+  })

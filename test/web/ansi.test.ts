@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { growth, linear } from '../support/cost.ts'
 import { ansiHtml } from '../../src/web/ansi.ts'
+import { noOrigin } from '../../src/logs/block.ts'
 import { lineHtml } from '../../src/logs/log-line.tsx'
 
 const esc = '\u001b'
-const none = { deploymentId: '', container: '' }
 
 test('plain text is only escaped', () => {
   expect(ansiHtml('if (a < b && c > d) "quoted"\tend')).toBe(
@@ -65,7 +65,7 @@ test('colours out of range change nothing', () => {
 })
 
 test('a line carries its number, its stream and its text', () => {
-  expect(lineHtml({ ...none, sequence: 7, time: 0, stream: 'stderr', text: '<x>' })).toBe(
+  expect(lineHtml({ ...noOrigin, sequence: 7, time: 0, stream: 'stderr', text: '<x>' })).toBe(
     '<div class="line stderr" id="L7" data-seq="7"><a href="#L7" tabindex="-1">7</a><span>&lt;x&gt;</span></div>',
   )
 })

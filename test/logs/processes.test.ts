@@ -1,0 +1,150 @@
+import { expect, test } from 'bun:test'
+import { insertRelease, updateInstance } from '../../src/runtime/store.ts'
+import { made } from '../services/instances.ts'
+import { testApp } from '../support/app.ts'
+import { allLines, anEnvironment, collect, linesUntil, written } from './collecting.ts'
+import type { Line } from './collecting.ts'
+import { writeOutput } from './writing.ts'
+
+const start = Date.parse('2026-11-20T03:00:00Z')
+
+const slots = [
+  { component: 'web', slot: 0 },
+  { component: 'worker', slot: 0 },
+  { component: 'worker', slot: 1 },
+]
+
+/** An environment whose release has a web process and two workers, which have written lines in turns. */
+async function threeContainers() {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  const id = Bun.randomUUIDv7()
+  const workload = { id: environment.id, kind: 'app' as const }
+  const rows = insertRelease(t.db, { workload, id, components: null, slots })
+  const write = (n: number) => {
+    const { component: process, slot } = slots[n % 3]!
+    const origin = { process, replica: process === 'worker' ? slot + 1 : null }
+    const cursor = { sourceId: environment.id, deploymentId: id, name: `c${n % 3}`, ...origin }
+    writeOutput(t, cursor, [{ time: start + n * 1000, stream: 'stdout', text: `line ${n}` }])
+  }
+  for (let n = 0; n < 9; n++) write(n)
+  const get = async (query: string) => (await ada.get(`${environment.output}?${query}`)).json
+  return { ...environment, t, ada, rows, write, get }
+}
+
+const whoWrote = (lines: Line[]) => lines.map(({ process, replica }) => [process, replica])
+
+test('each line says which process wrote it, and several can be chosen', async () => {
+  const { get } = await threeContainers()
+  const all = await get('')
+  expect(all.processes).toEqual([
+    { process: 'web', replicas: 1 },
+    { process: 'worker', replicas: 2 },
+  ])
+  expect(whoWrote(all.items.slice(0, 3))).toEqual([
+    ['web', null],
+    ['worker', 1],
+    ['worker', 2],
+  ])
+  const texts = async (query: string) => (await get(query)).items.map(({ text }: Line) => text)
+  expect(await texts('process=web')).toEqual(['line 0', 'line 3', 'line 6'])
+  expect(await texts('process=worker.2')).toEqual(['line 2', 'line 5', 'line 8'])
+  expect(await texts('process=web&process=worker.1&search=line&limit=3')).toEqual([
+    'line 0',
+    'line 1',
+    'line 3',
+  ])
+  expect(await texts('process=nothing')).toEqual([])
+  expect(await texts(`process=${encodeURIComponent("w' OR 1=1--")}`)).toEqual([])
+})
+
+test('the filter holds for what is followed, downloaded and read backwards', async () => {
+  const { ada, output, write } = await threeContainers()
+  const all = linesUntil(ada, output, ({ text }) => text === 'line 10')
+  const workers = linesUntil(
+    ada,
+    output,
+    ({ text }) => text === 'line 10',
+    '&process=worker&process=nothing',
+  )
+  write(9)
+  write(10)
+  expect(written(await all)).toHaveLength(11)
+  expect(written(await workers)).toEqual([1, 2, 4, 5, 7, 8, 10].map((n) => `line ${n}`))
+  const file = (await ada.get(`${output}?download=1&process=worker`)).text
+  expect(file.split('\n')[1]).toBe('2026-11-20T03:00:02.000Z worker.2 | line 2')
+  const before = await ada.get(`${output}?process=worker&before=9&limit=2`)
+  expect(written(before.json.items)).toEqual(['line 5', 'line 7'])
+  expect(before.headers.get('Link')).toContain('?process=worker&limit=2&before=6>; rel="prev"')
+  const rest = await ada.get(`${output}?process=worker&before=6&limit=9`)
+  expect(rest.json.items).toHaveLength(3)
+  expect(rest.headers.get('Link')).toBe(null)
+})
+
+test('the page offers each process, and shows the lines of those that are chosen', async () => {
+  const { ada, output } = await threeContainers()
+  const all = (await ada.page(output)).text
+  expect(all).toContain('class="log kept joined"')
+  expect(all).toContain('<b>worker.2</b><span>line 8</span>')
+  expect(all).toContain(`<a class="process p1" href="${output}?process=worker">`)
+  const one = (await ada.page(`${output}?process=web`)).text
+  expect(one).toContain('line 6')
+  expect(one).not.toContain('line 7')
+  expect(one).toContain(`href="${output}" aria-current="true"><bdi>web</bdi>`)
+  expect(one).toContain(`href="${output}?process=web&amp;process=worker"`)
+  expect(one).toContain(`href="${output}?download=1&amp;process=web"`)
+  expect(one).toContain(`hx-sse:connect="${output}/stream?after=9&amp;process=web"`)
+  const odd = (await ada.page(`${output}?process=%3Cscript%3E`)).text
+  expect(odd).toContain('<bdi>&lt;script&gt;</bdi>')
+})
+
+test('the log of one process alone, and one of an earlier version, have nothing to choose', async () => {
+  const { t, ada, output, id, rows } = await threeContainers()
+  await ada.get(output)
+  const alone = await anEnvironment(t, ada)
+  const cursor = { sourceId: alone.id, deploymentId: id, name: 'c' }
+  const line = { time: start, stream: 'stdout', text: 'from before' } as const
+  writeOutput(t, cursor, [line])
+  const { text } = await ada.page(alone.output)
+  expect(text).toContain('class="log kept"')
+  expect(text).toMatch(/<nav class="log-processes"[^>]* hidden/)
+  expect(text).toContain('</a><span>from before</span>')
+  expect((await ada.get(alone.output)).json.items[0].process).toBe(null)
+  // what was replaced before the log begins is not offered any more
+  for (const { id } of rows.slice(1))
+    updateInstance(t.db, id, { state: 'removed', createdAt: new Date(start - 1) })
+  expect((await ada.get(output)).json.processes).toEqual([{ process: 'web', replicas: 1 }])
+})
+
+const two = `
+services:
+  db:
+    image: busybox
+    command: [sh, -c, "echo db is up; sleep 9999"]
+    init: true
+    stop_grace_period: 1s
+  app:
+    image: busybox
+    command: [sh, -c, "echo app is up, $$TOKEN; sleep 9999"]
+    environment: { TOKEN: "\${TOKEN_SECRET}" }
+    init: true
+    stop_grace_period: 1s
+    depends_on: [db]
+`
+
+test('what the components of a service write is told apart, without its secrets', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  collect(t)
+  const service = await made(t, ada, two, { TOKEN_SECRET: 'never-to-be-seen' })
+  const output = `/services/${service.id}/output`
+  await linesUntil(ada, output, ({ process, stream }) => process === 'app' && stream === 'stdout')
+  const lines = await allLines(ada, output, '&stream=stdout')
+  expect(Object.fromEntries(lines.map(({ process, text }) => [process, text]))).toEqual({
+    db: 'db is up',
+    app: 'app is up, ***',
+  })
+  expect(written(await allLines(ada, output, '&process=db'))).toEqual(['db is up'])
+  expect((await ada.page(output)).text).toContain(`href="${output}?process=app"`)
+})
