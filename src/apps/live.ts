@@ -1,6 +1,8 @@
 import type { Db } from '../db/index.ts'
 import type { Condition } from '../runtime/conditions.ts'
+import { listHeld } from '../runtime/endpoint-store.ts'
 import { getLiveRelease, listInstances } from '../runtime/store.ts'
+import { networkNameOf } from '../runtime/workload.ts'
 
 export type LiveDeps = {
   db: Db
@@ -25,15 +27,19 @@ export type LiveInstance = {
 export type Live = { deploymentId: string; instances: LiveInstance[] }
 
 /** What serves an environment, or did until it was stopped; null where nothing was deployed. */
-export function liveOf({ db, conditions }: LiveDeps, environmentId: string): Live | null {
-  const release = getLiveRelease(db, environmentId)
+export function liveOf(
+  { db, conditions }: LiveDeps,
+  { id, projectId }: { id: string; projectId: string },
+): Live | null {
+  const release = getLiveRelease(db, id)
   if (!release) return null
-  const instances = listInstances(db, environmentId).flatMap(
-    ({ releaseId, component: process, containerId, state, address }): LiveInstance[] => {
+  const addresses = listHeld(db, networkNameOf({ id, projectId }))
+  const instances = listInstances(db, id).flatMap(
+    ({ id, releaseId, component: process, containerId, state }): LiveInstance[] => {
       if (releaseId !== release.id || (state !== 'live' && state !== 'stopped')) return []
       const isLooping = containerId !== null && conditions.isLooping(containerId)
       const shown = state === 'stopped' ? state : isLooping ? 'crash_looping' : 'running'
-      return [{ process, containerId, state: shown, address }]
+      return [{ process, containerId, state: shown, address: addresses.get(id) ?? null }]
     },
   )
   return { deploymentId: release.id, instances }

@@ -24,7 +24,7 @@ export function urlNow(deps: ShownDeps, environment: Environment, project: Proje
 export const jsonOf = (deps: ShownDeps, environment: Environment, project: Project) =>
   environmentJson(environment, {
     url: urlNow(deps, environment, project),
-    live: liveOf(deps, environment.id),
+    live: liveOf(deps, environment),
   })
 
 export type EnvironmentView = ReturnType<typeof viewOf>
@@ -37,7 +37,7 @@ export function viewOf(deps: ShownDeps, environment: Environment, project: Proje
     project,
     environment,
     url: urlNow(deps, environment, project),
-    live: liveOf(deps, environment.id),
+    live: liveOf(deps, environment),
     /** The deployment that serves, or did until it was stopped. */
     current,
     latest,

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { childOf, createdAt, id } from './columns.ts'
+import { childOf, createdAt, flag, id } from './columns.ts'
 import { environments } from './schema.ts'
 import { services } from './service-schema.ts'
 
@@ -56,9 +56,6 @@ export const instances = sqliteTable(
     slot: integer().notNull().default(0),
     /** Null before the engine has created it. */
     containerId: text().unique(),
-    network: text(),
-    /** IPv4, held until the container is removed; null where the engine chose one. */
-    address: text(),
     /**
      * `live` is one that should run, `stopped` one of the live release that was stopped or ended,
      * `draining` one that was replaced and is to be removed, `once` one that runs to its end beside the
@@ -71,9 +68,25 @@ export const instances = sqliteTable(
     index('instances_by_workload').on(t.workloadId, t.state),
     index('instances_by_release').on(t.releaseId),
     index('instances_by_state').on(t.state),
-    index('instances_by_network').on(t.network, t.id),
-    uniqueIndex('one_address_per_network')
+  ],
+)
+
+/** What containers have on networks: an address, held until the container is removed. */
+export const endpoints = sqliteTable(
+  'endpoints',
+  {
+    id: id(),
+    instanceId: childOf(() => instances.id),
+    network: text().notNull(),
+    /** IPv4; null where the engine chooses one, or another has taken it over. */
+    address: text(),
+    held: flag().notNull().default(true),
+  },
+  (t) => [
+    uniqueIndex('one_endpoint_per_network').on(t.instanceId, t.network),
+    uniqueIndex('one_holder_per_address')
       .on(t.network, t.address)
-      .where(sql`address IS NOT NULL AND state <> 'removed'`),
+      .where(sql`address IS NOT NULL AND held = 1`),
+    index('endpoints_by_network').on(t.network, t.id),
   ],
 )

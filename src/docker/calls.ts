@@ -13,7 +13,15 @@ export { untilHealthTestPasses } from './health-test.ts'
 export { hasImage, inspectImage, listImages, removeImage, tagImage } from './images.ts'
 export { engineFrontend as frontend, engineInfo as info, engineMachine as machine } from './info.ts'
 export { containerLogs, logSnapshot, waitForOutput } from './logs.ts'
-export { createNetwork, listNetworks, networkUse, removeNetwork } from './networks.ts'
+export {
+  connectNetwork,
+  createNetwork,
+  disconnectNetwork,
+  listJoined,
+  listNetworks,
+  networkUse,
+  removeNetwork,
+} from './networks.ts'
 export { checkRegistry, imageDigest, pullImage } from './pull.ts'
 export { containerStats } from './stats.ts'
 export { usedSubnets } from './subnets.ts'

@@ -88,6 +88,51 @@ export async function createNetwork(
   return Id
 }
 
+/**
+ * Joins a container to a network, whether it runs or not; without an address the engine chooses one at
+ * each start.
+ */
+export const connectNetwork = (
+  engine: Engine,
+  network: string,
+  {
+    containerId,
+    address,
+    signal,
+  }: { containerId: string; address?: string | undefined } & Abortable,
+) =>
+  engine.request('POST', `/networks/${encodeURIComponent(network)}/connect`, {
+    body: {
+      Container: containerId,
+      EndpointConfig: { ...(address !== undefined && { IPAMConfig: { IPv4Address: address } }) },
+    },
+    signal,
+  })
+
+/** False when there is no such network or container. One that isn't on it is refused. */
+export const disconnectNetwork = (
+  engine: Engine,
+  network: string,
+  { containerId, signal }: { containerId: string } & Abortable,
+) =>
+  unlessMissing(
+    engine.request('POST', `/networks/${encodeURIComponent(network)}/disconnect`, {
+      body: { Container: containerId, Force: true },
+      signal,
+    }),
+  )
+
+/** Ids of the containers that are joined to a network, whether they run or not; of the labels if given. */
+export async function listJoined(
+  engine: Engine,
+  network: string,
+  { labels = [], signal }: { labels?: string[] } & Abortable = {},
+) {
+  const query = { all: true, filters: { network: [network], label: labels } }
+  const found = await engine.request<Joined[]>('GET', '/containers/json', { query, signal })
+  return found.map(({ Id }) => Id)
+}
+
 /** False when it was not there. One that containers are joined to is refused with status 403. */
 export const removeNetwork = (engine: Engine, id: string, { signal }: Abortable = {}) =>
   unlessMissing(engine.request('DELETE', `/networks/${encodeURIComponent(id)}`, { signal }))

@@ -4,17 +4,17 @@ import type { Docker } from '../docker/index.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import {
   adoptAddress,
-  countInstances,
+  countEndpoints,
   keepAddress,
   lastAddress,
   listHeld,
-  listInstances,
-} from './store.ts'
+} from './endpoint-store.ts'
+import { listInstances } from './store.ts'
 import { networkNameOf } from './workload.ts'
 
 type AddressDeps = { db: Db; docker: Pick<Docker, 'networkUse'> }
 
-type Row = { id: string; containerId: string | null; address: string | null }
+type Row = { id: string; containerId: string | null }
 
 /**
  * Gives each instance an address of its own on the network, and stores it: the engine would give a
@@ -33,23 +33,29 @@ export async function reserveAddresses<Replaced extends Row>(
 ): Promise<{ addresses: ReadonlyMap<string, string>; takenOver: Replaced[] }> {
   const use = instances.length > 0 ? await lookAt({ db, docker }, network, signal) : null
   const addresses = new Map<string, string>()
-  if (!use) return { addresses, takenOver: [] } // without IPv4 the engine chooses
   return db.transaction(
     (tx) => {
-      const used = new Set([...use.used, ...listHeld(tx, network)])
-      const givers = replaced.filter((row) => use.addressOf(row))
+      if (!use) {
+        // without IPv4 the engine chooses
+        for (const { id } of instances) keepAddress(tx, { instanceId: id, network, address: null })
+        return { addresses, takenOver: [] }
+      }
+      const held = listHeld(tx, network)
+      const used = new Set([...use.used, ...held.values()])
+      const addressOf = (row: Row) => held.get(row.id) ?? use.addressOf(row)
+      const givers = replaced.filter(addressOf)
       const takenOver: Replaced[] = []
       let last = lastAddress(tx, network)
       for (const { id } of instances) {
         const free = freeAddress({ subnet: use.subnet, used, last })
         const giver = free === null ? givers.pop() : undefined
-        const address = giver ? use.addressOf(giver) : free
+        const address = giver ? addressOf(giver) : free
         if (!address) throw new Failure('network_full', sentence(use.subnet), hint)
         if (giver) {
           takenOver.push(giver)
-          keepAddress(tx, { id: giver.id, network, address: null })
+          keepAddress(tx, { instanceId: giver.id, network, address: null })
         }
-        keepAddress(tx, { id, network, address })
+        keepAddress(tx, { instanceId: id, network, address })
         used.add(address)
         addresses.set(id, address)
         last = address
@@ -65,15 +71,15 @@ async function lookAt({ db, docker }: AddressDeps, network: string, signal: Abor
   const found = await docker.networkUse(network, { signal })
   if (!found?.subnet) return null
   const { subnet, gateway, addresses } = found
-  const held = new Set(listHeld(db, network))
+  const held = new Set(listHeld(db, network).values())
   for (const { containerId, address, isFixed } of addresses)
     if (isFixed && !held.has(address)) adoptAddress(db, { containerId, network, address })
   return {
     subnet,
     used: new Set([gateway ?? gatewayOf(subnet), ...addresses.map(({ address }) => address)]),
     /** A container of an earlier version has one for as long as it runs. */
-    addressOf: ({ containerId, address }: Omit<Row, 'id'>) =>
-      address ?? addresses.find((one) => one.containerId === containerId)?.address ?? null,
+    addressOf: ({ containerId }: Pick<Row, 'containerId'>) =>
+      addresses.find((one) => one.containerId === containerId)?.address ?? null,
   }
 }
 
@@ -92,12 +98,15 @@ export async function refuseFullNetwork(
   { workload, wanted }: { workload: { id: string; projectId?: string }; wanted: number },
 ) {
   const network = networkNameOf(workload)
-  if (countInstances(db, network) + wanted <= fewContainers) return
+  if (countEndpoints(db, network) + wanted <= fewContainers) return
   const signal = AbortSignal.timeout(patience)
   const use = await lookAt({ db, docker }, network, signal).catch(() => null)
   if (!use) return
-  const used = use.used.union(new Set(listHeld(db, network)))
-  const own = listInstances(db, workload.id).filter((instance) => use.addressOf(instance))
+  const held = listHeld(db, network)
+  const used = use.used.union(new Set(held.values()))
+  const own = listInstances(db, workload.id).filter(
+    (instance) => held.get(instance.id) ?? use.addressOf(instance),
+  )
   // the gateway is among those used, and not among those there is room for
   if (used.size - 1 - own.length + wanted <= roomOf(use.subnet)) return
   throw new AppError('conflict', `${sentence(use.subnet)} ${hint}`)

@@ -100,6 +100,12 @@ const startRules: Rule[] = [
     hint: ({ again }) => `Disconnect the other one from the network, or ${again}.`,
   },
   {
+    seen: /network \S+ not found/,
+    code: 'network_removed',
+    message: () => 'a network that it joins was removed meanwhile.',
+    hint: ({ again }) => `Its service may have been deleted. To try without it, ${again}.`,
+  },
+  {
     seen: /port is already allocated|address already in use/i,
     code: 'port_in_use',
     message: ({ input, index }) => {

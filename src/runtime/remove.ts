@@ -1,4 +1,4 @@
-import { unlessUsed } from '../docker/index.ts'
+import { EngineError, unlessUsed } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { labelFilter } from '../docker/labels.ts'
 import type { Belonging } from '../docker/labels.ts'
@@ -41,11 +41,27 @@ export async function removeFromEngine(
         removed.push({ kind: 'image', name: reference })
   if (!of.environmentId)
     for (const { id, name } of await docker.listNetworks({ labels }))
-      if (await unlessUsed(docker.removeNetwork(id))) removed.push({ kind: 'network', name })
+      if (await removeNetwork(deps, id)) removed.push({ kind: 'network', name })
   if (volumes)
     for (const { name } of await docker.listVolumes({ labels }))
       if (await unlessUsed(docker.removeVolume(name))) removed.push({ kind: 'volume', name })
   return removed
+}
+
+/** Tries of which each begins with those who joined the network since the one before. */
+const mostTries = 3
+
+/** Removes a network once the apps that joined it are disconnected; false where others use it. */
+async function removeNetwork({ docker, instanceId }: EngineDeps, id: string) {
+  const apps = { labels: labelFilter(instanceId, { kind: 'app' }) }
+  for (let tries = 0; tries < mostTries; tries++) {
+    for (const containerId of await docker.listJoined(id, apps))
+      await docker.disconnectNetwork(id, { containerId }).catch((error) => {
+        if (!(error instanceof EngineError)) throw error // it was removed, or left by itself
+      })
+    if (await unlessUsed(docker.removeNetwork(id))) return true
+  }
+  return false
 }
 
 /** Stops a container, at its own pace where none is given, and removes it when its last lines are kept. */

@@ -1,4 +1,5 @@
 import { atItsPace } from '../docker/index.ts'
+import type { Container } from '../docker/index.ts'
 import { slotsOf } from './component.ts'
 import type { Component } from './component.ts'
 import { whileRollingOut } from './reconcile.ts'
@@ -21,7 +22,8 @@ type Restart = {
 
 /**
  * Stops the containers of the live release and starts them again in order, each through its gate. False,
- * and nothing is done, where one is missing or is published elsewhere than its component says.
+ * and nothing is done, where one is missing, or is published elsewhere or has other names on its network
+ * than its component says.
  */
 export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolean> =>
   whileRollingOut(deps, restart.workload, restart.signal, async () => {
@@ -77,12 +79,21 @@ async function findLive(
     const container =
       instance?.containerId &&
       (await deps.docker.inspectContainer(instance.containerId, { signal }))
-    const addresses = component.options.ports?.map(({ address }) => address)
-    if (!container || container.hostAddresses.some((address) => !addresses?.includes(address)))
-      return null
+    if (!container || !isAsItSays(container, component, networkNameOf(workload))) return null
     made.push({ id: container.id, name: container.name, component, instance })
   }
   return made
+}
+
+/** Where it is published, and under which names the others on its network reach it. */
+function isAsItSays(container: Container, { options }: Component, network: string) {
+  const { ports = [], networkAliases = [] } = options
+  const addresses = ports.map(({ address }) => address)
+  const own = container.networks.find(({ name }) => name === network)
+  return (
+    container.hostAddresses.every((address) => addresses.includes(address)) &&
+    (!own || networkAliases.every((name) => own.aliases.includes(name)))
+  )
 }
 
 function instancesOf({ db }: RuntimeDeps, { id }: WorkloadKey) {

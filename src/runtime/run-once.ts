@@ -3,8 +3,8 @@ import { isStatus } from '../docker/refusals.ts'
 import { stopping } from '../jobs/jobs.ts'
 import { getJob } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
-import { reserveAddresses } from './addresses.ts'
 import type { Component } from './component.ts'
+import { reserveEndpoints } from './endpoints.ts'
 import { explain } from './explain.ts'
 import { named, tookTooLong, wasRemoved } from './once-failures.ts'
 import type { OnceSubject } from './once-failures.ts'
@@ -13,7 +13,7 @@ import { stopAndRemove } from './remove.ts'
 import { findContainer } from './revert.ts'
 import { createOne, ensureVolumes } from './steps/create.ts'
 import { untilEngineResponds } from './undo.ts'
-import { ensureNetworkOf, networkNameOf, stopTimeout } from './workload.ts'
+import { networkNameOf, stopTimeout } from './workload.ts'
 import type { RuntimeDeps, Workload, WorkloadKey } from './workload.ts'
 
 /** A command that runs once, beside what serves. */
@@ -105,23 +105,17 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
 
 /** Creates the container, or finds what the last process created: only that can have been started. */
 async function bring(run: OnceRun) {
-  const { db, workload, id, releaseId, component, resumes, network, signal } = run
+  const { db, workload, id, releaseId, component, resumes, signal } = run
   const known = resumes ? getOnce(db, id)?.containerId : null
   if (known) return known
   await removeOnce(run, run)
   signal.throwIfAborted()
   const instance = insertOnce(db, { workload, id, releaseId, component: component.name })
-  await ensureNetworkOf(run, workload, signal)
-  const { addresses } = await reserveAddresses(run, {
-    network,
-    instances: [instance],
-    replaced: [],
-    signal,
-  })
+  const reserved = await reserveEndpoints(run, { members: [{ component, instance }] })
   await ensureVolumes(run, [component])
   signal.throwIfAborted()
-  const address = addresses.get(id)
-  return (await createOne(run, { component, instance, address, state: 'once' })).id
+  const endpoints = reserved.endpoints.get(id)!
+  return (await createOne(run, { component, instance, endpoints, state: 'once' })).id
 }
 
 async function waitForEnd(run: OnceRun, id: string): Promise<Ended> {

@@ -1,8 +1,9 @@
-import { and, asc, desc, eq, isNotNull, isNull, ne, notInArray, sql } from 'drizzle-orm'
+import { and, asc, eq, isNotNull, ne, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { countRows, getRow, listRows, listValues } from '../db/queries.ts'
+import { countRows, listRows, listValues } from '../db/queries.ts'
 import { deployments, instances, releases, services, workloads } from '../db/schema.ts'
 import type { readLabels } from '../docker/labels.ts'
+import { releaseAddresses } from './endpoint-store.ts'
 import type { WorkloadKey } from './workload.ts'
 
 export type Instance = typeof instances.$inferSelect
@@ -83,8 +84,11 @@ export function adoptRelease(
 export const insertInstance = (db: Tx, values: typeof instances.$inferInsert) =>
   db.insert(instances).values(values).returning().get()
 
-export const updateInstance = (db: Tx, id: string, changes: Partial<Instance>) =>
+/** Changes the fields present. One whose container was removed holds no address any more. */
+export function updateInstance(db: Tx, id: string, changes: Partial<Instance>) {
+  if (changes.state === 'removed') releaseAddresses(db, id)
   db.update(instances).set(changes).where(eq(instances.id, id)).run()
+}
 
 export const deleteInstance = (db: Tx, id: string) =>
   db.delete(instances).where(eq(instances.id, id)).run()
@@ -167,42 +171,3 @@ export function forgetRelease(tx: Tx, { id, workloadId }: { id: string; workload
   if (listInstances(tx, workloadId).some(({ releaseId }) => releaseId === id)) return
   tx.delete(releases).where(eq(releases.id, id)).run()
 }
-
-const heldOn = (network: string) =>
-  and(eq(instances.network, network), ne(instances.state, 'removed'))
-
-/** Containers of Davit's that are or will be on a network. */
-export const countInstances = (db: Tx, network: string) => countRows(db, instances, heldOn(network))
-
-/** The addresses that they hold there. */
-export const listHeld = (db: Tx, network: string) =>
-  listValues(db, instances.address, heldOn(network)).filter((address) => address !== null)
-
-/** The address that was given last, whether it is still held or not. */
-export function lastAddress(db: Tx, network: string) {
-  const hadOne = and(eq(instances.network, network), isNotNull(instances.address))
-  return getRow(db, instances, hadOne, desc(instances.id))?.address ?? null
-}
-
-/** Stores where an instance is; without an address another one has taken it over. */
-export const keepAddress = (
-  db: Tx,
-  { id, network, address }: { id: string; network: string; address: string | null },
-) => db.update(instances).set({ network, address }).where(eq(instances.id, id)).run()
-
-/** For a container whose address its row doesn't have: one of an earlier version, or one taken over. */
-export const adoptAddress = (
-  db: Tx,
-  { containerId, network, address }: { containerId: string; network: string; address: string },
-) =>
-  db
-    .update(instances)
-    .set({ network, address })
-    .where(
-      and(
-        eq(instances.containerId, containerId),
-        isNull(instances.address),
-        ne(instances.state, 'removed'),
-      ),
-    )
-    .run()

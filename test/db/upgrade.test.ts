@@ -226,6 +226,24 @@ test('an upgrade knows the containers that run, and which deployment was being s
   $client.close()
 })
 
+test('an upgrade keeps the addresses that containers hold, and frees those of removed ones', () => {
+  const path = join(aDirectory(), 'davit.db')
+  const old = openDatabase(path, until('0018_procfile')).$client
+  old.run("INSERT INTO workloads (id) VALUES ('w')")
+  old.run("INSERT INTO releases (id, workload_id, created_at) VALUES ('r', 'w', 0)")
+  for (const [id, state] of Object.entries({ a: 'removed', b: 'live', c: 'stopped' }))
+    old.run(`INSERT INTO instances (id, release_id, workload_id, component, network, address, state,
+      created_at) VALUES ('${id}', 'r', 'w', 'web', ${id === 'c' ? 'NULL, NULL' : "'n', '10.1.0.9'"}, '${state}', 0)`)
+  old.close()
+  const { $client } = openDatabase(path)
+  const rows = $client.query('SELECT instance_id, network, address, held FROM endpoints ORDER BY 1')
+  expect(rows.values()).toEqual([
+    ['a', 'n', '10.1.0.9', 0],
+    ['b', 'n', '10.1.0.9', 1],
+  ])
+  $client.close()
+})
+
 test('a database of a newer version is not opened', () => {
   const path = join(aDirectory(), 'davit.db')
   fill(path)

@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { eq } from 'drizzle-orm'
 import { instances, releases, workloads } from '../../src/db/schema.ts'
 import { freeSubnet } from '../../src/docker/index.ts'
 import { refuseFullNetwork, reserveAddresses } from '../../src/runtime/addresses.ts'
+import { listHeld } from '../../src/runtime/endpoint-store.ts'
+import { updateInstance } from '../../src/runtime/store.ts'
 import { sandbox } from '../docker/sandbox.ts'
 import { testApp } from '../support/app.ts'
 
 const { docker, labels, name, options } = sandbox()
 const { signal } = new AbortController()
 
-type Row = { id: string; containerId: string | null; address: string | null }
+type Row = { id: string; containerId: string | null }
 
 /** A network of that size, and a workload whose instances are to be on it. */
 async function aNetwork(prefix: number) {
@@ -34,21 +35,19 @@ async function aNetwork(prefix: number) {
       .values({ releaseId: release.id, workloadId, component: 'web' })
       .returning()
       .get()
-  const rowOf = (id: string) => t.db.select().from(instances).where(eq(instances.id, id)).get()!
   const reserve = async (replaced: Row[] = []) => {
     const instance = anInstance()
     const of = { network, instances: [instance], replaced, signal }
     const { addresses, takenOver } = await reserveAddresses({ db: t.db, docker }, of)
     const address = addresses.get(instance.id)!
-    expect(rowOf(instance.id)).toMatchObject({ network, address })
-    return { ...rowOf(instance.id), at: Number(address.split('.')[3]) - first, takenOver }
+    expect(listHeld(t.db, network).get(instance.id)).toBe(address)
+    return { ...instance, address, at: Number(address.split('.')[3]) - first, takenOver }
   }
   const refuse = (wanted: number, id = workloadId) => {
     const workload = { id, projectId: network.slice('davit-'.length) }
     return refuseFullNetwork({ db: t.db, docker }, { workload, wanted })
   }
-  const free = (id: string) =>
-    t.db.update(instances).set({ state: 'removed' }).where(eq(instances.id, id)).run()
+  const free = (id: string) => updateInstance(t.db, id, { state: 'removed' })
   return { db: t.db, network, base, first, reserve, refuse, free, anInstance }
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
-import { instances } from '../../src/db/schema.ts'
+import { endpoints, instances } from '../../src/db/schema.ts'
 import { reserveAddresses } from '../../src/runtime/addresses.ts'
 import { aProject, anApp, answerOf } from '../deployments/apps.ts'
 import { idle, made, settled } from '../services/instances.ts'
@@ -9,8 +9,13 @@ import type { TestApp } from '../support/app.ts'
 
 /** What a container was given, whether it runs or not. */
 async function addressOf({ db }: TestApp, containerId: string) {
-  const row = db.select().from(instances).where(eq(instances.containerId, containerId)).get()!
-  return { network: row.network!, address: row.address! }
+  const row = db
+    .select({ network: endpoints.network, address: endpoints.address })
+    .from(endpoints)
+    .innerJoin(instances, eq(instances.id, endpoints.instanceId))
+    .where(eq(instances.containerId, containerId))
+    .get()!
+  return { network: row.network, address: row.address! }
 }
 
 /** A container that someone joins to a network by hand, to get what address there is. */
@@ -33,11 +38,12 @@ async function aStranger({ docker, instanceId }: TestApp, network: string) {
 async function fill(t: TestApp, containerId: string, count: number, network?: string) {
   const one = t.db.select().from(instances).where(eq(instances.containerId, containerId)).get()!
   const { releaseId, workloadId, component, state } = one
+  const own = await addressOf(t, containerId)
   const { signal } = new AbortController()
   for (let n = 0; n < count; n++) {
     const row = { releaseId, workloadId, component, state }
     const added = [t.db.insert(instances).values(row).returning().get()]
-    const of = { network: network ?? one.network!, instances: added, replaced: [], signal }
+    const of = { network: network ?? own.network, instances: added, replaced: [], signal }
     await reserveAddresses(t, of)
   }
 }
@@ -129,7 +135,7 @@ test('a start of a service is refused at the request where its network has no ro
   await ada.post(`/services/${service.id}/stop`)
   await t.jobs.idle()
   await t.docker.removeContainer(own, { force: true })
-  t.db.update(instances).set({ address: null }).where(eq(instances.containerId, own)).run()
+  t.db.update(endpoints).set({ address: null }).where(eq(endpoints.network, network)).run()
   await fill(t, containerId, 61, network)
   const refused = await ada.post(`/services/${service.id}/restart`)
   expect(refused.status).toBe(409)

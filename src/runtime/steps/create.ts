@@ -1,12 +1,13 @@
 import type { ContainerOptions } from '../../docker/index.ts'
 import { partLabel } from '../../docker/labels.ts'
-import { reserveAddresses } from '../addresses.ts'
 import { sealComponents, slotsOf } from '../component.ts'
 import type { Component } from '../component.ts'
+import { connectJoined, reserveEndpoints } from '../endpoints.ts'
+import type { Endpoint } from '../endpoints.ts'
 import type { RollOutRun } from '../run.ts'
 import { insertRelease, listInstances, updateInstance } from '../store.ts'
 import type { Instance } from '../store.ts'
-import { ensureNetworkOf, labelsOf } from '../workload.ts'
+import { labelsOf } from '../workload.ts'
 
 /** A container of the release. */
 export type Made = { id: string; name: string; component: Component; instance: Instance }
@@ -16,7 +17,7 @@ export type Made = { id: string; name: string; component: Component; instance: I
  * is touched; where the network is full, its containers have to stop before the new ones start.
  */
 export async function prepare(run: RollOutRun) {
-  const { db, secrets, workload, release, network, signal } = run
+  const { db, secrets, workload, release } = run
   const slots = slotsOf(release.components)
   const rows = insertRelease(db, {
     workload,
@@ -24,18 +25,14 @@ export async function prepare(run: RollOutRun) {
     components: sealComponents(secrets, release.id, release.components),
     slots: slots.map(({ component, slot }) => ({ component: component.name, slot })),
   })
-  await ensureNetworkOf(run, workload, signal)
-  const isApart = slots.map(({ component }) => component.options.granted?.hostNetwork)
-  const { addresses, takenOver } = await reserveAddresses(run, {
-    network,
-    instances: rows.filter((_, at) => !isApart[at]),
+  const { endpoints, isFull } = await reserveEndpoints(run, {
+    members: slots.map(({ component }, at) => ({ component, instance: rows[at]! })),
     replaced: listInstances(db, workload.id).filter(
       ({ state }) => state === 'live' || state === 'stopped',
     ),
-    signal,
   })
   await ensureVolumes(run, release.components)
-  return { rows, addresses, isFull: takenOver.length > 0 }
+  return { rows, endpoints, isFull }
 }
 
 /** The volumes that components mount, made when they are first needed. */
@@ -52,14 +49,14 @@ export async function ensureVolumes(
 /** Creates the containers; nothing runs yet. */
 export async function create(
   run: RollOutRun,
-  { rows, addresses }: { rows: Instance[]; addresses: ReadonlyMap<string, string> },
+  { rows, endpoints }: Pick<Awaited<ReturnType<typeof prepare>>, 'rows' | 'endpoints'>,
 ): Promise<Made[]> {
   const { release, signal } = run
   const made: Made[] = []
   for (const [at, { component }] of slotsOf(release.components).entries()) {
     signal.throwIfAborted()
     const instance = rows[at]!
-    const of = { component, instance, address: addresses.get(instance.id) }
+    const of = { component, instance, endpoints: endpoints.get(instance.id)! }
     made.push(await createOne(run, { ...of, state: 'starting' }))
   }
   return made
@@ -71,20 +68,23 @@ export async function createOne(
   {
     component,
     instance,
-    address,
+    endpoints,
     state,
   }: {
     component: Component
     instance: Instance
-    address: string | undefined
+    /** As they were reserved for it. */
+    endpoints: Endpoint[]
     state: Instance['state']
   },
 ): Promise<Made> {
   const { db, docker, instanceId, workload, network } = run
   const labels = labelsOf(instanceId, workload, instance.releaseId)
+  const address = endpoints[0]?.address
   const options = optionsOf(component, { instanceId: instance.id, labels, network, address })
   const id = await docker.createContainer(options)
-  updateInstance(db, instance.id, { containerId: id, network, state })
+  await connectJoined(run, { containerId: id, endpoints })
+  updateInstance(db, instance.id, { containerId: id, state }) // once it is whole
   const { files } = component
   if (files.length > 0) await docker.putArchive(id, { path: '/', files })
   return { id, name: options.name, component, instance }

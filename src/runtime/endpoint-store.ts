@@ -1,0 +1,67 @@
+import { and, desc, eq, isNotNull, isNull, ne } from 'drizzle-orm'
+import { countRows, getRow, listRows } from '../db/queries.ts'
+import { endpoints, instances, services } from '../db/schema.ts'
+import type { Tx } from './store.ts'
+
+const heldOn = (network: string) => and(eq(endpoints.network, network), endpoints.held)
+
+/** Containers of Davit's that are or will be on a network. */
+export const countEndpoints = (db: Tx, network: string) => countRows(db, endpoints, heldOn(network))
+
+/** The addresses that they hold there, by instance. */
+export const listHeld = (db: Tx, network: string) =>
+  new Map(
+    listRows(db, endpoints, heldOn(network)).flatMap(({ instanceId, address }) =>
+      address === null ? [] : [[instanceId, address]],
+    ),
+  )
+
+/** The address that was given last, whether it is still held or not. */
+export function lastAddress(db: Tx, network: string) {
+  const hadOne = and(eq(endpoints.network, network), isNotNull(endpoints.address))
+  return getRow(db, endpoints, hadOne, desc(endpoints.id))?.address ?? null
+}
+
+type Endpoint = { instanceId: string; network: string; address: string | null }
+
+/** Stores what an instance has on a network; without an address another one has taken it over. */
+export const keepAddress = (db: Tx, { address, ...key }: Endpoint) =>
+  db
+    .insert(endpoints)
+    .values({ ...key, address })
+    .onConflictDoUpdate({
+      target: [endpoints.instanceId, endpoints.network],
+      set: { address },
+    })
+    .run()
+
+/** For a container whose address isn't stored: one of an earlier version, or one taken over. */
+export const adoptAddress = (
+  db: Tx,
+  { containerId, network, address }: { containerId: string; network: string; address: string },
+) => {
+  const isIt = and(eq(instances.containerId, containerId), ne(instances.state, 'removed'))
+  const instance = getRow(db, instances, isIt)
+  if (instance) keepAddress(db, { instanceId: instance.id, network, address })
+}
+
+/** Its container is gone: others may be given its addresses, after all others were. */
+export const releaseAddresses = (db: Tx, instanceId: string) =>
+  db.update(endpoints).set({ held: false }).where(eq(endpoints.instanceId, instanceId)).run()
+
+/** Containers that belong on a network, and of which workload each is. */
+export const listMembers = (db: Tx, network: string) =>
+  db
+    .select({
+      instanceId: instances.id,
+      containerId: instances.containerId,
+      workloadId: instances.workloadId,
+    })
+    .from(endpoints)
+    .innerJoin(instances, eq(instances.id, endpoints.instanceId))
+    .where(and(heldOn(network), isNotNull(instances.containerId)))
+    .all()
+
+/** Whether a service is there whose network can be joined. */
+export const isJoinable = (db: Tx, serviceId: string) =>
+  countRows(db, services, and(eq(services.id, serviceId), isNull(services.deletingAt))) > 0

@@ -1,0 +1,83 @@
+import { report } from '../platform/journal.ts'
+import { reserveAddresses } from './addresses.ts'
+import type { Component } from './component.ts'
+import { isJoinable, listMembers } from './endpoint-store.ts'
+import type { Instance } from './store.ts'
+import { ensureNetworkOf, networkNameOf } from './workload.ts'
+import type { RuntimeDeps, Workload } from './workload.ts'
+
+/** What a container has on a network; without an address the engine chooses one at each start. */
+export type Endpoint = { network: string; address: string | undefined }
+
+/** An instance, and what its container is made from. */
+type Member = { instance: Pick<Instance, 'id' | 'containerId'>; component: Component }
+
+type Run = Pick<RuntimeDeps, 'db' | 'docker' | 'config' | 'instanceId'> & {
+  workload: Workload
+  signal: AbortSignal
+}
+
+/**
+ * Makes the networks of these instances, their workload's own and those of the services that they join,
+ * and gives each its addresses there, as `reserveAddresses` does. Returns them by instance, its own first.
+ */
+export async function reserveEndpoints(
+  run: Run,
+  { members, replaced = [] }: { members: Member[]; replaced?: Instance[] },
+) {
+  const { db, workload, signal } = run
+  const endpoints = new Map<string, Endpoint[]>(members.map(({ instance: { id } }) => [id, []]))
+  const takenOver = new Set<Instance>()
+  const joined = [...new Set(members.flatMap(({ component }) => component.joins))]
+    .filter((id) => isJoinable(db, id))
+    .map((id): Workload => ({ id, kind: 'service', ownerId: workload.ownerId }))
+  for (const other of [workload, ...joined]) {
+    const network = await ensureNetworkOf(run, other, signal)
+    if (other.kind === 'service') await rejoin(run, other)
+    const instances = members
+      .filter(({ component }) => isOn(component, other === workload ? null : other.id))
+      .map(({ instance }) => instance)
+    const given = await reserveAddresses(run, { network, instances, replaced, signal })
+    for (const { id } of instances)
+      endpoints.get(id)!.push({ network, address: given.addresses.get(id) })
+    for (const giver of given.takenOver) takenOver.add(giver)
+  }
+  return { endpoints, isFull: takenOver.size > 0 }
+}
+
+const isOn = ({ options, joins }: Component, serviceId: string | null) =>
+  serviceId === null ? !options.granted?.hostNetwork : joins.includes(serviceId)
+
+/** Joins a created container to all but the network that it was created on. */
+export async function connectJoined(
+  { docker }: Pick<Run, 'docker'>,
+  { containerId, endpoints }: { containerId: string; endpoints: Endpoint[] },
+) {
+  for (const { network, address } of endpoints.slice(1))
+    await docker.connectNetwork(network, { containerId, address })
+}
+
+/**
+ * Joins the apps again that belong on the network of a service and aren't there: it was removed with a
+ * start that failed, and is made again. They reach the service with their next attempt.
+ */
+async function rejoin(run: Run, { id: serviceId, ownerId }: Workload) {
+  const { db, docker, signal } = run
+  const network = networkNameOf({ id: serviceId })
+  const apps = listMembers(db, network).filter(({ workloadId }) => workloadId !== serviceId)
+  if (apps.length === 0) return
+  const there = new Set(await docker.listJoined(network, { signal }))
+  for (const { instanceId: id, containerId } of apps) {
+    if (there.has(containerId!)) continue
+    try {
+      const instances = [{ id, containerId }]
+      const options = { network, instances, replaced: [], signal }
+      const { addresses } = await reserveAddresses(run, options)
+      const address = addresses.get(id)
+      await docker.connectNetwork(network, { containerId: containerId!, address })
+    } catch (error) {
+      signal.throwIfAborted()
+      report('an app was not joined to a service again', error, { service: serviceId, ownerId })
+    }
+  }
+}
