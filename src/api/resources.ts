@@ -67,6 +67,7 @@ export const environment = z.object({
   ),
   releaseCommand: command.nullable(),
   releaseTimeout: z.int(),
+  pendingChanges: z.array(z.string()),
   live: z
     .object({
       deploymentId: id,
@@ -100,6 +101,7 @@ export const deployment = z.object({
   trigger: z.enum(['manual', 'webhook', 'rollback', 'api']),
   triggeredBy: z.string(),
   rollbackOf: id.nullable(),
+  imageOf: id.nullable(),
   repositoryUrl: z.string(),
   branch: z.string().nullable(),
   commit: z.object({

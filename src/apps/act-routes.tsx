@@ -49,7 +49,8 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
       c.status(202)
       c.header('Location', to)
     }
-    return moveOn(c, { to, json: () => jsonOf(deps, own(c).environment, project) })
+    const json = await jsonOf(deps, own(c).environment, project)
+    return moveOn(c, { to, json: () => json })
   }
 
   function own(c: Context) {

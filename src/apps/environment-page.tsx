@@ -11,6 +11,7 @@ import { Badge, StatusBadge } from '../web/status-badge.tsx'
 import { CheckIcon, SquareIcon, WarningIcon } from '../web/icons.tsx'
 import { Ago } from '../web/times.tsx'
 import type { LiveInstance } from './live.ts'
+import { Pending } from './pending.tsx'
 import type { EnvironmentView } from './shown.ts'
 
 /** What an environment runs, and what can be done about it; it asks for itself again every few seconds. */
@@ -48,6 +49,7 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
           <Actions {...view} />
         </div>
       </div>
+      <Pending {...view} />
       {current && (
         <dl class="facts">
           <Fact name="Commit">

@@ -14,6 +14,7 @@ import type { RemovalDeps } from '../projects/remove.ts'
 import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
+import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
@@ -25,6 +26,7 @@ import { within } from '../web/within.ts'
 import { editQuery, environmentForm, environmentUpdateForm } from '../environments/forms.ts'
 import { procfileOffer } from '../environments/procfile.ts'
 import { environmentPath } from '../environments/views.tsx'
+import { environmentJson } from './json.ts'
 import { jsonOf, urlNow, viewOf } from './shown.ts'
 import type { ShownDeps } from './shown.ts'
 import { removeEnvironment } from '../environments/remove.ts'
@@ -51,7 +53,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
 
   return factory
     .createApp()
-    .get('/projects/:id/envs', paged(), (c) => {
+    .get('/projects/:id/envs', paged(), async (c) => {
       const project = findProject(db, ownKey(c))
       const page = c.req.valid('query')
       const rows = () => {
@@ -62,17 +64,19 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
           url: urlNow(deps, environment, project),
         }))
       }
+      const list = pageOf(pageOfEnvironments(db, { projectId: project.id, ...page }), page)
+      const isProgram = clientOf(c) === 'program'
+      const items = isProgram
+        ? await Promise.all(list.items.map((row) => jsonOf(deps, row, project)))
+        : []
       return show(c, {
         title: `${project.name}: environments`,
         page: () => <EnvironmentsPage project={project} environments={rows()} />,
-        json: () => {
-          const list = pageOf(pageOfEnvironments(db, { projectId: project.id, ...page }), page)
-          return { ...list, items: list.items.map((row) => jsonOf(deps, row, project)) }
-        },
+        json: () => ({ ...list, items }),
       })
     })
     .get('/projects/:id/envs/new', (c) => show(c, newEnvironment(c, emptyDraft)))
-    .post('/projects/:id/envs', own, input(environmentForm, newEnvironment), (c) => {
+    .post('/projects/:id/envs', own, input(environmentForm, newEnvironment), async (c) => {
       const project = findLiveProject(db, ownKey(c))
       refuseMore('environments', countEnvironments(db, project.ownerId))
       const { hostPort, ...values } = c.var.input
@@ -84,40 +88,40 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
         hostPort: hostPort ?? freeHostPort(db, places),
       })
       audit(c, 'environment.created', about(environment, project))
-      return moveOn(c, {
-        to: environmentPath(environment),
-        created: true,
-        json: () => jsonOf(deps, environment, project),
-      })
+      const json = await jsonOf(deps, environment, project)
+      return moveOn(c, { to: environmentPath(environment), created: true, json: () => json })
     })
-    .get('/projects/:id/envs/:envId', (c) => {
+    .get('/projects/:id/envs/:envId', async (c) => {
       const { project, environment } = find(c)
-      const page = () => <EnvironmentStatus {...viewOf(deps, environment, project)} />
+      const view = await viewOf(deps, environment, project)
       return show(c, {
         title: `${project.name}: ${environment.name}`,
-        page,
-        json: () => jsonOf(deps, environment, project),
+        page: () => <EnvironmentStatus {...view} />,
+        json: () => environmentJson(environment, view),
       })
     })
     .get('/projects/:id/envs/:envId/edit', own, query(editQuery), (c) =>
       show(c, editEnvironment(c, emptyDraft, c.req.valid('query'))),
     )
-    .put('/projects/:id/envs/:envId', own, input(environmentUpdateForm, editEnvironment), (c) => {
-      const project = findLiveProject(db, ownKey(c))
-      const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
-      const { hostPort, ...changes } = c.var.input
-      const places = placesOf(deps, project.ownerId)
-      if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
-      const environment = updateEnvironment(db, current.id, {
-        ...changes,
-        hostPort: hostPort === null ? freeHostPort(db, places) : hostPort,
-      })
-      audit(c, 'environment.changed', about(environment, project))
-      return moveOn(c, {
-        to: environmentPath(environment),
-        json: () => jsonOf(deps, environment, project),
-      })
-    })
+    .put(
+      '/projects/:id/envs/:envId',
+      own,
+      input(environmentUpdateForm, editEnvironment),
+      async (c) => {
+        const project = findLiveProject(db, ownKey(c))
+        const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
+        const { hostPort, ...changes } = c.var.input
+        const places = placesOf(deps, project.ownerId)
+        if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
+        const environment = updateEnvironment(db, current.id, {
+          ...changes,
+          hostPort: hostPort === null ? freeHostPort(db, places) : hostPort,
+        })
+        audit(c, 'environment.changed', about(environment, project))
+        const json = await jsonOf(deps, environment, project)
+        return moveOn(c, { to: environmentPath(environment), json: () => json })
+      },
+    )
     .get('/projects/:id/envs/:envId/output', own, query(outputQuery), (c) => {
       const { project, environment } = find(c)
       return answerOutput(c, deps, {

@@ -1,10 +1,10 @@
-import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
 import { listEnvironmentStates } from '../deployments/overview-store.ts'
+import { pendingChanges } from '../deployments/settings.ts'
 import { urlOf } from '../environments/json.ts'
 import { hasPort } from '../environments/processes.ts'
 import { getLiveUrl } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import type { LinkDeps } from '../links/effective.ts'
 import { placesOf } from '../projects/places.ts'
 import type { Project } from '../projects/store.ts'
 import { stepOf } from './app-jobs.ts'
@@ -12,7 +12,7 @@ import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
 import type { LiveDeps } from './live.ts'
 
-export type ShownDeps = LiveDeps & { db: Db; config: Config }
+export type ShownDeps = LiveDeps & LinkDeps
 
 /** Where what runs is published, else where it will be. */
 export function urlNow(deps: ShownDeps, environment: Environment, project: Project) {
@@ -21,16 +21,17 @@ export function urlNow(deps: ShownDeps, environment: Environment, project: Proje
 }
 
 /** An environment as programs see it. */
-export const jsonOf = (deps: ShownDeps, environment: Environment, project: Project) =>
+export const jsonOf = async (deps: ShownDeps, environment: Environment, project: Project) =>
   environmentJson(environment, {
     url: urlNow(deps, environment, project),
     live: liveOf(deps, environment),
+    pending: await pendingChanges(deps, { project, environment }),
   })
 
-export type EnvironmentView = ReturnType<typeof viewOf>
+export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
 
 /** An environment with what its page shows. */
-export function viewOf(deps: ShownDeps, environment: Environment, project: Project) {
+export async function viewOf(deps: ShownDeps, environment: Environment, project: Project) {
   const states = listEnvironmentStates(deps.db, [project.id])
   const { current, latest } = states.find((state) => state.environment.id === environment.id)!
   return {
@@ -38,6 +39,7 @@ export function viewOf(deps: ShownDeps, environment: Environment, project: Proje
     environment,
     url: urlNow(deps, environment, project),
     live: liveOf(deps, environment),
+    pending: await pendingChanges(deps, { project, environment }),
     /** The deployment that serves, or did until it was stopped. */
     current,
     latest,

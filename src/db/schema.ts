@@ -245,8 +245,8 @@ export const deployments = sqliteTable(
     trigger: text({ enum: ['manual', 'webhook', 'rollback', 'api'] }).notNull(),
     /** E-mail of the user, or what else caused it. */
     triggeredBy: text().notNull(),
-    /** The deployment whose image a rollback reuses. */
-    rollbackOf: text(),
+    /** The deployment whose image it reuses; null: one of its own. */
+    imageOf: text('rollback_of'),
     repositoryUrl: text().notNull(),
     branch: text(),
     /** The commit asked for; the one found is in commitHash. */

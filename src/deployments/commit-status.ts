@@ -113,6 +113,8 @@ function commitStatusOf(
   config: Config,
 ): CommitStatus | null {
   const commit = deployment.commitHash ?? deployment.requestedCommit
+  // of a commit that runs already it says nothing
+  if (deployment.imageOf && deployment.trigger !== 'rollback') return null
   const isOfSource = project.sourceId && deployment.repositoryUrl === project.repositoryUrl
   const result = resultOf(deployment)
   if (!commit || !isOfSource || !result) return null

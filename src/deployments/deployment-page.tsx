@@ -51,7 +51,7 @@ export const DeploymentStatus = ({ project, environment, deployment, isCancellin
         <Actions deployment={deployment} isCancelling={isCancelling} />
       </div>
     </div>
-    <StepTimeline deployment={deployment} hasReleaseCommand={environment.releaseCommand !== null} />
+    <StepTimeline deployment={deployment} />
     <dl class="facts">
       <Fact name="Commit">
         {deployment.commitHash ? (
@@ -69,9 +69,9 @@ export const DeploymentStatus = ({ project, environment, deployment, isCancellin
       <Fact name={triggers[deployment.trigger]}>
         <bdi>{deployment.triggeredBy}</bdi>, <Ago at={deployment.createdAt} />
       </Fact>
-      {deployment.rollbackOf && (
+      {deployment.imageOf && (
         <Fact name="Image of">
-          <a href={deploymentPath({ projectId: project.id, id: deployment.rollbackOf })}>
+          <a href={deploymentPath({ projectId: project.id, id: deployment.imageOf })}>
             an earlier deployment
           </a>
         </Fact>

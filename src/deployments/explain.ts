@@ -8,7 +8,6 @@ import type { StepName } from './progress.ts'
 const failed: Record<StepName, string> = {
   cloning: 'Clone failed',
   building: 'Build failed',
-  releasing: 'Release command failed',
   deploying: 'Start failed',
 }
 

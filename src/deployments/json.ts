@@ -6,6 +6,7 @@ export function deploymentJson(deployment: Deployment & { containerId?: string |
   const { errorStep, errorCode, errorMessage, errorHint, commitStatus, ...shown } = uncommitted
   return {
     ...shown,
+    rollbackOf: shown.trigger === 'rollback' ? shown.imageOf : null,
     containerId: shown.containerId ?? null,
     commit: { hash: commitHash ?? requestedCommit, author: commitAuthor, message: commitMessage },
     error: errorCode

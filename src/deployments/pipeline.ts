@@ -22,9 +22,7 @@ import type { StepName } from './progress.ts'
 import type { Run } from './run.ts'
 import { build } from './steps/build.ts'
 import { clone } from './steps/clone.ts'
-import { deploy, imageMissing, resolve } from './steps/deploy.ts'
-import type { ReadyRun } from './steps/deploy.ts'
-import { releaseCommand } from './steps/release.ts'
+import { deploy, imageMissing } from './steps/deploy.ts'
 import { getJob } from './store.ts'
 import type { Job } from './store.ts'
 import { commitStatuses } from './commit-status.ts'
@@ -98,15 +96,16 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
     shutdown,
   }
 
-  if (deployment.trigger === 'rollback' && !deployment.image)
-    throw imageMissing('The image of this rollback was cleaned up.')
+  if (deployment.imageOf && !deployment.image)
+    throw imageMissing('The image of this deployment was cleaned up.')
   const image = deployment.image ?? (await withinDeadline(run, buildFromSource))
   releaseSlot()
-  let ready: ReadyRun | undefined
-  if (environment.releaseCommand)
-    await stage('releasing', async () => releaseCommand((ready = await resolveApp())))
-  await stage('deploying', async () =>
-    deploy(ready ?? (await resolveApp()), {
+  await stage('deploying', async () => {
+    // links that came while it was built have secrets too
+    progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
+    if (deployment.image) reportCommitStatus()
+    return deploy(run, {
+      image,
       commit: (tx, outcome) => progress.succeed(tx, outcome),
       committed({ url }) {
         progress.log(url ? `Running at ${url}` : 'Running')
@@ -117,15 +116,8 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
         work.problems = problems
         if (downtimeMs !== null) save({ downtimeMs })
       },
-    }),
-  )
-
-  async function resolveApp() {
-    // links that came while it was built have secrets too
-    progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
-    if (deployment.image) reportCommitStatus()
-    return resolve(run, image)
-  }
+    })
+  })
 
   async function buildFromSource(run: Run) {
     const snapshot = await stage('cloning', () => clone(run))

@@ -36,7 +36,7 @@ import { ProjectOverview } from './overview.tsx'
 import { rollBack } from './rollback.ts'
 import { findDeployment, getStatus, isEnded, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
-import { refuseWithoutRoom, triggerDeployment, triggerForm } from './trigger.ts'
+import { refuseWithoutImage, refuseWithoutRoom, triggerDeployment, triggerForm } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
 /** What a token must be given to deploy other code than the project's: what would change it for good. */
@@ -172,6 +172,7 @@ export const deploymentRoutes = (
     if (token && asked.repositoryUrl && asked.repositoryUrl !== project.repositoryUrl)
       refuseUngiven(token, toRepoint) // other code would run with the environment's secrets
     await refuseWithoutRoom(deps, { project, environmentId: asked.environmentId })
+    if (asked.reuseImage) await refuseWithoutImage(deps, { project, ...asked })
     const trigger = token ? 'api' : 'manual'
     const deployment = triggerDeployment(deps, { ...asked, project, trigger, triggeredBy })
     audit(c, 'deployment.triggered', about(deployment, project))

@@ -107,6 +107,17 @@ export const listUnreported = (db: Db) =>
 export const getCurrent = (db: Db, environmentId: string) =>
   getRow(db, deployments, isCurrent(environmentId), desc(deployments.id)) ?? null
 
+/** Whether a deployment waits or is at work there. */
+export const hasUnended = (db: Db, environmentId: string) =>
+  countRows(
+    db,
+    deployments,
+    and(
+      eq(deployments.environmentId, environmentId),
+      inArray(deployments.status, ['pending', ...activeStatuses]),
+    ),
+  ) > 0
+
 const isCurrent = (environmentId: string) =>
   and(
     eq(deployments.environmentId, environmentId),

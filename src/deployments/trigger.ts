@@ -14,7 +14,8 @@ import { limits, refuseMore } from '../platform/limits.ts'
 import { branchName, repositoryUrl } from '../projects/forms.ts'
 import type { Project } from '../projects/store.ts'
 import { refuseFullNetwork } from '../runtime/addresses.ts'
-import { line } from '../web/fields.ts'
+import { flag, line } from '../web/fields.ts'
+import { getCurrent, hasUnended } from './store.ts'
 import type { Deployment } from './store.ts'
 import { tellSuperseded } from './tell.ts'
 import { countOthersWaiting, insertWaiting, supersedeOlder } from './waiting-store.ts'
@@ -22,22 +23,34 @@ import type { Queued } from './waiting-store.ts'
 
 /** The environment is by default the project's first. */
 export const triggerForm = (config: Config) =>
-  z.object({
-    environmentId: line('the id of an environment', { max: 100 }).nullish(),
-    repositoryUrl: repositoryUrl(config).nullish(),
-    branch: branchName.nullish(),
-    commit: line('a commit', { max: 64 })
-      .refine(isCommit, 'wants the full hash of a commit, 40 or 64 hex digits.')
-      .transform((hash) => hash.toLowerCase())
-      .nullish(),
-  })
+  z
+    .object({
+      environmentId: line('the id of an environment', { max: 100 }).nullish(),
+      repositoryUrl: repositoryUrl(config).nullish(),
+      branch: branchName.nullish(),
+      commit: line('a commit', { max: 64 })
+        .refine(isCommit, 'wants the full hash of a commit, 40 or 64 hex digits.')
+        .transform((hash) => hash.toLowerCase())
+        .nullish(),
+      reuseImage: flag().nullish(),
+    })
+    .superRefine(({ reuseImage, ...asked }, context) => {
+      for (const field of ['repositoryUrl', 'branch', 'commit'] as const)
+        if (reuseImage && asked[field])
+          context.addIssue({
+            code: 'custom',
+            path: [field],
+            message:
+              'can’t be combined with reuse_image, which builds nothing. Leave one of them out.',
+          })
+    })
 
 type Trigger = z.output<ReturnType<typeof triggerForm>> & {
   project: Project
   trigger: Deployment['trigger']
   /** E-mail of the user, or what else caused it. */
   triggeredBy: string
-  /** The deployment to go back to: its image is used as it is. */
+  /** The deployment to go back to. */
   rollbackTo?: Deployment
 }
 
@@ -69,6 +82,7 @@ export function enqueue(
     rollbackTo?.environmentId ?? asked.environmentId,
   )
   refuseMore('deployments', countOthersWaiting(db, { project, environment }))
+  const source = asked.reuseImage ? findReusable(db, environment) : rollbackTo
   const deployment = insertWaiting(db, {
     ownerId: project.ownerId,
     projectId: project.id,
@@ -78,7 +92,7 @@ export function enqueue(
     repositoryUrl: asked.repositoryUrl ?? project.repositoryUrl,
     branch: asked.branch ?? branchOf(environment, project),
     requestedCommit: asked.commit ?? null,
-    ...(rollbackTo && reused(rollbackTo)),
+    ...(source && reused(source)),
   })
   return supersedeOlder(db, deployment)
 }
@@ -91,6 +105,33 @@ export const refuseWithoutRoom = (
   const environment = chooseEnvironment(listEnvironments(deps.db, project.id), environmentId)
   const workload = { id: environment.id, projectId: project.id }
   return refuseFullNetwork(deps, { workload, wanted: countReplicas(environment) })
+}
+
+/** What runs, to be deployed again as it is; refuses where there is nothing, or other work takes its place. */
+function findReusable(db: Db, { id, name }: Environment) {
+  const current = getCurrent(db, id)
+  if (!current)
+    throw new AppError('conflict', `Nothing was deployed to ${name} yet. Deploy it with a build.`)
+  if (hasUnended(db, id))
+    throw new AppError(
+      'conflict',
+      `A deployment to ${name} is under way. Wait until it has ended, then apply what it did not.`,
+    )
+  if (!current.image) throw imageGone(name)
+  return current
+}
+
+const imageGone = (name: string) =>
+  new AppError('conflict', `The image that runs in ${name} was removed. Deploy it with a build.`)
+
+/** Refuses to reuse an image that the engine has no longer. */
+export async function refuseWithoutImage(
+  { db, docker }: { db: Db; docker: Docker },
+  { project, environmentId }: Pick<Trigger, 'project' | 'environmentId'>,
+) {
+  const environment = chooseEnvironment(listEnvironments(db, project.id), environmentId)
+  const { image } = findReusable(db, environment)
+  if (!image || !(await docker.inspectImage(image))) throw imageGone(environment.name)
 }
 
 /** Whether one more deployment of an environment may wait; it takes the place of one that waits there. */
@@ -120,9 +161,9 @@ function chooseEnvironment(environments: Environment[], id: string | null | unde
   return chosen
 }
 
-/** What a rollback takes from the deployment whose image it runs. */
+/** What a deployment takes from the one whose image it runs. */
 export const reused = (target: Deployment) => ({
-  rollbackOf: target.id,
+  imageOf: target.id,
   image: target.image,
   repositoryUrl: target.repositoryUrl,
   branch: target.branch,

@@ -34,6 +34,9 @@ const Row = ({ deployment, environment, project }: DeploymentItem) => (
         {deployment.commitHash && (
           <code title={deployment.commitHash}>{deployment.commitHash.slice(0, 7)}</code>
         )}
+        {deployment.imageOf && (
+          <span>{deployment.trigger === 'rollback' ? 'rollback' : 'without a build'}</span>
+        )}
         <bdi>{deployment.triggeredBy}</bdi>
       </p>
     </div>

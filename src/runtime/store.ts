@@ -135,11 +135,15 @@ export const listRollingOut = (db: Tx, kind: WorkloadKey['kind']) =>
 /** The release that serves, or did until it was stopped. */
 export const getLiveRelease = (db: Tx, workloadId: string) =>
   db
-    .select({ id: releases.id, components: releases.components })
+    .select({ id: releases.id, components: releases.components, settings: releases.settings })
     .from(workloads)
     .innerJoin(releases, eq(releases.id, workloads.liveReleaseId))
     .where(eq(workloads.id, workloadId))
     .get()
+
+/** Stores what a release was made from. */
+export const keepSettings = (tx: Tx, { id, settings }: { id: string; settings: string }) =>
+  tx.update(releases).set({ settings }).where(eq(releases.id, id)).run()
 
 /** The release serves from now on, with these states; the containers of all others are to be removed. */
 export function makeLive(
@@ -161,7 +165,7 @@ export function makeLive(
     .run()
   db.update(instances).set({ state: 'draining' }).where(replaced).run()
   const isOver = and(eq(releases.workloadId, workloadId), ne(releases.id, releaseId))
-  db.update(releases).set({ components: null }).where(isOver).run() // nobody needs its secrets any more
+  db.update(releases).set({ components: null, settings: null }).where(isOver).run() // nobody needs its secrets any more
   for (const [id, state] of states) updateInstance(db, id, { state })
 }
 

@@ -66,7 +66,7 @@ const planted = (bob: TestClient, theirs: Ids) => ({
   status: 'running',
   image: 'planted',
   containerId: theirs.container,
-  rollbackOf: theirs.deployment,
+  imageOf: theirs.deployment,
   commitStatus: 'planted',
   hidden: 'planted',
   ['__proto__']: { polluted: 'planted' },

@@ -147,7 +147,7 @@ const deployment = (values: Partial<Deployment>): Deployment => ({
   status: 'running',
   trigger: 'manual',
   triggeredBy: 'ada@example.com',
-  rollbackOf: null,
+  imageOf: null,
   repositoryUrl: project.repositoryUrl,
   branch: 'main',
   requestedCommit: null,

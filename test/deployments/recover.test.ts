@@ -86,6 +86,8 @@ test('a provider that was told of a beginning is told of the end by the next pro
   left({ status: 'superseded', commitStatus })
   left({ status: 'failed', errorStep: 'building', errorMessage: 'No.', commitStatus })
   left({ status: 'running', commitStatus: 'success' })
+  // the commit ran already: what becomes of its settings is not said of it
+  left({ status: 'failed', imageOf: first.id, errorStep: 'deploying', commitStatus })
   left({ status: 'cancelled' }) // it never came to a commit that anyone was told of
   const interrupted = left({ status: 'building', attempt: 2, commitStatus })
 

@@ -5,9 +5,11 @@ import type { Effective } from '../../links/effective.ts'
 import { Failure } from '../../platform/errors.ts'
 import { rollOut } from '../../runtime/roll-out.ts'
 import type { RollOut } from '../../runtime/run.ts'
+import { keepSettings } from '../../runtime/store.ts'
 import type { Tx } from '../../runtime/store.ts'
 import { componentsOf, portOf } from '../components.ts'
 import type { Run } from '../run.ts'
+import { sealSettings } from '../settings.ts'
 import { getJob } from '../store.ts'
 
 export type Outcome = { url: string | null; downtimeMs: number | null }
@@ -17,31 +19,37 @@ type Hooks = Pick<RollOut['hooks'], 'undone'> & {
   committed: (outcome: Pick<Outcome, 'url'>) => void
 }
 
-/** A run whose image is there, with all variables and links that its containers get. */
-export type ReadyRun = Run & { image: string; port: number; url: string | null }
-
-/** Resolves what the containers of this deployment are made with. */
-export async function resolve(run: Run, image: string): Promise<ReadyRun> {
-  const { db, project, environment, deployment, places } = run
+/** Rolls the image out as the release of this deployment. */
+export async function deploy(
+  run: Run,
+  { image, commit, committed, undone }: Hooks & { image: string },
+) {
+  const { db, project, environment, deployment, places, log, signal, shutdown } = run
   const port = portOf(run, await findImage(run, image))
   const url = port > 0 ? urlOf(environment, places) : null
+  if (port > 0 && places.note) log(places.note)
   const known = getJob(db, deployment.id)!.deployment // with the commit that was built
   const effective = await effectiveVariables(run, { project, environment, deployment: known, url })
   refuseMissing(effective)
   const { variables, joins } = effective
-  return { ...run, image, port, url, variables, joins }
-}
-
-/** Rolls the image out as the release of this deployment. */
-export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks) {
-  const { deployment, places, log, image, port, url, signal, shutdown } = run
-  if (port > 0 && places.note) log(places.note)
+  const settings = sealSettings(run, effective, image)
   await rollOut(run, {
-    workload: workloadOf(run),
-    release: { id: deployment.id, components: componentsOf(run, { image, port }) },
+    workload: {
+      id: environment.id,
+      kind: 'app',
+      ownerId: project.ownerId,
+      projectId: project.id,
+    },
+    release: {
+      id: deployment.id,
+      components: componentsOf({ ...run, variables, joins }, { image, port }),
+    },
     hooks: {
       log,
-      commit: (tx, { downtimeMs }) => commit(tx, { url, downtimeMs }),
+      commit(tx, { downtimeMs }) {
+        keepSettings(tx, { id: deployment.id, settings })
+        commit(tx, { url, downtimeMs })
+      },
       committed: () => committed({ url }),
       undone,
     },
@@ -49,14 +57,6 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
     shutdown,
   })
 }
-
-export const workloadOf = ({ project, environment }: Pick<Run, 'project' | 'environment'>) =>
-  ({
-    id: environment.id,
-    kind: 'app',
-    ownerId: project.ownerId,
-    projectId: project.id,
-  }) as const
 
 function refuseMissing({ missing: [first] }: Effective) {
   if (!first) return
