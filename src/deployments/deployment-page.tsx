@@ -51,7 +51,7 @@ export const DeploymentStatus = ({ project, environment, deployment, isCancellin
         <Actions deployment={deployment} isCancelling={isCancelling} />
       </div>
     </div>
-    <StepTimeline deployment={deployment} />
+    <StepTimeline deployment={deployment} hasReleaseCommand={environment.releaseCommand !== null} />
     <dl class="facts">
       <Fact name="Commit">
         {deployment.commitHash ? (

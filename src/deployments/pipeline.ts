@@ -22,7 +22,9 @@ import type { StepName } from './progress.ts'
 import type { Run } from './run.ts'
 import { build } from './steps/build.ts'
 import { clone } from './steps/clone.ts'
-import { deploy, imageMissing } from './steps/deploy.ts'
+import { deploy, imageMissing, resolve } from './steps/deploy.ts'
+import type { ReadyRun } from './steps/deploy.ts'
+import { releaseCommand } from './steps/release.ts'
 import { getJob } from './store.ts'
 import type { Job } from './store.ts'
 import { commitStatuses } from './commit-status.ts'
@@ -100,12 +102,11 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
     throw imageMissing('The image of this deployment was cleaned up.')
   const image = deployment.image ?? (await withinDeadline(run, buildFromSource))
   releaseSlot()
-  await stage('deploying', async () => {
-    // links that came while it was built have secrets too
-    progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
-    if (deployment.image) reportCommitStatus()
-    return deploy(run, {
-      image,
+  let ready: ReadyRun | undefined
+  if (environment.releaseCommand)
+    await stage('releasing', async () => releaseCommand((ready = await resolveApp())))
+  await stage('deploying', async () =>
+    deploy(ready ?? (await resolveApp()), {
       commit: (tx, outcome) => progress.succeed(tx, outcome),
       committed({ url }) {
         progress.log(url ? `Running at ${url}` : 'Running')
@@ -116,8 +117,15 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
         work.problems = problems
         if (downtimeMs !== null) save({ downtimeMs })
       },
-    })
-  })
+    }),
+  )
+
+  async function resolveApp() {
+    // links that came while it was built have secrets too
+    progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
+    if (deployment.image) reportCommitStatus()
+    return resolve(run, image)
+  }
 
   async function buildFromSource(run: Run) {
     const snapshot = await stage('cloning', () => clone(run))

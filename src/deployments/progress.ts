@@ -9,7 +9,10 @@ import { logOf, moveDeployment, setRunning, updateDeployment } from './store.ts'
 import type { Tx } from '../runtime/store.ts'
 import type { Deployment, Status } from './store.ts'
 
-export type StepName = 'cloning' | 'building' | 'deploying'
+export type StepName = 'cloning' | 'building' | 'releasing' | 'deploying'
+
+/** The state of a deployment during a step. */
+const statusDuring = (step: StepName) => (step === 'releasing' ? 'deploying' : step)
 
 /** Keeps the story of one run: its state, its steps and its log, each stored before it is published. */
 export class Progress {
@@ -51,7 +54,7 @@ export class Progress {
     this.#log.flush()
     const startedAt = new Date().toISOString()
     this.#steps = [...this.#finished(startedAt), { name: step, startedAt, finishedAt: null }]
-    return this.#move(step, { steps: this.#steps })
+    return this.#move(statusDuring(step), { steps: this.#steps })
   }
 
   /** Stores that the environment is served by this deployment from now on. */

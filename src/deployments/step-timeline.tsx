@@ -1,14 +1,21 @@
 import type { Step } from '../db/schema.ts'
 import { CheckIcon, CrossIcon, DotIcon, SpinnerIcon } from '../web/icons.tsx'
 import { duration } from '../web/times.tsx'
+import { isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
 
 type Progress = 'done' | 'active' | 'failed' | 'waiting'
 
 /** The steps in their order: how long each took, and where it stands or broke off. */
-export const StepTimeline = ({ deployment }: { deployment: Deployment }) => (
+export const StepTimeline = ({
+  deployment,
+  hasReleaseCommand,
+}: {
+  deployment: Deployment
+  hasReleaseCommand: boolean
+}) => (
   <ol class="steps" aria-label="Steps">
-    {plan(deployment).map((name) => {
+    {plan(deployment, hasReleaseCommand).map((name) => {
       const step = deployment.steps.findLast((taken) => taken.name === name)
       const progress = progressOf(deployment, name, step)
       return (
@@ -27,27 +34,36 @@ export const StepTimeline = ({ deployment }: { deployment: Deployment }) => (
   </ol>
 )
 
-/** A rollback neither clones nor builds. */
-const plan = ({ trigger, steps }: Deployment) =>
-  trigger === 'rollback' && !steps.some(({ name }) => name === 'building')
-    ? ['deploying']
-    : ['cloning', 'building', 'deploying']
+/** A rollback neither clones nor builds. What an earlier deployment ran is said by its steps. */
+function plan({ trigger, status, steps }: Deployment, hasReleaseCommand: boolean) {
+  const took = (step: string) => steps.some(({ name }) => name === step)
+  const reuses = trigger === 'rollback' && !took('building')
+  const releases = took('releasing') || (hasReleaseCommand && !isEnded(status))
+  return [
+    ...(reuses ? [] : ['cloning', 'building']),
+    ...(releases ? ['releasing'] : []),
+    'deploying',
+  ]
+}
 
 function progressOf(
   { status, errorStep, steps }: Deployment,
   name: string,
   step: Step | undefined,
 ): Progress {
-  if (status === name) return 'active'
+  const last = steps.at(-1)
+  const isReleasing = status === 'deploying' && last?.name === 'releasing'
+  if (name === (isReleasing ? last.name : status)) return 'active'
   if (!step) return 'waiting'
   if (status === 'failed' && (errorStep === name || step.finishedAt === null)) return 'failed'
-  return status === 'cancelled' && step === steps.at(-1) ? 'failed' : 'done'
+  return status === 'cancelled' && step === last ? 'failed' : 'done'
 }
 
-/** The steps' names in the record are the states they are taken in. */
+/** The steps' names in the record are the states they are taken in, but that of the release command. */
 const titles: Record<string, string> = {
   cloning: 'Clone',
   building: 'Build',
+  releasing: 'Release command',
   deploying: 'Deploy',
 }
 

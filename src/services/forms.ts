@@ -3,6 +3,7 @@ import { domain, hostPort } from '../environments/forms.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { FieldError } from '../platform/errors.ts'
 import { camelCase } from '../web/body.ts'
+import { removalForm } from '../projects/forms.ts'
 import { block, flag, line, lines } from '../web/fields.ts'
 import { pageQuery } from '../web/paging.ts'
 import { maxFileBytes } from './compose/read.ts'
@@ -53,6 +54,9 @@ export const serviceUpdateForm = z.looseObject({
   /** Tells what would change, and changes nothing. */
   preview: flag().nullish(),
 })
+
+/** With `force` one that is linked is deleted too. */
+export const serviceRemovalForm = removalForm.extend({ force: flag().nullish() })
 
 export const catalogueQuery = pageQuery.extend({
   q: line('words to search for', { max: 100 }).optional(),

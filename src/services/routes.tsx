@@ -6,7 +6,6 @@ import { jobLogQuery, outputQuery, outputStreamQuery } from '../logs/forms.ts'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
-import { removalForm } from '../projects/forms.ts'
 import { answerRemoval, RemovalModal } from '../projects/removal.tsx'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { clientOf } from '../web/client.ts'
@@ -23,7 +22,7 @@ import { ConnectionDetails, detailsOf } from './connection.tsx'
 import { grantsOf } from './definition.ts'
 import { followHtml, followJson, statusPropsOf } from './follow.tsx'
 import type { FollowDeps } from './follow.tsx'
-import { catalogueQuery } from './forms.ts'
+import { catalogueQuery, serviceRemovalForm } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
 import { lastLogOf, statusesOf } from './job-log.ts'
 import { makeRoutes } from './make-routes.tsx'
@@ -34,9 +33,10 @@ import { ServicePage } from './service-page.tsx'
 import { ServiceStatus } from './service-status.tsx'
 import { CatalogueList, InstanceList, ServicesPage } from './services-page.tsx'
 import { shownService, shownServices } from './shown.ts'
-import { listServices, updateService } from './store.ts'
+import { listServices, listLinkedEnvironments, updateService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf } from './stored-definition.ts'
+import { refuseUsed, UsedByWarning } from './used-by.tsx'
 
 /** What a token must be given to see secrets: what would let it change them. */
 const toSeeSecrets = { method: 'PUT', path: '/services/:id' }
@@ -120,7 +120,14 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
       const log = said && (await logShown(service))
       return show(c, {
         title: service.name,
-        page: () => <ServicePage {...status} {...said!} log={log!} />,
+        page: () => (
+          <ServicePage
+            {...status}
+            {...said!}
+            log={log!}
+            linked={listLinkedEnvironments(db, service.id)}
+          />
+        ),
         partial: () => <ServiceStatus {...status} />,
         json: () => serviceJson(shown),
       })
@@ -167,17 +174,20 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
               Its containers, its network, its settings and its generated passwords are deleted.
               This can’t be undone.
             </p>
+            <UsedByWarning linked={listLinkedEnvironments(db, id)} />
           </RemovalModal>
         ),
         json: () => ({ volumes }),
       })
     })
-    .delete(servicePattern, checkOwner(deps), bodyOrQuery(removalForm), async (c) => {
+    .delete(servicePattern, checkOwner(deps), bodyOrQuery(serviceRemovalForm), async (c) => {
       const service = ownService(deps, c)
       const { id, name } = service
       const volumes = c.var.input.volumes ?? service.deletingVolumes
       await refuseWithoutEngine(deps)
       db.transaction(() => {
+        if (!c.var.input.force && !service.deletingAt)
+          refuseUsed(service, listLinkedEnvironments(db, id))
         const deletingAt = service.deletingAt ?? new Date()
         updateService(db, id, { deletingAt, deletingVolumes: volumes })
         audit(c, 'service.deleted', {

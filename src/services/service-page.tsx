@@ -13,6 +13,8 @@ import { servicePath } from './own-service.ts'
 import { ServiceStatus } from './service-status.tsx'
 import type { StatusProps } from './service-status.tsx'
 import { TemplateLinks } from './services-page.tsx'
+import type { LinkedEnvironment } from './store.ts'
+import { UsedBy } from './used-by.tsx'
 
 type Props = StatusProps & {
   /** Null when its file or its values can't be read. */
@@ -21,12 +23,21 @@ type Props = StatusProps & {
   connection: Detail[]
   /** Whether who allowed it what it may do to this host is no longer an admin. */
   hasLapsed: boolean
+  linked: LinkedEnvironment[]
   /** Of its last job. */
   log: { lines: Line[]; extent: { first: number; last: number }; isOver: boolean }
 }
 
 /** One instance: how it fares, how it is reached, and what to do with it now. */
-export const ServicePage = ({ about, after, connection, hasLapsed, log, ...status }: Props) => {
+export const ServicePage = ({
+  about,
+  after,
+  connection,
+  hasLapsed,
+  linked,
+  log,
+  ...status
+}: Props) => {
   const { service, ports, places } = status
   return (
     <>
@@ -45,6 +56,7 @@ export const ServicePage = ({ about, after, connection, hasLapsed, log, ...statu
         </section>
       )}
       {connection.length > 0 && <ConnectionDetails service={service} details={connection} />}
+      <UsedBy linked={linked} />
       <section aria-labelledby="facts-heading">
         <h2 id="facts-heading">About it</h2>
         <dl class="facts">

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
 import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
-import { servicePorts, services, users } from '../db/schema.ts'
+import { environments, links, projects, servicePorts, services, users } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import { notFound } from '../platform/errors.ts'
 import type { Page } from '../web/paging.ts'
@@ -147,6 +147,31 @@ export const moveService = (
     .where(and(eq(services.id, id), from && inArray(services.status, from)))
     .returning({ id: services.id })
     .all().length > 0
+
+/** An environment that is linked to a service. */
+export type LinkedEnvironment = { id: string; name: string; projectId: string; project: string }
+
+/** By the names of project and environment. */
+export const listLinkedEnvironments = (db: Db, serviceId: string): LinkedEnvironment[] =>
+  db
+    .select({
+      id: environments.id,
+      name: environments.name,
+      projectId: projects.id,
+      project: projects.name,
+    })
+    .from(links)
+    .innerJoin(environments, eq(environments.id, links.environmentId))
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(
+      and(
+        eq(links.serviceId, serviceId),
+        isNull(environments.deletingAt),
+        isNull(projects.deletingAt),
+      ),
+    )
+    .orderBy(asc(projects.name), asc(environments.name))
+    .all()
 
 export const deleteService = (db: Db, id: string) =>
   db.delete(services).where(eq(services.id, id)).run()

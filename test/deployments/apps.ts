@@ -76,6 +76,8 @@ type Settings = {
   memoryMb?: number
   cpus?: number
   volumes?: string[]
+  releaseCommand?: string | string[] | null
+  releaseTimeout?: number
 }
 
 /** As the database has a deployment that came to a container, which the engine need not have. */

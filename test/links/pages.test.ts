@@ -80,3 +80,30 @@ describe('the page of variables', () => {
     expect(await rows()).toContain('STORE_URL missing no longer provided by main')
   })
 })
+
+describe('a service that is linked', () => {
+  test('names on its page the environments that use it', async () => {
+    const { ada, id, projectId, service, link } = await aSite()
+    const { id: serviceId } = await service('main')
+    const page = async () => (await ada.page(`/services/${serviceId}`)).text
+    expect(await page()).toContain('No app is linked to it.')
+    link(serviceId, { STORE_URL: 'url' })
+    expect(await page()).toContain(`href="/projects/${projectId}/envs/${id}"`)
+  })
+
+  test('is deleted only by who was told, or with force', async () => {
+    const { t, ada, service, link } = await aSite()
+    const { id } = await service('main')
+    await t.jobs.idle()
+    expect((await ada.htmx('GET', `/services/${id}/delete`)).text).not.toContain('name="force"')
+    link(id, { STORE_URL: 'url' })
+    const refused = await ada.delete(`/services/${id}`)
+    expect(refused.status).toBe(409)
+    expect(refused.json.detail).toMatch(/^main is linked to .+ production\. Remove these links/)
+    const dialog = (await ada.htmx('GET', `/services/${id}/delete`)).text
+    expect(dialog).toContain('An app uses it')
+    expect(dialog).toContain('name="force" value="1"')
+    expect((await ada.delete(`/services/${id}`, { force: true })).status).toBe(200)
+    expect(t.db.select().from(links).all()).toEqual([])
+  })
+})

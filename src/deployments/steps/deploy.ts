@@ -19,31 +19,35 @@ type Hooks = Pick<RollOut['hooks'], 'undone'> & {
   committed: (outcome: Pick<Outcome, 'url'>) => void
 }
 
-/** Rolls the image out as the release of this deployment. */
-export async function deploy(
-  run: Run,
-  { image, commit, committed, undone }: Hooks & { image: string },
-) {
-  const { db, project, environment, deployment, places, log, signal, shutdown } = run
+/** A run whose image is there, with all variables and links that its containers get. */
+export type ReadyRun = Run & {
+  image: string
+  port: number
+  url: string | null
+  /** What it is made from, sealed. */
+  settings: string
+}
+
+/** Resolves what the containers of this deployment are made with. */
+export async function resolve(run: Run, image: string): Promise<ReadyRun> {
+  const { db, project, environment, deployment, places } = run
   const port = portOf(run, await findImage(run, image))
   const url = port > 0 ? urlOf(environment, places) : null
-  if (port > 0 && places.note) log(places.note)
   const known = getJob(db, deployment.id)!.deployment // with the commit that was built
   const effective = await effectiveVariables(run, { project, environment, deployment: known, url })
   refuseMissing(effective)
   const { variables, joins } = effective
   const settings = sealSettings(run, effective, image)
+  return { ...run, image, port, url, variables, joins, settings }
+}
+
+/** Rolls the image out as the release of this deployment. */
+export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks) {
+  const { deployment, places, log, image, port, url, settings, signal, shutdown } = run
+  if (port > 0 && places.note) log(places.note)
   await rollOut(run, {
-    workload: {
-      id: environment.id,
-      kind: 'app',
-      ownerId: project.ownerId,
-      projectId: project.id,
-    },
-    release: {
-      id: deployment.id,
-      components: componentsOf({ ...run, variables, joins }, { image, port }),
-    },
+    workload: workloadOf(run),
+    release: { id: deployment.id, components: componentsOf(run, { image, port }) },
     hooks: {
       log,
       commit(tx, { downtimeMs }) {
@@ -57,6 +61,14 @@ export async function deploy(
     shutdown,
   })
 }
+
+export const workloadOf = ({ project, environment }: Pick<Run, 'project' | 'environment'>) =>
+  ({
+    id: environment.id,
+    kind: 'app',
+    ownerId: project.ownerId,
+    projectId: project.id,
+  }) as const
 
 function refuseMissing({ missing: [first] }: Effective) {
   if (!first) return

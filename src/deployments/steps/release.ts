@@ -1,0 +1,41 @@
+import { report } from '../../platform/journal.ts'
+import { wordsOf } from '../../platform/shell-words.ts'
+import { endFailure } from '../../runtime/once-failures.ts'
+import { removeOnce, runOnce } from '../../runtime/run-once.ts'
+import { onceComponent } from '../components.ts'
+import { workloadOf } from './deploy.ts'
+import type { ReadyRun } from './deploy.ts'
+
+/**
+ * Runs the release command in a container of the new image, while what is live serves on; it must
+ * succeed. It runs before every switch, as on Heroku and Render: a rollback and other variables make a
+ * release too, whose database may be another one. After a crash of Davit it begins again.
+ */
+export async function releaseCommand(run: ReadyRun) {
+  const { deployment, environment, image, log, signal, shutdown } = run
+  const words = wordsOf(environment.releaseCommand!)
+  const component = onceComponent(run, { name: 'release', image, command: words })
+  const workload = workloadOf(run)
+  const { id } = deployment
+  log(`Running the release command: ${words.join(' ')}`)
+  try {
+    const ended = await runOnce(run, {
+      id,
+      workload,
+      releaseId: id,
+      component,
+      timeout: environment.releaseTimeout,
+      subject: 'release',
+      resumes: false,
+      signal,
+      shutdown,
+    })
+    const failure = endFailure('release', ended, component.options)
+    if (failure) throw failure
+    log('The release command succeeded')
+  } finally {
+    await removeOnce(run, { workload, id }).catch((error) =>
+      report('the container of a release command stays for now', error, { deployment: id }),
+    )
+  }
+}

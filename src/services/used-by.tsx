@@ -1,0 +1,55 @@
+import { AppError } from '../platform/errors.ts'
+import type { Service, LinkedEnvironment } from './store.ts'
+
+/** The environments whose apps reach a service, and how to link one. */
+export const UsedBy = ({ linked }: { linked: LinkedEnvironment[] }) => (
+  <section aria-labelledby="used-by-heading">
+    <h2 id="used-by-heading">Used by</h2>
+    {linked.length === 0 ? (
+      <p class="muted">
+        No app is linked to it. Choose “Add database” in an environment of a project to link one.
+      </p>
+    ) : (
+      <LinkedList linked={linked} />
+    )}
+  </section>
+)
+
+/** In the dialog that deletes a service: which apps lose it. With that said, it may be deleted. */
+export const UsedByWarning = ({ linked }: { linked: LinkedEnvironment[] }) =>
+  linked.length > 0 && (
+    <>
+      <input type="hidden" name="force" value="1" />
+      <div class="alert" data-variant="destructive">
+        <strong>
+          {linked.length === 1 ? 'An app uses it' : `${linked.length} apps use it`}, and can’t reach
+          it any more once it is deleted.
+        </strong>
+        <section>
+          <LinkedList linked={linked} />
+        </section>
+      </div>
+    </>
+  )
+
+const LinkedList = ({ linked }: { linked: LinkedEnvironment[] }) => (
+  <ul class="names">
+    {linked.map(({ id, name, projectId, project }) => (
+      <li>
+        <a href={`/projects/${projectId}/envs/${id}`}>
+          <bdi>{project}</bdi> <bdi>{name}</bdi>
+        </a>
+      </li>
+    ))}
+  </ul>
+)
+
+/** Throws `conflict`, naming the environments, for a service that is linked. */
+export function refuseUsed({ name }: Service, linked: LinkedEnvironment[]) {
+  if (linked.length === 0) return
+  const names = linked.map((of) => `${of.project} ${of.name}`).join(', ')
+  throw new AppError(
+    'conflict',
+    `${name} is linked to ${names}. Remove these links first, or delete it with force: true.`,
+  )
+}
