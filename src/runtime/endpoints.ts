@@ -19,7 +19,7 @@ type Run = Pick<RuntimeDeps, 'db' | 'docker' | 'config' | 'instanceId'> & {
 
 /**
  * Makes the networks of these instances, their workload's own and those of the services that they join,
- * and gives each its addresses there, as `reserveAddresses` does. Returns them by instance, its own first.
+ * and gives each its addresses there, as `reserveAddresses` does. Returns them by instance, its own first, and those that have to stop first.
  */
 export async function reserveEndpoints(
   run: Run,
@@ -42,7 +42,7 @@ export async function reserveEndpoints(
       endpoints.get(id)!.push({ network, address: given.addresses.get(id) })
     for (const giver of given.takenOver) takenOver.add(giver)
   }
-  return { endpoints, isFull: takenOver.size > 0 }
+  return { endpoints, takenOver: [...takenOver] }
 }
 
 const isOn = ({ options, joins }: Component, serviceId: string | null) =>

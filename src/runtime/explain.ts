@@ -2,6 +2,7 @@ import { diskFull as noRoom, isDiskFull } from '../db/failures.ts'
 import { BuildError, EngineError } from '../docker/index.ts'
 import { roomHint } from '../platform/disk-space.ts'
 import { AppError, Failure } from '../platform/errors.ts'
+import type { Component } from './component.ts'
 
 /** What hints call the settings of the workload that failed. */
 const environment = {
@@ -16,7 +17,7 @@ const environment = {
     'Fix what the HEALTHCHECK reports, give the app longer with the health timeout of the environment, or remove the HEALTHCHECK from the Dockerfile.',
   refused: 'The lines above in the log may say more.',
 }
-const service: typeof environment = {
+const service: Words = {
   again: 'start the service again',
   command: 'command or entrypoint in its file',
   user: 'user in its file',
@@ -27,14 +28,32 @@ const service: typeof environment = {
   health: 'Fix what it reports, or give it longer with healthcheck in its file.',
   refused: 'Change what Docker complains about, then start the service again.',
 }
-const release: typeof environment = { ...environment, command: 'the release command' }
-const run: typeof environment = {
+const release: Words = { ...environment, command: 'the release command' }
+const run: Words = {
   ...environment,
   again: 'run the command again',
   command: 'the command',
 }
 export const words = { environment, service, release, run }
 export type Subject = keyof typeof words
+export type Words = typeof environment
+
+/** What hints call the settings of a component, which may have some of its own. */
+export function wordsFor(
+  subject: 'environment' | 'service',
+  { name, options }: Pick<Component, 'name' | 'options'>,
+): Words {
+  if (subject === 'service') return service
+  const process = `the process ${name}`
+  return {
+    ...environment,
+    ...(options.command && { command: `the command of ${process}` }),
+    ...(name !== 'web' && {
+      memory: `the memory of ${process}`,
+      cpus: `the processors of ${process}`,
+    }),
+  }
+}
 
 /** From what the engine says to a sentence and a next step; of several that match the first counts. */
 export type Rule = {
@@ -43,11 +62,13 @@ export type Rule = {
   code: string
   /** What went wrong, to follow "Start failed: ". */
   message: (match: RegExpExecArray, error: Error) => string
-  hint: string | ((of: typeof environment) => string)
+  hint: string | ((of: Words) => string)
 }
 
 type Context = {
   subject: Subject
+  /** By default those of the subject. */
+  said?: Words
   /** Such as "Start failed". */
   what: string
   rules?: Rule[]
@@ -58,9 +79,15 @@ type Context = {
 /** Turns whatever was thrown on the way to a running container into a code, a sentence and a next step. */
 export function explain(
   error: unknown,
-  { subject, what, rules = startRules, otherwise = 'engine_refused' }: Context,
+  {
+    subject,
+    said = words[subject],
+    what,
+    rules = startRules,
+    otherwise = 'engine_refused',
+  }: Context,
 ): Failure {
-  const { again, refused } = words[subject]
+  const { again, refused } = said
   if (error instanceof Failure) return error
   if (isDiskFull(error)) return noRoom(error)
   if (error instanceof AppError)
@@ -75,13 +102,13 @@ export function explain(
       `${what}: something went wrong inside Davit.`,
       'Its own log has the details. Trying again can help.',
     )
-  const said = saidBy(error)
-  if (/no space left on device|disk quota exceeded/i.test(said))
+  const text = saidBy(error)
+  if (/no space left on device|disk quota exceeded/i.test(text))
     return new Failure('disk_full', 'The disk of the server is full.', roomHint)
   for (const { seen, code, message, hint } of rules) {
-    const match = seen.exec(said)
+    const match = seen.exec(text)
     if (!match) continue
-    const next = typeof hint === 'string' ? hint : hint(words[subject])
+    const next = typeof hint === 'string' ? hint : hint(said)
     return new Failure(code, `${what}: ${message(match, error)}`, next)
   }
   return new Failure(

@@ -1,22 +1,23 @@
 import { killed } from '../docker/index.ts'
 import type { Docker, HealthVerdict } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
-import { words } from './explain.ts'
-import type { Subject } from './explain.ts'
+import type { Subject, Words } from './explain.ts'
 
 /** The container that did not pass its gate, as sentences name it. */
 export type Gated = {
   id: string
   subject: Subject
-  /** "the app", or the name of a Compose service. */
+  /** "the app", "the process worker", or the name of a Compose service. */
   name: string
+  /** What hints call its settings. */
+  words: Words
   memoryMb: number
 }
 
 /** Why a container that had to keep running ended, or one that had to succeed didn't. */
 export async function exitFailure(docker: Docker, gated: Gated): Promise<Failure> {
-  const { id, subject, name, memoryMb } = gated
-  const { again, memory } = words[subject]
+  const { id, subject, name, words, memoryMb } = gated
+  const { again, memory } = words
   const container = await docker.inspectEnded(id)
   if (!container)
     return new Failure(
@@ -40,11 +41,11 @@ export async function exitFailure(docker: Docker, gated: Gated): Promise<Failure
   return new Failure(
     known?.code ?? 'exited',
     `Start failed: ${name} exited with code ${exitCode}${known ? `: ${known.what}` : ''}.`,
-    (known?.hint(words[subject]) ?? unknown) + lines,
+    (known?.hint(words) ?? unknown) + lines,
   )
 }
 
-type Known = { code: string; what: string; hint: (of: (typeof words)[Subject]) => string }
+type Known = { code: string; what: string; hint: (of: Words) => string }
 
 export const knownExits: Record<number, Known> = {
   0: {
@@ -100,7 +101,7 @@ export async function healthFailure(
   gated: Gated,
   { exitCode, output, timeout }: Omit<HealthVerdict, 'passed'> & { timeout?: number },
 ) {
-  const { subject, name } = gated
+  const { subject, name, words } = gated
   const said = output.trim()
   const last = said.split('\n').at(-1)!.trim()
   const facts = [
@@ -111,7 +112,7 @@ export async function healthFailure(
   const hint =
     exitCode === 126 || exitCode === 127
       ? 'The command of the health check must be in the image: install it, or check with a program that is there.'
-      : words[subject].health
+      : words.health
   const quoted = subject === 'service' && said ? `\nThe health check says:\n${said}` : ''
   return new Failure(
     'unhealthy',

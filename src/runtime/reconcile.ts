@@ -16,7 +16,7 @@ import {
   updateInstance,
 } from './store.ts'
 import type { Instance } from './store.ts'
-import { filterOf, isUp, stopTimeout } from './workload.ts'
+import { filterOf, isUp, lastFirst, stopTimeout } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 /** A container of the live release; null where it was removed. */
@@ -105,12 +105,12 @@ export async function listDifferent(
 
 /** Stops and removes the containers of releases that were replaced. */
 export async function removeReplaced(deps: RuntimeDeps, { workload }: { workload: WorkloadKey }) {
-  for (const instance of listInstances(deps.db, workload.id)) {
-    if (instance.state !== 'draining') continue
+  const replaced = listInstances(deps.db, workload.id).filter(({ state }) => state === 'draining')
+  await lastFirst(workload, replaced, async (instance) => {
     const containerId = await findContainer(deps, workload, instance)
     if (containerId) await stopAndRemove(deps, containerId, stopTimeout(workload))
     updateInstance(deps.db, instance.id, { state: 'removed' })
-  }
+  })
 }
 
 /**

@@ -7,7 +7,7 @@ import type { RollOut } from './run.ts'
 import type { Made } from './steps/create.ts'
 import { startAndGate } from './steps/start.ts'
 import { getLiveRelease, listInstances, updateInstance } from './store.ts'
-import { networkNameOf } from './workload.ts'
+import { lastFirst, networkNameOf } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
 type Restart = {
@@ -32,8 +32,7 @@ export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolea
     const made = await findLive(deps, { ...restart, components })
     if (!made) return false
     hooks.enter?.('starting')
-    if (stops)
-      for (const { id } of made.toReversed()) await deps.docker.stopContainer(id, atItsPace)
+    if (stops) await lastFirst(workload, made, ({ id }) => deps.docker.stopContainer(id, atItsPace))
     const run = { ...deps, workload, hooks: {}, signal, network: networkNameOf(workload) }
     await startAndGate(run, made)
     for (const { instance, component } of made)
@@ -47,11 +46,11 @@ export const stopLive = (
   { workload, signal }: { workload: WorkloadKey; signal: AbortSignal },
 ) =>
   whileRollingOut(deps, workload, signal, async () => {
-    for (const { id, containerId } of instancesOf(deps, workload).toReversed()) {
+    await lastFirst(workload, instancesOf(deps, workload), async ({ id, containerId }) => {
       signal.throwIfAborted()
       if (containerId) await deps.docker.stopContainer(containerId, atItsPace)
       updateInstance(deps.db, id, { state: 'stopped' })
-    }
+    })
   })
 
 /** Of containers that an earlier version made, or that were there when a backup was restored, no gate is known. */

@@ -1,16 +1,17 @@
 import { retryOnDiskFull } from '../db/failures.ts'
 import { report } from '../platform/journal.ts'
-import { openComponents } from './component.ts'
 import type { Component } from './component.ts'
 import { removeReplaced, whileRollingOut } from './reconcile.ts'
 import { forget, listLive, removeNew, revertInterrupted } from './revert.ts'
-import type { RollOut, RollOutRun } from './run.ts'
+import type { Placed, RollOut, RollOutRun } from './run.ts'
 import { create, prepare } from './steps/create.ts'
 import type { Made } from './steps/create.ts'
+import { refuseEnded } from './steps/gate.ts'
 import { startAgain, startAndGate } from './steps/start.ts'
-import { getLiveRelease, makeLive } from './store.ts'
+import { makeLive } from './store.ts'
+import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
-import { networkNameOf, stopTimeout } from './workload.ts'
+import { lastFirst, networkNameOf, stopTimeout } from './workload.ts'
 import type { RuntimeDeps } from './workload.ts'
 
 /**
@@ -46,21 +47,25 @@ async function switchOver(run: RollOutRun) {
     undo.push(...newStays)
     const prepared = await prepare(run)
     const made = await create(run, prepared)
-    const old = prepared.isFull || mustStopFirst(run) ? listLive(run, workload) : []
+    const { old, waiting } = whatIsInTheWay(run, made, prepared)
     if (old.length > 0) {
+      // what needs nothing of theirs is through its gate before anything stops
+      const sooner = made.filter((container) => !waiting.includes(container))
+      await startAndGate(run, sooner, { of: made })
       quietFrom = performance.now()
       undo.push('The previous container did not start again', async () => {
         await startAgain({ ...run, signal: shutdown }, old)
-        hooks.log?.('The previous container serves again.')
+        hooks.log?.(`${capitalized(previous(old))} serve${old.length > 1 ? '' : 's'} again.`)
       })
-      hooks.log?.('Stopping the previous container')
-      for (const { id } of old.toReversed()) await docker.stopContainer(id, stopTimeout(workload))
+      hooks.log?.(`Stopping ${previous(old)}`)
+      await lastFirst(workload, old, ({ id }) => docker.stopContainer(id, stopTimeout(workload)))
     }
     hooks.enter?.('starting')
     undo.push(...newStays) // before the old ones start: they need what it holds
-    const answeredAt = await startAndGate(run, made)
+    const answeredAt = await startAndGate(run, waiting, { of: made })
     for (const { component, id } of made)
       if (component.options.restart) await docker.setRestartPolicy(id, component.options.restart)
+    await refuseEnded(run, made)
     signal.throwIfAborted()
     const outcome = { downtimeMs: downtime(answeredAt) }
     await retryOnDiskFull(() => commit(run, made, outcome), { signal })
@@ -84,13 +89,26 @@ const commit = (
     hooks.commit(tx, outcome)
   })
 
-/** Whether both can't run at the same time. Of a release that an earlier version made nothing is known. */
-function mustStopFirst({ db, secrets, workload, release, strategy }: RollOutRun) {
-  if (strategy === 'stop-first') return true
-  const now = release.components.flatMap(thingsHeld)
-  const old = openComponents(secrets, getLiveRelease(db, workload.id))
-  const held = old ? old.flatMap(thingsHeld) : now
-  return now.some((thing) => held.includes(thing))
+/**
+ * Old containers that hold what new ones need, which have to stop first, and the new ones that wait for
+ * that; all of them where no old one has to. Of a release that an earlier version made nothing is known.
+ */
+function whatIsInTheWay(
+  run: RollOutRun,
+  made: Made[],
+  { takenOver }: { takenOver: Pick<Instance, 'containerId'>[] },
+): { old: Placed[]; waiting: Made[] } {
+  const live = listLive(run, run.workload)
+  if (run.strategy === 'stop-first') return { old: live, waiting: made }
+  const needed = run.release.components.flatMap(thingsHeld)
+  const heldBy = ({ component }: Placed) => (component ? thingsHeld(component) : needed)
+  const givesAddress = ({ id }: Placed) => takenOver.some(({ containerId }) => containerId === id)
+  const old = live.filter(
+    (one) => givesAddress(one) || heldBy(one).some((thing) => needed.includes(thing)),
+  )
+  const freed = new Set(old.flatMap(heldBy))
+  const waits = ({ component }: Made) => thingsHeld(component).some((thing) => freed.has(thing))
+  return { old, waiting: old.length === 0 || old.some(givesAddress) ? made : made.filter(waits) }
 }
 
 const thingsHeld = ({ options: { ports = [], volumes = [] } }: Component) => [
@@ -99,6 +117,11 @@ const thingsHeld = ({ options: { ports = [], volumes = [] } }: Component) => [
     .map(({ host, protocol = 'tcp' }) => `${host}/${protocol}`),
   ...volumes.map(({ name }) => name),
 ]
+
+const previous = ({ length }: Placed[]) =>
+  length === 1 ? 'the previous container' : `${length} previous containers`
+
+const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 
 /** Returns it, in whole milliseconds. */
 function tellDowntime({ hooks }: RollOutRun, milliseconds: number) {

@@ -47,6 +47,21 @@ export const networkNameOf = ({ id, projectId }: Pick<Workload, 'id' | 'projectI
 export const stopTimeout = ({ kind }: Pick<Workload, 'kind'>) =>
   kind === 'app' ? { timeoutSeconds: 10 } : atItsPace
 
+/**
+ * Does it with containers, the last one first: each may need those before it. Those of an app need none,
+ * and are not waited for one by one. Throws the first refusal when all are done.
+ */
+export async function lastFirst<Container>(
+  { kind }: Pick<Workload, 'kind'>,
+  containers: Container[],
+  work: (container: Container) => Promise<unknown>,
+) {
+  if (kind === 'service') for (const container of containers.toReversed()) await work(container)
+  else
+    for (const done of await Promise.allSettled(containers.map(work)))
+      if (done.status === 'rejected') throw done.reason
+}
+
 /** Whether it runs, or will at once by its restart policy. */
 export const isUp = ({ state }: Pick<Container, 'state'>) =>
   ['running', 'restarting', 'paused'].includes(state)

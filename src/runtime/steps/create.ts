@@ -14,7 +14,7 @@ export type Made = { id: string; name: string; component: Component; instance: I
 
 /**
  * Stores the release, makes its network and volumes, and chooses its addresses. Nothing of the live one
- * is touched; where the network is full, its containers have to stop before the new ones start.
+ * is touched; where the network is full, those whose addresses are taken over have to stop first.
  */
 export async function prepare(run: RollOutRun) {
   const { db, secrets, workload, release } = run
@@ -25,14 +25,14 @@ export async function prepare(run: RollOutRun) {
     components: sealComponents(secrets, release.id, release.components),
     slots: slots.map(({ component, slot }) => ({ component: component.name, slot })),
   })
-  const { endpoints, isFull } = await reserveEndpoints(run, {
+  const { endpoints, takenOver } = await reserveEndpoints(run, {
     members: slots.map(({ component }, at) => ({ component, instance: rows[at]! })),
     replaced: listInstances(db, workload.id).filter(
       ({ state }) => state === 'live' || state === 'stopped',
     ),
   })
   await ensureVolumes(run, release.components)
-  return { rows, endpoints, isFull }
+  return { rows, endpoints, takenOver }
 }
 
 /** The volumes that components mount, made when they are first needed. */

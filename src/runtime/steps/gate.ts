@@ -1,12 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { waitUntilAnswers } from '../../docker/index.ts'
-import type { Container } from '../../docker/index.ts'
+import type { Container, EngineError } from '../../docker/index.ts'
+import { explain, wordsFor } from '../explain.ts'
 import { mayEnd } from '../component.ts'
 import type { Component, Gate } from '../component.ts'
 import { exitFailure, healthFailure, silenceFailure } from '../gate-failures.ts'
 import type { Gated } from '../gate-failures.ts'
 import { within } from '../../web/within.ts'
 import type { GateRun } from '../run.ts'
+import { isUp } from '../workload.ts'
 import { followOutput } from './output.ts'
 
 /** When it responded first, or was well (`performance.now()`). */
@@ -65,12 +67,34 @@ async function staysWell(run: GateRun, made: Made): Promise<Passed> {
 }
 
 /** As its failures name it. */
-const gated = ({ workload }: GateRun, { id, component }: Made): Gated => ({
-  id,
-  subject: workload.kind === 'app' ? 'environment' : 'service',
-  name: workload.kind === 'app' ? 'the app' : component.name,
-  memoryMb: Math.round(component.options.memoryBytes / 1024 / 1024),
-})
+function gated({ workload }: GateRun, { id, component }: Made): Gated {
+  const { name, options } = component
+  const subject = workload.kind === 'app' ? 'environment' : 'service'
+  const inApp = name === 'web' ? 'the app' : `the process ${name}`
+  return {
+    id,
+    subject,
+    name: subject === 'environment' ? inApp : name,
+    words: wordsFor(subject, component),
+    memoryMb: Math.round(options.memoryBytes / 1024 / 1024),
+  }
+}
+
+/** Throws why one has ended that was through its gate, and must keep running. */
+export async function refuseEnded(run: GateRun, made: Made[]) {
+  const found = await Promise.all(made.map(({ id }) => run.docker.inspectContainer(id)))
+  for (const [at, { component, id }] of made.entries()) {
+    const container = found[at]
+    const isWell = container && (isUp(container) || (container.exitCode === 0 && mayEnd(component)))
+    if (!isWell) throw await failedBy(run, { component, id })
+  }
+}
+
+/** What the engine says of a start that it refuses, in the words of the component. */
+export function startFailure(error: EngineError, { workload }: GateRun, { component }: Made) {
+  const subject = workload.kind === 'app' ? 'environment' : 'service'
+  return explain(error, { subject, said: wordsFor(subject, component), what: 'Start failed' })
+}
 
 /** Milliseconds in which the last output of a container that ended reaches us. */
 const lastWords = 2000

@@ -1,13 +1,15 @@
+import { EngineError } from '../../docker/index.ts'
 import type { GateRun, Placed } from '../run.ts'
 import type { Made } from './create.ts'
-import { pass } from './gate.ts'
+import { pass, startFailure } from './gate.ts'
 import type { Passed } from './gate.ts'
 
 /**
- * Starts the containers in order, each once what it waits for is there. Returns when all are through
- * their gates, with the moment at which the last one responded (`performance.now()`).
+ * Starts containers in order, each once what it waits for is there. Returns when all are through their
+ * gates, with the moment at which the last one responded (`performance.now()`). Where there are others
+ * of the release, lines in the log begin with whose they are.
  */
-export async function startAndGate(run: GateRun, made: Made[]) {
+export async function startAndGate(run: GateRun, made: Made[], { of = made } = {}) {
   const over = new AbortController()
   const gated = { ...run, signal: AbortSignal.any([run.signal, over.signal]) }
   const gates = new Map<string, Promise<Passed>>()
@@ -17,8 +19,8 @@ export async function startAndGate(run: GateRun, made: Made[]) {
       start: async (container) => {
         run.signal.throwIfAborted()
         run.hooks.log?.(`Starting container ${container.name}`)
-        await run.docker.startContainer(container.id)
-        const gate = pass(gated, container)
+        await start(run, container)
+        const gate = pass(of.length > 1 ? withName(gated, container) : gated, container)
         gate.catch(() => {}) // told when its turn comes
         gates.set(container.id, gate)
       },
@@ -29,6 +31,21 @@ export async function startAndGate(run: GateRun, made: Made[]) {
     over.abort()
     await Promise.allSettled(gates.values())
   }
+}
+
+const start = (run: GateRun, made: Made) =>
+  run.docker.startContainer(made.id).catch((error) => {
+    throw error instanceof EngineError ? startFailure(error, run, made) : error
+  })
+
+/** With `worker | ` before each line; `worker.2 | ` for the second of several. */
+function withName(
+  run: GateRun,
+  { component: { name, replicas }, instance: { slot } }: Made,
+): GateRun {
+  const { log } = run.hooks
+  const prefix = `${name}${replicas > 1 ? `.${slot + 1}` : ''} | `
+  return log ? { ...run, hooks: { log: (text, stream) => log(prefix + text, stream) } } : run
 }
 
 /** Starts containers that ran before, in the same order; what one waits for may fail. */
