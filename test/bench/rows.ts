@@ -11,6 +11,7 @@ import type { Row } from './ratio.ts'
 import { benchServices } from './services.ts'
 import { benchStalledViewers } from './stalled-viewers.ts'
 import { benchStart } from './start.ts'
+import { benchTerminal } from './terminal.ts'
 import { benchViewers } from './viewers.ts'
 import { benchWebhooks } from './webhooks.ts'
 
@@ -41,6 +42,7 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       viewers: (directory, executable) => benchViewers(directory, [executable]),
       'stalled-viewers': (directory, executable) => benchStalledViewers(directory, [executable]),
       services: benchServices,
+      terminal: benchTerminal,
     },
   },
 ]
