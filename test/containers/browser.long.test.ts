@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { connectDocker } from '../../src/docker/index.ts'
 import { anApp, aRepository } from '../deployments/apps.ts'
 import { createAndDeploy, deleteProject, openBrowser, register } from '../support/browser.ts'
+import { aStranger } from './engine.ts'
 
 test('the list follows what is stopped and started, here and elsewhere, and nothing is reloaded', async () => {
   const { page, directory, complaints } = await openBrowser()
@@ -37,36 +38,24 @@ test('the page of a container follows it, and asks before it stops what is not D
   const { page, complaints } = await openBrowser()
   await register(page)
   const docker = connectDocker()
-  const id = await docker.createContainer({
-    name: `test-${Bun.randomUUIDv7().slice(-12)}`,
-    image: 'busybox:latest',
-    command: ['sleep', '999'],
-    network: 'bridge',
-    memoryBytes: 32 * 2 ** 20,
-    cpus: 1,
-    pidsLimit: 64,
-  })
-  try {
-    await docker.startContainer(id)
-    await page.goto(`/containers/${id}`)
-    const status = page.locator('#container-status')
-    await status.getByText('Running').waitFor()
-    await status.getByRole('button', { name: 'Stop' }).click()
-    const dialog = page.locator('#confirm')
-    await dialog.getByText('is not Davit’s').waitFor()
-    await dialog.getByRole('button', { name: 'Cancel' }).click()
-    await dialog.waitFor({ state: 'hidden' })
-    expect(await docker.inspectContainer(id)).toMatchObject({ state: 'running' })
+  const id = await aStranger({ docker }, 'sleep 999')
+  await docker.startContainer(id)
+  await page.goto(`/containers/${id}`)
+  const status = page.locator('#container-status')
+  await status.getByText('Running').waitFor()
+  await status.getByRole('button', { name: 'Stop' }).click()
+  const dialog = page.locator('#confirm')
+  await dialog.getByText('is not Davit’s').waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  expect(await docker.inspectContainer(id)).toMatchObject({ state: 'running' })
 
-    await status.getByRole('button', { name: 'Stop' }).click()
-    await dialog.getByRole('button', { name: 'Stop container' }).click()
-    await status.getByText('Stopped').waitFor()
-    await docker.startContainer(id)
-    await status.getByText('Running').waitFor()
-    await docker.removeContainer(id, { force: true })
-    await status.getByText('gone by now').waitFor()
-  } finally {
-    await docker.removeContainer(id, { force: true })
-  }
+  await status.getByRole('button', { name: 'Stop' }).click()
+  await dialog.getByRole('button', { name: 'Stop container' }).click()
+  await status.getByText('Stopped').waitFor()
+  await docker.startContainer(id)
+  await status.getByText('Running').waitFor()
+  await docker.removeContainer(id, { force: true })
+  await status.getByText('gone by now').waitFor()
   expect(complaints).toEqual([])
 })

@@ -11,10 +11,14 @@ import type { TestClient } from '../support/client.ts'
 
 type Options = Partial<ContainerOptions>
 
-/** A container that is nobody's, in busybox; it goes when the test ends. */
-export async function aStranger(t: TestApp, script: string, options: Options = {}) {
-  const id = await t.docker.createContainer(smallOptions(script, options))
-  onTestFinished(async () => void (await t.docker.removeContainer(id, { force: true })))
+/** A container of busybox that isn't Davit's; it is removed when the test ends. */
+export async function aStranger(
+  { docker }: Pick<TestApp, 'docker'>,
+  script: string,
+  options: Options = {},
+) {
+  const id = await docker.createContainer(smallOptions(script, options))
+  onTestFinished(async () => void (await docker.removeContainer(id, { force: true })))
   return id
 }
 

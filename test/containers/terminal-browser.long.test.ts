@@ -1,8 +1,9 @@
-import { expect, onTestFinished, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import type { Page } from 'playwright-core'
 import { connectDocker } from '../../src/docker/index.ts'
 import { openBrowser, register } from '../support/browser.ts'
 import { until } from '../support/until.ts'
+import { aStranger } from './engine.ts'
 
 /** A container of busybox, and a page with its terminal. */
 async function openTerminal() {
@@ -10,16 +11,7 @@ async function openTerminal() {
   const { page } = opened
   await register(page)
   const docker = connectDocker()
-  const id = await docker.createContainer({
-    name: `test-${Bun.randomUUIDv7().slice(-12)}`,
-    image: 'busybox:latest',
-    command: ['sleep', '999'],
-    network: 'bridge',
-    memoryBytes: 32 * 2 ** 20,
-    cpus: 1,
-    pidsLimit: 64,
-  })
-  onTestFinished(async () => void (await docker.removeContainer(id, { force: true })))
+  const id = await aStranger({ docker }, 'sleep 999')
   await docker.startContainer(id)
   await page.goto(`/containers/${id}`)
   await page.getByRole('link', { name: 'Terminal' }).click()
