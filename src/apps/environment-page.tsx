@@ -4,7 +4,7 @@ import type { Environment } from '../environments/store.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
-import { AppAddress, CommitRef, EmptyState, Fact, PageHead, Trouble } from '../web/components.tsx'
+import { AppAddress, CommitRef, EmptyState, Fact, Trouble } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import { DialogButton } from '../web/row-actions.tsx'
 import { Badge, StatusBadge } from '../web/status-badge.tsx'
@@ -16,21 +16,14 @@ import type { EnvironmentView } from './shown.ts'
 
 /** What an environment runs, and what can be done about it; it asks for itself again every few seconds. */
 export const EnvironmentStatus = (view: EnvironmentView) => {
-  const { project, environment, current, latest, url, step } = view
+  const { environment, current, latest, url, step } = view
   return (
     <section
       id="environment-status"
+      class="environment-status"
       aria-label="Status"
       data-announce={`The environment is ${current?.status ?? 'not deployed'}.`}
     >
-      <PageHead
-        title={environment.name}
-        crumbs={[
-          { href: '/projects', name: 'Projects' },
-          { href: `/projects/${project.id}`, name: project.name },
-          { href: `/projects/${project.id}/envs`, name: 'Environments' },
-        ]}
-      />
       {current?.errorCode && (
         <Trouble title={titleOf(current)} code={current.errorCode} hint={current.errorHint}>
           <p dir="auto">{current.errorMessage}</p>

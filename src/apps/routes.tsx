@@ -9,7 +9,6 @@ import { refuseMore } from '../platform/limits.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { placesOf } from '../projects/places.ts'
-import { ProjectFrame } from '../projects/project-frame.tsx'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
@@ -41,6 +40,7 @@ import {
   updateEnvironment,
 } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import { EnvironmentModal } from '../environments/environment-form.tsx'
 import { EnvironmentStatus } from './environment-page.tsx'
 import { EnvironmentsPage } from './environments-page.tsx'
@@ -96,7 +96,12 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
       const view = await viewOf(deps, environment, project)
       return show(c, {
         title: `${project.name}: ${environment.name}`,
-        page: () => <EnvironmentStatus {...view} />,
+        page: () => (
+          <EnvironmentFrame {...{ project, environment }} tab="overview">
+            <EnvironmentStatus {...view} />
+          </EnvironmentFrame>
+        ),
+        partial: () => <EnvironmentStatus {...view} />,
         json: () => environmentJson(environment, view),
       })
     })
@@ -129,13 +134,9 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
         asked: c.req.valid('query'),
         title: `${project.name}: logs of ${environment.name}`,
         frame: (view) => (
-          <ProjectFrame
-            project={project}
-            tab="environments"
-            environments={listEnvironments(db, project.id)}
-          >
+          <EnvironmentFrame {...{ project, environment }} tab="logs">
             {view}
-          </ProjectFrame>
+          </EnvironmentFrame>
         ),
       })
     })

@@ -12,7 +12,7 @@ import type { Environment } from './store.ts'
 type Props = {
   project: Project
   environment: Environment | null
-  /** What its repository's Procfile would have, filled in to be looked at and saved. */
+  /** What its repository's Procfile would have: then only that is asked, filled in. */
   offer?: ProcfileOffer | null
   draft: Draft
 }
@@ -32,65 +32,76 @@ export const EnvironmentModal = ({ project, environment: stored, offer, draft }:
       <TextField {...shown} value={value} />
     )
   }
+  const processes = (
+    <>
+      {field('processes')}
+      {field('releaseCommand')}
+      {field('releaseTimeout')}
+    </>
+  )
   return (
     <ModalForm
-      title={environment ? `Edit ${environment.name}` : 'New environment'}
-      {...(environment
-        ? { action: `/projects/${project.id}/envs/${environment.id}`, method: 'PUT' }
+      title={
+        offer ? 'Processes from the Procfile' : stored ? `Edit ${stored.name}` : 'New environment'
+      }
+      {...(stored
+        ? { action: `/projects/${project.id}/envs/${stored.id}`, method: 'PUT' }
         : { action: `/projects/${project.id}/envs` })}
       draft={draft}
-      submit={environment ? 'Save' : 'Create'}
+      submit={offer ? 'Save processes' : stored ? 'Save' : 'Create'}
       wide
     >
-      <div class="field-row">
-        {field('name')}
-        {field('branch', { placeholder: project.branch ?? 'the project’s' })}
-      </div>
-      <div class="field-row">
-        {field('port')}
-        {field('hostPort')}
-      </div>
-      <SelectField
-        name="auto_deploy"
-        label="When its branch is pushed"
-        value={flagValue(environment?.autoDeploy)}
-        options={[
-          { value: '', label: `As the project: ${project.autoDeploy ? 'deploy' : 'wait'}` },
-          { value: '1', label: 'Deploy' },
-          { value: '0', label: 'Wait for a person' },
-        ]}
-      />
-      <details open={hasProcesses || isOpen(processFields)}>
-        <summary>Processes and release command</summary>
-        <div class="form">
-          {offer ? (
-            <p class="note">
-              Filled in from the Procfile. Nothing changes until you save. A process without a
-              command runs the image’s own.
-            </p>
-          ) : (
-            stored && <ProcfileLink environment={stored} />
-          )}
-          {field('processes')}
-          {field('releaseCommand')}
-          {field('releaseTimeout')}
-        </div>
-      </details>
-      <details open={isOpen(advanced)}>
-        <summary>Health, limits, domains and volumes</summary>
-        <div class="form">
+      {offer ? (
+        <>
+          <p class="note">
+            Nothing changes until you save. A process without a command runs the image’s own.
+          </p>
+          {processes}
+        </>
+      ) : (
+        <>
           <div class="field-row">
-            {field('healthPath')}
-            {field('healthTimeout')}
+            {field('name')}
+            {field('branch', { placeholder: project.branch ?? 'the project’s' })}
           </div>
           <div class="field-row">
-            {field('memoryMb')}
-            {field('cpus')}
+            {field('port')}
+            {field('hostPort')}
           </div>
-          {field('domains')}
-          {field('volumes')}
-        </div>
-      </details>
+          <SelectField
+            name="auto_deploy"
+            label="When its branch is pushed"
+            value={flagValue(environment?.autoDeploy)}
+            options={[
+              { value: '', label: `As the project: ${project.autoDeploy ? 'deploy' : 'wait'}` },
+              { value: '1', label: 'Deploy' },
+              { value: '0', label: 'Wait for a person' },
+            ]}
+          />
+          <details open={hasProcesses || isOpen(processFields)}>
+            <summary>Processes and release command</summary>
+            <div class="form">
+              {stored && <ProcfileLink environment={stored} />}
+              {processes}
+            </div>
+          </details>
+          <details open={isOpen(advanced)}>
+            <summary>Health, limits, domains and volumes</summary>
+            <div class="form">
+              <div class="field-row">
+                {field('healthPath')}
+                {field('healthTimeout')}
+              </div>
+              <div class="field-row">
+                {field('memoryMb')}
+                {field('cpus')}
+              </div>
+              {field('domains')}
+              {field('volumes')}
+            </div>
+          </details>
+        </>
+      )}
     </ModalForm>
   )
 }

@@ -1,11 +1,12 @@
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
-import { EmptyState, PageHead } from '../web/components.tsx'
+import { EmptyState } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { PasteDotenv } from './variable-forms.tsx'
 import type { Variable } from './variable-store.ts'
 import { Button, ButtonLink } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
+import { EnvironmentFrame } from './environment-frame.tsx'
 import type { Environment } from './store.ts'
 
 /** A variable that the app gets beside its owner's own. */
@@ -31,17 +32,11 @@ export const VariablesPage = ({ project, environment, variables, given }: Variab
   const own = new Set(variables.map(({ key }) => key))
   const linked = given.filter(({ link }) => link)
   return (
-    <>
-      <PageHead
-        title="Variables"
-        crumbs={[
-          { href: '/projects', name: 'Projects' },
-          { href: `/projects/${project.id}`, name: project.name },
-          { href: `/projects/${project.id}/envs`, name: environment.name },
-        ]}
-      >
-        <Button opens={`/envs/${environment.id}/variables/new`}>New variable</Button>
-      </PageHead>
+    <EnvironmentFrame
+      {...{ project, environment }}
+      tab="variables"
+      actions={<Button opens={`/envs/${environment.id}/variables/new`}>New variable</Button>}
+    >
       <div class="section-head">
         <p class="muted">Changes take effect with the next deployment.</p>
         <DeployEnvironmentButton project={project} environment={environment} label="Deploy now" />
@@ -80,7 +75,7 @@ export const VariablesPage = ({ project, environment, variables, given }: Variab
         <h2 id="davit-heading">From Davit</h2>
         <GivenList given={given.filter(({ link }) => !link)} own={own} />
       </section>
-    </>
+    </EnvironmentFrame>
   )
 }
 
