@@ -29,6 +29,7 @@ import { actRoutes } from './apps/act-routes.tsx'
 import { environmentRoutes } from './apps/routes.tsx'
 import { variableRoutes } from './environments/variable-routes.tsx'
 import { givenVariables } from './links/given.ts'
+import { linkRoutes } from './links/routes.tsx'
 import { AppError } from './platform/errors.ts'
 import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSourceRoutes } from './git/routes.tsx'
@@ -97,6 +98,7 @@ export function createApp(deps: Deps) {
   app.route('/', environmentRoutes(deps))
   app.route('/', actRoutes(deps))
   app.route('/', variableRoutes(deps, givenVariables(deps)))
+  app.route('/', linkRoutes(deps))
   app.route('/', profileRoutes(deps))
   app.route('/', sessionRoutes(deps))
   app.route('/', gitSourceRoutes(deps))

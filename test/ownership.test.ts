@@ -55,6 +55,11 @@ const routes: Record<
   'GET /envs/:envId/variables/:id': { id: 'variable' },
   'PUT /envs/:envId/variables/:id': { id: 'variable', body: { value: 'x' } },
   'DELETE /envs/:envId/variables/:id': { id: 'variable' },
+  'GET /envs/:envId/links': {},
+  'POST /envs/:envId/links': { body: { serviceId: Bun.randomUUIDv7() } },
+  'GET /envs/:envId/links/:id': { id: 'link' },
+  'PUT /envs/:envId/links/:id': { id: 'link', body: { variables: {} } },
+  'DELETE /envs/:envId/links/:id': { id: 'link' },
   'DELETE /settings/sessions/:id': { id: 'session' },
   'DELETE /settings/tokens/:id': { id: 'token' },
   'DELETE /settings/identities/:id': { id: 'identity' },
@@ -69,7 +74,7 @@ const routes: Record<
   'POST /services/:template': 'file',
   'GET /services/:id{[a-f0-9-]{36}}': { id: 'service' },
   'PUT /services/:id{[a-f0-9-]{36}}': { id: 'service', body: { name: 'taken over' } },
-  'DELETE /services/:id{[a-f0-9-]{36}}': { id: 'service', body: { volumes: true } },
+  'DELETE /services/:id{[a-f0-9-]{36}}': { id: 'service', body: { volumes: true, force: true } },
   'GET /services/:id{[a-f0-9-]{36}}/delete': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/edit': { id: 'service' },
   'GET /services/:id{[a-f0-9-]{36}}/events': { id: 'service' },
@@ -115,6 +120,7 @@ const noIds = (): Ids => ({
   container: '0'.repeat(64),
   registry: Bun.randomUUIDv7(),
   service: Bun.randomUUIDv7(),
+  link: Bun.randomUUIDv7(),
 })
 
 function send(client: TestClient, method: string, path: string, body?: Record<string, unknown>) {

@@ -6,7 +6,7 @@ import type { Operations } from './operation.ts'
 import * as resource from './resources.ts'
 import { services } from './service-operations.ts'
 
-const { listOf, project, environment, variable, deployment, removal } = resource
+const { listOf, project, environment, variable, link, deployment, removal } = resource
 const { jobLog, logLine, outputLine } = resource
 const { source, checkedSource, repositoryList, branchList, refList, user, session } = resource
 
@@ -50,6 +50,11 @@ const environments: Operations = {
   'GET /envs/:envId/variables/:id': does('Get a variable', variable),
   'PUT /envs/:envId/variables/:id': does('Change a variable', variable),
   'DELETE /envs/:envId/variables/:id': does('Delete a variable', nothing),
+  'GET /envs/:envId/links': lists('List the services that its app is linked to', link),
+  'POST /envs/:envId/links': creates('Link a service, or one that this creates', link),
+  'GET /envs/:envId/links/:id': does('Get a link', link),
+  'PUT /envs/:envId/links/:id': does('Change the variables of a link', link),
+  'DELETE /envs/:envId/links/:id': does('Remove a link; the service stays', nothing),
 }
 
 const oneDeployment = '/projects/:id/deployments/:deploymentId'

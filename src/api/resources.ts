@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { tokenScopes } from '../accounts/token-store.ts'
 import { instanceStates } from '../apps/live.ts'
 import { deploymentStatuses } from '../deployments/store.ts'
+import { serviceStatuses } from '../services/store.ts'
 
 /*
  * What programs get, as schemas: the API document is made from them, and tests hold the answers
@@ -91,6 +92,23 @@ export const variable = z.object({
   value: z.string().nullable(),
   secret: z.boolean(),
   buildTime: z.boolean(),
+})
+
+export const link = z.object({
+  id,
+  environmentId: id,
+  service: z.object({
+    id,
+    name: z.string(),
+    template: z.string(),
+    status: z.enum(serviceStatuses),
+  }),
+  host: z.string(),
+  variables: z.array(
+    z.object({ key: z.string(), provides: z.string(), value: z.string().nullable() }),
+  ),
+  /** What is left to do before the app reaches the service. */
+  note: z.string().optional(),
 })
 
 export const deployment = z.object({

@@ -45,6 +45,9 @@ export const actions = {
   'variable.created': 'set the variable',
   'variable.changed': 'changed the variable',
   'variable.deleted': 'deleted the variable',
+  'link.created': 'linked the service',
+  'link.changed': 'changed the link to the service',
+  'link.deleted': 'removed the link to the service',
   'deployment.triggered': 'deployed',
   'deployment.rolled_back': 'rolled back',
   'deployment.cancelled': 'cancelled a deployment of',
@@ -82,6 +85,7 @@ export type ObjectKind =
   | 'project'
   | 'environment'
   | 'variable'
+  | 'link'
   | 'deployment'
   | 'service'
   | 'container'

@@ -1,12 +1,19 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { getRow, listPage } from '../db/queries.ts'
 import { links, services } from '../db/schema.ts'
+import { found } from '../platform/errors.ts'
 import type { Service } from '../services/store.ts'
+import type { Page } from '../web/paging.ts'
 
 export type Link = typeof links.$inferSelect
+export type LinkVariables = Link['variables']
 
-/** The links of an environment with their services, oldest first; not to those that are being deleted. */
-export const listLinks = (db: Db, environmentId: string): { link: Link; service: Service }[] =>
+/** A link with the service that it leads to. */
+export type Linked = { link: Link; service: Service }
+
+/** The links of an environment, oldest first; not to services that are being deleted. */
+export const listLinks = (db: Db, environmentId: string): Linked[] =>
   db
     .select({ link: links, service: services })
     .from(links)
@@ -14,3 +21,18 @@ export const listLinks = (db: Db, environmentId: string): { link: Link; service:
     .where(and(eq(links.environmentId, environmentId), isNull(services.deletingAt)))
     .orderBy(asc(links.id))
     .all()
+
+/** A page of them with one too many, newest first. */
+export const pageOfLinks = (db: Db, { environmentId, ...page }: { environmentId: string } & Page) =>
+  listPage(db, links, eq(links.environmentId, environmentId), page)
+
+export const findLink = (db: Db, { id, environmentId }: { id: string; environmentId: string }) =>
+  found('link', getRow(db, links, and(eq(links.id, id), eq(links.environmentId, environmentId))))
+
+export const insertLink = (db: Db, values: typeof links.$inferInsert): Link =>
+  db.insert(links).values(values).returning().get()
+
+export const updateLink = (db: Db, id: string, variables: LinkVariables): Link =>
+  db.update(links).set({ variables }).where(eq(links.id, id)).returning().get()
+
+export const deleteLink = (db: Db, id: string) => db.delete(links).where(eq(links.id, id)).run()

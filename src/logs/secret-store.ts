@@ -129,16 +129,29 @@ export function openPastSecret({ db, secrets }: { db: Db; secrets: Secrets }, id
 }
 
 /**
- * Remembers for an environment what was or is secret of a service that it will no longer be linked to:
- * its containers and logs may have it. Unreadable values were given to none.
+ * In a transaction: remembers for environments what was or is secret of a service that they will no
+ * longer be linked to, by default all of them: their containers and logs may have it.
  */
 export function rememberLinked(
   deps: { db: Db; secrets: Secrets },
-  { environmentId, serviceId }: { environmentId: string; serviceId: string },
+  {
+    serviceId,
+    environmentIds = listValues(deps.db, links.environmentId, eq(links.serviceId, serviceId)),
+  }: { serviceId: string; environmentIds?: string[] },
 ) {
   const past = listPastSecrets(deps.db, serviceId).map(({ id }) => openPastSecret(deps, id))
-  const values = [...past, ...openServiceSecrets(deps, serviceId)]
-  if (values.length > 0) rememberSecrets(deps, { environmentId }, values)
+  const values = [...past, ...readableSecrets(deps, serviceId)]
+  if (values.length === 0) return
+  for (const environmentId of environmentIds) rememberSecrets(deps, { environmentId }, values)
+}
+
+/** Values that can't be read were given to no app. */
+function readableSecrets(deps: { db: Db; secrets: Secrets }, serviceId: string) {
+  try {
+    return openServiceSecrets(deps, serviceId)
+  } catch {
+    return []
+  }
 }
 
 const contextOf = (id: string) => `past secret ${id}`

@@ -11,6 +11,8 @@ export const limits = {
   /** Of one environment; an engine takes no more of them than fit into 2 MB. */
   variables: 500,
   services: 200,
+  /** Of one environment: its containers are on the network of each. */
+  links: 20,
   tokens: 100,
   sources: 50,
   registries: 50,
@@ -56,6 +58,7 @@ const said: Record<Limited, string> = {
   projects: 'You have % projects, which is the most. Delete one first.',
   environments: 'Your projects have % environments, which is the most. Delete one first.',
   variables: 'This environment has % variables, which is the most. Delete some first.',
+  links: 'This environment has % links, which is the most. Remove one first.',
   services: 'You have % services, which is the most. Delete one first.',
   tokens: 'You have % API tokens, which is the most. Revoke one first.',
   sources: 'You have % git sources, which is the most. Remove one first.',

@@ -1,4 +1,7 @@
 import type { Db } from '../db/index.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { openComponents } from '../runtime/component.ts'
+import { getLiveRelease, listInstances } from '../runtime/store.ts'
 import type { Stack } from './compose/model.ts'
 import { listHosts, listWithoutHost, updateService } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
@@ -31,6 +34,19 @@ const slugOf = (name: string) =>
 export function fillHosts(db: Db) {
   for (const service of listWithoutHost(db))
     updateService(db, service.id, { host: freeHost(db, service) })
+}
+
+/** Whether its containers were created before it had its host: they get it with its next restart. */
+export function lacksHost(
+  { db, secrets }: { db: Db; secrets: Secrets },
+  { id, host }: Pick<Service, 'id' | 'host'>,
+) {
+  const live = getLiveRelease(db, id)
+  if (!live || host === null || listInstances(db, id).length === 0) return false
+  const components = openComponents(secrets, live)
+  return !components?.some(
+    ({ options }) => options.granted?.hostNetwork || options.networkAliases?.includes(host),
+  )
 }
 
 type Placed = { host: string | null; ports: Pick<ServicePort, 'target'>[] }

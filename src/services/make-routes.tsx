@@ -17,7 +17,7 @@ import type { Template } from './compose/template.ts'
 import type { Values } from './compose/values.ts'
 import { anyServiceForm, ownFileForm, ownServiceForm, serviceForm, typedValues } from './forms.ts'
 import { serviceJson, templateJson } from './json.ts'
-import { makeService } from './make.ts'
+import { aboutNew, freeName, makeService } from './make.ts'
 import type { MakeDeps, Wanted } from './make.ts'
 import { ComposeDetails, ComposePage, ConfigurePage } from './new-service-pages.tsx'
 import { ownFile, readOwnFile } from './own-file.ts'
@@ -66,11 +66,8 @@ export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
     )
 
   async function make(c: Context, wanted: Omit<Wanted, 'owner'>) {
-    const service = makeService(deps, { owner: userOf(c), ...wanted })
-    const { id, name, template, version } = service
-    audit(c, 'service.created', {
-      object: { kind: 'service', id, name },
-      details: { template, ...(version && { version }) },
+    const service = makeService(deps, { owner: userOf(c), ...wanted }, (service) => {
+      audit(c, 'service.created', aboutNew(service))
     })
     const shown = await shownService(deps, service)
     return moveOn(c, { to: servicePath(service), created: true, json: () => serviceJson(shown) })
@@ -134,10 +131,3 @@ async function uploadedText(c: Context): Promise<string | null> {
 
 const readOwn = (c: Context, compose: string, env: string | null = null) =>
   readOwnFile(compose, env, { owner: userOf(c).id, signal: c.req.raw.signal })
-
-function freeName(wanted: string, taken: string[]) {
-  for (let count = 1; ; count++) {
-    const name = count === 1 ? wanted : `${wanted}-${count}`
-    if (!taken.includes(name)) return name
-  }
-}

@@ -37,8 +37,15 @@ export type Wanted = {
   input: (typeof serviceForm)['_output']
 }
 
-/** Makes an instance and begins its start. All that can be refused is, before anything is stored. */
-export function makeService(deps: MakeDeps, wanted: Wanted): Service {
+/**
+ * Makes an instance and begins its start. All that can be refused is, before anything is stored; `also`
+ * is called in the transaction that stores it.
+ */
+export function makeService(
+  deps: MakeDeps,
+  wanted: Wanted,
+  also: (service: Service, definition: Definition) => void,
+): Service {
   const { owner, template, compose, env = null, file, input } = wanted
   refuseMore('services', countServices(deps.db, owner.id))
   refuseClashes(file.variables)
@@ -61,6 +68,7 @@ export function makeService(deps: MakeDeps, wanted: Wanted): Service {
   const service = deps.db.transaction(() => {
     const service = insertService(deps.db, { ...row, ...sealValues(deps, definition) }, ports)
     insertServiceJob(deps, service, 'start')
+    also(service, definition)
     return service
   })
   deps.jobs.wake()
@@ -130,3 +138,17 @@ function refuseHosts({ config }: ServiceDeps, stack: Stack, template: string) {
     throw template === ownFile ? invalidField('compose', message) : new AppError('invalid', message)
   }
 }
+
+/** The name, or the first with a number behind it that is free. */
+export function freeName(wanted: string, taken: string[]) {
+  for (let count = 1; ; count++) {
+    const name = count === 1 ? wanted : `${wanted}-${count}`
+    if (!taken.includes(name)) return name
+  }
+}
+
+/** What the audit log has of a new instance. */
+export const aboutNew = ({ id, name, template, version }: Service) => ({
+  object: { kind: 'service' as const, id, name },
+  details: { template, ...(version && { version }) },
+})

@@ -1,3 +1,4 @@
+import { rememberLinked } from '../logs/secret-store.ts'
 import { removeLogsOf } from '../logs/store.ts'
 import type { LogDb } from '../db/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
@@ -20,7 +21,10 @@ export const removeService = (
     await deps.jobs.cancelAll({ subjectIds: [id] })
     const removed = await removeFromEngine(deps, { kind: 'service', serviceId: id, volumes })
     await removeLogsOf(deps.logDb, id)
-    deleteService(deps.db, id)
+    deps.db.transaction(() => {
+      rememberLinked(deps, { serviceId: id })
+      deleteService(deps.db, id)
+    })
     deps.serviceEvents.publish(id, { deleted: true })
     return [...removed, { kind: 'service', name }]
   })

@@ -129,6 +129,9 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('POST /envs/:envId/variables', { body: { dotenv: 'B=c' } })
   await call('PUT /envs/:envId/variables/:id', { body: { buildTime: true } })
   await call('DELETE /envs/:envId/variables/:id')
+  await call('PUT /envs/:envId/links/:id', { body: { variables: { SITE: 'host' } } })
+  await call('DELETE /envs/:envId/links/:id')
+  await call('POST /envs/:envId/links', { body: { serviceId: ids.service } })
 
   t.db.update(deployments).set({ status: 'running' }).where(eq(deployments.id, deployment)).run()
   for (const verb of ['stop', 'start', 'restart']) await call(`POST /envs/:envId/${verb}`)
@@ -170,7 +173,7 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('DELETE /settings/registries/:id')
 
   await administer(call, t, ada)
-  await call('DELETE /services/:id', { path: `/services/${ids.service}?volumes=true` })
+  await call('DELETE /services/:id', { path: `/services/${ids.service}?volumes=true&force=true` })
   await call('DELETE /projects/:id/envs/:envId')
   await call('DELETE /projects/:id')
 }

@@ -3,6 +3,7 @@ import { insertSession } from '../../src/accounts/store.ts'
 import { deliveries } from '../../src/db/schema.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { insertSource } from '../../src/git/store.ts'
+import { insertLink } from '../../src/links/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { insertRegistry } from '../../src/registries/store.ts'
 import { insertService } from '../../src/services/store.ts'
@@ -23,6 +24,7 @@ export type Ids = Record<
   | 'delivery'
   | 'registry'
   | 'service'
+  | 'link'
   | 'user'
   | 'container',
   string
@@ -85,6 +87,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
       id: serviceId,
       ownerId: client.user.id,
       name: 'cache',
+      host: 'cache',
       version: '',
       status: 'stopped',
       ...file,
@@ -92,6 +95,11 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     },
     [],
   )
+  const link = insertLink(t.db, {
+    environmentId: environment.id,
+    serviceId,
+    variables: { CACHE_HOST: 'host' },
+  })
   const delivery = t.db
     .insert(deliveries)
     .values({
@@ -136,6 +144,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     identity: identity.id,
     registry: registry.id,
     service: service.id,
+    link: link.id,
   }
 }
 
@@ -152,6 +161,7 @@ export const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
 
 /** What stands at `:id` in a path. */
 export function idOf(path: string): keyof Ids {
+  if (path.startsWith('/envs/:envId/links')) return 'link'
   if (path.startsWith('/envs/')) return 'variable'
   if (path.startsWith('/settings/git/')) return 'source'
   if (path.startsWith('/settings/registries/')) return 'registry'

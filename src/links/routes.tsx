@@ -1,0 +1,164 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
+import { invalidField } from '../platform/errors.ts'
+import { Catalogue } from '../services/catalogue.ts'
+import { aboutNew, freeName, makeService } from '../services/make.ts'
+import type { MakeDeps } from '../services/make.ts'
+import { providesOf } from '../services/provides.ts'
+import { findService, getService, listNames } from '../services/store.ts'
+import type { Service } from '../services/store.ts'
+import { definitionOf } from '../services/stored-definition.ts'
+import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import { pageOf, paged } from '../web/paging.ts'
+import { moveOn } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { addLink, changeLink, removeLink } from './change.ts'
+import { chosenIn, linkForm, linkUpdateForm } from './forms.ts'
+import { linkJson } from './json.ts'
+import { findLink, pageOfLinks } from './store.ts'
+import type { Link, Linked } from './store.ts'
+
+type Own = ReturnType<typeof findOwnEnvironment>
+
+/** The services that the app of an environment reaches, and the variables that it gets of them. */
+export const linkRoutes = (deps: MakeDeps) => {
+  const { db } = deps
+  const audit = auditor(db)
+  const catalogue = new Catalogue(deps.config)
+  /** An environment of someone else is missing whatever was sent to it. */
+  const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
+    own(c)
+    await next()
+  })
+
+  return factory
+    .createApp()
+    .get('/envs/:envId/links', paged(), async (c) => {
+      const { environment } = own(c)
+      const page = c.req.valid('query')
+      const rows = pageOfLinks(db, { environmentId: environment.id, ...page })
+      const { items, nextCursor } = pageOf(rows, page)
+      const shown = await Promise.all(items.map((link) => linkJson(deps, linkedBy(link))))
+      return c.json({ items: shown, nextCursor })
+    })
+    .post('/envs/:envId/links', ownFirst, input(linkForm), async (c) => {
+      const of = own(c, { forChange: true })
+      const { serviceId, template } = c.var.input
+      if (Boolean(serviceId) === Boolean(template))
+        throw invalidField(
+          'serviceId',
+          'must be the id of a service; or send template, the name of one in the catalogue, to create a service.',
+        )
+      const linked = template
+        ? await linkNew(c, { of, template, asked: c.var.input })
+        : await linkOld(c, { of, serviceId: serviceId!, variables: chosenIn(c.var.input) })
+      return answer(c, linked, { created: true })
+    })
+    .get('/envs/:envId/links/:id', async (c) => {
+      own(c)
+      return c.json(await linkJson(deps, ownLink(c)))
+    })
+    .put('/envs/:envId/links/:id', ownFirst, input(linkUpdateForm), async (c) => {
+      const of = own(c, { forChange: true })
+      const { service } = ownLink(c)
+      const provides = providesOf(deps, await definitionOf(deps, service))
+      const link = db.transaction(() => {
+        const { link } = ownLink(c)
+        const variables = chosenIn(c.var.input) ?? link.variables
+        audit(c, 'link.changed', about({ link, service }, of))
+        return changeLink(deps, link, { provides, variables })
+      })
+      return answer(c, { link, service })
+    })
+    .delete('/envs/:envId/links/:id', (c) => {
+      const of = own(c, { forChange: true })
+      db.transaction(() => {
+        const linked = ownLink(c)
+        audit(c, 'link.deleted', about(linked, of))
+        removeLink(deps, linked.link)
+      })
+      return moveOn(c, { to: pathOf(of), json: () => ({}) })
+    })
+
+  function own(c: Context, { forChange = false } = {}) {
+    const key = { id: c.req.param('envId')!, ownerId: userOf(c).id }
+    return forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
+  }
+
+  function ownLink(c: Context): Linked {
+    const key = { id: c.req.param('id')!, environmentId: c.req.param('envId')! }
+    return linkedBy(findLink(db, key))
+  }
+
+  /** A link is deleted with its service. */
+  function linkedBy(link: Link): Linked {
+    return { link, service: getService(db, link.serviceId)! }
+  }
+
+  async function linkOld(
+    c: Context,
+    { of, serviceId, variables }: { of: Own; serviceId: string; variables: Chosen },
+  ): Promise<Linked> {
+    const key = { id: serviceId, ownerId: userOf(c).id }
+    const provides = providesOf(deps, await definitionOf(deps, findService(db, key)))
+    return db.transaction(() => {
+      const service = findService(db, key)
+      return { link: add(c, { of, service, provides, variables }), service }
+    })
+  }
+
+  async function linkNew(
+    c: Context,
+    { of, template, asked }: { of: Own; template: string; asked: (typeof linkForm)['_output'] },
+  ): Promise<Linked> {
+    const opened = await catalogue.open(template)
+    const { serviceId: _, template: __, variables: ___, ...fields } = asked
+    const owner = userOf(c)
+    const name = fields.name ?? freeName(template, listNames(db, owner.id))
+    let link: Link | undefined
+    const service = makeService(
+      deps,
+      { owner, template, ...opened, input: { ...fields, name } },
+      (service, definition) => {
+        audit(c, 'service.created', aboutNew(service))
+        const provides = providesOf(deps, definition)
+        link = add(c, { of, service, provides, variables: chosenIn(asked) })
+      },
+    )
+    return { link: link!, service }
+  }
+
+  function add(
+    c: Context,
+    {
+      of,
+      service,
+      ...chosen
+    }: Omit<Parameters<typeof addLink>[1], 'environmentId'> & {
+      of: Own
+      service: Service
+    },
+  ) {
+    const link = addLink(deps, { environmentId: of.environment.id, service, ...chosen })
+    audit(c, 'link.created', about({ link, service }, of))
+    return link
+  }
+
+  async function answer(c: Context, linked: Linked, { created = false } = {}) {
+    const { environmentId, id } = linked.link
+    const to = `/envs/${environmentId}/links`
+    const shown = await linkJson(deps, linked)
+    return moveOn(c, { to, created, location: `${to}/${id}`, json: () => shown })
+  }
+}
+
+type Chosen = ReturnType<typeof chosenIn>
+
+const pathOf = ({ environment }: Own) => `/envs/${environment.id}/links`
+
+const about = ({ link, service }: Linked, { project, environment }: Own) => ({
+  object: { kind: 'link' as const, id: link.id, name: service.name },
+  details: { project: project.name, environment: environment.name },
+})
