@@ -10,6 +10,7 @@ import { openDataDir, refuseHalfRestored } from './backup/restore.ts'
 import type { Config } from './config.ts'
 import { recoverCleanUps } from './containers/clean-up/clean-ups.ts'
 import { keepSchedule } from './containers/clean-up/schedule.ts'
+import { recoverTerminals } from './containers/terminal/recover.ts'
 import { watchConditions } from './containers/crash-loop.ts'
 import { sampleUsage } from './containers/usage/sampler.ts'
 import { DiskReserve } from './db/disk-reserve.ts'
@@ -90,6 +91,7 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   return [
     ...recovery,
     recoverCleanUps(deps, { signal }),
+    recoverTerminals(deps, { signal }),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),
     watchWorkloads(deps, apps, { signal }),
     watchWorkloads(deps, services, { signal }),

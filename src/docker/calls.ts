@@ -25,5 +25,5 @@ export {
 export { checkRegistry, imageDigest, pullImage } from './pull.ts'
 export { containerStats } from './stats.ts'
 export { usedSubnets } from './subnets.ts'
-export { openTerminal } from './terminal.ts'
+export { endLeftTerminals, openTerminal } from './terminal.ts'
 export { createVolume, listVolumes, removeVolume } from './volumes.ts'

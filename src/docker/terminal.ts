@@ -22,11 +22,16 @@ export type Terminal = {
 
 /**
  * The first line is the shell's process id within the container, by which the terminal is closed: the
- * engine itself lets a command go on when its connection has ended.
+ * engine itself lets a command go on when its connection has ended. The variable says which process of
+ * Davit opened it, for the next one.
  */
 const shell =
-  'echo $$; export TERM=xterm-256color LANG="${LANG:-C.UTF-8}"; ' +
+  'echo $$; export TERM=xterm-256color LANG="${LANG:-C.UTF-8}" DAVIT_OPENED_BY="$1"; ' +
   'command -v bash >/dev/null 2>&1 && exec bash; exec sh'
+
+/** Stands in the shell's arguments, where the engine shows it: the shell's name there, and who opened it. */
+const shellName = 'davit-terminal'
+const thisProcess = crypto.randomUUID()
 
 /** Signals every process of session $1 by $2, and prints their ids. Nothing but a shell is needed. */
 const signalSession = `
@@ -40,6 +45,17 @@ done
 kill -s "$signal" $ids 2>/dev/null
 kill -s CONT $ids 2>/dev/null
 echo $ids`
+
+/** Prints the ids of the shells that $1 opened: what the engine itself starts has no parent there. */
+const findShells = `
+for process in /proc/[0-9]*; do
+  { read -r line <"$process/stat"; } 2>/dev/null || continue
+  case "$(cat "$process/environ")" in *"DAVIT_OPENED_BY=$1"*) ;; *) continue ;; esac
+  set -- "$1" \${line##*) }
+  [ "$3" = 0 ] && echo "\${process#/proc/}"
+  set -- "$1"
+done 2>/dev/null
+:`
 
 /** Milliseconds that programs have to end by themselves when their terminal is closed. */
 const grace = 1000
@@ -64,7 +80,8 @@ export async function openTerminal(
   { signal }: Abortable = {},
 ): Promise<Terminal> {
   const attached = { AttachStdin: true, AttachStdout: true, AttachStderr: true }
-  const body = { Cmd: ['sh', '-c', shell], Tty: true, ...attached, DetachKeys: detachKeys }
+  const command = ['sh', '-c', shell, shellName, thisProcess]
+  const body = { Cmd: command, Tty: true, ...attached, DetachKeys: detachKeys }
   const path = `/containers/${encodeURIComponent(id)}/exec`
   const { Id: exec } = await engine.request<{ Id: string }>('POST', path, { body })
   // without the signal: a shell that starts when nobody waits for its first line couldn't be ended
@@ -108,6 +125,32 @@ async function* follow(connection: Duplex, rest: Uint8Array): AsyncGenerator<Uin
     for await (const chunk of connection) yield chunk as Uint8Array
   } catch (error) {
     if (!connection.destroyed) throw error
+  }
+}
+
+type InspectedExec = { Running: boolean; ProcessConfig: { arguments: string[] | null } }
+
+/** Ends the shells of terminals that a Davit before this one left open in a container: it was killed. */
+export async function endLeftTerminals(
+  engine: Engine,
+  id: string,
+  { signal }: Abortable = {},
+): Promise<void> {
+  const path = `/containers/${encodeURIComponent(id)}/json`
+  type Inspected = { ExecIDs: string[] | null }
+  const found = await orNull(engine.request<Inspected>('GET', path, { signal }))
+  const left = new Set<string>()
+  for (const exec of found?.ExecIDs ?? []) {
+    const inspected = await orNull(
+      engine.request<InspectedExec>('GET', `/exec/${exec}/json`, { signal }),
+    )
+    const [name, openedBy] = inspected?.ProcessConfig.arguments?.slice(-2) ?? []
+    if (inspected?.Running && name === shellName && openedBy !== thisProcess) left.add(openedBy!)
+  }
+  for (const openedBy of left) {
+    const command = ['sh', '-c', findShells, 'sh', openedBy]
+    const { output } = await runInContainer(engine, id, { command, signal })
+    for (const leader of output.match(/^\d+$/gm) ?? []) await endSession(engine, id, leader)
   }
 }
 
