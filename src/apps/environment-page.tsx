@@ -1,28 +1,26 @@
 import type { Deployment } from '../deployments/store.ts'
-import { ProcfileNote } from '../environments/procfile-note.tsx'
 import type { Environment } from '../environments/store.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
-import { deploymentPath } from '../projects/deployment-list.tsx'
-import { AppAddress, CommitRef, EmptyState, Fact, Trouble } from '../web/components.tsx'
+import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
+import { AppAddress, CommitRef, Fact, Trouble } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
-import { DialogButton } from '../web/row-actions.tsx'
-import { Badge, StatusBadge } from '../web/status-badge.tsx'
-import { CheckIcon, SquareIcon, WarningIcon } from '../web/icons.tsx'
+import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
+import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
-import type { LiveInstance } from './live.ts'
 import { Pending } from './pending.tsx'
+import { Processes } from './processes.tsx'
 import type { EnvironmentView } from './shown.ts'
 
 /** What an environment runs, and what can be done about it; it asks for itself again every few seconds. */
 export const EnvironmentStatus = (view: EnvironmentView) => {
-  const { environment, current, latest, url, step } = view
+  const { environment, current, url, step } = view
   return (
     <section
       id="environment-status"
       class="environment-status"
       aria-label="Status"
-      data-announce={`The environment is ${current?.status ?? 'not deployed'}.`}
+      data-announce={`The environment is ${step ?? current?.status ?? 'not deployed'}.`}
     >
       {current?.errorCode && (
         <Trouble title={titleOf(current)} code={current.errorCode} hint={current.errorHint}>
@@ -36,31 +34,15 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
           <span class="muted">Not deployed</span>
         )}
         {current?.status === 'running' && url && <AppAddress url={url} />}
-        {environment.deletingAt && <span class="muted">being deleted</span>}
-        {step && <span class="muted">{step}</span>}
-        <div class="actions">
-          <Actions {...view} />
-        </div>
+        {isGoing(view) ? <span class="muted">being deleted</span> : <Doing step={step} />}
+        {!isGoing(view) && (
+          <div class="actions">
+            <Acts {...view} />
+          </div>
+        )}
       </div>
-      <Pending {...view} />
-      {current && (
-        <dl class="facts">
-          <Fact name="Commit">
-            <CommitRef hash={current.commitHash} message={current.commitMessage} />
-          </Fact>
-          <Fact name="Deployed">
-            <a href={deploymentPath(current)}>
-              <Ago at={current.createdAt} />
-            </a>
-          </Fact>
-        </dl>
-      )}
-      {latest && latest.id !== current?.id && (
-        <p>
-          <StatusBadge status={latest.status} />{' '}
-          <a href={deploymentPath(latest)}>The newest deployment</a> <Ago at={latest.createdAt} />
-        </p>
-      )}
+      {!isGoing(view) && <Pending {...view} />}
+      <Facts {...view} />
       <Processes {...view} />
       <div
         hidden
@@ -73,19 +55,16 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
   )
 }
 
+const isGoing = ({ environment, project }: Pick<EnvironmentView, 'environment' | 'project'>) =>
+  environment.deletingAt !== null || project.deletingAt !== null
+
 const titleOf = ({ errorStep }: Pick<Deployment, 'errorStep'>) =>
   errorStep === 'running' ? 'Davit stopped it' : `Failed while ${errorStep}`
 
-const Actions = ({ project, environment, current, step }: EnvironmentView) => {
-  if (environment.deletingAt || project.deletingAt) return null
-  const runs = current?.status === 'running'
-  return (
+/** What can be done on its page, whatever runs. */
+export const EnvironmentActions = ({ project, environment, isLast }: EnvironmentView) =>
+  !isGoing({ project, environment }) && (
     <>
-      {current && !runs && step === null && <Act on={environment} verb="start" label="Start" />}
-      {runs && step === null && <Act on={environment} verb="restart" label="Restart" />}
-      {(runs || step === 'starting' || step === 'restarting') && step !== 'stopping' && (
-        <Act on={environment} verb="stop" label="Stop" />
-      )}
       <DeployEnvironmentButton project={project} environment={environment} />
       <DialogButton
         path={`${environmentPath(environment)}/edit`}
@@ -93,9 +72,38 @@ const Actions = ({ project, environment, current, step }: EnvironmentView) => {
       >
         Edit
       </DialogButton>
+      {!isLast && (
+        <DeleteButton
+          path={environmentPath(environment)}
+          label={`Delete ${environment.name}`}
+          question={{
+            text: `Delete the environment ${environment.name}? Its containers are removed; its volumes stay.`,
+            answer: 'Delete environment',
+          }}
+        >
+          Delete
+        </DeleteButton>
+      )}
+    </>
+  )
+
+const Doing = ({ step }: Pick<EnvironmentView, 'step'>) =>
+  step && <span class="muted">{step}…</span>
+
+/** A start or restart that is under way can be stopped. */
+const Acts = ({ environment, current, step }: EnvironmentView) => {
+  if (!current || step === 'stopping') return null
+  const runs = current.status === 'running'
+  return (
+    <>
+      {step === null && <Act on={environment} {...(runs ? restart : start)} />}
+      {(runs || step !== null) && <Act on={environment} verb="stop" label="Stop" />}
     </>
   )
 }
+
+const start = { verb: 'start', label: 'Start' } as const
+const restart = { verb: 'restart', label: 'Restart' } as const
 
 type ActProps = { on: Environment; verb: 'start' | 'restart' | 'stop'; label: string }
 
@@ -107,44 +115,30 @@ const Act = ({ on: { id, name }, verb, label }: ActProps) => (
   </PostForm>
 )
 
-const Processes = ({ live, environment }: EnvironmentView) => (
-  <>
-    <h2>Processes</h2>
-    {!environment.deletingAt && <ProcfileNote environment={environment} />}
-    {live === null ? (
-      <EmptyState title="Nothing runs yet">
-        <p>Deploy it, and its processes are listed here.</p>
-      </EmptyState>
-    ) : (
-      <ul class="rows">
-        {live.instances.map((instance) => (
-          <li class="row">
-            <InstanceBadge {...instance} />
-            <div class="row-main">
-              {instance.containerId ? (
-                <a class="row-link" href={`/containers/${instance.containerId}`}>
-                  <bdi>{instance.process}</bdi>
-                </a>
-              ) : (
-                <bdi>{instance.process}</bdi>
-              )}
-              <p class="row-facts">
-                <span>
-                  {environment.memoryMb} MB, {environment.cpus} CPU
-                </span>
-              </p>
-            </div>
-          </li>
-        ))}
-      </ul>
+const Facts = ({ project, environment, current, latest }: EnvironmentView) => (
+  <dl class="facts">
+    {current && (
+      <>
+        <Fact name="Commit">
+          <CommitRef hash={current.commitHash} message={current.commitMessage} />
+        </Fact>
+        <Fact name="Deployed">
+          <a href={deploymentPath(current)}>
+            <Ago at={current.finishedAt ?? current.createdAt} />
+          </a>
+        </Fact>
+      </>
     )}
-  </>
+    {latest && latest.id !== current?.id && (
+      <Fact name="Newest deployment">
+        <a href={deploymentPath(latest)}>{deploymentTitle(latest)}</a>{' '}
+        <span class="muted">
+          {latest.status}, <Ago at={latest.createdAt} />
+        </span>
+      </Fact>
+    )}
+    <Fact name="Branch">
+      <bdi>{environment.branch ?? project.branch ?? 'the default one'}</bdi>
+    </Fact>
+  </dl>
 )
-
-const InstanceBadge = ({ state }: Pick<LiveInstance, 'state'>) => <Badge {...looks[state]} />
-
-const looks = {
-  running: { word: 'Running', tone: 'good', icon: CheckIcon },
-  crash_looping: { word: 'Crash-looping', tone: 'bad', icon: WarningIcon },
-  stopped: { word: 'Stopped', tone: 'quiet', icon: SquareIcon },
-} as const

@@ -1,9 +1,7 @@
-import type { Deployment } from '../deployments/store.ts'
 import { fields } from '../deployments/settings.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { Button, PostForm } from '../web/form.tsx'
-import { Ago } from '../web/times.tsx'
 import type { EnvironmentView } from './shown.ts'
 
 /** What was changed since the live deployment, each with the way to it, and what applies it. */
@@ -14,7 +12,8 @@ export const Pending = ({ environment, pending, current }: EnvironmentView) => {
   return (
     <section class="note pending" aria-labelledby="pending-heading">
       <h2 id="pending-heading">
-        {names.length === 1 ? 'One change' : `${names.length} changes`} since <Since {...current} />
+        {names.length === 1 ? 'One change' : `${names.length} changes`} since{' '}
+        <a href={deploymentPath(current)}>the live deployment</a>
       </h2>
       <ul aria-label="Changes">
         {names.map((name) => (
@@ -40,12 +39,6 @@ export const Pending = ({ environment, pending, current }: EnvironmentView) => {
     </section>
   )
 }
-
-const Since = (deployment: Deployment) => (
-  <a href={deploymentPath(deployment)}>
-    the deployment <Ago at={deployment.createdAt} />
-  </a>
-)
 
 type ChangeProps = { name: string } & Pick<EnvironmentView, 'environment'>
 

@@ -42,7 +42,7 @@ import {
 import type { Environment } from '../environments/store.ts'
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import { EnvironmentModal } from '../environments/environment-form.tsx'
-import { EnvironmentStatus } from './environment-page.tsx'
+import { EnvironmentActions, EnvironmentStatus } from './environment-page.tsx'
 import { EnvironmentsPage } from './environments-page.tsx'
 
 /** Environments of a project: where it is deployed to, how it runs there, and what it wrote. */
@@ -97,7 +97,11 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
       return show(c, {
         title: `${project.name}: ${environment.name}`,
         page: () => (
-          <EnvironmentFrame {...{ project, environment }} tab="overview">
+          <EnvironmentFrame
+            {...{ project, environment }}
+            tab="overview"
+            actions={<EnvironmentActions {...view} />}
+          >
             <EnvironmentStatus {...view} />
           </EnvironmentFrame>
         ),

@@ -7,10 +7,12 @@ import type { Environment } from '../environments/store.ts'
 import type { LinkDeps } from '../links/effective.ts'
 import { placesOf } from '../projects/places.ts'
 import type { Project } from '../projects/store.ts'
+import { openComponents } from '../runtime/component.ts'
+import { getLiveRelease } from '../runtime/store.ts'
 import { stepOf } from './app-jobs.ts'
 import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
-import type { LiveDeps } from './live.ts'
+import type { Live, LiveDeps } from './live.ts'
 
 export type ShownDeps = LiveDeps & LinkDeps
 
@@ -32,18 +34,53 @@ export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
 
 /** An environment with what its page shows. */
 export async function viewOf(deps: ShownDeps, environment: Environment, project: Project) {
-  const states = listEnvironmentStates(deps.db, [project.id])
+  const { db, config } = deps
+  const states = listEnvironmentStates(db, [project.id])
   const { current, latest } = states.find((state) => state.environment.id === environment.id)!
+  const live = liveOf(deps, environment)
   return {
     project,
     environment,
+    /** A project keeps at least one. */
+    isLast: !states.some((state) => isAnother(state.environment, environment)),
     url: urlNow(deps, environment, project),
-    live: liveOf(deps, environment),
+    live,
+    instances: live ? shownInstances(deps, environment, live) : [],
     pending: await pendingChanges(deps, { project, environment }),
     /** The deployment that serves, or did until it was stopped. */
     current,
     latest,
     /** What is being done to all of it. */
-    step: stepOf(deps.db, environment.id),
+    step: stepOf(db, environment.id),
+    /** What was stopped on purpose did not fail. */
+    wasStopped: current?.status === 'stopped' && current.errorCode === null,
+    /** Its page is its owner's alone. */
+    hasTerminal: config.terminal !== 'off',
   }
+}
+
+const isAnother = ({ id, deletingAt }: Environment, environment: Environment) =>
+  id !== environment.id && deletingAt === null
+
+export type ShownInstance = ReturnType<typeof shownInstances>[number]
+
+/** Each with its limits, and a name of its own: `worker`, or `worker 2` where there are several. */
+function shownInstances(
+  { db, secrets, conditions }: ShownDeps,
+  { id }: Environment,
+  { instances }: Live,
+) {
+  const components = openComponents(secrets, getLiveRelease(db, id)) ?? []
+  const of = Map.groupBy(instances, ({ process }) => process)
+  return instances.map((instance) => {
+    const { process, containerId } = instance
+    const same = of.get(process)!
+    const made = components.find(({ name }) => name === process)?.options
+    return {
+      ...instance,
+      name: same.length > 1 ? `${process} ${same.indexOf(instance) + 1}` : process,
+      limits: made && { memoryMb: Math.round(made.memoryBytes / 2 ** 20), cpus: made.cpus },
+      condition: containerId ? conditions.of(containerId) : null,
+    }
+  })
 }

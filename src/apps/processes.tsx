@@ -1,0 +1,90 @@
+import { containerPath } from '../containers/row.ts'
+import { restarts } from '../containers/container-row.tsx'
+import { terminalPath } from '../containers/terminal/page.tsx'
+import { ProcfileNote } from '../environments/procfile-note.tsx'
+import { EmptyState } from '../web/components.tsx'
+import { ButtonLink } from '../web/form.tsx'
+import { ContainerBadge } from '../web/status-badge.tsx'
+import { Ago } from '../web/times.tsx'
+import type { EnvironmentView, ShownInstance } from './shown.ts'
+
+/** Every container of what is live, by its process. */
+export const Processes = ({ instances, environment, hasTerminal, ...view }: EnvironmentView) => (
+  <section aria-labelledby="processes-heading">
+    <h2 id="processes-heading">Processes</h2>
+    {!environment.deletingAt && <ProcfileNote environment={environment} />}
+    {instances.length === 0 ? (
+      <EmptyState title={view.live ? 'Its containers were removed' : 'Nothing runs yet'}>
+        <p>
+          {view.live
+            ? 'Deploy it, and they are created again.'
+            : 'Deploy it: its processes are listed here, with what they use and how they fare.'}
+        </p>
+      </EmptyState>
+    ) : (
+      <ul class="rows service-parts">
+        {instances.map((instance) => (
+          <Instance {...{ instance, hasTerminal, wasStopped: view.wasStopped }} />
+        ))}
+      </ul>
+    )}
+  </section>
+)
+
+type InstanceProps = { instance: ShownInstance } & Pick<
+  EnvironmentView,
+  'hasTerminal' | 'wasStopped'
+>
+
+const Instance = ({ instance, hasTerminal, wasStopped }: InstanceProps) => {
+  const { name, containerId, state, condition, limits } = instance
+  const isUp = state !== 'stopped'
+  const at = isUp ? condition?.startedAt : condition?.finishedAt
+  return (
+    <li class="row">
+      <ContainerBadge
+        state={isUp ? 'running' : 'exited'}
+        health={null}
+        looping={state === 'crash_looping'}
+        oomKilled={condition?.oomKilled ?? false}
+        exitCode={wasStopped ? null : (condition?.exitCode ?? null)}
+      />
+      <div class="row-main">
+        {containerId ? (
+          <a class="row-link" href={containerPath({ id: containerId })}>
+            <bdi>{name}</bdi>
+          </a>
+        ) : (
+          <bdi>{name}</bdi>
+        )}
+        <p class="row-facts">
+          {limits && (
+            <span>
+              {limits.memoryMb} MB, {limits.cpus} CPU
+            </span>
+          )}
+          {isUp && condition !== null && condition.restartCount > 0 && (
+            <span class="telling">{restarts(condition.restartCount)}</span>
+          )}
+          {at && (
+            <span>
+              {isUp ? 'started' : 'ended'} <Ago at={at} />
+            </span>
+          )}
+        </p>
+      </div>
+      {hasTerminal && containerId && state === 'running' && (
+        <div class="row-actions">
+          <ButtonLink
+            small
+            variant="outline"
+            href={terminalPath({ id: containerId })}
+            aria-label={`Terminal in ${name}`}
+          >
+            Terminal
+          </ButtonLink>
+        </div>
+      )}
+    </li>
+  )
+}
