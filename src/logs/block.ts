@@ -3,14 +3,14 @@ import type { Line, NewLine, Origin } from './log-line.tsx'
 
 /*
  * The text of a block: a row for each line, which begins with the letter of its stream and the time
- * to the base 36, and a row `@deployment container process replica` before lines of another origin; an
- * earlier version wrote the first two. It can be put together from parts without being read. A line
- * break within a line is a NUL, which no text has.
+ * to the base 36. Before lines of another origin stands a row `@deployment container process replica`, of
+ * which an earlier version wrote the first two, or `@1` for the second of those rows. A line break within
+ * a line is a NUL, which no text has.
  */
 const letters = { stdout: 'o', stderr: 'e', system: 's' } as const
 const streams = { o: 'stdout', e: 'stderr', s: 'system' } as const
 
-export const originRow = ({ deploymentId, container, process, replica }: Origin) =>
+const originRow = ({ deploymentId, container, process, replica }: Origin) =>
   `@${[deploymentId, container, process, replica].join(' ').trimEnd()}\n`
 
 /** Of lines that no container wrote. */
@@ -21,9 +21,42 @@ function readOrigin(row: string): Origin {
   return { deploymentId, container, process, replica: Number(replica) || null }
 }
 
-export const lineRows = (lines: NewLine[]) =>
+const isReference = /^@\d+$/
+
+/** Which origins the rows of a block name, and that of the last line. */
+export class Origins {
+  readonly #rows: string[] = []
+  #current = originRow(noOrigin)
+  #origin: Origin | undefined
+
+  /** Of a block as it is. */
+  constructor(text = '') {
+    for (const row of text.match(/^@.*$/gm) ?? []) {
+      if (isReference.test(row)) this.#current = this.#rows[Number(row.slice(1))]!
+      else this.#rows.push((this.#current = `${row}\n`))
+    }
+  }
+
+  /** What stands before a line of that origin. */
+  rowBefore(origin: Origin | undefined) {
+    if (origin === this.#origin) return ''
+    this.#origin = origin
+    const row = originRow(origin ?? noOrigin)
+    if (row === this.#current) return ''
+    this.#current = row
+    const known = this.#rows.indexOf(row)
+    if (known >= 0) return `@${known}\n`
+    this.#rows.push(row)
+    return row
+  }
+}
+
+export const lineRows = (lines: NewLine[], origins = new Origins()) =>
   lines
-    .map(({ stream, time, text }) => `${letters[stream]}${time.toString(36)} ${packed(text)}\n`)
+    .map(
+      ({ stream, time, text, origin }) =>
+        `${origins.rowBefore(origin)}${letters[stream]}${time.toString(36)} ${packed(text)}\n`,
+    )
     .join('')
 
 /** A text as lines that can be stored: cut where it is long, and without NUL, which no text has. */
@@ -46,11 +79,13 @@ export const unpack = (data: Buffer) =>
 /** The lines of a block; `first` is the sequence of its first one. */
 export function readBlock({ first, data }: { first: number; data: Buffer }): Line[] {
   const lines: Line[] = []
+  const origins: Origin[] = []
   let origin = noOrigin
   for (const row of unpack(data).split('\n')) {
     const letter = row[0]
     const blank = row.indexOf(' ')
-    if (letter === '@') origin = readOrigin(row)
+    if (isReference.test(row)) origin = origins[Number(row.slice(1))]!
+    else if (letter === '@') origins.push((origin = readOrigin(row)))
     else if (letter)
       lines.push({
         sequence: first + lines.length,

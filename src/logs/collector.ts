@@ -8,11 +8,13 @@ import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { endsWithin } from '../web/within.ts'
 import type { LifecycleEvent } from './life.ts'
-import { deleteCursors, getCursor, listCursors } from './store.ts'
+import { deleteCursors, getCursor, listCursors, outputLogOf } from './store.ts'
 import type { Cursor } from './store.ts'
+import { channelOf } from './logs.ts'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
 import { Reader } from './reader.ts'
+import { Rounds } from './rounds.ts'
 
 /** Containers that are read at a time. */
 const maxPulls = 4
@@ -42,6 +44,8 @@ export class Collector {
   readonly #deps: CollectorDeps
   readonly #readers = new Map<string, Reader>()
   readonly #pulls = new Semaphore(maxPulls)
+  /** Of each log that is written to. */
+  readonly #rounds = new Map<string, Rounds>()
   /** Containers whose death the engine was asked for, until it tells of it. */
   readonly #killed = new Set<string>()
   #signal: AbortSignal | null = null
@@ -112,15 +116,22 @@ export class Collector {
   }
 
   #open(cursor: Cursor, { isKnown, news }: { isKnown: boolean; news: LifecycleEvent }) {
+    const log = outputLogOf(this.#deps.db, cursor)
+    const channel = channelOf(log)
+    const rounds = this.#rounds.get(channel) ?? new Rounds(this.#deps, log)
+    this.#rounds.set(channel, rounds)
+    rounds.readers++
     const reader = new Reader(this.#deps, {
       cursor,
       isKnown,
       news,
+      rounds,
       pulls: this.#pulls,
       signal: this.#signal!,
     })
     this.#readers.set(cursor.containerId, reader)
     void reader.done.then(() => {
+      if (--rounds.readers === 0) this.#rounds.delete(channel)
       if (this.#readers.get(cursor.containerId) === reader) this.#readers.delete(cursor.containerId)
     })
     return reader

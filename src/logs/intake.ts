@@ -1,17 +1,16 @@
 import { keptTexts, LineAssembler } from './assemble.ts'
-import type { Db, LogDb } from '../db/index.ts'
+import type { LogDb } from '../db/index.ts'
 import { getLogUse, LogBounds } from './log-bounds.ts'
 import type { NewLine, Process } from './log-line.tsx'
 import { gapMark, lateMark } from './marks.ts'
 import type { Mark } from './marks.ts'
 import { nothingHidden } from './masks.ts'
 import type { SourceMask } from './masks.ts'
-import { hasSource, saveCursor } from './store.ts'
 import type { Cursor, LogKey } from './store.ts'
-import type { Logs } from './logs.ts'
 import { timeOf } from './position.ts'
 import type { Position } from './position.ts'
 import type { Pulled } from './pull.ts'
+import type { Batch, Turn } from './rounds.ts'
 
 /** Characters after which what has come is stored, though more is to come. */
 const enough = 256 * 1024
@@ -26,13 +25,8 @@ const overlaps = { least: 100, most: 5000, lines: 500, endless: 60_000 }
 const turnedOver = 19_000_000
 const wrapping = 75
 
-type IntakeDeps = { db: Db; logDb: LogDb; logs: Logs }
-
 /** A mark that the pull at work has made is made again by the next try. */
 type PendingMark = Mark & { isOfPull?: true }
-
-/** Its environment or service is gone: nothing more is to be kept. */
-export class SourceGone extends Error {}
 
 /** Takes in what is pulled from one container: makes lines of it, puts marks between, and has them stored. */
 export class Intake {
@@ -43,7 +37,7 @@ export class Intake {
   rate = 0
   /** Whether the last pull came too late for some lines. */
   hadGap = false
-  readonly #deps: IntakeDeps
+  readonly #write: (batches: Batch[]) => void
   readonly #assembler = new LineAssembler()
   #cursor: Cursor
   /** Marks to come, in order; and how many of them the pull at work reaches. */
@@ -58,15 +52,17 @@ export class Intake {
   /** Up to when everything is known to have been read; 0 when that is not known. */
   #readUpTo = 0
   #openAtLast: string | null = null
-  readonly #log: LogKey
   /** Of the log of a job; what containers of releases write is bounded by its oldest lines. */
   readonly #bounds: LogBounds | null
 
-  constructor(deps: IntakeDeps, { cursor, log }: { cursor: Cursor; log: LogKey }) {
-    this.#deps = deps
+  /** `write` stores what can't wait for its turn. */
+  constructor(
+    { logDb }: { logDb: LogDb },
+    { cursor, log, write }: { cursor: Cursor; log: LogKey; write: (batches: Batch[]) => void },
+  ) {
+    this.#write = write
     this.#cursor = cursor
-    this.#log = log
-    this.#bounds = log.logId ? new LogBounds(getLogUse(deps.logDb, log)) : null
+    this.#bounds = log.logId ? new LogBounds(getLogUse(logDb, log)) : null
   }
 
   /** Whether nothing more that the container writes would be kept. */
@@ -125,8 +121,8 @@ export class Intake {
     if (this.#waiting >= enough) this.#store()
   }
 
-  /** After a pull that went through. Answers how many entries it brought. */
-  settle({ endedAt }: { endedAt: Date | null }) {
+  /** After a pull that went through: stores what it brought, and answers how many entries that was. */
+  async settle({ endedAt, turn }: { endedAt: Date | null; turn: Turn }) {
     const open = this.#assembler.openSince
     // one that is still open at the second pull may stay so for ever
     if (open && (endedAt || open === this.#openAtLast)) this.#assembler.close()
@@ -134,9 +130,9 @@ export class Intake {
     if (this.#span && this.#isFirst && this.#bytes > turnedOver)
       this.#interject(lateMark(this.#cursor, this.#span.first))
     this.#measure()
-    this.#store({ endedAt })
+    await turn.store(this.#collect({ endedAt }))
     this.#assembler.drop()
-    this.#readUpTo = this.#startedAt
+    this.#readUpTo = Math.min(this.#startedAt, turn.until)
     return this.#count
   }
 
@@ -152,23 +148,32 @@ export class Intake {
     this.#store({ endedAt: new Date(mark.time) })
   }
 
-  #store({ endedAt }: { endedAt?: Date | null } = {}) {
+  #store(end: { endedAt?: Date | null } = {}) {
+    const batch = this.#collect(end)
+    if (batch) this.#write([batch])
+  }
+
+  /** What can be stored; null when that is nothing. */
+  #collect({ endedAt }: { endedAt?: Date | null }): Batch | null {
     this.#waiting = 0
-    const { lines, position } = this.#assembler.take()
-    const kept: NewLine[] = []
+    const { lines: written, position } = this.#assembler.take()
+    const lines: NewLine[] = []
     let taken = 0
+    const { deploymentId, name: container } = this.#cursor
+    const origin = this.#bounds ? undefined : { deploymentId, container, ...this.process }
     const keep = (line: NewLine) => {
-      const admitted = this.#bounds ? this.#bounds.admit(line) : line
-      if (admitted) kept.push(admitted)
+      const kept = this.#bounds ? this.#bounds.admit(line) : line
+      if (kept) lines.push(kept)
     }
     const takeMark = () => {
       const { time, text } = this.#marks[taken++]!
-      keep({ time, text, stream: 'system' })
+      keep({ time, text, stream: 'system', origin })
     }
-    for (const line of lines) {
+    for (const line of written) {
       const time = timeOf(line)
       while (taken < this.#marks.length && this.#marks[taken]!.after < time) takeMark()
-      for (const text of keptTexts(line, this.#mask.mask)) keep({ time, stream: line.stream, text })
+      const { stream } = line
+      for (const text of keptTexts(line, this.#mask.mask)) keep({ time, stream, text, origin })
     }
     if (endedAt !== undefined) while (taken < this.#due) takeMark()
     const cursor = {
@@ -176,19 +181,13 @@ export class Intake {
       ...position,
       ...(endedAt !== undefined && { endedAt: endedAt?.getTime() ?? null }),
     }
-    if (kept.length + lines.length === 0 && cursor.endedAt === this.#cursor.endedAt) return
-    const { db, logDb, logs } = this.#deps
-    const { sourceId, deploymentId, name } = cursor
-    if (!hasSource(db, sourceId)) throw new SourceGone()
-    const origin = { deploymentId, container: name, ...this.process }
-    logs.write(this.#log, kept, {
-      ...(this.#log.logId === '' && { origin }),
-      state: this.#mask.state,
-      also: () => saveCursor(logDb, cursor),
-    })
-    this.#cursor = cursor
-    this.#marks.splice(0, taken) // not before: what could not be stored comes with the next try
-    this.#due = Math.max(0, this.#due - taken)
+    if (lines.length + written.length === 0 && cursor.endedAt === this.#cursor.endedAt) return null
+    const stored = () => {
+      this.#cursor = cursor
+      this.#marks.splice(0, taken) // not before: what could not be stored comes with the next try
+      this.#due = Math.max(0, this.#due - taken)
+    }
+    return { lines, cursor, state: this.#mask.state, stored }
   }
 
   /** A mark that the pull at work has made itself. */

@@ -6,6 +6,8 @@ export type NewLine = {
   time: number
   stream: 'system' | 'stdout' | 'stderr'
   text: string
+  /** Left out where no container wrote it. */
+  origin?: Origin | undefined
 }
 
 /** Which process of an environment or service a container runs; empty where that isn't known. */
@@ -19,7 +21,7 @@ export type Process = {
 export type Origin = Process & { deploymentId: string; container: string }
 
 /** A line as it is kept: numbered from 1 within its log. */
-export type Line = NewLine & Origin & { sequence: number }
+export type Line = Omit<NewLine, 'origin'> & Origin & { sequence: number }
 
 /**
  * A row of the viewer. Of a job's line it shows the number, of a container's the time, in UTC: the viewer

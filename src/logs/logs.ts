@@ -1,8 +1,8 @@
 import type { LogDb } from '../db/index.ts'
 import { Hub } from '../live/hub.ts'
-import { lineRows, noOrigin, originRow, pack, unpack } from './block.ts'
+import { lineRows, noOrigin, Origins, pack, unpack } from './block.ts'
 import { LogBatch, partsOf } from './log-batch.ts'
-import type { Line, NewLine, Origin } from './log-line.tsx'
+import type { Line, NewLine } from './log-line.tsx'
 import { deleteOldestBlock, getExtent, getNewestBlock, saveBlock } from './store.ts'
 import type { Block, LogKey } from './store.ts'
 
@@ -26,8 +26,8 @@ type End = {
   last: number
   /** Bytes of all blocks. */
   bytes: number
-  /** Of its last line. */
-  origin: string | null
+  /** Those in the newest block. */
+  origins: Origins
 }
 
 /** Whose log it is: the channel on which its lines are told. */
@@ -52,16 +52,12 @@ export class Logs extends Hub<LogEvent> {
   write(
     log: LogKey,
     lines: NewLine[],
-    {
-      origin = noOrigin,
-      state = null,
-      also = () => {},
-    }: { origin?: Origin; state?: string | null; also?: () => void } = {},
+    { state = null, also = () => {} }: { state?: string | null; also?: () => void } = {},
   ) {
     const parts = [...partsOf(lines)]
-    let sequence = this.#store(log, { parts, origin, also })
+    let sequence = this.#store(log, { parts, also })
     for (const part of this.isHeard(channelOf(log)) ? parts : []) {
-      const numbered = part.map(({ time, stream, text }): Line => ({
+      const numbered = part.map(({ time, stream, text, origin = noOrigin }): Line => ({
         sequence: sequence++,
         time,
         stream,
@@ -87,16 +83,13 @@ export class Logs extends Hub<LogEvent> {
     Bun.gc(false) // beside other work: at once it would hold up the main loop some times a second
   }
 
-  #store(
-    log: LogKey,
-    { parts, origin, also }: { parts: NewLine[][]; origin: Origin; also: () => void },
-  ) {
+  #store(log: LogKey, { parts, also }: { parts: NewLine[][]; also: () => void }) {
     try {
       return this.#logDb.transaction(() => {
         also()
         if (parts.length === 0) return 0
         const first = this.#endOf(log).last + 1
-        for (const part of parts) this.#append(log, part, originRow(origin))
+        for (const part of parts) this.#append(log, part)
         return first
       })
     } catch (error) {
@@ -105,12 +98,12 @@ export class Logs extends Hub<LogEvent> {
     }
   }
 
-  #append(log: LogKey, lines: NewLine[], origin: string) {
+  #append(log: LogKey, lines: NewLine[]) {
     const end = this.#endOf(log)
     const { block, length } = end
-    const rows = lineRows(lines)
-    const merges = block !== null && (length === 0 || length + rows.length <= mergedLength)
-    const added = (merges && end.origin === origin) || origin === noOriginRow ? rows : origin + rows
+    const merges = block !== null && (length === 0 || length + lengthOf(lines) <= mergedLength)
+    if (!merges) end.origins = new Origins()
+    const added = lineRows(lines, end.origins)
     const times = lines.map(({ time }) => time)
     const span = {
       last: end.last + lines.length,
@@ -136,7 +129,6 @@ export class Logs extends Hub<LogEvent> {
       end.length = added.length
     }
     end.last = span.last
-    end.origin = origin
     if (log.logId === '') this.#bound(log, end)
   }
 
@@ -153,15 +145,20 @@ export class Logs extends Hub<LogEvent> {
     if (known) return known
     const newest = getNewestBlock(this.#logDb, log)
     const { last, bytes } = getExtent(this.#logDb, log)
-    const end: End = { block: null, length: 0, last, bytes, origin: null }
+    const end: End = { block: null, length: 0, last, bytes, origins: new Origins() }
     // lines that an earlier version stored may stand behind it
     if (newest && newest.last === last) {
       const { data, ...block } = newest
-      Object.assign(end, { block, length: unpack(data).length })
+      const text = unpack(data)
+      Object.assign(end, { block, length: text.length, origins: new Origins(text) })
     }
     this.#ends.set(channelOf(log), end)
     return end
   }
 }
 
-const noOriginRow = originRow(noOrigin)
+/** Characters that a line takes in a block beside its text. */
+const perRow = 11
+
+const lengthOf = (lines: NewLine[]) =>
+  lines.reduce((length, { text }) => length + text.length + perRow, 0)

@@ -5,13 +5,14 @@ import { EngineError } from '../docker/index.ts'
 import type { Container, Docker } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import type { Semaphore } from '../platform/semaphore.ts'
-import { Intake, SourceGone } from './intake.ts'
+import { Intake } from './intake.ts'
 import { Life } from './life.ts'
 import type { LifecycleEvent } from './life.ts'
 import { removalMark } from './marks.ts'
-import { deleteCursors, outputLogOf } from './store.ts'
+import { SourceGone } from './rounds.ts'
+import type { Batch, Rounds, Turn } from './rounds.ts'
+import { deleteCursors } from './store.ts'
 import type { Cursor, LogKey } from './store.ts'
-import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
 import { timeOf } from './position.ts'
 import { processOf } from './process-store.ts'
@@ -35,7 +36,10 @@ const fewest = 500
 
 const look = { kind: 'look' } as const
 
-type ReaderDeps = { db: Db; logDb: LogDb; docker: Docker; masks: Masks; logs: Logs }
+type ReaderDeps = { db: Db; logDb: LogDb; docker: Docker; masks: Masks }
+
+/** Milliseconds by which an entry may be later than its round began; by more, the clocks differ. */
+const longestRound = 2000
 
 /**
  * Reads the output of one container, from where it was left, until it has ended. It never follows:
@@ -50,6 +54,7 @@ export class Reader {
   readonly #deps: ReaderDeps
   readonly #cursor: Cursor
   readonly #pulls: Semaphore
+  readonly #rounds: Rounds
   readonly #signal: AbortSignal
   readonly #log: LogKey
   readonly #intake: Intake
@@ -73,6 +78,7 @@ export class Reader {
       cursor,
       isKnown,
       news,
+      rounds,
       pulls,
       signal,
     }: {
@@ -81,6 +87,8 @@ export class Reader {
       isKnown: boolean
       /** Why it is read. */
       news: LifecycleEvent
+      /** Of the log in which what it writes is kept. */
+      rounds: Rounds
       /** Bounds how many containers are read at a time. */
       pulls: Semaphore
       signal: AbortSignal
@@ -91,8 +99,10 @@ export class Reader {
     this.#signal = signal
     this.#cursor = cursor
     this.#news = [news]
-    this.#log = outputLogOf(deps.db, cursor)
-    this.#intake = new Intake(deps, { cursor, log: this.#log })
+    this.#rounds = rounds
+    this.#log = rounds.log
+    const write = (batches: Batch[]) => rounds.write(batches)
+    this.#intake = new Intake(deps, { cursor, log: rounds.log, write })
     this.#life = new Life(cursor, { isKnown })
     this.done = this.#run().finally(() => {
       this.closed = this.#isDone = true
@@ -131,16 +141,17 @@ export class Reader {
   async #round() {
     this.#wake = Promise.withResolvers() // before what may fail: else no rest would follow, ever
     if (this.#deps.logDb.$client.reserve.isGone) throw diskFull() // the engine keeps it for later
+    using turn = this.#rounds.enter() // before others, who wake with it, have read
     if (this.#news.length > 0) await this.#hear()
     if (this.closed) return
-    const count = await this.#pull()
+    const count = await this.#pull(turn)
     if (this.#news.length > 0) return
     this.#caughtUp?.resolve()
     this.#caughtUp = null
     if (this.#life.isOver) return void (this.closed = true)
     if (this.#life.limit < Infinity) return this.#waitForNews()
     this.#empty = count === 0 ? this.#empty + 1 : 0
-    if (this.#empty < quietAfter) await this.#rest(this.#pace())
+    if (this.#empty < quietAfter) await this.#rest(this.#pace(), this.#rounds.next)
     else await this.#waitForRing()
   }
 
@@ -176,8 +187,14 @@ export class Reader {
     this.closed = true
   }
 
-  /** Takes in what is new; answers how many lines that was. */
-  async #pull() {
+  /** Takes in what is new, and stores it with what others wrote by then; answers how many lines that was. */
+  async #pull(turn: Turn) {
+    const mayComeLater = this.#rounds.readers > 1 && !this.#life.endedAt && !this.#caughtUp
+    await this.#takeIn(mayComeLater ? turn.until : Infinity)
+    return await this.#intake.settle({ endedAt: this.#life.endedAt, turn })
+  }
+
+  async #takeIn(until: number) {
     using _ = await this.#pulls.acquire(this.#signal)
     const { position, rate, overlap } = this.#intake
     const { containerId: id } = this.#cursor
@@ -186,17 +203,17 @@ export class Reader {
     this.#pulledAt = now
     const options = { tty: this.#tty, signal: this.#signal }
     this.#intake.begin(await this.#deps.masks.ofContainer(this.#found))
-    if (this.#intake.isFull) return this.#intake.settle({ endedAt: this.#life.endedAt })
+    if (this.#intake.isFull) return
     for await (const pulled of pull(
       (asked) => this.#deps.docker.logSnapshot(id, { ...asked, ...options }),
       { position, expected, overlap },
     )) {
-      const entries = upTo(this.#limit(), pulled.entries)
+      const limit = timeOf(pulled.entries.at(-1)!) > until + longestRound ? Infinity : until
+      const entries = upTo(Math.min(limit, this.#limit()), pulled.entries)
       if (entries.length > 0) this.#intake.add({ ...pulled, entries })
       if (entries.length < pulled.entries.length) break
     }
     this.#took = performance.now() - now
-    return this.#intake.settle({ endedAt: this.#life.endedAt })
   }
 
   /** What was written after an end is not taken before the end is marked. */
@@ -215,7 +232,9 @@ export class Reader {
     )
     try {
       await this.#rest(interval) // by then the engine listens: what came before is found by one more pull
-      if (this.#news.length > 0 || (await this.#pull()) > 0) return
+      if (this.#news.length > 0) return
+      using turn = this.#rounds.enter()
+      if ((await this.#pull(turn)) > 0) return
       await this.#waitForNews(ring)
     } finally {
       over.abort()

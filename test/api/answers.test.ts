@@ -257,7 +257,7 @@ async function inUse(t: TestApp, ada: TestClient): Promise<Ids> {
   await ada.put(`/projects/${ids.project}`, { sourceId: source, repository: repository.fullName })
   const service = await made(t, ada, compose, { name: 'web', allowed })
   for (const sourceId of [ids.environment, service.id])
-    t.logs.write({ sourceId, logId: '' }, [line], { origin })
+    t.logs.write({ sourceId, logId: '' }, [{ ...line, origin }])
   await ada.post('/settings/invites')
   const stuck = await ada.post('/projects', {
     name: 'stuck',

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'bun:test'
 import type { ContainerOptions } from '../../src/docker/index.ts'
 import { connectEngine } from '../../src/docker/engine.ts'
-import { labelsFor } from '../../src/docker/labels.ts'
+import { labelsFor, partLabel } from '../../src/docker/labels.ts'
 import { readEvents } from '../demo/events.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -48,7 +48,11 @@ export async function anEnvironment(t: Pick<TestApp, 'deps'>, client: TestClient
   }
 }
 
-export type Options = Partial<ContainerOptions> & { deploymentId?: string; tty?: boolean }
+export type Options = Partial<ContainerOptions> & {
+  deploymentId?: string
+  process?: string
+  tty?: boolean
+}
 
 /** Runs a shell line as an app of the environment; answers the container's id. */
 async function run(
@@ -58,13 +62,14 @@ async function run(
     projectId,
     environmentId,
     deploymentId = Bun.randomUUIDv7(),
+    process = '',
     tty = false,
     ...options
   }: Options & { script: string; projectId: string; environmentId: string },
 ) {
   const name = `test-${deploymentId.slice(-12)}`
   const of = { ownerId: 'nobody', projectId, environmentId, deploymentId }
-  const labels = labelsFor({ instanceId, kind: 'app', ...of })
+  const labels = { ...labelsFor({ instanceId, kind: 'app', ...of }), [partLabel]: process }
   const command = ['sh', '-c', script]
   const id = tty ? await createWithTerminal({ name, labels, command }) : await create()
   await docker.startContainer(id)

@@ -13,7 +13,10 @@ export const writeOutput = (
     replica = null,
   }: Pick<Cursor, 'sourceId' | 'deploymentId' | 'name'> & Partial<Process>,
   lines: NewLine[],
-) =>
-  logs.write({ sourceId, logId: '' }, lines, {
-    origin: { deploymentId, container: name, process, replica },
-  })
+) => {
+  const origin = { deploymentId, container: name, process, replica }
+  logs.write(
+    { sourceId, logId: '' },
+    lines.map((line) => ({ ...line, origin })),
+  )
+}

@@ -1,0 +1,156 @@
+import type { Db, LogDb } from '../db/index.ts'
+import type { NewLine } from './log-line.tsx'
+import type { Logs } from './logs.ts'
+import { hasSource, saveCursor } from './store.ts'
+import type { Cursor, LogKey } from './store.ts'
+
+/** Milliseconds in which the engine has written down what a container wrote. */
+const delay = 50
+
+/** Milliseconds that those who have read wait for the others of a round. */
+const patience = 1000
+
+/** Lines of one container, in the order in which it wrote them. */
+export type Batch = {
+  lines: NewLine[]
+  /** Up to where it has been read with them. */
+  cursor: Cursor
+  /** Of the secrets that are hidden in them. */
+  state: string
+  /** Called when they are stored. */
+  stored: () => void
+}
+
+type RoundsDeps = { db: Db; logDb: LogDb; logs: Logs }
+
+/** Its environment or service is gone: nothing more is to be kept. */
+export class SourceGone extends Error {}
+
+/**
+ * Has the containers of one log read at the same time, up to the same time, so that what they write is
+ * stored in the order in which it was written.
+ */
+export class Rounds {
+  /** How many containers are read. */
+  readers = 0
+  readonly #deps: RoundsDeps
+  #round: Round | null = null
+  #next = Promise.withResolvers<void>()
+
+  constructor(
+    deps: RoundsDeps,
+    readonly log: LogKey,
+  ) {
+    this.#deps = deps
+  }
+
+  /** Takes part in the round at work, or begins one. */
+  enter(): Turn {
+    if (!this.#round?.isOpen) {
+      this.#round = new Round((batches) => this.write(batches))
+      this.#next.resolve()
+      this.#next = Promise.withResolvers()
+    }
+    return new Turn(this.#round)
+  }
+
+  /** Resolves when the next one begins. */
+  get next() {
+    return this.#next.promise
+  }
+
+  /** Stores the lines of several containers in the order of time, or nothing. */
+  write(batches: Batch[]) {
+    if (batches.length === 0) return
+    const { db, logDb, logs } = this.#deps
+    if (!hasSource(db, this.log.sourceId)) throw new SourceGone()
+    const [{ state }] = batches as [Batch]
+    logs.write(this.log, inOrder(batches.map(({ lines }) => lines)), {
+      state: batches.every((batch) => batch.state === state) ? state : null,
+      also: () => batches.forEach(({ cursor }) => saveCursor(logDb, cursor)),
+    })
+    for (const { stored } of batches) stored()
+  }
+}
+
+/** The part of one container in a round. */
+export class Turn {
+  readonly #round: Round
+  #isOver = false
+
+  constructor(round: Round) {
+    this.#round = round
+    round.enter()
+  }
+
+  /** Up to when (milliseconds since 1970) lines are taken, by all alike. */
+  get until() {
+    return this.#round.until
+  }
+
+  /** Resolves when they are stored, with those of the others. */
+  store(batch: Batch | null): Promise<void> | void {
+    this.#isOver = true
+    if (batch) return this.#round.store(batch)
+    this.#round.leave()
+  }
+
+  [Symbol.dispose]() {
+    if (!this.#isOver) this.#round.leave()
+  }
+}
+
+class Round {
+  readonly until = Date.now() - delay
+  isOpen = true
+  readonly #write: (batches: Batch[]) => void
+  readonly #batches: Batch[] = []
+  readonly #stored = Promise.withResolvers<void>()
+  #reading = 0
+  #timer: ReturnType<typeof setTimeout> | undefined
+
+  constructor(write: (batches: Batch[]) => void) {
+    this.#write = write
+  }
+
+  enter() {
+    this.#reading++
+  }
+
+  async store(batch: Batch) {
+    if (!this.isOpen) return this.#write([batch]) // the others have not waited
+    this.#batches.push(batch)
+    this.#timer ??= setTimeout(() => this.#end(), patience)
+    this.leave()
+    return this.#stored.promise
+  }
+
+  leave() {
+    if (--this.#reading === 0) this.#end()
+  }
+
+  #end() {
+    if (!this.isOpen) return
+    this.isOpen = false
+    clearTimeout(this.#timer)
+    try {
+      this.#write(this.#batches)
+      this.#stored.resolve()
+    } catch (error) {
+      this.#stored.reject(error)
+    }
+  }
+}
+
+/** Lines of several containers in the order of time; those of each stay as they are. */
+function inOrder(lists: NewLine[][]): NewLine[] {
+  if (lists.length === 1) return lists[0]!
+  const left = lists.filter(({ length }) => length > 0).map((lines) => ({ lines, at: 0 }))
+  const lines: NewLine[] = []
+  while (left.length > 0) {
+    const first = left.reduce((a, b) => (b.lines[b.at]!.time < a.lines[a.at]!.time ? b : a))
+    lines.push(first.lines[first.at++]!)
+    if (first.at === first.lines.length) left.splice(left.indexOf(first), 1)
+  }
+  return lines
+}
