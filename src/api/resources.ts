@@ -42,6 +42,23 @@ export const webhook = z.object({
 /** Words, or a line that is split as a POSIX shell splits words. */
 const command = z.union([z.string(), z.array(z.string())])
 
+export const link = z.object({
+  id,
+  environmentId: id,
+  service: z.object({
+    id,
+    name: z.string(),
+    template: z.string(),
+    status: z.enum(serviceStatuses),
+  }),
+  host: z.string(),
+  variables: z.array(
+    z.object({ key: z.string(), provides: z.string(), value: z.string().nullable() }),
+  ),
+  /** What is left to do before the app reaches the service. */
+  note: z.string().optional(),
+})
+
 export const environment = z.object({
   id,
   projectId: id,
@@ -68,6 +85,7 @@ export const environment = z.object({
   ),
   releaseCommand: command.nullable(),
   releaseTimeout: z.int(),
+  links: z.array(link),
   pendingChanges: z.array(z.string()),
   live: z
     .object({
@@ -92,23 +110,6 @@ export const variable = z.object({
   value: z.string().nullable(),
   secret: z.boolean(),
   buildTime: z.boolean(),
-})
-
-export const link = z.object({
-  id,
-  environmentId: id,
-  service: z.object({
-    id,
-    name: z.string(),
-    template: z.string(),
-    status: z.enum(serviceStatuses),
-  }),
-  host: z.string(),
-  variables: z.array(
-    z.object({ key: z.string(), provides: z.string(), value: z.string().nullable() }),
-  ),
-  /** What is left to do before the app reaches the service. */
-  note: z.string().optional(),
 })
 
 export const deployment = z.object({

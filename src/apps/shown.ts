@@ -5,6 +5,7 @@ import { hasPort } from '../environments/processes.ts'
 import { getLiveUrl } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { LinkDeps } from '../links/effective.ts'
+import { linksOf } from '../links/json.ts'
 import { placesOf } from '../projects/places.ts'
 import type { Project } from '../projects/store.ts'
 import { openComponents } from '../runtime/component.ts'
@@ -27,6 +28,7 @@ export const jsonOf = async (deps: ShownDeps, environment: Environment, project:
   environmentJson(environment, {
     url: urlNow(deps, environment, project),
     live: liveOf(deps, environment),
+    links: await linksOf(deps, environment.id),
     pending: await pendingChanges(deps, { project, environment }),
   })
 
@@ -45,6 +47,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     isLast: !states.some((state) => isAnother(state.environment, environment)),
     url: urlNow(deps, environment, project),
     live,
+    links: await linksOf(deps, environment.id),
     instances: live ? shownInstances(deps, environment, live) : [],
     pending: await pendingChanges(deps, { project, environment }),
     /** The deployment that serves, or did until it was stopped. */

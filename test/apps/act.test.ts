@@ -4,6 +4,7 @@ import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { aBuild, aCommand, anApp, aProject, finished, untilAnswers } from '../deployments/apps.ts'
+import { listen, sooner } from '../containers/engine.ts'
 import { logs, pathOf } from '../deployments/events.ts'
 
 type Project = Awaited<ReturnType<typeof aProject>>
@@ -199,4 +200,24 @@ test('a deployment waits for the restart that is at work, and is not ended by a 
   settleIn(t, 0)
   expect((await finished(ada, next)).status).toBe('running')
   expect((await ada.get(pathOf(deployment))).json.status).toBe('superseded')
+})
+
+test('a process that crashes again and again is said to, and stops with the others', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  listen(t)
+  const project = await aProject(t, ada, anApp('x'))
+  withWorker(t, project, 'sleep 0.2; exit 3')
+  await project.deploy()
+  await sooner(
+    t,
+    async () => (await look(ada, project)).live?.instances[1]?.state === 'crash_looping',
+  )
+  const page = await ada.page(`/projects/${project.id}/envs/${project.environmentId}`)
+  expect(page.text).toContain('Crash-looping')
+
+  const { json } = await act(ada, project, 'stop')
+  expect(json.live.instances).toMatchObject([{ state: 'stopped' }, { state: 'stopped' }])
+  for (const { containerId } of json.live.instances)
+    expect(await t.docker.inspectContainer(containerId)).toMatchObject({ state: 'exited' })
 })
