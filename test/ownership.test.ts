@@ -51,6 +51,7 @@ const routes: Record<
   'GET /projects/:id/envs/:envId/output/stream': {},
   'GET /envs/:envId/variables': {},
   'GET /envs/:envId/variables/new': {},
+  'GET /envs/:envId/links/new': {},
   'POST /envs/:envId/variables': { body: { key: 'A', value: 'x' } },
   'GET /envs/:envId/variables/:id': { id: 'variable' },
   'PUT /envs/:envId/variables/:id': { id: 'variable', body: { value: 'x' } },

@@ -16,8 +16,6 @@ const onlyKind: Record<string, Kind> = {
   'GET /': 'redirect',
   'GET /login': 'redirect',
   'GET /auth/register': 'redirect',
-  'GET /envs/:envId/links': 'json',
-  'GET /envs/:envId/links/:id': 'json',
   'GET /health': 'json',
   'GET /projects/:id/envs/:envId/output/stream': 'stream',
   'GET /services/:id{[a-f0-9-]{36}}/output/stream': 'stream',

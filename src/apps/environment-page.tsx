@@ -1,5 +1,6 @@
 import type { Deployment } from '../deployments/store.ts'
 import type { Environment } from '../environments/store.ts'
+import { AddDatabase, LinkList } from '../links/links-page.tsx'
 import { environmentPath } from '../environments/views.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
@@ -44,6 +45,7 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
       {!isGoing(view) && <Pending {...view} />}
       <Facts {...view} />
       <Processes {...view} />
+      <LinkedServices {...view} />
       <div
         hidden
         hx-get={environmentPath(environment)}
@@ -54,6 +56,16 @@ export const EnvironmentStatus = (view: EnvironmentView) => {
     </section>
   )
 }
+
+const LinkedServices = (view: EnvironmentView) => (
+  <section aria-labelledby="services-heading">
+    <div class="section-head">
+      <h2 id="services-heading">Services</h2>
+      {!isGoing(view) && <AddDatabase environment={view.environment} small />}
+    </div>
+    <LinkList {...view} />
+  </section>
+)
 
 const isGoing = ({ environment, project }: Pick<EnvironmentView, 'environment' | 'project'>) =>
   environment.deletingAt !== null || project.deletingAt !== null

@@ -45,9 +45,10 @@ type ChangeProps = { name: string } & Pick<EnvironmentView, 'environment'>
 const Change = ({ name, environment }: ChangeProps) => {
   if (name in labels)
     return <a href={`${environmentPath(environment)}/edit`}>{labels[name as Field]}</a>
+  if (name === 'links') return <a href={`/envs/${environment.id}/links`}>linked services</a>
   return (
     <a href={`/envs/${environment.id}/variables`}>
-      {name === 'links' ? 'linked services' : <code>{name}</code>}
+      <code>{name}</code>
     </a>
   )
 }

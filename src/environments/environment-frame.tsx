@@ -42,6 +42,7 @@ export const EnvironmentFrame = ({ project, environment, tab, actions, children 
 const tabs = [
   { tab: 'overview', title: 'Overview', of: environmentPath },
   { tab: 'variables', title: 'Variables', of: ({ id }: Key) => `/envs/${id}/variables` },
+  { tab: 'services', title: 'Services', of: ({ id }: Key) => `/envs/${id}/links` },
   { tab: 'logs', title: 'Logs', of: (key: Key) => `${environmentPath(key)}/output` },
 ] as const
 

@@ -6,12 +6,21 @@ import { line, pairs } from '../web/fields.ts'
 /** Keys in the app, each with the name of what the service provides. */
 const variables = pairs(variableName, { max: 100 })
 
+const serviceId = line('the id of a service', { max: 36 })
+const template = line('the name of a template', { max: 100 })
+
+/** Which service was chosen: neither asks for it. */
+export const newLinkQuery = z.object({
+  serviceId: serviceId.optional(),
+  template: template.optional(),
+})
+
 /** To a service that is there, or to one that is created from a template with the fields that this asks for. */
 export const linkForm = z.looseObject({
   ...serviceForm.shape,
   name: serviceForm.shape.name.nullish(),
-  serviceId: line('the id of a service', { max: 36 }).nullish(),
-  template: line('the name of a template', { max: 100 }).nullish(),
+  serviceId: serviceId.nullish(),
+  template: template.nullish(),
   variables: variables.nullish(),
 })
 

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
 import { invalidField } from '../platform/errors.ts'
@@ -10,13 +11,21 @@ import { findService, getService, listNames } from '../services/store.ts'
 import type { Service } from '../services/store.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import { factory } from '../web/factory.ts'
+import { clientOf } from '../web/client.ts'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
-import { moveOn } from '../web/respond.tsx'
+import { query } from '../web/query.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import type { View } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { addLink, changeLink, removeLink } from './change.ts'
-import { chosenIn, linkForm, linkUpdateForm } from './forms.ts'
-import { linkJson } from './json.ts'
+import { choicesFor, offeredBy, offeredByNew } from './choices.ts'
+import { chosenIn, linkForm, linkUpdateForm, newLinkQuery } from './forms.ts'
+import { linkJson, linksOf } from './json.ts'
+import { ChooseService, EditLink, NewLink } from './link-forms.tsx'
+import { LinkList, LinksPage } from './links-page.tsx'
 import { findLink, pageOfLinks } from './store.ts'
 import type { Link, Linked } from './store.ts'
 
@@ -36,14 +45,25 @@ export const linkRoutes = (deps: MakeDeps) => {
   return factory
     .createApp()
     .get('/envs/:envId/links', paged(), async (c) => {
-      const { environment } = own(c)
+      const { environment, project } = own(c)
       const page = c.req.valid('query')
       const rows = pageOfLinks(db, { environmentId: environment.id, ...page })
       const { items, nextCursor } = pageOf(rows, page)
-      const shown = await Promise.all(items.map((link) => linkJson(deps, linkedBy(link))))
-      return c.json({ items: shown, nextCursor })
+      const shown =
+        clientOf(c) === 'program'
+          ? await Promise.all(items.map((link) => linkJson(deps, linkedBy(link))))
+          : await linksOf(deps, environment.id)
+      return show(c, {
+        title: `${project.name}: services of ${environment.name}`,
+        page: () => <LinksPage {...{ project, environment }} links={shown} />,
+        partial: () => <LinkList environment={environment} links={shown} follows />,
+        json: () => ({ items: shown, nextCursor }),
+      })
     })
-    .post('/envs/:envId/links', ownFirst, input(linkForm), async (c) => {
+    .get('/envs/:envId/links/new', ownFirst, query(newLinkQuery), async (c) =>
+      show(c, await newLink(c, emptyDraft, c.req.valid('query'))),
+    )
+    .post('/envs/:envId/links', ownFirst, input(linkForm, newLinkAgain), async (c) => {
       const of = own(c, { forChange: true })
       const { serviceId, template } = c.var.input
       if (Boolean(serviceId) === Boolean(template))
@@ -56,11 +76,8 @@ export const linkRoutes = (deps: MakeDeps) => {
         : await linkOld(c, { of, serviceId: serviceId!, variables: chosenIn(c.var.input) })
       return answer(c, linked, { created: true })
     })
-    .get('/envs/:envId/links/:id', async (c) => {
-      own(c)
-      return c.json(await linkJson(deps, ownLink(c)))
-    })
-    .put('/envs/:envId/links/:id', ownFirst, input(linkUpdateForm), async (c) => {
+    .get('/envs/:envId/links/:id', async (c) => show(c, await oneLink(c, emptyDraft)))
+    .put('/envs/:envId/links/:id', ownFirst, input(linkUpdateForm, oneLink), async (c) => {
       const of = own(c, { forChange: true })
       const { service } = ownLink(c)
       const provides = providesOf(deps, await definitionOf(deps, service))
@@ -95,6 +112,51 @@ export const linkRoutes = (deps: MakeDeps) => {
   /** A link is deleted with its service. */
   function linkedBy(link: Link): Linked {
     return { link, service: getService(db, link.serviceId)! }
+  }
+
+  /** First the choice of a service, then what the app gets of it. */
+  async function newLink(
+    c: Context,
+    draft: Draft,
+    { serviceId, template }: z.infer<typeof newLinkQuery>,
+  ): Promise<View> {
+    const { environment } = own(c)
+    const user = userOf(c)
+    const key = { ownerId: user.id, environmentId: environment.id }
+    const title = 'Add database'
+    if (serviceId) {
+      const service = findService(db, { id: serviceId, ownerId: user.id })
+      const offered = await offeredBy(deps, { service, environmentId: environment.id })
+      return {
+        title,
+        page: () => <NewLink {...{ environment, of: { service }, ...offered, draft }} />,
+      }
+    }
+    if (template) {
+      const { file } = await catalogue.open(template)
+      const { suggestion, ...offered } = offeredByNew(deps, { template, file, ...key })
+      const of = { template, file, suggestion, user }
+      return { title, page: () => <NewLink {...{ environment, of, ...offered, draft }} /> }
+    }
+    const choices = await choicesFor(deps, { catalogue, ...key })
+    return { title, page: () => <ChooseService {...{ environment, ...choices }} /> }
+  }
+
+  function newLinkAgain(c: Context, draft: Draft) {
+    const { service_id: serviceId, template } = draft.values
+    return newLink(c, draft, { serviceId, template })
+  }
+
+  async function oneLink(c: Context, draft: Draft): Promise<View> {
+    const { environment } = own(c)
+    const linked = ownLink(c)
+    const link = await linkJson(deps, linked)
+    const { provided } = await offeredBy(deps, { ...linked, environmentId: environment.id })
+    return {
+      title: `Link to ${link.service.name}`,
+      page: () => <EditLink {...{ link, provided, draft }} />,
+      json: () => link,
+    }
   }
 
   async function linkOld(

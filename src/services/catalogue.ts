@@ -11,8 +11,8 @@ import type { About, Template } from './compose/template.ts'
 /** The folder beside this file; embedded, it stands beside the code too. */
 const ownDirectory = join(import.meta.dir, 'templates')
 
-/** A template as the catalogue lists it. */
-export type Entry = { template: string; about: About }
+/** A template as the catalogue lists it; `isLinkable` where it says what linked apps get. */
+export type Entry = { template: string; about: About; isLinkable: boolean }
 
 /** A file of the operator's directory that can't be used, and why. */
 export type Refused = { file: string; message: string }
@@ -20,7 +20,7 @@ export type Refused = { file: string; message: string }
 type File = { template: string; file: string; path: string; isOwn: boolean; refusal?: string }
 
 /** What a file says of itself, or why it can't be used, until its stamp is another one. */
-type Looked = { stamp: string; about?: About; refusal?: string }
+type Looked = { stamp: string; about?: About; isLinkable?: boolean; refusal?: string }
 
 /** Davit's own templates and those of `DAVIT_TEMPLATES_DIR`, read when they are first asked for. */
 export class Catalogue {
@@ -37,8 +37,8 @@ export class Catalogue {
     const entries = new Map<string, Entry>()
     const refused: Refused[] = []
     for (const file of await this.#files()) {
-      const { about, refusal } = await this.#look(file)
-      if (about) entries.set(file.template, { template: file.template, about })
+      const { about, isLinkable = false, refusal } = await this.#look(file)
+      if (about) entries.set(file.template, { template: file.template, about, isLinkable })
       else refused.push({ file: file.file, message: refusal! })
     }
     const sorted = [...entries.values()].toSorted((a, b) => byText(a.about.name, b.about.name))
@@ -81,11 +81,12 @@ export class Catalogue {
 }
 
 async function lookAt(file: File): Promise<Omit<Looked, 'stamp'>> {
-  if (file.isOwn) return { about: aboutOf(await textOf(file)) }
+  if (file.isOwn) return lookAtOwn(await textOf(file))
   const refusal = file.refusal ?? refuseName(file.template)
   if (refusal) return { refusal }
   try {
-    return { about: readTemplate(await textOf(file), { file: file.file }).about }
+    const { about, provides } = readTemplate(await textOf(file), { file: file.file })
+    return { about, isLinkable: provides.size > 0 }
   } catch (error) {
     return { refusal: error instanceof AppError ? error.message : `${file.file} can’t be read.` }
   }
@@ -131,9 +132,10 @@ function refuseName(name: string): string | null {
  * What a template of our own says of itself. It is known to be good, so the engine's own reader does,
  * which costs a hundredth of the one that says what is wrong where.
  */
-function aboutOf(text: string): About {
+function lookAtOwn(text: string) {
   const parsed = z.object({ 'x-davit': ownAbout }).parse(Bun.YAML.parse(text))
-  return parsed['x-davit']
+  const { provides, ...about } = parsed['x-davit']
+  return { about, isLinkable: Object.keys(provides).length > 0 }
 }
 
 const ownAbout = z.object({
@@ -144,6 +146,7 @@ const ownAbout = z.object({
   links: z.record(z.string(), z.string()),
   logo: z.string().nullable().default(null),
   version: z.string(),
+  provides: z.record(z.string(), z.string()).default({}),
 })
 
 const collator = new Intl.Collator('en', { numeric: true })

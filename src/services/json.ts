@@ -64,7 +64,7 @@ const containerJson = (container: ContainerSummary, { id }: Service) => ({
 
 export const partOf = ({ labels }: ContainerSummary) => labels[partLabel] ?? ''
 
-export const entryJson = ({ template, about: { logo, ...about } }: Entry) => ({
+export const entryJson = ({ template, about: { logo, ...about } }: Omit<Entry, 'isLinkable'>) => ({
   template,
   ...about,
 })

@@ -27,8 +27,8 @@ export const Modal = ({
   </dialog>
 )
 
-/** The last row of a form in a dialog. */
-export const ModalActions = ({ children }: { children: Child }) => (
+/** The last row of a dialog in which something is chosen. */
+export const ModalActions = ({ children }: { children?: Child }) => (
   <footer class="form-actions">
     <Button type="button" variant="outline" data-close>
       Cancel

@@ -19,6 +19,7 @@ const forPeople = [
   'GET /projects/:id/envs/new',
   'GET /projects/:id/envs/:envId/edit',
   'GET /envs/:envId/variables/new',
+  'GET /envs/:envId/links/new',
   'GET /services/compose/configure',
   'GET /services/:id/delete',
   'GET /settings/tokens/new',

@@ -1,4 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, onTestFinished, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { links } from '../../src/db/schema.ts'
 import { testApp } from '../support/app.ts'
 import { anEnvironment } from '../logs/collecting.ts'
@@ -17,9 +20,12 @@ services:
   data: { image: busybox, healthcheck: { disable: true }, environment: { P: '\${STORE_PASSWORD}' } }
 `
 
-/** An environment, and services of the same owner. */
+/** An environment, services of the same owner, and a template of which more can be created. */
 async function aSite() {
-  const t = testApp()
+  const directory = mkdtempSync(join(tmpdir(), 'davit-templates-'))
+  onTestFinished(() => rmSync(directory, { recursive: true }))
+  writeFileSync(join(directory, 'store.yaml'), store)
+  const t = testApp({ DAVIT_TEMPLATES_DIR: directory })
   const ada = t.logIn('ada@example.com')
   const { id, projectId } = await anEnvironment(t, ada)
   const service = async (name: string) =>
@@ -27,6 +33,7 @@ async function aSite() {
   const link = (serviceId: string, variables: Record<string, string>) =>
     t.db.insert(links).values({ environmentId: id, serviceId, variables }).run()
   const variables = `/envs/${id}/variables`
+  const path = `/envs/${id}/links`
   /** The rows of the page of variables as a person reads them. */
   const rows = async () => {
     const { text } = await ada.page(variables)
@@ -38,7 +45,7 @@ async function aSite() {
         .trim(),
     )
   }
-  return { t, ada, id, projectId, service, link, variables, rows }
+  return { t, ada, id, projectId, service, link, variables, path, rows }
 }
 
 describe('the page of variables', () => {
@@ -105,5 +112,70 @@ describe('a service that is linked', () => {
     expect(dialog).toContain('name="force" value="1"')
     expect((await ada.delete(`/services/${id}`, { force: true })).status).toBe(200)
     expect(t.db.select().from(links).all()).toEqual([])
+  })
+})
+
+describe('“Add database”', () => {
+  test('offers services that are there, and templates that say what they provide', async () => {
+    const { ada, path, service, link } = await aSite()
+    const free = await service('free')
+    link((await service('taken')).id, {})
+    const { text } = await ada.htmx('GET', `${path}/new`)
+    expect(text).toContain(`${path}/new?service_id=${free.id}`)
+    expect(text).toContain('linked already')
+    expect(text).toContain(`${path}/new?template=store`)
+    expect(text).not.toContain('?template=uptime-kuma')
+  })
+
+  test('shows what a service provides, and the proposed keys as lines', async () => {
+    const { ada, path, service } = await aSite()
+    const { id } = await service('main')
+    const { text } = await ada.htmx('GET', `${path}/new?service_id=${id}`)
+    expect(text).toContain('STORE_URL=url</textarea>')
+    expect(text).toContain('<code>main</code>')
+    expect(text).not.toContain('s3cr3t-of-the-store')
+  })
+
+  test('creates a service and links it in one step, and the list shows both', async () => {
+    const { t, ada, path } = await aSite()
+    const { text } = await ada.htmx('GET', `${path}/new?template=store`)
+    expect(text).toMatch(/name="name"[^>]* value="store"/)
+    expect(text).not.toContain('s3cr3t-of-the-store')
+    const fields = { template: 'store', name: 'Main Store', variables: 'STORE_URL=url\nPLACE=host' }
+    const answer = await ada.form(path, fields)
+    expect([answer.status, answer.headers.get('Location')]).toEqual([303, path])
+    const page = (await ada.page(path)).text
+    for (const shown of ['Main Store', '<code>main-store</code>', 'STORE_URL', 'PLACE'])
+      expect(page).toContain(shown)
+    await t.jobs.idle()
+    const [{ id }] = (await ada.get(path)).json.items
+    const edit = (await ada.htmx('GET', `${path}/${id}`)).text
+    expect(edit).toContain('STORE_URL=url\nPLACE=host</textarea>')
+    await ada.form(`${path}/${id}`, { _method: 'PUT', variables: '' })
+    expect((await ada.get(`${path}/${id}`)).json.variables).toEqual([])
+    await ada.form(`${path}/${id}`, { _method: 'DELETE' })
+    expect((await ada.page(path)).text).toContain('No database yet')
+  })
+
+  test('that is refused comes back with all that was typed and what is wrong with it', async () => {
+    const { ada, path, service } = await aSite()
+    await service('main')
+    const fields = { template: 'store', name: 'main', variables: 'STORE_URL=url', version: '2' }
+    const taken = await ada.htmx('POST', path, fields)
+    expect(taken.status).toBe(409)
+    expect(taken.text).toContain('You have a service of this name already.')
+    expect(taken.text).toContain('STORE_URL=url</textarea>')
+    expect(taken.text).toMatch(/name="version"[^>]* value="2"/)
+
+    const wrong = await ada.htmx('POST', path, {
+      ...fields,
+      name: 'x',
+      variables: 'STORE_URL=nothing',
+    })
+    expect(wrong.status).toBe(422)
+    expect(wrong.text).toContain('which the service doesn’t provide.')
+    expect(wrong.text).toContain('STORE_URL=nothing</textarea>')
+    expect((await ada.get(path)).json.items).toEqual([])
+    expect((await ada.get('/services')).json.instances).toHaveLength(1)
   })
 })

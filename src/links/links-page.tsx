@@ -1,0 +1,132 @@
+import { EnvironmentFrame } from '../environments/environment-frame.tsx'
+import type { Environment } from '../environments/store.ts'
+import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
+import type { Project } from '../projects/store.ts'
+import { EmptyState } from '../web/components.tsx'
+import { ButtonLink } from '../web/form.tsx'
+import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
+import { StatusBadge } from '../web/status-badge.tsx'
+import type { ShownLink } from './json.ts'
+
+type LinksPageProps = { project: Project; environment: Environment; links: ShownLink[] }
+
+/** The services that the app of one environment reaches. */
+export const LinksPage = ({ project, environment, links }: LinksPageProps) => (
+  <EnvironmentFrame
+    {...{ project, environment }}
+    tab="services"
+    actions={<AddDatabase environment={environment} />}
+  >
+    <div class="section-head">
+      <p class="muted">Changes take effect with the next deployment.</p>
+      <DeployEnvironmentButton project={project} environment={environment} label="Deploy now" />
+    </div>
+    <LinkList {...{ environment, links }} follows />
+  </EnvironmentFrame>
+)
+
+/** Opens the dialog that links a service, or creates one first. */
+export const AddDatabase = ({
+  environment,
+  small = false,
+}: {
+  environment: Pick<Environment, 'id'>
+  small?: boolean
+}) => {
+  const path = `${linksPath(environment)}/new`
+  return (
+    <ButtonLink
+      variant={small ? 'outline' : undefined}
+      small={small}
+      href={path}
+      hx-get={path}
+      hx-target="#modal"
+    >
+      Add database
+    </ButtonLink>
+  )
+}
+
+type LinkListProps = {
+  environment: Pick<Environment, 'id'>
+  links: ShownLink[]
+  /** Asks for itself again as long as a service is being started. */
+  follows?: boolean
+}
+
+/** Each link with the state of its service. */
+export const LinkList = ({ environment, links, follows = false }: LinkListProps) => (
+  <section id="links" aria-label="Linked services">
+    {links.length === 0 ? (
+      <EmptyState title="No database yet">
+        <p>
+          Add a database, a cache or a queue. The app reaches it by name, and gets its address and
+          password as variables.
+        </p>
+      </EmptyState>
+    ) : (
+      <ul class="rows">
+        {links.map((link) => (
+          <LinkRow link={link} />
+        ))}
+      </ul>
+    )}
+    {follows && links.some(({ service }) => busy.includes(service.status)) && (
+      <div
+        hidden
+        hx-get={linksPath(environment)}
+        hx-trigger="every 3s"
+        hx-target="#links"
+        hx-swap="outerMorph"
+      />
+    )}
+  </section>
+)
+
+const busy: ShownLink['service']['status'][] = ['pulling', 'creating', 'starting']
+
+const LinkRow = ({ link }: { link: ShownLink }) => {
+  const { service, host, variables, note } = link
+  return (
+    <li class="row service-row" id={`l${link.id}`}>
+      <StatusBadge status={service.status} />
+      <div class="row-main">
+        <a class="row-title" href={`/services/${service.id}`}>
+          <bdi>{service.name}</bdi>
+        </a>
+        <p class="row-facts">
+          <span>
+            host <code>{host}</code>
+          </span>
+          {variables.length === 0 ? (
+            <span>no variables</span>
+          ) : (
+            variables.map(({ key }) => <code>{key}</code>)
+          )}
+        </p>
+        {note && <p class="row-facts">{note}</p>}
+      </div>
+      <div class="row-actions">
+        <DialogButton path={linkPath(link)} label={`Edit the link to ${service.name}`}>
+          Edit
+        </DialogButton>
+        <DeleteButton
+          path={linkPath(link)}
+          label={`Remove the link to ${service.name}`}
+          question={{
+            text: `Remove the link to ${service.name}? The running app keeps it until its next deployment. The service and its data stay.`,
+            answer: 'Remove link',
+          }}
+        >
+          Remove
+        </DeleteButton>
+      </div>
+    </li>
+  )
+}
+
+/** Of the page that lists them; forms post there. */
+export const linksPath = ({ id }: Pick<Environment, 'id'>) => `/envs/${id}/links`
+
+const linkPath = ({ id, environmentId }: Pick<ShownLink, 'id' | 'environmentId'>) =>
+  `/envs/${environmentId}/links/${id}`
