@@ -6,10 +6,12 @@ import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Project } from '../projects/store.ts'
 import type { Provided } from '../services/compose/connection.ts'
-import { providesOf } from '../services/provides.ts'
+import { isAmbiguous, providesOf } from '../services/provides.ts'
+import type { Provides } from '../services/provides.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import type { Service } from '../services/store.ts'
 import { listLinks } from './store.ts'
+import type { Linked } from './store.ts'
 
 export type LinkDeps = { db: Db; secrets: Secrets; config: Config }
 
@@ -68,16 +70,42 @@ export const builtIn = ({ project, environment, deployment, url }: Of) => ({
   DAVIT_APP_URL: url,
 })
 
-/** A key of a link; without `provided` where its service provides that no longer. */
-type Linked = { key: string; provides: string; service: Service; provided: Provided | undefined }
+/** A link, and what its service provides. */
+type OpenLink = Linked & { provides: Provides }
 
-/** The keys of an environment's links, of which a later one wins over an earlier one. */
-export async function linkedVariables(deps: LinkDeps, environmentId: string): Promise<Linked[]> {
-  const found: Linked[] = []
-  for (const { link, service } of listLinks(deps.db, environmentId)) {
-    const { values } = providesOf(deps, await definitionOf(deps, service))
-    for (const [key, provides] of Object.entries(link.variables))
-      found.push({ key, provides, service, provided: values.get(provides) })
-  }
-  return found
+/** The links of an environment, oldest first. Throws a Failure where what one provides can't be read. */
+export async function openLinks(deps: LinkDeps, environmentId: string): Promise<OpenLink[]> {
+  const linked = await Promise.all(
+    listLinks(deps.db, environmentId).map(async (of) => ({
+      ...of,
+      definition: await definitionOf(deps, of.service),
+    })),
+  )
+  return linked.map(({ link, service, definition }) => {
+    const others = linked.flatMap((of) => (of.link === link ? [] : of.definition))
+    const beside = { isAmbiguous: isAmbiguous(deps, definition, others) }
+    return { link, service, provides: providesOf(deps, definition, beside) }
+  })
 }
+
+/** A key of a link; without `provided` where its service provides that no longer. */
+type LinkedVariable = {
+  key: string
+  provides: string
+  service: Service
+  provided: Provided | undefined
+}
+
+/** The keys of an environment's links. */
+export const linkedVariables = async (
+  deps: LinkDeps,
+  environmentId: string,
+): Promise<LinkedVariable[]> =>
+  (await openLinks(deps, environmentId)).flatMap(({ link, service, provides: { values } }) =>
+    Object.entries(link.variables).map(([key, provides]) => ({
+      key,
+      provides,
+      service,
+      provided: values.get(provides),
+    })),
+  )

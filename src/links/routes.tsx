@@ -2,16 +2,15 @@ import type { Context } from 'hono'
 import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
-import { invalidField } from '../platform/errors.ts'
+import { found, invalidField } from '../platform/errors.ts'
 import { Catalogue } from '../services/catalogue.ts'
 import { aboutNew, freeName, makeService } from '../services/make.ts'
 import type { MakeDeps } from '../services/make.ts'
 import { providesOf } from '../services/provides.ts'
-import { findService, getService, listNames } from '../services/store.ts'
+import { findService, listNames } from '../services/store.ts'
 import type { Service } from '../services/store.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import { factory } from '../web/factory.ts'
-import { clientOf } from '../web/client.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
@@ -23,10 +22,10 @@ import { userOf } from '../web/user-of.ts'
 import { addLink, changeLink, removeLink } from './change.ts'
 import { choicesFor, offeredBy, offeredByNew } from './choices.ts'
 import { chosenIn, linkForm, linkUpdateForm, newLinkQuery } from './forms.ts'
-import { linkJson, linksOf } from './json.ts'
+import { linksOf } from './json.ts'
 import { ChooseService, EditLink, NewLink } from './link-forms.tsx'
 import { LinkList, LinksPage } from './links-page.tsx'
-import { findLink, pageOfLinks } from './store.ts'
+import { listLinks } from './store.ts'
 import type { Link, Linked } from './store.ts'
 
 type Own = ReturnType<typeof findOwnEnvironment>
@@ -47,17 +46,16 @@ export const linkRoutes = (deps: MakeDeps) => {
     .get('/envs/:envId/links', paged(), async (c) => {
       const { environment, project } = own(c)
       const page = c.req.valid('query')
-      const rows = pageOfLinks(db, { environmentId: environment.id, ...page })
-      const { items, nextCursor } = pageOf(rows, page)
-      const shown =
-        clientOf(c) === 'program'
-          ? await Promise.all(items.map((link) => linkJson(deps, linkedBy(link))))
-          : await linksOf(deps, environment.id)
+      const links = await linksOf(deps, environment.id)
       return show(c, {
         title: `${project.name}: services of ${environment.name}`,
-        page: () => <LinksPage {...{ project, environment }} links={shown} />,
-        partial: () => <LinkList environment={environment} links={shown} follows />,
-        json: () => ({ items: shown, nextCursor }),
+        page: () => <LinksPage {...{ project, environment, links }} />,
+        partial: () => <LinkList {...{ environment, links }} follows />,
+        json() {
+          const { cursor } = page
+          const newest = links.toReversed()
+          return pageOf(cursor ? newest.filter(({ id }) => id < cursor) : newest, page)
+        },
       })
     })
     .get('/envs/:envId/links/new', ownFirst, query(newLinkQuery), async (c) =>
@@ -71,28 +69,29 @@ export const linkRoutes = (deps: MakeDeps) => {
           'serviceId',
           'must be the id of a service; or send template, the name of one in the catalogue, to create a service.',
         )
-      const linked = template
+      const link = template
         ? await linkNew(c, { of, template, asked: c.var.input })
         : await linkOld(c, { of, serviceId: serviceId!, variables: chosenIn(c.var.input) })
-      return answer(c, linked, { created: true })
+      return answer(c, link, { created: true })
     })
     .get('/envs/:envId/links/:id', async (c) => show(c, await oneLink(c, emptyDraft)))
     .put('/envs/:envId/links/:id', ownFirst, input(linkUpdateForm, oneLink), async (c) => {
       const of = own(c, { forChange: true })
-      const { service } = ownLink(c)
+      const environmentId = of.environment.id
+      const { service } = ownLink(c, environmentId)
       const provides = providesOf(deps, await definitionOf(deps, service))
       const link = db.transaction(() => {
-        const { link } = ownLink(c)
+        const { link } = ownLink(c, environmentId)
         const variables = chosenIn(c.var.input) ?? link.variables
         audit(c, 'link.changed', about({ link, service }, of))
         return changeLink(deps, link, { provides, variables })
       })
-      return answer(c, { link, service })
+      return answer(c, link)
     })
     .delete('/envs/:envId/links/:id', (c) => {
       const of = own(c, { forChange: true })
       db.transaction(() => {
-        const linked = ownLink(c)
+        const linked = ownLink(c, of.environment.id)
         audit(c, 'link.deleted', about(linked, of))
         removeLink(deps, linked.link)
       })
@@ -104,14 +103,20 @@ export const linkRoutes = (deps: MakeDeps) => {
     return forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
   }
 
-  function ownLink(c: Context): Linked {
-    const key = { id: c.req.param('id')!, environmentId: c.req.param('envId')! }
-    return linkedBy(findLink(db, key))
+  function ownLink(c: Context, environmentId: string): Linked {
+    const id = c.req.param('id')
+    return found(
+      'link',
+      listLinks(db, environmentId).find(({ link }) => link.id === id),
+    )
   }
 
-  /** A link is deleted with its service. */
-  function linkedBy(link: Link): Linked {
-    return { link, service: getService(db, link.serviceId)! }
+  async function shown({ id, environmentId }: Link) {
+    const links = await linksOf(deps, environmentId)
+    return found(
+      'link',
+      links.find((one) => one.id === id),
+    )
   }
 
   /** First the choice of a service, then what the app gets of it. */
@@ -149,8 +154,8 @@ export const linkRoutes = (deps: MakeDeps) => {
 
   async function oneLink(c: Context, draft: Draft): Promise<View> {
     const { environment } = own(c)
-    const linked = ownLink(c)
-    const link = await linkJson(deps, linked)
+    const linked = ownLink(c, environment.id)
+    const link = await shown(linked.link)
     const { provided } = await offeredBy(deps, { ...linked, environmentId: environment.id })
     return {
       title: `Link to ${link.service.name}`,
@@ -162,25 +167,25 @@ export const linkRoutes = (deps: MakeDeps) => {
   async function linkOld(
     c: Context,
     { of, serviceId, variables }: { of: Own; serviceId: string; variables: Chosen },
-  ): Promise<Linked> {
+  ): Promise<Link> {
     const key = { id: serviceId, ownerId: userOf(c).id }
     const provides = providesOf(deps, await definitionOf(deps, findService(db, key)))
     return db.transaction(() => {
       const service = findService(db, key)
-      return { link: add(c, { of, service, provides, variables }), service }
+      return add(c, { of, service, provides, variables })
     })
   }
 
   async function linkNew(
     c: Context,
     { of, template, asked }: { of: Own; template: string; asked: (typeof linkForm)['_output'] },
-  ): Promise<Linked> {
+  ): Promise<Link> {
     const opened = await catalogue.open(template)
     const { serviceId: _, template: __, variables: ___, ...fields } = asked
     const owner = userOf(c)
     const name = fields.name ?? freeName(template, listNames(db, owner.id))
     let link: Link | undefined
-    const service = makeService(
+    makeService(
       deps,
       { owner, template, ...opened, input: { ...fields, name } },
       (service, definition) => {
@@ -189,7 +194,7 @@ export const linkRoutes = (deps: MakeDeps) => {
         link = add(c, { of, service, provides, variables: chosenIn(asked) })
       },
     )
-    return { link: link!, service }
+    return link!
   }
 
   function add(
@@ -208,11 +213,10 @@ export const linkRoutes = (deps: MakeDeps) => {
     return link
   }
 
-  async function answer(c: Context, linked: Linked, { created = false } = {}) {
-    const { environmentId, id } = linked.link
-    const to = `/envs/${environmentId}/links`
-    const shown = await linkJson(deps, linked)
-    return moveOn(c, { to, created, location: `${to}/${id}`, json: () => shown })
+  async function answer(c: Context, link: Link, { created = false } = {}) {
+    const to = `/envs/${link.environmentId}/links`
+    const json = await shown(link)
+    return moveOn(c, { to, created, location: `${to}/${link.id}`, json: () => json })
   }
 }
 

@@ -1,10 +1,7 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
-import { getRow, listPage } from '../db/queries.ts'
 import { links, services } from '../db/schema.ts'
-import { found } from '../platform/errors.ts'
 import type { Service } from '../services/store.ts'
-import type { Page } from '../web/paging.ts'
 
 export type Link = typeof links.$inferSelect
 export type LinkVariables = Link['variables']
@@ -21,13 +18,6 @@ export const listLinks = (db: Db, environmentId: string): Linked[] =>
     .where(and(eq(links.environmentId, environmentId), isNull(services.deletingAt)))
     .orderBy(asc(links.id))
     .all()
-
-/** A page of them with one too many, newest first. */
-export const pageOfLinks = (db: Db, { environmentId, ...page }: { environmentId: string } & Page) =>
-  listPage(db, links, eq(links.environmentId, environmentId), page)
-
-export const findLink = (db: Db, { id, environmentId }: { id: string; environmentId: string }) =>
-  found('link', getRow(db, links, and(eq(links.id, id), eq(links.environmentId, environmentId))))
 
 export const insertLink = (db: Db, values: typeof links.$inferInsert): Link =>
   db.insert(links).values(values).returning().get()

@@ -4,8 +4,9 @@ import { z } from 'zod'
 import type { Config } from '../config.ts'
 import { AppError } from '../platform/errors.ts'
 import { journal } from '../platform/journal.ts'
+import { mentionsIn } from './compose/interpolate.ts'
 import { maxFileBytes } from './compose/read.ts'
-import { readTemplate } from './compose/template.ts'
+import { hostVariable, readTemplate } from './compose/template.ts'
 import type { About, Template } from './compose/template.ts'
 
 /** The folder beside this file; embedded, it stands beside the code too. */
@@ -148,6 +149,32 @@ const ownAbout = z.object({
   version: z.string(),
   provides: z.record(z.string(), z.string()).default({}),
 })
+
+/**
+ * The file of an instance that was made of one of our templates before that said what it provides, with
+ * what it says today, where that mentions no variable that the instance hasn't.
+ */
+export async function withProvided(template: string, file: Template): Promise<Template> {
+  if (file.provides.size > 0) return file
+  const path = fileIn(ownDirectory, `${template}.yaml`).path
+  if (!(await Bun.file(path).exists())) return file
+  const parsed = z
+    .object({ 'x-davit': provided })
+    .parse(Bun.YAML.parse(await Bun.file(path).text()))
+  const { provides, proposes } = parsed['x-davit']
+  const isKnown = ({ name }: { name: string }) => name === hostVariable || file.variables.has(name)
+  if (!mentionsIn(provides, file.source).every(isKnown)) return file
+  return { ...file, provides, proposes }
+}
+
+const provided = z.object({
+  provides: z.record(z.string(), z.string()).default({}).transform(toMap),
+  proposes: z.record(z.string(), z.string()).default({}).transform(toMap),
+})
+
+function toMap(entries: Record<string, string>) {
+  return new Map(Object.entries(entries))
+}
 
 const collator = new Intl.Collator('en', { numeric: true })
 

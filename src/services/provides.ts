@@ -3,25 +3,50 @@ import type { Db } from '../db/index.ts'
 import { declaredFor } from './compose/connection.ts'
 import type { Provided } from './compose/connection.ts'
 import { ofImage } from './compose/template.ts'
-import { fullValues, versionedStack } from './definition.ts'
+import { networkNameOf } from '../runtime/workload.ts'
+import { componentsOf, fullValues, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { hostsOf } from './hosts.ts'
 
 /** What linked apps get of an instance, and under which keys, by name of what it provides. */
 export type Provides = { values: Map<string, Provided>; proposes: Map<string, string> }
 
+type Deps = { config: Config; db: Db }
+
+/** Beside services of which one has a name that is another's host, it is named with its network. */
+type Beside = { isAmbiguous?: boolean }
+
 /**
  * What linked apps get of an instance: as its file says, else host and port of each component that is
  * published or exposed.
  */
-export function providesOf(deps: { config: Config; db: Db }, definition: Definition): Provides {
-  const { file, host } = definition
-  if (file.provides.size === 0) return reachable(deps, definition)
-  const values = declaredFor(file, { host: host ?? '', values: fullValues(deps, definition) })
-  return { values, proposes: file.proposes }
+export function providesOf(
+  deps: Deps,
+  definition: Definition,
+  { isAmbiguous = false }: Beside = {},
+): Provides {
+  const { id, file, host } = definition
+  const end = isAmbiguous ? `.${networkNameOf({ id })}` : ''
+  if (file.provides.size === 0) return reachable(deps, definition, end)
+  const values = fullValues(deps, definition)
+  return {
+    values: declaredFor(file, { host: `${host ?? ''}${end}`, values }),
+    proposes: file.proposes,
+  }
 }
 
-function reachable(deps: { config: Config; db: Db }, definition: Definition): Provides {
+/** Whether a name by which linked apps are to reach an instance is one of the others' networks, too. */
+export function isAmbiguous(deps: Deps, definition: Definition, others: Definition[]) {
+  const hosts = hostsOf(definition, versionedStack(deps, definition)).values().toArray()
+  const taken = new Set(
+    others.flatMap((other) =>
+      componentsOf(deps, other).flatMap(({ options }) => options.networkAliases ?? []),
+    ),
+  )
+  return hosts.some((name) => taken.has(name))
+}
+
+function reachable(deps: Deps, definition: Definition, end: string): Provides {
   const { host, ports } = definition
   const stack = versionedStack(deps, definition)
   const hosts = [...hostsOf(definition, stack)]
@@ -30,7 +55,7 @@ function reachable(deps: { config: Config; db: Db }, definition: Definition): Pr
     values.set(name, { value: String(value), secret: false })
   const add = (prefix: string, component: string, name: string) => {
     const port = portOf(component)
-    set(`${prefix}host`, name)
+    set(`${prefix}host`, name + end)
     if (port !== undefined) set(`${prefix}port`, port)
   }
   const main = hosts.find(([, name]) => name === host)

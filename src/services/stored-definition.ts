@@ -6,6 +6,7 @@ import type { Secrets } from '../platform/secrets.ts'
 import { dotenv, readTemplate } from './compose/template.ts'
 import { secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
+import { withProvided } from './catalogue.ts'
 import { ownFile, readOwnFile } from './own-file.ts'
 import { listPorts, listWithoutSecretValues, updateService } from './store.ts'
 import type { Service } from './store.ts'
@@ -38,7 +39,7 @@ export const readFile = async ({
 }: Pick<Stored, 'ownerId' | 'template' | 'compose' | 'values'>) =>
   template === ownFile
     ? readOwnFile(compose, values.get(dotenv) ?? null, { owner })
-    : readTemplate(compose, { file: `${template}.yaml` })
+    : withProvided(template, readTemplate(compose, { file: `${template}.yaml` }))
 
 /** Whether the row still says what it said when the definition was read. */
 export const isStored = (deps: Deps, definition: Stored, service: Service) =>

@@ -1,0 +1,164 @@
+import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { readTemplate } from '../../src/services/compose/template.ts'
+import { providesOf } from '../../src/services/provides.ts'
+import { getService, updateService } from '../../src/services/store.ts'
+import { definitionOf } from '../../src/services/stored-definition.ts'
+import { anEnvironment } from '../logs/collecting.ts'
+import { testApp } from '../support/app.ts'
+import type { TestApp } from '../support/app.ts'
+
+/** What apps get of each template that they connect to, when no key is chosen. */
+const proposed: Record<string, Record<string, string>> = {
+  postgresql: { DATABASE_URL: 'postgresql://davit:secret12@main:5432/app' },
+  mysql: { DATABASE_URL: 'mysql://davit:secret12@main:3306/app' },
+  mariadb: { DATABASE_URL: 'mysql://davit:secret12@main:3306/app' },
+  redis: { REDIS_URL: 'redis://default:secret12@main:6379/0' },
+  valkey: { REDIS_URL: 'redis://default:secret12@main:6379/0' },
+  mongodb: {
+    MONGODB_URI: 'mongodb://davit:secret12@main:27017/?authSource=admin',
+    MONGO_URL: 'mongodb://davit:secret12@main:27017/?authSource=admin',
+  },
+  rabbitmq: {
+    AMQP_URL: 'amqp://davit:secret12@main:5672',
+    RABBITMQ_URL: 'amqp://davit:secret12@main:5672',
+  },
+  nats: { NATS_URL: 'nats://davit:secret12@main:4222' },
+  minio: {
+    S3_ENDPOINT: 'http://main:9000',
+    AWS_ENDPOINT_URL_S3: 'http://main:9000',
+    AWS_ACCESS_KEY_ID: 'davit',
+    AWS_SECRET_ACCESS_KEY: 'secret12',
+    AWS_REGION: 'us-east-1',
+  },
+  meilisearch: { MEILISEARCH_HOST: 'http://main:7700', MEILISEARCH_API_KEY: 'secret12' },
+  grafana: { MAIN_HOST: 'main', MAIN_PORT: '3000' },
+}
+
+const directory = join(import.meta.dir, '../../src/services/templates')
+const textOf = (template: string) => Bun.file(join(directory, `${template}.yaml`)).text()
+
+const providedBy = async (t: TestApp, id: string) =>
+  providesOf(t.deps, await definitionOf(t.deps, getService(t.db, id)!))
+
+/** An environment, and services of the catalogue whose images need not be there. */
+async function aSite() {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const { id } = await anEnvironment(t, ada)
+  const service = async (template: string, name = 'main') => {
+    const file = readTemplate(await textOf(template), { file: template })
+    const secrets = [...file.variables.values()].filter(({ secret }) => secret)
+    const given = Object.fromEntries(
+      secrets.map(({ name, pattern }) => [name, pattern?.includes('16') ? 'x' : 'secret12']),
+    )
+    const { json } = await ada.post(`/services/${template}`, { name, ...sized(given) })
+    return json
+  }
+  const link = async (serviceId: string) =>
+    (await ada.post(`/envs/${id}/links`, { serviceId })).json
+  return { t, ada, id, service, link }
+}
+
+/** A key that has to be long is as long as it has to be. */
+const sized = (given: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(given).map(([name, value]) => [
+      name,
+      value === 'x' ? 'secret12'.repeat(2) : value,
+    ]),
+  )
+
+describe('an app gets of', () => {
+  test.each(Object.entries(proposed))('%s what its clients read', async (template, wanted) => {
+    const { t, service } = await aSite()
+    const { id } = await service(template)
+    const { values, proposes } = await providedBy(t, id)
+    const entries = [...proposes].map(([key, name]) => [key, values.get(name)!] as const)
+    expect(
+      Object.fromEntries(
+        entries.map(([key, { value }]) => [key, value.replaceAll('secret12secret12', 'secret12')]),
+      ),
+    ).toEqual(wanted)
+    for (const [, { value, secret }] of entries) expect(secret).toBe(value.includes('secret12'))
+  })
+})
+
+test('an instance of before its template said what it provides gets what that says today', async () => {
+  const { t, service } = await aSite()
+  const { id } = await service('postgresql')
+  const { compose } = getService(t.db, id)!
+  const older = compose.replace(/\n  provides:[^]*?(?=\n  after:)/, '')
+  expect(older).not.toContain('proposes')
+  updateService(t.db, id, { compose: older })
+  const { values, proposes } = await providedBy(t, id)
+  expect(values.get(proposes.get('DATABASE_URL')!)!.value).toStartWith('postgresql://davit:')
+
+  // but not where it has other variables than that one mentions
+  updateService(t.db, id, { compose: older.replaceAll('POSTGRES_DB', 'POSTGRES_NAME') })
+  expect([...(await providedBy(t, id)).values]).toEqual([
+    ['host', { value: 'main', secret: false }],
+    ['port', { value: '5432', secret: false }],
+    ['db_host', { value: 'main', secret: false }],
+    ['db_port', { value: '5432', secret: false }],
+  ])
+})
+
+test('a host that is also a name in another linked service is told apart by its network', async () => {
+  const { t, ada, id, service, link } = await aSite()
+  const redis = await service('redis', 'redis')
+  const stack = (
+    await ada.post('/services/compose', {
+      name: 'stack',
+      compose: 'services: {redis: {image: busybox}, web: {image: busybox, ports: ["80"]}}',
+    })
+  ).json
+  expect((await link(redis.id)).variables).toMatchObject([{ key: 'REDIS_URL', value: null }])
+  const { id: linkId } = (await ada.get(`/envs/${id}/links`)).json.items[0]
+  await ada.put(`/envs/${id}/links/${linkId}`, { variables: { REDIS_HOST: 'host' } })
+  const valueNow = async () =>
+    (await ada.get(`/envs/${id}/links/${linkId}`)).json.variables[0].value
+  expect(await valueNow()).toBe('redis')
+  expect((await link(stack.id)).variables).toMatchObject([
+    { key: 'STACK_HOST', value: 'stack' },
+    { key: 'STACK_PORT', value: '80' },
+  ])
+  expect(await valueNow()).toBe(`redis.davit-${redis.id}`)
+  expect(t.db).toBeDefined()
+})
+
+describe('a host', () => {
+  test.each([
+    ['Main DB', 'main-db'],
+    ['Müller & Söhne', 'muller-sohne'],
+    ['  --x--  ', 'x'],
+    ['8080', 'service-8080'],
+    ['0x7f', 'service-0x7f'],
+    ['localhost', 'service-localhost'],
+    ['数据库', 'service-1'],
+    ['a'.repeat(60), 'a'.repeat(40)],
+  ])('of %s is %s', async (name, host) => {
+    const t = testApp()
+    const ada = t.logIn('ada@example.com')
+    const compose = 'services: {web: {image: busybox}}'
+    const { json } = await ada.post('/services/compose', { name, compose })
+    expect(json.host).toBe(host)
+  })
+
+  test('is its owner’s own, and stays when the service is renamed', async () => {
+    const t = testApp()
+    const ada = t.logIn('ada@example.com')
+    const make = async (name: string, client = ada) =>
+      (
+        await client.post('/services/compose', {
+          name,
+          compose: 'services: {web: {image: busybox}}',
+        })
+      ).json
+    const first = await make('Main')
+    expect((await make('main')).host).toBe('main-2')
+    expect((await make('main', t.logIn('bob@example.com'))).host).toBe('main')
+    const renamed = await ada.put(`/services/${first.id}`, { name: 'Other' })
+    expect(renamed.json).toMatchObject({ name: 'Other', host: 'main' })
+  })
+})
