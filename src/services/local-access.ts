@@ -7,9 +7,9 @@ import { AppError, Failure } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { filterOf, networkNameOf } from '../runtime/workload.ts'
 import { connectionOf } from './compose/connection.ts'
+import { ofImage } from './compose/template.ts'
 import { fullValues, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
-import { portsWanted } from './ports.ts'
 import { workloadOf } from './state.ts'
 import { getService, listWithOwners } from './store.ts'
 import type { Service } from './store.ts'
@@ -69,17 +69,17 @@ export async function refuseUnreachable({ docker }: LocalDeps, signal: AbortSign
     )
 }
 
-/** The port that clients of the service connect to: the first that its file names, else its image. */
+/** The port that clients of the service connect to: the first that is published, exposed, or its image's. */
 export async function mainTarget(
   deps: LocalDeps,
   service: Service,
   { definition, signal }: { definition: Definition; signal: AbortSignal },
 ): Promise<Target> {
-  const stack = versionedStack(deps, definition)
-  const published = portsWanted(definition.file, stack)
-    .filter(({ protocol, containerPort }) => protocol === 'tcp' && containerPort > 0)
+  const published = definition.ports
+    .filter(({ protocol, containerPort }) => protocol === 'tcp' && containerPort !== ofImage)
     .map(({ target, containerPort }) => ({ component: target, port: containerPort }))
-  const exposed = [...stack.services.values()].flatMap(({ name, expose }) =>
+  const { services } = versionedStack(deps, definition)
+  const exposed = [...services.values()].flatMap(({ name, expose }) =>
     expose.map((port) => ({ component: name, port })),
   )
   const [first] = [...published, ...exposed]

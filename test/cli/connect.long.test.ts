@@ -1,5 +1,6 @@
-import { SQL } from 'bun'
+import { RedisClient, SQL } from 'bun'
 import { expect, test } from 'bun:test'
+import { imageOf } from '../support/images/recipes.ts'
 import { ensureServiceImages } from '../support/machine.ts'
 import { aDavit } from './connections.ts'
 
@@ -39,4 +40,17 @@ test('PostgreSQL answers at the address that is printed, with its password from 
   await t.settle(ada, id)
   expect(await query('SELECT 42 AS value')).toEqual([{ value: 42 }])
   expect(await opened.ended('SIGINT')).toMatchObject({ status: 0, stderr: '' })
+})
+
+test('of a file that names no port, the port of its image is forwarded', async () => {
+  const t = await aDavit()
+  const ada = await t.register('ada@example.com')
+  const command = '[redis-server, --protected-mode, "no"]'
+  const compose = `services: { kv: { image: "${await imageOf('redis')}", command: ${command} } }`
+  await t.make(ada, '/services/compose', { name: 'cache', compose })
+  const opened = t.connect(['cache'])
+  expect(await opened.open()).toStartWith('cache (kv, port 6379) is at 127.0.0.1:')
+  const redis = new RedisClient(`redis://${opened.address()}`)
+  expect(await redis.send('PING', [])).toBe('PONG')
+  redis.close()
 })
