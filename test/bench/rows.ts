@@ -6,6 +6,7 @@ import { benchDeploy, benchLargeRepository } from './deploy.ts'
 import { benchDeploymentLogMemory } from './deployment-log-memory.ts'
 import { benchDeploymentLog } from './deployment-log.ts'
 import { benchDeploymentReaders } from './deployment-readers.ts'
+import { benchLinks } from './links.ts'
 import { benchMemory } from './memory.ts'
 import type { Row } from './ratio.ts'
 import { benchServices } from './services.ts'
@@ -42,6 +43,7 @@ export const parts: { title: string; rows: Record<string, Bench> }[] = [
       viewers: (directory, executable) => benchViewers(directory, [executable]),
       'stalled-viewers': (directory, executable) => benchStalledViewers(directory, [executable]),
       services: benchServices,
+      links: benchLinks,
       terminal: benchTerminal,
     },
   },
