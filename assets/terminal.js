@@ -72,7 +72,7 @@ class TerminalView {
     let reason = null
     socket.onopen = () => {
       isOpen = true
-      this.#show(this.#host.dataset.terminalStarting)
+      this.#show('Starting a shell…')
       this.#say({ drawn: 0 })
       this.#sendSize()
       this.#terminal.focus()

@@ -11,7 +11,6 @@ import {
   deleteProject,
   listDeploymentIds,
   listEnvironmentIds,
-  listJobSubjects,
   listOwnRepositories,
 } from './store.ts'
 import type { Project } from './store.ts'
@@ -29,8 +28,7 @@ export const removeProject = (
   { project, volumes }: { project: Project; volumes: boolean },
 ): Promise<Removed[]> =>
   removeAlone(project.id, async () => {
-    const environmentIds = listEnvironmentIds(deps.db, project.id)
-    await deps.jobs.cancelAll({ subjectIds: listJobSubjects(deps.db, environmentIds) })
+    await deps.jobs.cancelAll({ subjectIds: listEnvironmentIds(deps.db, project.id) })
     const removed = [
       ...(await tryRemoveWebhook(deps, project)),
       ...(await removeFromEngine(deps, { kind: 'app', projectId: project.id, volumes })),

@@ -12,7 +12,6 @@ export class Shell {
   text = ''
   received = 0
   ended: string | null = null
-  exitCode: number | null = null
   closed: number | null = null
   readonly #socket: WebSocket
 
@@ -26,9 +25,7 @@ export class Shell {
 
   #take(data: string | ArrayBuffer) {
     if (typeof data === 'string') {
-      const { ended = this.ended, exitCode = null } = JSON.parse(data)
-      this.ended = ended
-      this.exitCode = exitCode
+      this.ended = JSON.parse(data).ended ?? this.ended
       return
     }
     this.received += data.byteLength

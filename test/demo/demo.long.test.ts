@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
-test('the demo deploys, deploys a change, and rolls back', async () => {
-  const demo = Bun.spawn([process.execPath, 'test/demo/main.ts', '--once'], {
+async function runDemo(...options: string[]) {
+  const demo = Bun.spawn([process.execPath, 'test/demo/main.ts', '--once', ...options], {
     cwd: join(import.meta.dir, '../..'),
     stdout: 'pipe',
     stderr: 'pipe',
@@ -10,6 +10,21 @@ test('the demo deploys, deploys a change, and rolls back', async () => {
   const [output, errors] = await Promise.all([demo.stdout.text(), demo.stderr.text()])
   expect(errors).toBe('')
   expect(await demo.exited).toBe(0)
+  return output
+}
+
+test('the demo deploys, deploys a change, and rolls back', async () => {
+  const output = await runDemo()
   const said = [...output.matchAll(/^✓ http\S+ says “(\w+)”$/gm)].map(([, greeting]) => greeting)
   expect(said).toEqual(['Hello', 'Ahoy', 'Hello'])
 }, 60_000)
+
+test('the demo of an app with its databases links, migrates, and has the worker work', async () => {
+  const output = await runDemo('--database')
+  const applied = [...output.matchAll(/Applied (\w+)\.sql/g)].map(([, name]) => name)
+  expect(applied).toEqual(['001_notes', '002_author'])
+  expect(
+    output.match(/^✓ http\S+ has the note “.*”, and the worker counted its \d words$/gm),
+  ).toHaveLength(2)
+  expect(output).toContain('✓ Everything that it made is removed.')
+}, 240_000)

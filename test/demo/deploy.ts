@@ -9,6 +9,7 @@ export type Deployment = {
   status: string
   commit: { hash: string }
   url: string
+  steps: { name: string; startedAt: string; finishedAt: string | null }[]
   error: { message: string; hint: string } | null
 }
 

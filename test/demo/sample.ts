@@ -1,4 +1,4 @@
-import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
+import { commitFiles, makeRepository } from '../support/git-server.ts'
 
 export type Commit = { greeting: string; hash: string }
 
@@ -16,13 +16,12 @@ const page = (greeting: string) => `<!doctype html>
 </html>
 `
 
-/** A git repository on a loopback web server, with a page that says what its commit says. */
-export function serveSample(directory: string) {
-  const path = makeRepository(directory, 'hello.git')
-  const server = startGitServer(directory)
+/** A git repository with a page that says what its commit says. */
+export function makeSample(repositories: string) {
+  const name = 'hello.git'
+  const path = makeRepository(repositories, name)
   return {
-    url: `${server.url}hello.git`,
-    stop: server.stop,
+    name,
     /** Commits a page that says this. */
     commit(greeting: string): Commit {
       const files = { Dockerfile: dockerfile, 'index.html': page(greeting) }

@@ -8,10 +8,21 @@ const kinds = [
 ]
 
 /** Has Davit delete the project. What is left of it then is removed too, and told as a failure. */
-export async function removeProject(davit: DavitClient, projectId: string) {
+export const removeProject = (davit: DavitClient, id: string) =>
+  remove(davit, `/projects/${id}`, { what: 'project', label: `davit.project=${id}` })
+
+/** The same for a service. */
+export const removeService = (davit: DavitClient, id: string) =>
+  remove(davit, `/services/${id}`, { what: 'service', label: `davit.service=${id}` })
+
+async function remove(
+  davit: DavitClient,
+  path: string,
+  { what, label }: { what: string; label: string },
+) {
   // The engine is asked whatever Davit says, so that a Davit that broke leaves nothing behind.
-  const refusal = await davit.delete(`/projects/${projectId}?volumes=1`).then(() => '', String)
-  const filters = encodeURIComponent(JSON.stringify({ label: [`davit.project=${projectId}`] }))
+  const refusal = await davit.delete(`${path}?volumes=1`).then(() => '', String)
+  const filters = encodeURIComponent(JSON.stringify({ label: [label] }))
   const left: string[] = []
   for (const { path, list, force } of kinds) {
     const answer = await askEngine(`${list}filters=${filters}`)
@@ -20,6 +31,6 @@ export async function removeProject(davit: DavitClient, projectId: string) {
       await askEngine(`${path}/${Id}${force}`, { method: 'DELETE' })
     }
   }
-  if (refusal) throw new Error(`Davit did not delete the project. ${refusal}`)
-  if (left.length > 0) throw new Error(`Davit left of the project: ${left.join(', ')}.`)
+  if (refusal) throw new Error(`Davit did not delete the ${what}. ${refusal}`)
+  if (left.length > 0) throw new Error(`Davit left of the ${what}: ${left.join(', ')}.`)
 }

@@ -1,4 +1,5 @@
 import { makeServiceImages, missingServiceImages } from './images/make.ts'
+import { imageOf } from './images/recipes.ts'
 import { findChromium } from './machine/chromium.ts'
 import { buildBusyboxTar } from './machine/busybox.ts'
 import { which } from './machine/command.ts'
@@ -33,7 +34,7 @@ export async function ensureBusyboxImage({ say }: Options) {
   await withMachineLock(async () => {
     if (await hasBusybox()) return
     say('Pulling busybox:latest, which the sample apps are built on.')
-    if (await pullBusybox()) return
+    if (await pull('busybox:latest', { seconds: 20 })) return
     say("It can't be pulled: importing busybox:latest from Debian's busybox-static.")
     if (!which('busybox')) await installPackages(['busybox-static'])
     await importBusybox(await buildBusyboxTar())
@@ -85,6 +86,16 @@ export async function ensureRegistry({ say }: Options) {
   })
 }
 
+/** Makes sure that the engine has PostgreSQL and Redis: pulled where that works, else made as below. */
+export async function ensureDatabaseImages({ say }: Options) {
+  const wanted = await Promise.all(['postgresql', 'redis'].map(imageOf))
+  const isHere = await Promise.all(wanted.map(hasImage))
+  for (const image of wanted.filter((_, index) => !isHere[index])) {
+    say(`Pulling ${image}.`)
+    if (!(await pull(image, { seconds: 300 }))) return ensureServiceImages({ say })
+  }
+}
+
 /** Makes sure that the engine has the images of the catalogue which Debian's packages can stand in for. */
 export async function ensureServiceImages({ say }: Options) {
   if ((await missingServiceImages()).length === 0) return
@@ -96,18 +107,20 @@ export async function ensureServiceImages({ say }: Options) {
   })
 }
 
-const hasBusybox = async () => (await askEngine('/images/busybox:latest/json')).ok
+const hasImage = async (name: string) => (await askEngine(`/images/${name}/json`)).ok
+const hasBusybox = () => hasImage('busybox:latest')
 
-/** A registry that is out of reach costs 20 s at most. */
-async function pullBusybox() {
-  const pull = { method: 'POST', signal: AbortSignal.timeout(20_000) }
+/** Whether the engine has it then. A registry that is out of reach costs so many seconds at most. */
+async function pull(name: string, { seconds }: { seconds: number }) {
+  const request = { method: 'POST', signal: AbortSignal.timeout(seconds * 1000) }
+  const [image, tag] = name.split(':')
   try {
     // The answer is 200 before the outcome is known: it must be read to its end.
-    await (await askEngine('/images/create?fromImage=busybox&tag=latest', pull)).text()
+    await (await askEngine(`/images/create?fromImage=${image}&tag=${tag}`, request)).text()
   } catch {
     return false
   }
-  return hasBusybox()
+  return hasImage(name)
 }
 
 async function importBusybox(tar: Blob) {

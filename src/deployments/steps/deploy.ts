@@ -70,20 +70,13 @@ export const workloadOf = ({ project, environment }: Pick<Run, 'project' | 'envi
     projectId: project.id,
   }) as const
 
-/** Throws where a link's service provides a variable no longer that the app is to get. */
-export function refuseMissing(
-  { missing: [first] }: Effective,
-  { what, again }: { what: string; again: string } = {
-    what: 'Start failed',
-    again: 'deploy again',
-  },
-) {
+function refuseMissing({ missing: [first] }: Effective) {
   if (!first) return
   const { key, provides, service } = first
   throw new Failure(
     'link_broken',
-    `${what}: the service ${service} provides no ${provides} any more, which ${key} is linked to.`,
-    `Change the link under Variables, or set the variable by hand, then ${again}.`,
+    `Start failed: the service ${service} provides no ${provides} any more, which ${key} is linked to.`,
+    'Change the link under Variables, or set the variable by hand, then deploy again.',
   )
 }
 

@@ -1,0 +1,37 @@
+import { checkApp, watch } from './deploy.ts'
+import type { Deployment } from './deploy.ts'
+import type { Commit } from './sample.ts'
+import { makeSample } from './sample.ts'
+import type { Stage } from './stage.ts'
+import { heading, success } from './terminal.ts'
+import { removeProject } from './tidy.ts'
+
+/** From a git URL to a running app, a change to it, and back again. */
+export async function showDeployments({ davit, account, signal, ...stage }: Stage) {
+  const sample = makeSample(stage.repositories)
+  const repositoryUrl = `${stage.gitUrl}${sample.name}`
+  const project = await davit.post<{ id: string }>('/projects', { name: 'hello', repositoryUrl })
+  stage.defer(() => removeProject(davit, project.id))
+  success(`${account.email} has a project for ${repositoryUrl}`)
+
+  const deployments = `/projects/${project.id}/deployments`
+  const follow = async (started: Deployment, commit: Commit) => {
+    const deployment = await watch(davit, started)
+    await checkApp(deployment, { commit, signal })
+    success(`${deployment.url} says “${commit.greeting}”`)
+    return deployment
+  }
+
+  heading('Deploy the first commit')
+  const hello = sample.commit('Hello')
+  const first = await follow(await davit.post(deployments), hello)
+
+  heading('Commit a change and deploy again')
+  const ahoy = sample.commit('Ahoy')
+  await follow(await davit.post(deployments), ahoy)
+
+  heading('Roll back to the first deployment')
+  const back = await follow(await davit.post(`${deployments}/${first.id}/rollback`), hello)
+
+  stage.showPlaces(`${deployments}/${back.id}`, back.url)
+}

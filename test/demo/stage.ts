@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startDavit } from '../support/davit.ts'
+import { startGitServer } from '../support/git-server.ts'
+import { DavitClient } from './client.ts'
+import { bold, heading, say, success } from './terminal.ts'
+
+export type Stage = Awaited<ReturnType<typeof setStage>>
+
+/**
+ * What a demonstration needs: a Davit of its own, run as a user would run it, a git server and an
+ * account. All of it, and what is deferred, is removed at its end. `failed` is called when Davit ends.
+ */
+export async function setStage({
+  signal,
+  failed,
+}: {
+  signal: AbortSignal
+  failed: (error: Error) => void
+}) {
+  await using made = new AsyncDisposableStack()
+  const directory = await mkdtemp(join(tmpdir(), 'davit-demo-'))
+  made.defer(() => rm(directory, { recursive: true }))
+  const repositories = join(directory, 'repositories')
+  const git = startGitServer(repositories)
+  made.defer(git.stop)
+
+  const env = { DAVIT_DATA_DIR: join(directory, 'data'), DAVIT_ALLOW_HOSTS: '127.0.0.1' }
+  const server = await startDavit({ directory, env, detached: true })
+  made.defer(async () => void (await server.stop()))
+  void server.exited.then((status) => failed(new Error(`Davit ended, with status ${status}.`)))
+  success(`Davit runs at ${server.url}`)
+
+  const davit = new DavitClient({ url: server.url, signal })
+  const account = { email: 'demo@example.com', password: crypto.randomUUID() }
+  await davit.enter('/auth/register', account)
+
+  const tools = made.move()
+  return {
+    davit,
+    url: server.url,
+    account,
+    signal,
+    repositories,
+    gitUrl: git.url,
+    defer: (undo: () => Promise<unknown>) => void tools.defer(async () => void (await undo())),
+    /** Where a person sees what was shown. */
+    showPlaces(path: string, url: string) {
+      heading('See for yourself')
+      say(`  page     ${bold(`${server.url}${path}`)}`)
+      say(`  app      ${bold(url)}`)
+      say(`  account  ${account.email}, password ${account.password}`)
+    },
+    [Symbol.asyncDispose]: () => tools.disposeAsync(),
+  }
+}
