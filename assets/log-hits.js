@@ -20,7 +20,7 @@ function row({ seq, time, text, deploymentId, process, replica }, isCurrent) {
   at.textContent = localTime(new Date(time))
   const origin = document.createElement('span')
   origin.className = 'muted'
-  const name = replica ? `${process}.${replica}` : process
+  const name = replica ? `${process} ${replica}` : process
   origin.textContent = [name, deploymentId?.slice(-12)].filter(Boolean).join(' ')
   const line = document.createElement('span')
   line.textContent = plain(text).slice(0, 500)

@@ -26,7 +26,7 @@ export class LogProcesses {
 
   /** A container of a process has that one's colour. */
   #add(name) {
-    const process = name.replace(/\.\d+$/, '')
+    const process = name.replace(/ \d+$/, '')
     if (!this.#colours.has(process)) this.#offer(process)
     this.#colours.set(name, this.#colours.get(process))
     if (this.#colours.size < 2) return

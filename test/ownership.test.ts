@@ -49,6 +49,7 @@ const routes: Record<
   'DELETE /projects/:id/envs/:envId': {},
   'GET /projects/:id/envs/:envId/output': {},
   'GET /projects/:id/envs/:envId/output/stream': {},
+  'GET /projects/:id/envs/:envId/usage': {},
   'GET /envs/:envId/variables': {},
   'GET /envs/:envId/variables/new': {},
   'GET /envs/:envId/links/new': {},

@@ -97,12 +97,33 @@ export const containerUsage = z.object({
   pids: z.int().optional(),
 })
 
+const sample = z.object({
+  time,
+  cpu: z.number(),
+  memory: z.number(),
+  ...transfers,
+  pids: z.number(),
+})
+
 /** What was measured, averaged over so many seconds up to each time. */
 export const containerHistory = z.object({
   range: z.enum(['hour', 'day', 'week']),
   span: z.int(),
-  samples: z.array(
-    z.object({ time, cpu: z.number(), memory: z.number(), ...transfers, pids: z.number() }),
-  ),
+  samples: z.array(sample),
   now: containerUsage.nullable(),
+})
+
+const use = z.object({
+  now: z
+    .object({ containers: z.int(), cpu: z.number(), memory: z.number(), memoryLimit: z.number() })
+    .nullable(),
+  samples: z.array(sample),
+})
+
+/** The same of the containers of each process, and of all. */
+export const workloadUsage = z.object({
+  range: z.enum(['hour', 'day', 'week']),
+  span: z.int(),
+  processes: z.array(use.extend({ process: z.string() })),
+  total: use,
 })

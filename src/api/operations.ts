@@ -38,6 +38,10 @@ const environments: Operations = {
     'Follow what its containers write',
     outputLine,
   ),
+  'GET /projects/:id/envs/:envId/usage': does(
+    'Get what its processes used over the last hour, day or week, each and together',
+    containers.workloadUsage,
+  ),
   'POST /envs/:envId/start': works('Start all that an environment runs', environment),
   'POST /envs/:envId/restart': works('Restart all that an environment runs', environment),
   'POST /envs/:envId/stop': works('Stop all that an environment runs', environment),

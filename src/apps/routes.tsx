@@ -1,6 +1,9 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
+import { answerUsage } from '../containers/usage/process-charts.tsx'
+import type { UsageDeps } from '../containers/usage/process-usage.ts'
+import { usageQuery } from '../containers/usage/sample-history.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
@@ -46,7 +49,7 @@ import { EnvironmentActions, EnvironmentStatus } from './environment-page.tsx'
 import { EnvironmentsPage } from './environments-page.tsx'
 
 /** Environments of a project: where it is deployed to, how it runs there, and what it wrote. */
-export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) => {
+export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & UsageDeps) => {
   const { db } = deps
   const audit = auditor(db)
   const own = ownProject(deps)
@@ -147,6 +150,19 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps) =>
     .get('/projects/:id/envs/:envId/output/stream', own, query(outputStreamQuery), (c) =>
       streamLog(c, deps, { log: outputOf(find(c).environment), asked: c.req.valid('query') }),
     )
+    .get('/projects/:id/envs/:envId/usage', own, query(usageQuery), (c) => {
+      const { project, environment } = find(c)
+      return answerUsage(c, deps, {
+        workloadId: environment.id,
+        range: c.req.valid('query').range,
+        title: `${project.name}: usage of ${environment.name}`,
+        frame: (view) => (
+          <EnvironmentFrame {...{ project, environment }} tab="usage">
+            {view}
+          </EnvironmentFrame>
+        ),
+      })
+    })
     .delete('/projects/:id/envs/:envId', async (c) => {
       const project = findLiveProject(db, ownKey(c))
       const environment = findEnvironment(db, { id: c.req.param('envId'), projectId: project.id })

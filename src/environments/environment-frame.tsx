@@ -44,6 +44,7 @@ const tabs = [
   { tab: 'variables', title: 'Variables', of: ({ id }: Key) => `/envs/${id}/variables` },
   { tab: 'services', title: 'Services', of: ({ id }: Key) => `/envs/${id}/links` },
   { tab: 'logs', title: 'Logs', of: (key: Key) => `${environmentPath(key)}/output` },
+  { tab: 'usage', title: 'Usage', of: (key: Key) => `${environmentPath(key)}/usage` },
 ] as const
 
 type Key = Pick<Environment, 'id' | 'projectId'>

@@ -37,9 +37,9 @@ export function lineHtml({ sequence, time, stream, text, ...origin }: Line) {
   return `<div class="${classes}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${gutter}</a>${who}<span>${body}</span></div>`
 }
 
-/** Such as `web`, or `worker.2` where it has several containers. */
+/** Such as `web`, or `worker 2` where it has several containers. */
 export const processLabel = ({ process, replica }: Process) =>
-  replica === null ? process : `${process}.${replica}`
+  replica === null ? process : `${process} ${replica}`
 
 function timeHtml(time: number) {
   const at = new Date(time).toISOString()

@@ -5,6 +5,9 @@ import type { ProcessCount } from './process-store.ts'
 /** Colours that there are; see tokens.css. */
 const colours = 8
 
+/** The class of the colour that a process has by its place in a list. */
+export const colourOf = (at: number) => `p${at % colours}`
+
 /** What a log can be filtered by: its processes, or the containers of the only one. */
 export function choicesOf(processes: ProcessCount[]): string[] {
   const [only] = processes
@@ -46,7 +49,7 @@ export const ProcessChoice = ({
       const isShown = chosen.includes(process)
       return (
         <Choice
-          class={`process p${at % colours}`}
+          class={`process ${colourOf(at)}`}
           path={path}
           chosen={isShown ? others : [...others, process]}
           isShown={isShown}

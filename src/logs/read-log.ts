@@ -35,7 +35,7 @@ export type LogFilter = {
   until?: number | undefined
   /** The name of a container. */
   container?: string | undefined
-  /** Names of processes, or of one container of one: `worker`, `worker.2`. */
+  /** Names of processes, or of one container of one: `worker`, `worker 2`. */
   process?: string[] | undefined
 }
 

@@ -14,6 +14,7 @@ const pages = [
   '/projects/:id',
   '/projects/:id/deployments/:deploymentId',
   '/projects/:id/envs/:envId/output',
+  '/projects/:id/envs/:envId/usage',
   '/projects/:id/deliveries',
   '/envs/:envId/variables',
   '/containers',

@@ -49,8 +49,8 @@ test('each line says which process wrote it, and several can be chosen', async (
   ])
   const texts = async (query: string) => (await get(query)).items.map(({ text }: Line) => text)
   expect(await texts('process=web')).toEqual(['line 0', 'line 3', 'line 6'])
-  expect(await texts('process=worker.2')).toEqual(['line 2', 'line 5', 'line 8'])
-  expect(await texts('process=web&process=worker.1&search=line&limit=3')).toEqual([
+  expect(await texts('process=worker%202')).toEqual(['line 2', 'line 5', 'line 8'])
+  expect(await texts('process=web&process=worker%201&search=line&limit=3')).toEqual([
     'line 0',
     'line 1',
     'line 3',
@@ -73,7 +73,7 @@ test('the filter holds for what is followed, downloaded and read backwards', asy
   expect(written(await all)).toHaveLength(11)
   expect(written(await workers)).toEqual([1, 2, 4, 5, 7, 8, 10].map((n) => `line ${n}`))
   const file = (await ada.get(`${output}?download=1&process=worker`)).text
-  expect(file.split('\n')[1]).toBe('2026-11-20T03:00:02.000Z worker.2 | line 2')
+  expect(file.split('\n')[1]).toBe('2026-11-20T03:00:02.000Z worker 2 | line 2')
   const before = await ada.get(`${output}?process=worker&before=9&limit=2`)
   expect(written(before.json.items)).toEqual(['line 5', 'line 7'])
   expect(before.headers.get('Link')).toContain('?process=worker&limit=2&before=6>; rel="prev"')
@@ -86,7 +86,7 @@ test('the page offers each process, and shows the lines of those that are chosen
   const { ada, output } = await threeContainers()
   const all = (await ada.page(output)).text
   expect(all).toContain('class="log kept joined"')
-  expect(all).toContain('<b>worker.2</b><span>line 8</span>')
+  expect(all).toContain('<b>worker 2</b><span>line 8</span>')
   expect(all).toContain(`<a class="process p1" href="${output}?process=worker">`)
   const one = (await ada.page(`${output}?process=web`)).text
   expect(one).toContain('line 6')

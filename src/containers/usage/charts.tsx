@@ -57,8 +57,15 @@ const nothing: Record<Range, string> = {
   week: 'Nothing was measured in the last week. Its first ten minutes are drawn when they have passed.',
 }
 
-/** What is measured, and the name of its line where a chart has two. */
-type Line = { name?: string; of: Figure }
+/** What is measured, and the name of its line where a chart has several. */
+type Line = {
+  name?: string
+  of: Figure
+  /** Those of the chart by default. */
+  samples?: Sample[]
+  /** How it is drawn; by default as the first or second of a chart. */
+  class?: string
+}
 type Figure = Exclude<keyof Sample, 'time'>
 
 type Props = {
@@ -71,17 +78,18 @@ type Props = {
 }
 
 /** One chart with its scales; said in words to those who do not see it. */
-const StatsChart = ({ name, history, top, text, lines }: Props) => {
+export const StatsChart = ({ name, history, top, text, lines }: Props) => {
   const { seconds, span } = ranges[history.range]
   const width = seconds / span
+  const valuesOf = ({ of, samples = history.samples }: Line) => values({ samples }, of)
   return (
     <figure class="stats-chart">
       <figcaption>
         <strong>{name}</strong>
-        {lines.map(({ name, of }, index) => (
-          <span class="chart-key" data-line={name && index}>
-            {name && `${name}: `}
-            {summary(values(history, of), text)}
+        {lines.map((line, index) => (
+          <span class={classOf('chart-key', line)} data-line={line.name && index}>
+            {line.name && <bdi>{line.name}: </bdi>}
+            {summary(valuesOf(line), text)}
           </span>
         ))}
       </figcaption>
@@ -95,19 +103,20 @@ const StatsChart = ({ name, history, top, text, lines }: Props) => {
         <title>{`${name}, ${inWords[history.range]}`}</title>
         <desc>
           {lines
-            .map(({ name = '', of }) => `${name} ${words(values(history, of), text)}`.trim())
+            .map((line) => `${line.name ?? ''} ${words(valuesOf(line), text)}`.trim())
             .join('; ')}
         </desc>
         <path
           class="chart-grid"
           d={`M0 0H${width}M0 ${height / 2}H${width}M0 ${height}H${width}`}
         />
-        {lines.map(({ of }, index) => {
-          const { line, area } = plot(history, { of, top })
+        {lines.map((drawn, index) => {
+          const { of, samples = history.samples } = drawn
+          const { line, area } = plot({ ...history, samples }, { of, top })
           return (
             <>
               {lines.length === 1 && <path class="chart-area" d={area} />}
-              <path class="chart-line" data-line={index} d={line} />
+              <path class={classOf('chart-line', drawn)} data-line={index} d={line} />
             </>
           )
         })}
@@ -120,6 +129,8 @@ const StatsChart = ({ name, history, top, text, lines }: Props) => {
     </figure>
   )
 }
+
+const classOf = (name: string, line: Line) => (line.class ? `${name} ${line.class}` : name)
 
 const values = ({ samples }: Pick<History, 'samples'>, of: Figure) =>
   samples.map((sample) => sample[of])

@@ -60,26 +60,14 @@ export const StatsHistory = ({ stats }: { stats: ContainerStats }) => {
   const { history, memoryLimit } = stats
   return (
     <div id={historyId}>
-      <nav class="stats-ranges" aria-label="Time that the charts show">
-        {Object.entries(names).map(([range, name]) => (
-          <a
-            href={rangePath(stats, range)}
-            aria-current={range === history.range ? 'true' : undefined}
-            hx-get={rangePath(stats, range)}
-            hx-target={`#${historyId}`}
-            hx-swap="outerMorph"
-          >
-            {name}
-          </a>
-        ))}
-      </nav>
+      <RangeChoice path={usagePath(stats)} range={history.range} target={historyId} />
       <div id={chartsId(history.range)} class="stats-charts">
         <StatsCharts history={history} memoryLimit={memoryLimit} />
       </div>
       {history.range !== 'hour' && (
         <div
           hidden
-          hx-get={rangePath(stats, history.range)}
+          hx-get={`${usagePath(stats)}?range=${history.range}`}
           hx-trigger="every 60s"
           hx-target={`#${historyId}`}
           hx-swap="outerMorph"
@@ -93,5 +81,29 @@ const historyId = 'stats-history'
 
 const names: Record<Range, string> = { hour: 'Last hour', day: '24 hours', week: '7 days' }
 
-const rangePath = (container: { id: string }, range: string) =>
-  `${containerPath(container)}/usage?range=${range}`
+const usagePath = (container: { id: string }) => `${containerPath(container)}/usage`
+
+/** The way to the charts of the other ranges, which take the place of those in `target`. */
+export const RangeChoice = ({
+  path,
+  range,
+  target,
+}: {
+  path: string
+  range: Range
+  target: string
+}) => (
+  <nav class="stats-ranges" aria-label="Time that the charts show">
+    {Object.entries(names).map(([other, name]) => (
+      <a
+        href={`${path}?range=${other}`}
+        aria-current={other === range ? 'true' : undefined}
+        hx-get={`${path}?range=${other}`}
+        hx-target={`#${target}`}
+        hx-swap="outerMorph"
+      >
+        {name}
+      </a>
+    ))}
+  </nav>
+)

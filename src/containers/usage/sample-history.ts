@@ -29,11 +29,16 @@ export function readHistory(
   logDb: LogDb,
   { containerId, range, now = Date.now() }: { containerId: string; range: Range; now?: number },
 ): History {
+  const bounds = boundsOf(range, now)
+  const samples = listSamples(logDb, { ...bounds, containerId, after: bounds.from })
+  return { ...bounds, samples }
+}
+
+/** Which samples belong to a range that ends now. */
+export function boundsOf(range: Range, now = Date.now()) {
   const { seconds, span } = ranges[range]
   const until = Math.round(now / 1000 / spans.fine) * spans.fine
-  const from = until - seconds
-  const samples = listSamples(logDb, { containerId, span, after: from, until })
-  return { range, span, from, until, samples }
+  return { range, span, from: until - seconds, until }
 }
 
 /** The last hour, whenever there is more of it. */

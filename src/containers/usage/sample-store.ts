@@ -1,6 +1,20 @@
-import { and, asc, eq, getTableColumns, gt, lte, max, sql } from 'drizzle-orm'
-import type { LogDb } from '../../db/index.ts'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  lte,
+  max,
+  ne,
+  sql,
+} from 'drizzle-orm'
+import type { Db, LogDb } from '../../db/index.ts'
 import { samples } from '../../db/log-schema.ts'
+import { instances } from '../../db/schema.ts'
 
 type Row = typeof samples.$inferSelect
 
@@ -118,3 +132,47 @@ export const getLastSampleTime = (logDb: LogDb, containerId: string) =>
     .from(samples)
     .where(and(eq(samples.containerId, containerId), eq(samples.span, spans.fine)))
     .get()?.time ?? null
+
+/** What several containers used at each time, by container, oldest first. */
+export const listSamplesOf = (
+  logDb: LogDb,
+  {
+    containerIds,
+    span,
+    after,
+    until,
+  }: Pick<Row, 'span'> & { containerIds: string[]; after: number; until: number },
+): ContainerSample[] =>
+  logDb
+    .select({ ...shown, containerId: samples.containerId })
+    .from(samples)
+    .where(
+      and(
+        inArray(samples.containerId, containerIds),
+        eq(samples.span, span),
+        gt(samples.time, after),
+        lte(samples.time, until),
+      ),
+    )
+    .orderBy(asc(samples.time))
+    .all()
+
+/** The newest containers of an environment or service, those that were removed too, with their processes. */
+export const listContainers = (db: Db, workloadId: string, limit: number) =>
+  db
+    .select({
+      containerId: sql<string>`${instances.containerId}`,
+      process: instances.component,
+      isRemoved: sql<boolean>`${instances.state} = 'removed'`.mapWith(Boolean),
+    })
+    .from(instances)
+    .where(
+      and(
+        eq(instances.workloadId, workloadId),
+        isNotNull(instances.containerId),
+        ne(instances.state, 'once'),
+      ),
+    )
+    .orderBy(desc(instances.id))
+    .limit(limit)
+    .all()

@@ -1,5 +1,6 @@
 import type { Container, ContainerUsage } from '../../docker/index.ts'
 import type { ContainerStats } from './panel.tsx'
+import type { History } from './sample-history.ts'
 
 export type Measurement = { usage: ContainerUsage; time: Date }
 
@@ -21,12 +22,12 @@ export const usageJson = (shown: Shown) => ({
   ...(shown.state === 'running' && shown.usage),
 })
 
-export const statsJson = ({ shown, history: { range, span, samples } }: ContainerStats) => ({
-  range,
-  span,
-  samples: samples.map((sample) => ({
-    ...sample,
-    time: new Date(sample.time * 1000).toISOString(),
-  })),
+export const statsJson = ({ shown, history }: ContainerStats) => ({
+  range: history.range,
+  span: history.span,
+  samples: samplesJson(history),
   now: shown && usageJson(shown),
 })
+
+export const samplesJson = ({ samples }: Pick<History, 'samples'>) =>
+  samples.map((sample) => ({ ...sample, time: new Date(sample.time * 1000).toISOString() }))

@@ -1,0 +1,99 @@
+import type { Db, LogDb } from '../../db/index.ts'
+import type { ContainerUsage } from '../../docker/index.ts'
+import type { UsagePoller } from './poller.ts'
+import { boundsOf } from './sample-history.ts'
+import type { History, Range } from './sample-history.ts'
+import { listContainers, listSamplesOf } from './sample-store.ts'
+import type { Sample } from './sample-store.ts'
+import { samplesJson } from './shown.ts'
+
+/** Containers that count: those before have hardly any samples left in a week. */
+const newest = 200
+
+/** What the containers of one process use together, or those of all. */
+export type Use = {
+  /** Null while none runs, and until one was measured. */
+  now: { containers: number; cpu: number; memory: number; memoryLimit: number } | null
+  history: History
+}
+
+export type WorkloadUsage = { processes: (Use & { process: string })[]; total: Use }
+
+export type UsageDeps = { db: Db; logDb: LogDb; usage: UsagePoller }
+
+/**
+ * What an environment or service uses, by process and together: of what is measured of every container
+ * anyway. Processes of which nothing runs and nothing is known in that time are left out.
+ */
+export function usageOf(
+  { db, logDb, usage }: UsageDeps,
+  { workloadId, range }: { workloadId: string; range: Range },
+): WorkloadUsage {
+  const bounds = boundsOf(range)
+  const containers = listContainers(db, workloadId, newest)
+  const samples = Map.groupBy(
+    listSamplesOf(logDb, {
+      ...bounds,
+      containerIds: containers.map(({ containerId }) => containerId),
+      after: bounds.from,
+    }),
+    ({ containerId }) => containerId,
+  )
+  const useOf = (some: typeof containers): Use => ({
+    now: together(some.flatMap(({ containerId }) => usage.latest(containerId)?.usage ?? [])),
+    history: {
+      ...bounds,
+      samples: summed(some.flatMap(({ containerId }) => samples.get(containerId) ?? [])),
+    },
+  })
+  const processes = [...Map.groupBy(containers, ({ process }) => process)]
+    .map(([process, some]) => ({ process, ...useOf(some), isThere: some.some(isThere) }))
+    .filter(({ isThere, history }) => isThere || history.samples.length > 0)
+    .map(({ isThere: _, ...use }) => use)
+    .toReversed()
+  return { processes, total: useOf(containers) }
+}
+
+const isThere = ({ isRemoved }: { isRemoved: boolean }) => !isRemoved
+
+function together(usages: ContainerUsage[]): Use['now'] {
+  if (usages.length === 0) return null
+  const sum = (of: 'cpu' | 'memory' | 'memoryLimit') =>
+    usages.reduce((total, usage) => total + usage[of], 0)
+  return {
+    containers: usages.length,
+    cpu: sum('cpu'),
+    memory: sum('memory'),
+    memoryLimit: sum('memoryLimit'),
+  }
+}
+
+/** At each time, what all used that were measured then. */
+function summed(samples: Sample[]): Sample[] {
+  const byTime = new Map<number, Sample>()
+  for (const { time, cpu, memory, received, sent, read, written, pids } of samples) {
+    const sum = byTime.get(time)
+    if (!sum) byTime.set(time, { time, cpu, memory, received, sent, read, written, pids })
+    else {
+      sum.cpu += cpu
+      sum.memory += memory
+      sum.received += received
+      sum.sent += sent
+      sum.read += read
+      sum.written += written
+      sum.pids += pids
+    }
+  }
+  return [...byTime.values()].sort((a, b) => a.time - b.time)
+}
+
+export const workloadUsageJson = ({ processes, total }: WorkloadUsage) => {
+  const { range, span } = total.history
+  const json = ({ now, history }: Use) => ({ now, samples: samplesJson(history) })
+  return {
+    range,
+    span,
+    processes: processes.map(({ process, ...use }) => ({ process, ...json(use) })),
+    total: json(total),
+  }
+}
