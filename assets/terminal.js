@@ -72,7 +72,7 @@ class TerminalView {
     let reason = null
     socket.onopen = () => {
       isOpen = true
-      this.#show('Starting a shell…')
+      this.#show(this.#host.dataset.terminalStarting)
       this.#say({ drawn: 0 })
       this.#sendSize()
       this.#terminal.focus()

@@ -35,6 +35,7 @@ import { gitLookupRoutes } from './git/lookup-routes.tsx'
 import { gitSourceRoutes } from './git/routes.tsx'
 import { dashboardRoutes, landingRoutes } from './home/routes.tsx'
 import { projectRoutes } from './projects/routes.tsx'
+import { runRoutes } from './runs/routes.tsx'
 import { registryRoutes } from './registries/routes.tsx'
 import { serviceRoutes } from './services/routes.tsx'
 import { askFirst } from './web/ask-first.tsx'
@@ -97,6 +98,7 @@ export function createApp(deps: Deps) {
   app.route('/', inboxRoutes(deps))
   app.route('/', environmentRoutes(deps))
   app.route('/', actRoutes(deps))
+  app.route('/', runRoutes(deps))
   app.route('/', variableRoutes(deps, givenVariables(deps)))
   app.route('/', linkRoutes(deps))
   app.route('/', profileRoutes(deps))

@@ -23,6 +23,8 @@ import { openSecrets } from './platform/secrets.ts'
 import type { Secrets } from './platform/secrets.ts'
 import type { ServiceEvent } from './services/state.ts'
 import type { PullProgress } from './services/progress.ts'
+import { runHandler } from './runs/run-job.ts'
+import { Starts } from './runs/starts.ts'
 import { handleServiceJobs } from './services/service-jobs.ts'
 import { Streams } from './web/streams.ts'
 
@@ -73,8 +75,10 @@ export function assemble(config: Config, overrides: Overrides = {}) {
   const pulls = new Map<string, PullProgress>()
   const slots = { build: config.buildConcurrency, service: 4, 'clean-up': 1 }
   const jobs = new Jobs({ db, slots })
-  const working = { ...outside, logs, collector, masks, jobs, serviceEvents, pulls }
+  const starts = new Starts()
+  const working = { ...outside, logs, collector, masks, jobs, starts, serviceEvents, pulls }
   jobs.handle('deploy', deployHandler(working))
+  jobs.handle('run', runHandler(working))
   handleAppJobs(working)
   handleServiceJobs(working)
   const cleanUps = new CleanUps(working)

@@ -23,6 +23,7 @@ import { apps } from './deployments/observe.ts'
 import { Failure } from './platform/errors.ts'
 import { journal } from './platform/journal.ts'
 import { watchWorkloads } from './runtime/observe.ts'
+import { recoverRuns } from './runs/run-job.ts'
 import { recoverServices } from './services/recover.ts'
 import { fillHosts } from './services/hosts.ts'
 import { fillSecretValues } from './services/stored-definition.ts'
@@ -90,6 +91,7 @@ export function resume(deps: Deps, { signal }: { signal: AbortSignal }): Promise
   const recovery = [recover, recoverServices, recoverApps].map((work) => work(deps, { signal }))
   return [
     ...recovery,
+    recoverRuns(deps, { signal }),
     recoverCleanUps(deps, { signal }),
     recoverTerminals(deps, { signal }),
     Promise.allSettled(recovery).then(() => recoverRemovals(deps, { signal })),

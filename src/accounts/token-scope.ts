@@ -16,7 +16,7 @@ export const deployRoutes = [
 ]
 
 /** What is more than looking, though it is asked for by GET. */
-const writeRoutes = ['GET /containers/:id/terminal']
+const writeRoutes = ['GET /containers/:id/terminal', 'GET /envs/:envId/runs/:id/attach']
 
 /** Where nobody but the person logged in changes anything: logins, passwords, tokens, users. */
 const isPersonal = (path: string) =>

@@ -1,12 +1,13 @@
 import { z } from 'zod'
 import { administration } from './admin-operations.ts'
 import * as containers from './container-resources.ts'
+import { environment, link, run, variable } from './environment-resources.ts'
 import { creates, does, follows, lists, nothing, reads, works } from './operation.ts'
 import type { Operations } from './operation.ts'
 import * as resource from './resources.ts'
 import { services } from './service-operations.ts'
 
-const { listOf, project, environment, variable, link, deployment, removal } = resource
+const { listOf, project, deployment, removal } = resource
 const { jobLog, logLine, outputLine } = resource
 const { source, checkedSource, repositoryList, branchList, refList, user, session } = resource
 
@@ -59,6 +60,24 @@ const environments: Operations = {
   'GET /envs/:envId/links/:id': does('Get a link', link),
   'PUT /envs/:envId/links/:id': does('Change the variables of a link', link),
   'DELETE /envs/:envId/links/:id': does('Remove a link; the service stays', nothing),
+}
+
+const oneRun = '/envs/:envId/runs/:id'
+
+const ofRuns: Operations = {
+  'GET /envs/:envId/runs': lists('List runs, newest first', run),
+  'POST /envs/:envId/runs': creates(
+    'Run a command in a new container of the live image; with attach it waits for a client, at most 60 s',
+    run,
+  ),
+  [`GET ${oneRun}`]: does('Get a run', run),
+  [`GET ${oneRun}/status`]: does('Get a run; an alias', run),
+  [`GET ${oneRun}/logs`]: reads('Read, search or follow its log', jobLog, logLine),
+  [`GET ${oneRun}/attach`]: does(
+    'Attach by a WebSocket of bytes, with {"resize":[80,24]} as text; at the end it says {"ended":"…","exitCode":0}. Input and a terminal are only for a run that was started with attach. Without a handshake: get the run',
+    run,
+  ),
+  [`POST ${oneRun}/cancel`]: works('Cancel a run that has not ended', run),
 }
 
 const oneDeployment = '/projects/:id/deployments/:deploymentId'
@@ -197,6 +216,7 @@ export const parts = [
   part('Projects', 'A repository, and how it is built.', projects),
   part('Environments', 'Where a project runs, and with which variables.', environments),
   part('Deployments', 'From a commit to running containers.', deployments),
+  part('Runs', 'One-off commands in new containers of the live image.', ofRuns),
   part('Services', 'Databases and other software from the catalog or a file.', services),
   part('Containers', 'What runs, its log and its usage.', ofContainers),
   part('Git', 'Git hosts, their repositories and branches.', git),

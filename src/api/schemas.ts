@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ZodType } from 'zod'
 import * as admin from './admin-resources.ts'
 import * as containers from './container-resources.ts'
+import * as environments from './environment-resources.ts'
 import * as resources from './resources.ts'
 import * as services from './service-resources.ts'
 
@@ -9,7 +10,8 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema
 
 /** What is exported under a name has it in the document too. */
 const named = z.registry<{ id: string }>()
-for (const [name, schema] of Object.entries({ ...resources, ...services, ...containers, ...admin }))
+const all = { ...resources, ...environments, ...services, ...containers, ...admin }
+for (const [name, schema] of Object.entries(all))
   if (schema instanceof z.ZodType)
     named.add(schema, { id: name.replace(/^./, (letter) => letter.toUpperCase()) })
 

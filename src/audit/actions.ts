@@ -51,6 +51,10 @@ export const actions = {
   'deployment.triggered': 'deployed',
   'deployment.rolled_back': 'rolled back',
   'deployment.cancelled': 'cancelled a deployment of',
+  'run.started': 'ran a command in',
+  'run.cancelled': 'cancelled a command in',
+  'run.attached': 'attached to a command in',
+  'run.detached': 'let go of a command in',
   'service.created': 'created the service',
   'service.changed': 'changed the service',
   'service.restarted': 'restarted the service',
@@ -87,5 +91,6 @@ export type ObjectKind =
   | 'variable'
   | 'link'
   | 'deployment'
+  | 'run'
   | 'service'
   | 'container'

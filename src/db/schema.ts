@@ -182,8 +182,7 @@ export const runStatuses = ['pending', 'running', 'succeeded', 'failed', 'cancel
 export const runs = sqliteTable(
   'runs',
   {
-    /** Of its job, too. */
-    id: id(),
+    id: id(), // of its job, too
     environmentId: environment(),
     /** Whose image it runs. */
     deploymentId: text().notNull(),
@@ -192,8 +191,11 @@ export const runs = sqliteTable(
     command: text({ mode: 'json' }).$type<Command>().notNull(),
     /** Seconds. */
     timeout: integer().notNull(),
+    /** It has a terminal, and starts once someone is there to see it. */
+    attach: flag().notNull().default(false),
     status: text({ enum: runStatuses }).notNull().default('pending'),
     exitCode: integer(),
+    errorCode: text(),
     errorMessage: text(),
     errorHint: text(),
     createdAt: createdAt(),

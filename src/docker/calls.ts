@@ -1,6 +1,7 @@
 /*
  * What can be asked of an engine, which each of them takes as its first argument.
  */
+export { attachContainer } from './attach.ts'
 export { buildImage } from './build.ts'
 export { whyUncapped } from './buildkit-caps.ts'
 export { inspectContainer, inspectEnded } from './container-inspect.ts'

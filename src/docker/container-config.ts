@@ -67,6 +67,8 @@ export type ContainerOptions = {
   restart?: RestartPolicy
   /** An init as process 1, so that an app that ignores SIGTERM stops at once. Default: true. */
   init?: boolean
+  /** A terminal, whose input stays open: for what a person types to. */
+  tty?: boolean
   /** Instead of SIGTERM, or what the image says. */
   stopSignal?: string
   /** Seconds between the signal to stop and SIGKILL. */
@@ -109,6 +111,7 @@ export function containerConfig(options: ContainerOptions) {
     ...(options.hostname !== undefined && { Hostname: options.hostname }),
     ExposedPorts: Object.fromEntries(ports.map((port) => [portKey(port), {}])),
     ...(options.healthCheck && { Healthcheck: healthCheck(options.healthCheck) }),
+    ...(options.tty && { Tty: true, OpenStdin: true }),
     ...(options.stopSignal !== undefined && { StopSignal: options.stopSignal }),
     ...(options.stopTimeout !== undefined && { StopTimeout: options.stopTimeout }),
     HostConfig: { ...hostConfig(options), NetworkMode: network, PortBindings: bindings(ports) },

@@ -46,7 +46,7 @@ export type Engine = {
   /** The bytes of an answer that goes on; leaving the loop or aborting closes the connection. */
   stream(method: Method, path: string, options?: StreamOptions): AsyncGenerator<Uint8Array>
   /** A call that turns its connection into one of bytes both ways, which is the caller's to destroy. */
-  hijack(path: string, options: Required<Pick<RequestOptions, 'body'>> & Abortable): Promise<Duplex>
+  hijack(path: string, options: Pick<RequestOptions, 'query' | 'body' | 'signal'>): Promise<Duplex>
   /** What to throw when a stream ended that should have gone on. */
   hungUp(): Failure
 }
@@ -108,12 +108,14 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       }
     },
 
-    async hijack(path, { body, signal }) {
+    async hijack(path, { query, body, signal }) {
       const [method, timeout] = ['POST', defaultTimeout] as const
       using deadline = startDeadline(signal, timeout)
       try {
         const prefix = `/v${await negotiate(deadline.signal)}`
-        const call = { method, path: prefix + path, body, hijack: true }
+        // without a length the request would be chunked, and its end be the first that is typed
+        const sent = body ? { body } : { upload: Buffer.alloc(0) }
+        const call = { method, path: prefix + path, query, ...sent, hijack: true }
         const connection: object = await dial(call, deadline.signal)
         if (!('statusCode' in connection)) return connection as Duplex
         throw new EngineError(502, 'A proxy before the engine passes no connection through')
@@ -138,7 +140,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     path: string
     query?: unknown
     body?: unknown
-    upload?: Readable | undefined
+    upload?: Readable | Buffer | undefined
     auth?: RegistryAuth | undefined
     hijack?: boolean
   }

@@ -1,23 +1,16 @@
 import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Abortable, Engine } from './engine.ts'
+import { detachKeys, follow } from './attach.ts'
+import type { Attached } from './attach.ts'
 import { exitCodeOf, runInContainer } from './exec.ts'
 import { EngineError } from './failures.ts'
 import { isStatus, orNull } from './refusals.ts'
 
-export type TerminalSize = { columns: number; rows: number }
-
-/** A shell in a container, with a terminal of its own. */
-export type Terminal = {
-  /** What it shows, until the shell ends. What isn't read holds the programs in it up. */
-  output: AsyncIterable<Uint8Array>
-  /** Calls back when the engine has taken it. */
-  write(input: Uint8Array, taken: () => void): void
-  resize(size: TerminalSize): Promise<void>
+/** A shell in a container, with a terminal of its own; letting go of it ends it, and all that it has started. */
+export type Terminal = Attached & {
   /** Of the shell, which must have ended; null when its container is gone. */
   exitCode(): Promise<number | null>
-  /** Ends the shell and all that it has started, but what made itself a session of its own. */
-  close(): Promise<void>
 }
 
 /**
@@ -62,9 +55,6 @@ const grace = 1000
 
 /** Milliseconds for closing it in all. */
 const closeLimit = 15_000
-
-/** Else the engine takes Ctrl-P for the start of a request to let go of the terminal. */
-const detachKeys = 'ctrl-^,ctrl-@,ctrl-^,ctrl-@'
 
 /** Bytes of the first line, or of the sentence that says why there is none. */
 const maxFirstLine = 4096
@@ -117,15 +107,6 @@ async function readFirstLine(connection: Duplex) {
   const end = read.indexOf('\n')
   const line = read.subarray(0, end < 0 ? maxFirstLine : end).toString()
   return { line: line.trim(), rest: read.subarray(end + 1) }
-}
-
-async function* follow(connection: Duplex, rest: Uint8Array): AsyncGenerator<Uint8Array> {
-  if (rest.length > 0) yield rest
-  try {
-    for await (const chunk of connection) yield chunk as Uint8Array
-  } catch (error) {
-    if (!connection.destroyed) throw error
-  }
 }
 
 type InspectedExec = { Running: boolean; ProcessConfig: { arguments: string[] | null } }

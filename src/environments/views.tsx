@@ -22,6 +22,12 @@ export const EnvironmentLinks = ({ environment, variant, variables }: Environmen
     >
       Variables {variables !== undefined && <span class="count">{variables}</span>}
     </ButtonLink>
+    <ButtonLink
+      {...{ variant, small: true, href: `/envs/${environment.id}/runs` }}
+      aria-label={`Runs of ${environment.name}`}
+    >
+      Runs
+    </ButtonLink>
   </>
 )
 

@@ -23,6 +23,8 @@ export const limits = {
    * inbox, from where it can be deployed.
    */
   deployments: 100,
+  /** One-off commands that have not ended: each holds the memory of a container. */
+  runs: 5,
   /** One more login ends the session that was seen longest ago. */
   sessions: 100,
 } as const
@@ -65,13 +67,14 @@ const said: Record<Limited, string> = {
   registries: 'You have % registries, which is the most. Remove one first.',
   invites: 'You have made % open invitations, which is the most. Withdraw one first.',
   deployments: 'You have % deployments waiting, which is the most. Wait until some are done.',
+  runs: 'You have % runs that have not ended, which is the most. Wait until one ends, or cancel one.',
 }
 
 /** Refuses one more of what there are `count` already, where that is the most. */
 export function refuseMore(what: Limited, count: number) {
   if (count < limits[what]) return
   const message = whyNoMore(what)
-  throw what === 'deployments'
+  throw what === 'deployments' || what === 'runs'
     ? new AppError('too_many', message, { retryAfter: 60 })
     : new AppError('conflict', message)
 }

@@ -11,6 +11,7 @@ import {
   deleteProject,
   listDeploymentIds,
   listEnvironmentIds,
+  listJobSubjects,
   listOwnRepositories,
 } from './store.ts'
 import type { Project } from './store.ts'
@@ -28,7 +29,8 @@ export const removeProject = (
   { project, volumes }: { project: Project; volumes: boolean },
 ): Promise<Removed[]> =>
   removeAlone(project.id, async () => {
-    await deps.jobs.cancelAll({ subjectIds: listEnvironmentIds(deps.db, project.id) })
+    const environmentIds = listEnvironmentIds(deps.db, project.id)
+    await deps.jobs.cancelAll({ subjectIds: listJobSubjects(deps.db, environmentIds) })
     const removed = [
       ...(await tryRemoveWebhook(deps, project)),
       ...(await removeFromEngine(deps, { kind: 'app', projectId: project.id, volumes })),

@@ -1,9 +1,9 @@
-import { and, count, eq, isNotNull, ne } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, ne } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
 import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
-import { deployments, environments, projects, servicePorts } from '../db/schema.ts'
+import { deployments, environments, projects, runs, servicePorts } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { AppError, found } from '../platform/errors.ts'
@@ -118,6 +118,12 @@ export const listDeploymentIds = (
       environmentId ? eq(deployments.environmentId, environmentId) : undefined,
     ),
   )
+
+/** What jobs of those environments are about: themselves, and their runs. */
+export const listJobSubjects = (db: Db, environmentIds: string[]) => [
+  ...environmentIds,
+  ...listValues(db, runs.id, inArray(runs.environmentId, environmentIds)),
+]
 
 export const listEnvironmentIds = (db: Db, projectId: string) =>
   listValues(db, environments.id, eq(environments.projectId, projectId))

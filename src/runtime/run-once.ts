@@ -31,7 +31,7 @@ export type Once = {
   resumes: boolean
   /** Called when its container is there, which doesn't run yet, and awaited before it starts. */
   created?: (containerId: string, signal: AbortSignal) => Promise<void>
-  started?: () => void
+  started?: (containerId: string) => void
   /** Ends it. */
   signal: AbortSignal
   /** Aborted when Davit stops. */
@@ -96,7 +96,7 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
       signal.throwIfAborted()
       await docker.startContainer(id)
     }
-    run.started?.()
+    run.started?.(id)
     return waitForEnd(run, id)
   })
   await collector.finish(id)

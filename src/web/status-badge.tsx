@@ -1,4 +1,4 @@
-import type { deploymentStatuses, serviceStatuses } from '../db/schema.ts'
+import type { deploymentStatuses, runStatuses, serviceStatuses } from '../db/schema.ts'
 import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import {
@@ -14,13 +14,13 @@ import {
 
 type DeploymentStatus = (typeof deploymentStatuses)[number]
 type ServiceStatus = (typeof serviceStatuses)[number]
+type RunStatus = (typeof runStatuses)[number]
+type Status = DeploymentStatus | ServiceStatus | RunStatus
 
-/** The state of a deployment or service. */
-export const StatusBadge = ({ status }: { status: DeploymentStatus | ServiceStatus }) => (
-  <Badge {...looks[status]} />
-)
+/** The state of a deployment, service or run. */
+export const StatusBadge = ({ status }: { status: Status }) => <Badge {...looks[status]} />
 
-const looks: Record<DeploymentStatus | ServiceStatus, Look> = {
+const looks: Record<Status, Look> = {
   pending: { word: 'Pending', tone: 'quiet', icon: ClockIcon },
   cloning: { word: 'Cloning', tone: 'active', icon: SpinnerIcon },
   building: { word: 'Building', tone: 'active', icon: SpinnerIcon },
@@ -30,6 +30,7 @@ const looks: Record<DeploymentStatus | ServiceStatus, Look> = {
   starting: { word: 'Starting', tone: 'active', icon: SpinnerIcon },
   running: { word: 'Running', tone: 'good', icon: CheckIcon },
   unhealthy: { word: 'Unhealthy', tone: 'bad', icon: WarningIcon },
+  succeeded: { word: 'Succeeded', tone: 'good', icon: CheckIcon },
   failed: { word: 'Failed', tone: 'bad', icon: CrossIcon },
   cancelled: { word: 'Cancelled', tone: 'quiet', icon: DashIcon },
   superseded: { word: 'Superseded', tone: 'quiet', icon: UpIcon },

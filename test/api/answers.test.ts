@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import { eq } from 'drizzle-orm'
 import { callsOf } from '../../src/api/calls.ts'
-import { deliveries, deployments } from '../../src/db/schema.ts'
+import { deliveries, deployments, runs } from '../../src/db/schema.ts'
 import { findDeployment, logOf } from '../../src/deployments/store.ts'
 import { addSource, token } from '../git/source.ts'
 import { aStranger } from '../containers/engine.ts'
@@ -133,7 +133,13 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   await call('DELETE /envs/:envId/links/:id')
   await call('POST /envs/:envId/links', { body: { serviceId: ids.service } })
 
-  t.db.update(deployments).set({ status: 'running' }).where(eq(deployments.id, deployment)).run()
+  const live = { status: 'running', image: 'busybox:latest' } as const
+  t.db.update(deployments).set(live).where(eq(deployments.id, deployment)).run()
+  const command = ['sh', '-c', 'exit 3']
+  const waits = { command, timeout: 60, attach: true }
+  const { id: run } = await call('POST /envs/:envId/runs', { body: waits })
+  const cancel = { path: `/envs/${environment}/runs/${run}/cancel` }
+  await call('POST /envs/:envId/runs/:id/cancel', cancel)
   for (const verb of ['stop', 'start', 'restart']) await call(`POST /envs/:envId/${verb}`)
 
   const started = await call('POST /projects/:id/deployments', {
@@ -250,6 +256,8 @@ async function inUse(t: TestApp, ada: TestClient): Promise<Ids> {
   const line = { time: Date.now(), stream: 'stdout', text: 'hello' } as const
   const deployment = findDeployment(t.db, { id: ids.deployment, projectId: ids.project })
   t.logs.write(logOf(deployment), [line])
+  t.logs.write({ sourceId: ids.environment, logId: ids.run }, [line])
+  t.db.update(runs).set({ status: 'running' }).run()
   const { name: container } = (await t.docker.inspectContainer(ids.container))!
   const origin = { deploymentId: deployment.id, container, process: 'web', replica: null }
   await t.docker.startContainer(ids.container)

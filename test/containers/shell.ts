@@ -12,6 +12,7 @@ export class Shell {
   text = ''
   received = 0
   ended: string | null = null
+  exitCode: number | null = null
   closed: number | null = null
   readonly #socket: WebSocket
 
@@ -25,7 +26,9 @@ export class Shell {
 
   #take(data: string | ArrayBuffer) {
     if (typeof data === 'string') {
-      this.ended = JSON.parse(data).ended ?? this.ended
+      const { ended = this.ended, exitCode = null } = JSON.parse(data)
+      this.ended = ended
+      this.exitCode = exitCode
       return
     }
     this.received += data.byteLength

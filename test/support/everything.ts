@@ -6,6 +6,7 @@ import { insertSource } from '../../src/git/store.ts'
 import { insertLink } from '../../src/links/store.ts'
 import { labelsFor } from '../../src/docker/labels.ts'
 import { insertRegistry } from '../../src/registries/store.ts'
+import { insertRun } from '../../src/runs/store.ts'
 import { insertService } from '../../src/services/store.ts'
 import { sealValues } from '../../src/services/stored-definition.ts'
 import { withContainer } from '../deployments/apps.ts'
@@ -17,6 +18,7 @@ export type Ids = Record<
   | 'environment'
   | 'variable'
   | 'deployment'
+  | 'run'
   | 'session'
   | 'token'
   | 'identity'
@@ -30,7 +32,7 @@ export type Ids = Record<
   string
 >
 
-/** Someone with two environments, a variable, a deployment that ended with its container, and another session. */
+/** Someone with two environments, a variable, a deployment that ended with its container, a run that ended, and another session. */
 export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
   const repositoryUrl = 'https://git.example.com/team/site.git'
   const { json: project } = await client.post('/projects', { name: 'site', repositoryUrl })
@@ -46,6 +48,16 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     trigger: 'manual',
     triggeredBy: client.user.email,
     repositoryUrl,
+    finishedAt: new Date(),
+  })
+  const run = insertRun(t.db, {
+    environmentId: environment.id,
+    deploymentId: deployment.id,
+    startedBy: client.user.email,
+    command: 'true',
+    timeout: 60,
+    status: 'succeeded',
+    exitCode: 0,
     finishedAt: new Date(),
   })
   const session = insertSession(t.db, {
@@ -139,6 +151,7 @@ export async function everything(t: TestApp, client: TestClient): Promise<Ids> {
     environment: environment.id,
     variable: stored.id,
     deployment: deployment.id,
+    run: run.id,
     session: session.id,
     token: token.id,
     identity: identity.id,
@@ -162,6 +175,7 @@ export const fill = (path: string, ids: Ids, id: keyof Ids = 'project') =>
 /** What stands at `:id` in a path. */
 export function idOf(path: string): keyof Ids {
   if (path.startsWith('/envs/:envId/links')) return 'link'
+  if (path.includes('/runs/')) return 'run'
   if (path.startsWith('/envs/')) return 'variable'
   if (path.startsWith('/settings/git/')) return 'source'
   if (path.startsWith('/settings/registries/')) return 'registry'

@@ -1,3 +1,4 @@
+import type { Child } from 'hono/jsx'
 import type { Container } from '../../docker/index.ts'
 import { PageHead } from '../../web/components.tsx'
 import { Button } from '../../web/form.tsx'
@@ -17,10 +18,9 @@ const keys = [
   { name: 'right', label: '→', title: 'Right' },
 ]
 
-/** A shell in a container, drawn by terminal.js. */
+/** A shell in a container. */
 export const TerminalPage = ({ container }: { container: Pick<Container, 'id' | 'name'> }) => (
   <>
-    <link rel="stylesheet" href={assetPath('vendor/xterm.css')} />
     <PageHead
       title={`Terminal: ${container.name}`}
       crumbs={[
@@ -28,13 +28,43 @@ export const TerminalPage = ({ container }: { container: Pick<Container, 'id' | 
         { href: containerPath(container), name: container.name },
       ]}
     />
-    <section class="terminal" aria-label="Terminal" data-terminal={terminalPath(container)}>
+    <TerminalView path={terminalPath(container)} starting="Starting a shell…" again="Open again">
+      What runs here ends when the page is closed. Files outside of volumes are gone with the next
+      deployment.
+    </TerminalView>
+  </>
+)
+
+/** A terminal, drawn by terminal.js. */
+export const TerminalView = ({
+  path,
+  starting,
+  again,
+  children,
+}: {
+  /** Of its WebSocket. */
+  path: string
+  /** What it says until something comes. */
+  starting: string
+  /** What opens it once more. */
+  again: string
+  /** What becomes of what runs there. */
+  children: Child
+}) => (
+  <>
+    <link rel="stylesheet" href={assetPath('vendor/xterm.css')} />
+    <section
+      class="terminal"
+      aria-label="Terminal"
+      data-terminal={path}
+      data-terminal-starting={starting}
+    >
       <div class="terminal-head">
         <p role="status" data-terminal-state>
           <noscript>The terminal needs JavaScript.</noscript>
         </p>
         <Button small variant="outline" type="button" data-terminal-again hidden>
-          Open again
+          {again}
         </Button>
       </div>
       <div class="terminal-screen" />
@@ -60,8 +90,7 @@ export const TerminalPage = ({ container }: { container: Pick<Container, 'id' | 
         </Button>
       </div>
       <p class="muted">
-        Ctrl+Shift+C copies, Ctrl+Shift+V pastes, Shift+Esc leaves the terminal. What runs here ends
-        when the page is closed. Files outside of volumes are gone with the next deployment.
+        Ctrl+Shift+C copies, Ctrl+Shift+V pastes, Shift+Esc leaves the terminal. {children}
       </p>
     </section>
     <script type="module" src={assetPath('terminal.js')} />

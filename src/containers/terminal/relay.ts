@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { killed } from '../../docker/index.ts'
-import type { Container, Docker, Terminal, TerminalSize } from '../../docker/index.ts'
+import type { Attached, TerminalSize } from '../../docker/index.ts'
 import { journal } from '../../platform/journal.ts'
 import { problemOf } from '../../web/problem.ts'
 import { sessionCheck } from '../../web/streams.ts'
@@ -22,17 +21,17 @@ const maxWaiting = 1024 * 1024
 /** Bytes after which a client is told how much of what it typed was taken. */
 const takenStep = 16 * 1024
 
-/** Milliseconds from the end of a container's programs until the engine says that it has stopped. */
-const stopNotice = 1000
-
 /** The codes by which a socket is closed (RFC 6455, section 7.4.1). */
 const codes = { ended: 1000, notAllowed: 1008, badMessage: 1007, restart: 1012, failed: 1011 }
 
-type Options = {
-  docker: Pick<Docker, 'inspectContainer' | 'waitForExit'>
-  container: Pick<Container, 'id' | 'startedAt'>
+/** Why it ended, as a person is told it, and with which exit code, where there is one. */
+export type TerminalEnd = { text: string; exitCode: number | null }
+
+type Options<Opened> = {
   /** The signal hangs up. */
-  open: (signal: AbortSignal) => Promise<Terminal>
+  open: (signal: AbortSignal) => Promise<Opened>
+  /** What became of it, once its output has ended. */
+  ended: (opened: Opened) => Promise<TerminalEnd>
   /** False once whoever opened it may not have it any more. */
   isAllowed: () => boolean
   shutdown: AbortSignal
@@ -44,11 +43,11 @@ type Options = {
 }
 
 /** Carries bytes between a socket and a terminal, no faster than either takes them, until one of them ends. */
-export class TerminalRelay implements Peer {
-  readonly #options: Options
+export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
+  readonly #options: Options<Opened>
   readonly #over = new AbortController()
   #socket: Socket | null = null
-  #terminal: Terminal | null = null
+  #terminal: Attached | null = null
   #wake = () => {}
   #early: Uint8Array[] = []
   #size: TerminalSize | null = null
@@ -59,7 +58,7 @@ export class TerminalRelay implements Peer {
   #taken = 0
   #told = 0
 
-  constructor(options: Options) {
+  constructor(options: Options<Opened>) {
     this.#options = options
   }
 
@@ -83,9 +82,9 @@ export class TerminalRelay implements Peer {
   }
 
   /** Says why and hangs up; what runs in the terminal is ended then. */
-  end = (text: string, code: keyof typeof codes) => {
+  end = (text: string, code: keyof typeof codes, more: { exitCode?: number | null } = {}) => {
     if (this.#over.signal.aborted) return
-    this.#socket?.sendText(JSON.stringify({ ended: text }))
+    this.#socket?.sendText(JSON.stringify({ ended: text, ...more }))
     this.#socket?.close(codes[code])
     this.close()
   }
@@ -103,8 +102,9 @@ export class TerminalRelay implements Peer {
     try {
       this.recheck()
       if (signal.aborted) return
-      this.#terminal = await open(signal)
-      await this.#use(this.#terminal)
+      const opened = await open(signal)
+      this.#terminal = opened
+      await this.#use(opened)
     } catch (error) {
       this.#fail(error)
     } finally {
@@ -113,7 +113,7 @@ export class TerminalRelay implements Peer {
     }
   }
 
-  async #use(terminal: Terminal) {
+  async #use(terminal: Opened) {
     const startedAt = performance.now()
     try {
       this.#options.opened()
@@ -128,7 +128,7 @@ export class TerminalRelay implements Peer {
     }
   }
 
-  async #relay(terminal: Terminal) {
+  async #relay(terminal: Opened) {
     for (const input of this.#early.splice(0)) this.#pass(input)
     void this.#resize()
     for await (const bytes of terminal.output) {
@@ -137,7 +137,9 @@ export class TerminalRelay implements Peer {
       this.#socket!.sendBinary(bytes)
       this.#sent += bytes.length
     }
-    if (!this.#over.signal.aborted) this.end(await this.#whyEnded(terminal), 'ended')
+    if (this.#over.signal.aborted) return
+    const { text, exitCode } = await this.#options.ended(terminal)
+    this.end(text, 'ended', { exitCode })
   }
 
   /** Waits until the client has taken what it was sent, which holds up what writes in the terminal. */
@@ -152,19 +154,6 @@ export class TerminalRelay implements Peer {
   #isFull() {
     if (this.#socket!.getBufferedAmount() > window.buffered) return true
     return this.#drawn !== null && this.#sent - this.#drawn > window.drawn
-  }
-
-  async #whyEnded(terminal: Terminal) {
-    const { docker, container } = this.#options
-    const exitCode = await terminal.exitCode()
-    if (exitCode === killed) {
-      const signal = AbortSignal.timeout(stopNotice)
-      await docker.waitForExit(container.id, { signal }).catch(() => {})
-    }
-    const now = await docker.inspectContainer(container.id)
-    const isSame = now?.startedAt?.getTime() === container.startedAt?.getTime()
-    if (now?.state !== 'running' || !isSame) return 'The container has stopped.'
-    return `The shell has ended with exit code ${exitCode}.`
   }
 
   #obey(text: string) {

@@ -1,8 +1,8 @@
 import type { Context } from 'hono'
 import { auditor } from '../../audit/record.ts'
 import type { Config } from '../../config.ts'
-import { EngineError } from '../../docker/index.ts'
-import type { Container } from '../../docker/index.ts'
+import { EngineError, killed } from '../../docker/index.ts'
+import type { Container, Docker, Terminal } from '../../docker/index.ts'
 import { AppError } from '../../platform/errors.ts'
 import { isWebSocket } from '../../web/client.ts'
 import { isSameOrigin } from '../../web/csrf.ts'
@@ -18,6 +18,7 @@ import { placeContainers } from '../place.ts'
 import { TerminalPage } from './page.tsx'
 import { mayOpenTerminal, refuseTerminal } from './permission.ts'
 import { TerminalRelay } from './relay.ts'
+import type { TerminalEnd } from './relay.ts'
 
 type RouteDeps = FindDeps & { config: Config; streams: Streams }
 
@@ -49,9 +50,8 @@ export const terminalRoutes = (deps: RouteDeps) => {
     const placeOf = () => placeContainers(deps, [container])(container)
     const isAllowed = () =>
       c.var.isLoginAlive() && mayOpenTerminal(config, { user, place: placeOf() })
-    const relay = new TerminalRelay({
-      docker,
-      container,
+    const relay = new TerminalRelay<Terminal>({
+      ended: (terminal) => shellEnd(docker, { container, terminal }),
       isAllowed,
       shutdown: streams.shutdown,
       open: (signal) =>
@@ -71,6 +71,25 @@ export const terminalRoutes = (deps: RouteDeps) => {
       throw error
     }
   }
+}
+
+/** Milliseconds from the end of a container's programs until the engine says that it has stopped. */
+const stopNotice = 1000
+
+async function shellEnd(
+  docker: Docker,
+  { container, terminal }: { container: Container; terminal: Terminal },
+): Promise<TerminalEnd> {
+  const exitCode = await terminal.exitCode()
+  if (exitCode === killed) {
+    const signal = AbortSignal.timeout(stopNotice)
+    await docker.waitForExit(container.id, { signal }).catch(() => {})
+  }
+  const now = await docker.inspectContainer(container.id)
+  const isSame = now?.startedAt?.getTime() === container.startedAt?.getTime()
+  if (now?.state !== 'running' || !isSame)
+    return { text: 'The container has stopped.', exitCode: null }
+  return { text: `The shell has ended with exit code ${exitCode}.`, exitCode }
 }
 
 function refuseUnlessRunning({ name, state }: Pick<Container, 'name' | 'state'>) {

@@ -70,13 +70,20 @@ export const workloadOf = ({ project, environment }: Pick<Run, 'project' | 'envi
     projectId: project.id,
   }) as const
 
-function refuseMissing({ missing: [first] }: Effective) {
+/** Throws where a link's service provides a variable no longer that the app is to get. */
+export function refuseMissing(
+  { missing: [first] }: Effective,
+  { what, again }: { what: string; again: string } = {
+    what: 'Start failed',
+    again: 'deploy again',
+  },
+) {
   if (!first) return
   const { key, provides, service } = first
   throw new Failure(
     'link_broken',
-    `Start failed: the service ${service} provides no ${provides} any more, which ${key} is linked to.`,
-    'Change the link under Variables, or set the variable by hand, then deploy again.',
+    `${what}: the service ${service} provides no ${provides} any more, which ${key} is linked to.`,
+    `Change the link under Variables, or set the variable by hand, then ${again}.`,
   )
 }
 

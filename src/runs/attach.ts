@@ -1,0 +1,96 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import type { Config } from '../config.ts'
+import { TerminalRelay } from '../containers/terminal/relay.ts'
+import type { TerminalEnd } from '../containers/terminal/relay.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { AppError } from '../platform/errors.ts'
+import { isSameOrigin } from '../web/csrf.ts'
+import type { Env } from '../web/factory.ts'
+import type { Streams } from '../web/streams.ts'
+import { userOf } from '../web/user-of.ts'
+import { acceptWebSocket } from '../web/web-socket.ts'
+import { endsWithin } from '../web/within.ts'
+import type { Starts } from './starts.ts'
+import { findRun, isEnded } from './store.ts'
+import type { Run } from './store.ts'
+
+export type AttachDeps = {
+  db: Db
+  docker: Docker
+  jobs: Jobs
+  starts: Starts
+  streams: Streams
+  config: Config
+}
+
+/** Milliseconds from the end of a command's output until its end is stored. */
+const endNotice = 20_000
+
+/**
+ * Connects a WebSocket with a run, as with a terminal: bytes both ways, and `{"resize":[80,24]}` as text.
+ * One that was started with `attach` starts when its first client is here, so that it sees all; any other
+ * shows what it writes from now on, and takes no input. At the end comes `{"ended":…,"exitCode":3}`.
+ * Leaving ends nothing. It counts as one of the user's streams.
+ */
+export function attach(
+  c: Context<Env>,
+  deps: AttachDeps,
+  { run, name }: { run: Run; name: string },
+) {
+  const { db, docker, starts, streams, config } = deps
+  refuseEnded(run)
+  if (!c.var.token && !isSameOrigin(c, config.url))
+    throw new AppError('forbidden', 'A page of another site can’t attach to a run here.')
+  const user = userOf(c)
+  const audit = auditor(db)
+  const object = { kind: 'run', id: run.id, name } as const
+  const isAllowed = () => c.var.isLoginAlive()
+  const relay = new TerminalRelay({
+    isAllowed,
+    shutdown: streams.shutdown,
+    async open(signal) {
+      refuseEnded(findRun(db, run))
+      const id = await unlessAborted(starts.created(run.id), signal)
+      const attached = await docker.attachContainer(id, { tty: run.attach, signal })
+      await unlessAborted(starts.attach(run.id), signal)
+      return attached
+    },
+    ended: () => endOf(deps, run),
+    opened: () => audit(c, 'run.attached', { object }),
+    closed: (milliseconds) => {
+      const details = { seconds: String(Math.round(milliseconds / 1000)) }
+      audit(c, 'run.detached', { object, details })
+    },
+    left: () => leave(),
+  })
+  const leave = streams.enter(user.id, { isAllowed, end: relay.recheck })
+  try {
+    return acceptWebSocket(c, relay)
+  } catch (error) {
+    leave()
+    throw error
+  }
+}
+
+export function refuseEnded({ status }: Pick<Run, 'status'>) {
+  if (!isEnded(status)) return
+  throw new AppError('conflict', `This run has ended: it is ${status}. Its log has what it wrote.`)
+}
+
+async function endOf({ db, jobs }: AttachDeps, { id, environmentId }: Run): Promise<TerminalEnd> {
+  await endsWithin(endNotice, jobs.ended(id))
+  const { status, exitCode, errorMessage } = findRun(db, { id, environmentId })
+  if (!isEnded(status))
+    return { text: 'The connection to the container was lost. Attach again.', exitCode: null }
+  if (status === 'cancelled') return { text: 'The run was cancelled.', exitCode: null }
+  return { text: errorMessage ?? `The command has ended with exit code ${exitCode}.`, exitCode }
+}
+
+function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal) {
+  const { promise, reject } = Promise.withResolvers<never>()
+  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  return Promise.race([result, promise])
+}

@@ -1,0 +1,17 @@
+import type { Run } from './store.ts'
+
+/** A run as programs see it. An error says why there is no exit code, or what one stands for. */
+export const runJson = (run: Run) => {
+  const { id, environmentId, command, status, exitCode, createdAt, finishedAt } = run
+  const { errorCode, errorMessage, errorHint } = run
+  return {
+    id,
+    environmentId,
+    command,
+    status,
+    exitCode,
+    error: errorCode ? { code: errorCode, message: errorMessage, hint: errorHint } : null,
+    createdAt,
+    finishedAt,
+  }
+}

@@ -1,0 +1,167 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
+import { getJob } from '../jobs/store.ts'
+import { answerJobLog, tail } from '../logs/answer-log.tsx'
+import type { StreamDeps } from '../logs/answer-log.tsx'
+import { jobLogQuery } from '../logs/forms.ts'
+import { listLastLines } from '../logs/read-log.ts'
+import { getExtent } from '../logs/store.ts'
+import { AppError } from '../platform/errors.ts'
+import { clientOf, isWebSocket } from '../web/client.ts'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
+import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import { pageOf, paged } from '../web/paging.ts'
+import type { Page } from '../web/paging.ts'
+import { query } from '../web/query.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { endsWithin } from '../web/within.ts'
+import { attach, refuseEnded } from './attach.ts'
+import type { AttachDeps } from './attach.ts'
+import { runJson } from './json.ts'
+import { RunPage, RunStatusSection } from './run-page.tsx'
+import { runPath, RunsPage } from './runs-page.tsx'
+import { findImage, runForm, startRun } from './start.ts'
+import { findRun, getStatus, isEnded, logOf, pageOfRuns } from './store.ts'
+import type { Run } from './store.ts'
+
+/** One-off commands in the image that is live: start, look at, attach to, cancel. A stopped app runs them, too. */
+export const runRoutes = (deps: AttachDeps & StreamDeps) => {
+  const { db, logDb, jobs } = deps
+  const audit = auditor(db)
+  /** An environment of someone else is missing whatever was sent to it. */
+  const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
+    own(c)
+    await next()
+  })
+
+  return factory
+    .createApp()
+    .get('/envs/:envId/runs', paged(), async (c) =>
+      show(c, await runsView(c, emptyDraft, c.req.valid('query'))),
+    )
+    .post(
+      '/envs/:envId/runs',
+      ownFirst,
+      input(runForm, (c, draft) => runsView(c, draft, firstPage)),
+      async (c) => {
+        const key = { id: c.req.param('envId'), ownerId: userOf(c).id }
+        const { environment, project } = findOwnLiveEnvironment(db, key)
+        const asked = { environment, project, startedBy: userOf(c).email, input: c.var.input }
+        const run = await startRun(deps, asked)
+        audit(c, 'run.started', about(c, run))
+        return moveOn(c, { to: runPath(run), created: true, json: () => runJson(run) })
+      },
+    )
+    .get('/envs/:envId/runs/:id', (c) => showRun(c))
+    .get('/envs/:envId/runs/:id/status', (c) => {
+      const { run } = find(c)
+      return show(c, {
+        title: titleOf(c),
+        page: () => <RunStatusSection {...find(c)} isCancelling={isCancelling(run)} />,
+        json: () => runJson(run),
+      })
+    })
+    .get('/envs/:envId/runs/:id/logs', ownFirst, query(jobLogQuery), (c) => {
+      const { run } = find(c)
+      return answerJobLog(c, deps, {
+        log: logOf(run),
+        name: `run-${run.id}.log`,
+        asked: c.req.valid('query'),
+        statuses: { now: () => getStatus(db, run.id), isEnd: isEnded },
+      })
+    })
+    .get('/envs/:envId/runs/:id/attach', (c) => {
+      const { run } = find(c)
+      if (isWebSocket(c)) return attach(c, deps, { run, name: about(c, run).object.name })
+      refuseEnded(run)
+      deps.streams.enter(userOf(c).id, { isAllowed: () => true, end() {} })() // a page that can't connect says why
+      return showRun(c)
+    })
+    .post('/envs/:envId/runs/:id/cancel', async (c) => {
+      const { run } = find(c)
+      if (isEnded(run.status)) throw nothingToCancel(run)
+      const ended = await endsWithin(
+        deps.config.patience,
+        jobs.cancel([run.id], { by: userOf(c).email }),
+      )
+      const outcome = find(c).run
+      if (ended && outcome.status !== 'cancelled') throw nothingToCancel(outcome)
+      audit(c, 'run.cancelled', about(c, run))
+      const to = runPath(run)
+      if (!ended) {
+        c.status(202)
+        c.header('Location', to)
+      }
+      return moveOn(c, { to, json: () => runJson(find(c).run) })
+    })
+
+  async function runsView(c: Context, draft: Draft, page: Page) {
+    const { environment, project } = own(c)
+    const list = pageOf(pageOfRuns(db, { environmentId: environment.id, ...page }), page)
+    const refusal = clientOf(c) === 'program' ? null : await whyNone(environment)
+    return {
+      title: `${project.name}: runs in ${environment.name}`,
+      page: () => <RunsPage {...{ project, environment, draft, refusal, ...list }} />,
+      json: () => ({ ...list, items: list.items.map(runJson) }),
+    }
+  }
+
+  /** Why nothing can be run; null where it can, or the engine can't say. */
+  function whyNone(environment: Environment) {
+    return findImage(deps, environment).then(
+      () => null,
+      (error) => (error instanceof AppError ? error.message : null),
+    )
+  }
+
+  async function showRun(c: Context) {
+    const { run, environment, project } = find(c)
+    const extent = getExtent(logDb, logOf(run))
+    const lines = await listLastLines(deps, logOf(run), tail)
+    return show(c, {
+      title: titleOf(c),
+      page: () => (
+        <RunPage
+          {...{ run, environment, project, extent, lines }}
+          isCancelling={isCancelling(run)}
+        />
+      ),
+      json: () => runJson(run),
+    })
+  }
+
+  function titleOf(c: Context) {
+    const { project, environment } = own(c)
+    return `${project.name}: a run in ${environment.name}`
+  }
+
+  function isCancelling({ id }: Run) {
+    return getJob(db, id)?.cancelRequested === true
+  }
+
+  function own(c: Context) {
+    return findOwnEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
+  }
+
+  function find(c: Context) {
+    const { environment, project } = own(c)
+    const run = findRun(db, { id: c.req.param('id')!, environmentId: environment.id })
+    return { run, environment, project }
+  }
+
+  function about(c: Context, { id }: Run) {
+    const { environment, project } = own(c)
+    return { object: { kind: 'run' as const, id, name: `${project.name} ${environment.name}` } }
+  }
+}
+
+/** Below a form that was refused. */
+const firstPage: Page = { limit: 50 }
+
+const nothingToCancel = ({ status }: Run) =>
+  new AppError('conflict', `This run is ${status} already. There is nothing to cancel.`)

@@ -1,0 +1,227 @@
+import type { Config } from '../config.ts'
+import { retryOnDiskFull } from '../db/failures.ts'
+import type { LogDb } from '../db/index.ts'
+import { onceComponent } from '../deployments/components.ts'
+import { imageMissing, refuseMissing } from '../deployments/steps/deploy.ts'
+import type { Docker } from '../docker/index.ts'
+import { waitForEngine } from '../docker/retry-while-engine-down.ts'
+import { stopping } from '../jobs/jobs.ts'
+import type { GivenUp, Handler, Jobs, Work } from '../jobs/jobs.ts'
+import { putBackJob } from '../jobs/store.ts'
+import type { Job } from '../jobs/store.ts'
+import { effectiveVariables } from '../links/effective.ts'
+import { LogWriter } from '../logs/log-writer.ts'
+import type { Logs } from '../logs/logs.ts'
+import type { Masks } from '../logs/masks.ts'
+import { deleteSome } from '../logs/store.ts'
+import { Failure } from '../platform/errors.ts'
+import { journal, report } from '../platform/journal.ts'
+import { pause } from '../platform/pause.ts'
+import { joinWords, wordsOf } from '../platform/shell-words.ts'
+import { placesOf } from '../projects/places.ts'
+import type { Component } from '../runtime/component.ts'
+import { explain } from '../runtime/explain.ts'
+import { endFailure, named } from '../runtime/once-failures.ts'
+import { getOnce } from '../runtime/once-store.ts'
+import { removeOnce, runOnce } from '../runtime/run-once.ts'
+import type { Ended } from '../runtime/run-once.ts'
+import type { RuntimeDeps } from '../runtime/workload.ts'
+import type { Starts } from './starts.ts'
+import { deleteRun, endRun, getRunIn, getStatus, listOld, logOf, setRunning } from './store.ts'
+import type { RunEnd, RunIn } from './store.ts'
+
+export type RunDeps = RuntimeDeps & {
+  config: Config
+  logDb: LogDb
+  logs: Logs
+  masks: Masks
+  starts: Starts
+}
+
+/** Ended runs of an environment that are kept. */
+const kept = 20
+
+/** Runs as jobs, whose ids they share. */
+export const runHandler = (deps: RunDeps): Handler => ({
+  run: (work) => doRun(deps, work),
+  giveUp: (job, end) => giveUp(deps, job, end),
+  // one whose command runs goes on whatever becomes of Davit: only a start is an attempt
+  putBack: ({ id }) => putBackJob(deps.db, id, { isAttempt: getStatus(deps.db, id) === 'pending' }),
+})
+
+/** Takes up the runs that the last process began. Waits for the engine. */
+export async function recoverRuns(
+  { docker, jobs }: { docker: Docker; jobs: Jobs },
+  { signal }: { signal: AbortSignal },
+) {
+  if (!(await waitForEngine(docker, { signal }))) return
+  await jobs.recover(['run'])
+  jobs.wake()
+}
+
+async function doRun(deps: RunDeps, work: Work) {
+  const { job, signal } = work
+  const found = getRunIn(deps.db, job.id)
+  if (!found) return
+  const { run } = found
+  const log = new LogWriter(deps, logOf(run))
+  log.mask = await deps.masks.of(run.environmentId)
+  try {
+    const component = await componentOf(deps, found)
+    if (run.status === 'pending' && job.attempt === 1)
+      log.write(`Running ${joinWords(wordsOf(run.command))}`)
+    const ended = await runOnce(deps, onceOf(deps, { found, component, work, log }))
+    await store(deps, { ...work, found, log }, endOf(ended, component))
+  } catch (error) {
+    if (signal.reason === stopping) {
+      log.end()
+      deps.starts.over(run.id)
+      return void putBackJob(deps.db, run.id)
+    }
+    await store(
+      deps,
+      { ...work, found, log },
+      signal.aborted ? wasCancelled : failed(error, run.id),
+    )
+  }
+  await remove(deps, found)
+  await removeOld(deps, run.environmentId)
+}
+
+/** With the settings, variables and links of today, as the next deployment would have them. */
+async function componentOf(deps: RunDeps, { run, environment, project, deployment }: RunIn) {
+  const { image, url } = deployment
+  if (!image) throw imageMissing('The image of what was live is gone.')
+  const effective = await effectiveVariables(deps, { project, environment, deployment, url })
+  refuseMissing(effective, { what: named.run.what, again: 'run it again' })
+  const places = placesOf(deps, project.ownerId)
+  const app = { project, environment, places, ...effective }
+  const component = onceComponent(app, { name: 'run', image, command: wordsOf(run.command) })
+  if (!run.attach) return component
+  const { options } = component
+  const env = { TERM: 'xterm-256color', ...options.env }
+  // an interactive shell ignores SIGTERM; it ends when its terminal hangs up
+  return { ...component, options: { ...options, env, tty: true, stopSignal: 'SIGHUP' } }
+}
+
+function onceOf(
+  { db, logs, starts }: RunDeps,
+  {
+    found: { run, environment, project, deployment },
+    component,
+    work: { signal, shutdown },
+    log,
+  }: { found: RunIn; component: Component; work: Work; log: LogWriter },
+) {
+  const { id, attach, timeout } = run
+  return {
+    id,
+    workload: {
+      id: environment.id,
+      kind: 'app' as const,
+      ownerId: project.ownerId,
+      projectId: project.id,
+    },
+    releaseId: deployment.id,
+    component,
+    timeout,
+    subject: 'run' as const,
+    resumes: true,
+    created: async (containerId: string, signal: AbortSignal) => {
+      log.flush() // before its own lines
+      if (attach) await starts.waitForClient(id, containerId, signal)
+    },
+    started: (containerId: string) => {
+      if (setRunning(db, id)) logs.publish(id, { status: 'running' })
+      starts.started(id, containerId)
+    },
+    signal,
+    shutdown,
+  }
+}
+
+type Ending = { found: RunIn; log: LogWriter; shutdown: AbortSignal }
+type End = RunEnd & { line: string }
+
+const wasCancelled: End = { status: 'cancelled', line: 'Cancelled.' }
+
+function endOf(ended: Ended, { options }: Component): End {
+  const { exitCode } = ended
+  if (exitCode === 0) return { status: 'succeeded', exitCode, line: 'Exited with code 0.' }
+  // what any other code means the command has to say itself
+  const failure = ended.oomKilled ? endFailure('run', ended, options) : null
+  const line = failure ? lineOf(failure) : `Exited with code ${exitCode}.`
+  return { status: 'failed', exitCode, ...(failure && errorOf(failure)), line }
+}
+
+function failed(error: unknown, runId: string): End {
+  const failure = explain(error, named.run)
+  if (failure.code === 'internal') journal.error('a run failed', error, { run: runId })
+  return { status: 'failed', ...errorOf(failure), line: lineOf(failure) }
+}
+
+const lineOf = ({ message, hint }: Failure) => `Failed: ${message} ${hint}`
+
+const errorOf = ({ code, message, hint }: Failure) => ({
+  errorCode: code,
+  errorMessage: message,
+  errorHint: hint,
+})
+
+async function store(deps: RunDeps, { found: { run }, log, shutdown }: Ending, end: End) {
+  const { db, logs, starts, masks } = deps
+  const { line, errorMessage, ...stored } = end
+  // what was marked secret meanwhile, the mask of this log does not know
+  log.mask = await masks.of(run.environmentId).catch(() => log.mask)
+  const { mask } = log.mask
+  log.write(line)
+  log.end()
+  const masked = errorMessage ? { errorMessage: mask(errorMessage) } : {}
+  await retryOnDiskFull(() => endRun(db, run.id, { ...stored, ...masked }), { signal: shutdown })
+  logs.publish(run.id, { status: end.status })
+  starts.over(run.id)
+}
+
+async function remove(deps: RunDeps, { run, environment }: Pick<RunIn, 'run' | 'environment'>) {
+  const of = { workload: { id: environment.id, kind: 'app' as const }, id: run.id }
+  await removeOnce(deps, of).catch((error) =>
+    report('the container of a run stays for now', error, { run: run.id }),
+  )
+}
+
+/** The log goes first: one without its run would stay for ever. */
+async function removeOld({ db, logDb }: RunDeps, environmentId: string) {
+  for (const run of listOld(db, environmentId, kept)) {
+    while (deleteSome(logDb, logOf(run))) await pause()
+    deleteRun(db, run.id)
+  }
+}
+
+const reasons: Record<Exclude<GivenUp['why'], 'cancelled'>, Failure> = {
+  interrupted: new Failure(
+    'interrupted',
+    'Run failed: Davit ended twice while it was started.',
+    'Look at the memory of the server, then run it again.',
+  ),
+  broken: new Failure(
+    'internal',
+    'Run failed: something went wrong inside Davit.',
+    'Its own log has the details. Trying again can help.',
+  ),
+}
+
+async function giveUp(deps: RunDeps, job: Job, { why }: GivenUp) {
+  const found = getRunIn(deps.db, job.id)
+  if (!found) return
+  const end: End =
+    why === 'cancelled'
+      ? wasCancelled
+      : { status: 'failed', ...errorOf(reasons[why]), line: lineOf(reasons[why]) }
+  const { line, ...stored } = end
+  const log = new LogWriter(deps, logOf(found.run))
+  if (endRun(deps.db, job.id, stored)) log.write(line)
+  log.end()
+  deps.logs.publish(job.id, { status: end.status })
+  deps.starts.over(job.id)
+  if (getOnce(deps.db, job.id)) await remove(deps, found)
+}

@@ -1,0 +1,120 @@
+import { joinWords } from '../platform/shell-words.ts'
+import type { Environment } from '../environments/store.ts'
+import type { Project } from '../projects/store.ts'
+import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
+import type { Draft } from '../web/draft.ts'
+import { Checkbox, TextField } from '../web/fields-view.tsx'
+import { Button, PostForm } from '../web/form.tsx'
+import { StatusBadge } from '../web/status-badge.tsx'
+import { Ago } from '../web/times.tsx'
+import { usualTimeout } from './start.ts'
+import type { Run } from './store.ts'
+
+export const runsPath = (environmentId: string) => `/envs/${environmentId}/runs`
+export const runPath = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>) =>
+  `${runsPath(environmentId)}/${id}`
+
+/** A command in one line, as a shell would take it. */
+export const commandLine = ({ command }: Pick<Run, 'command'>) =>
+  typeof command === 'string' ? command : joinWords(command)
+
+/** The way back from a run, or from all of them. */
+export const crumbsTo = (project: Project, environment: Environment) => [
+  { href: '/projects', name: 'Projects' },
+  { href: `/projects/${project.id}`, name: project.name },
+  { href: `/projects/${project.id}/envs/${environment.id}`, name: environment.name },
+]
+
+type RunsPageProps = {
+  project: Project
+  environment: Environment
+  items: Run[]
+  nextCursor: string | null
+  draft: Draft
+  /** Why nothing can be run now; null where it can. */
+  refusal: string | null
+}
+
+/** The one-off commands of an environment, and the form for the next one. */
+export const RunsPage = ({
+  project,
+  environment,
+  items,
+  nextCursor,
+  draft,
+  refusal,
+}: RunsPageProps) => (
+  <>
+    <PageHead title="Runs" crumbs={crumbsTo(project, environment)} />
+    {refusal ? (
+      <p class="note" role="status">
+        {refusal}
+      </p>
+    ) : (
+      <RunForm environment={environment} draft={draft} />
+    )}
+    {items.length === 0 ? (
+      <EmptyState title="No runs yet">
+        <p>
+          A run is one command in a new container of the live image: a migration, a task, a console.
+        </p>
+      </EmptyState>
+    ) : (
+      <ul class="rows" aria-label="Runs">
+        {items.map((run) => (
+          <RunRow run={run} />
+        ))}
+      </ul>
+    )}
+    <MoreLink href={runsPath(environment.id)} nextCursor={nextCursor} />
+  </>
+)
+
+const RunForm = ({ environment, draft }: { environment: Environment; draft: Draft }) => (
+  <PostForm action={runsPath(environment.id)} draft={draft} class="run-form">
+    <div class="field-row">
+      <TextField
+        name="command"
+        label="Command"
+        placeholder="bin/rails db:seed"
+        hint="Split into words as a shell does. For pipes and variables use sh -c '…'."
+        code
+        required
+      />
+      <TextField
+        name="timeout"
+        label="Timeout (seconds)"
+        placeholder={String(usualTimeout)}
+        inputmode="numeric"
+      />
+    </div>
+    <Checkbox
+      name="attach"
+      label="Open a terminal"
+      hint="For a console or a shell. The command starts once the terminal is connected."
+    />
+    <div class="form-actions start">
+      <Button>Run command</Button>
+    </div>
+  </PostForm>
+)
+
+const RunRow = ({ run }: { run: Run }) => (
+  <li class="row">
+    <div class="row-main">
+      <h2 class="row-title">
+        <a href={runPath(run)}>
+          <code>
+            <bdi>{commandLine(run)}</bdi>
+          </code>
+        </a>
+      </h2>
+      <p class="row-facts">
+        <StatusBadge status={run.status} />
+        {run.exitCode !== null && <span>exit code {run.exitCode}</span>}
+        <bdi>{run.startedBy}</bdi>
+        <Ago at={run.createdAt} />
+      </p>
+    </div>
+  </li>
+)

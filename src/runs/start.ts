@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { newId } from '../db/new-id.ts'
+import { getCurrent } from '../deployments/store.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Environment } from '../environments/store.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { insertJob } from '../jobs/store.ts'
+import { AppError } from '../platform/errors.ts'
+import { refuseMore } from '../platform/limits.ts'
+import type { Project } from '../projects/store.ts'
+import { command, flag, whole } from '../web/fields.ts'
+import { whileAlive } from '../web/within.ts'
+import { countActive, insertRun } from './store.ts'
+import type { Run } from './store.ts'
+
+/** Seconds after which a command is stopped that was given no timeout. */
+export const usualTimeout = 3600
+
+/** With `attach` it has a terminal, and waits until someone attaches to it. */
+export const runForm = z.object({
+  command: command(),
+  timeout: whole('seconds', { min: 1, max: 86_400 }).nullish(),
+  attach: flag().default(false),
+})
+
+type StartDeps = { db: Db; docker: Docker; jobs: Jobs; config: Pick<Config, 'terminal'> }
+
+/** The deployment whose image runs commands; throws a sentence where nothing is live or its image is gone. */
+export async function findImage(
+  { db, docker }: Pick<StartDeps, 'db' | 'docker'>,
+  { id, name }: Pick<Environment, 'id' | 'name'>,
+) {
+  const live = getCurrent(db, id)
+  if (!live)
+    throw new AppError(
+      'conflict',
+      `Nothing is live in ${name} whose image could run a command. Deploy it first.`,
+    )
+  if (live.image && (await whileAlive(docker, docker.hasImage(live.image)))) return live
+  throw new AppError(
+    'conflict',
+    `The image of what is live in ${name} is gone. Deploy it again, so that it is built again.`,
+  )
+}
+
+/** Stores a run of a command in the image that is live, and wakes its job. */
+export async function startRun(
+  deps: StartDeps,
+  {
+    environment,
+    project: { ownerId },
+    startedBy,
+    input: { timeout, attach, command },
+  }: {
+    environment: Environment
+    project: Pick<Project, 'ownerId'>
+    /** E-mail of the user. */
+    startedBy: string
+    input: z.output<typeof runForm>
+  },
+): Promise<Run> {
+  const { db, jobs, config } = deps
+  if (attach && config.terminal === 'off')
+    throw new AppError(
+      'forbidden',
+      'Terminals are turned off on this server (DAVIT_TERMINAL=off). Run the command without one.',
+    )
+  const { id: deploymentId } = await findImage(deps, environment)
+  const run = db.transaction(
+    (tx) => {
+      refuseMore('runs', countActive(db, ownerId))
+      const id = newId()
+      // several run at once, so that each is a subject of its own
+      insertJob(tx, { id, kind: 'run', subjectId: id, ownerId, slot: null })
+      return insertRun(db, {
+        id,
+        environmentId: environment.id,
+        deploymentId,
+        startedBy,
+        command,
+        timeout: timeout ?? usualTimeout,
+        attach,
+      })
+    },
+    { behavior: 'immediate' },
+  )
+  jobs.wake()
+  return run
+}

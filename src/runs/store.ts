@@ -1,0 +1,98 @@
+import { and, desc, eq, inArray, notInArray } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
+import { deployments, environments, projects, runs, runStatuses } from '../db/schema.ts'
+import { endJob } from '../jobs/store.ts'
+import type { LogKey } from '../logs/store.ts'
+import { found } from '../platform/errors.ts'
+import type { Page } from '../web/paging.ts'
+
+export { runStatuses }
+
+export type Run = typeof runs.$inferSelect
+export type RunStatus = Run['status']
+
+const active: RunStatus[] = ['pending', 'running']
+
+export const isEnded = (status: RunStatus) => !active.includes(status)
+
+/** Its log, in which the secrets of its environment are hidden. */
+export const logOf = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>): LogKey => ({
+  sourceId: environmentId,
+  logId: id,
+})
+
+export const insertRun = (db: Db, values: typeof runs.$inferInsert): Run =>
+  db.insert(runs).values(values).returning().get()
+
+export const findRun = (
+  db: Db,
+  { id, environmentId }: { id: string; environmentId: string },
+): Run =>
+  found('run', getRow(db, runs, and(eq(runs.id, id), eq(runs.environmentId, environmentId))))
+
+export const getStatus = (db: Db, id: string): RunStatus =>
+  listValues(db, runs.status, eq(runs.id, id))[0] ?? 'cancelled'
+
+/** A page of an environment's runs with one row too many, newest first. */
+export const pageOfRuns = (db: Db, { environmentId, ...page }: { environmentId: string } & Page) =>
+  listPage(db, runs, eq(runs.environmentId, environmentId), page)
+
+/** A run with what it runs in; undefined once its environment was deleted. */
+export const getRunIn = (db: Db, id: string) =>
+  db
+    .select({ run: runs, environment: environments, project: projects, deployment: deployments })
+    .from(runs)
+    .innerJoin(environments, eq(environments.id, runs.environmentId))
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .innerJoin(deployments, eq(deployments.id, runs.deploymentId))
+    .where(eq(runs.id, id))
+    .get()
+
+export type RunIn = NonNullable<ReturnType<typeof getRunIn>>
+
+/** Those of all environments of a user that have not ended. */
+export const countActive = (db: Db, ownerId: string) => {
+  const own = db
+    .select({ id: environments.id })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(eq(projects.ownerId, ownerId))
+  return countRows(db, runs, and(inArray(runs.environmentId, own), inArray(runs.status, active)))
+}
+
+/** Its command runs; false when it does already. */
+export const setRunning = (db: Db, id: string) =>
+  db
+    .update(runs)
+    .set({ status: 'running' })
+    .where(and(eq(runs.id, id), eq(runs.status, 'pending')))
+    .returning({ id: runs.id })
+    .get() !== undefined
+
+export type RunEnd = Pick<Run, 'status'> &
+  Partial<Pick<Run, 'exitCode' | 'errorCode' | 'errorMessage' | 'errorHint'>>
+
+/** Stores its end, that of its job with it; false when it has ended already. */
+export const endRun = (db: Db, id: string, end: RunEnd) =>
+  db.transaction((tx) => {
+    endJob(tx, id)
+    const ended = tx
+      .update(runs)
+      .set({ ...end, finishedAt: new Date() })
+      .where(and(eq(runs.id, id), inArray(runs.status, active)))
+      .returning({ id: runs.id })
+      .get()
+    return ended !== undefined
+  })
+
+/** Runs that have ended, but for the newest so many of their environment. */
+export const listOld = (db: Db, environmentId: string, newest: number) =>
+  listRows(
+    db,
+    runs,
+    and(eq(runs.environmentId, environmentId), notInArray(runs.status, active)),
+    desc(runs.id),
+  ).slice(newest)
+
+export const deleteRun = (db: Db, id: string) => db.delete(runs).where(eq(runs.id, id)).run()
