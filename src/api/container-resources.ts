@@ -16,6 +16,8 @@ export const container = z.object({
   ports: z.array(z.object({ host: z.int(), container: z.int(), protocol: z.string() })),
   project: id.nullable(),
   environment: id.nullable(),
+  process: z.string().nullable(),
+  replica: z.int().nullable(),
   deployment: id.nullable(),
   service: id.nullable(),
   own: z.boolean(),

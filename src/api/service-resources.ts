@@ -27,6 +27,8 @@ export const service = z.object({
     .array(
       container
         .omit({
+          process: true,
+          replica: true,
           own: true,
           restartCount: true,
           exitCode: true,

@@ -16,7 +16,7 @@ import { openComponents } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
-import { getLiveRelease } from '../runtime/store.ts'
+import { getLiveRelease, listInstances } from '../runtime/store.ts'
 import type { RuntimeDeps, Workload } from '../runtime/workload.ts'
 
 export type AppJobDeps = RuntimeDeps & { jobs: Jobs; logs: Logs; masks: Masks }
@@ -56,7 +56,7 @@ export function insertAppJob(
   const current = getCurrent(db, id)
   if (!current)
     throw new AppError('conflict', `Nothing was deployed to ${name} yet. Deploy it first.`)
-  if (kind === 'stop-app' && current.status === 'stopped')
+  if (kind === 'stop-app' && listInstances(db, id).every(({ state }) => state !== 'live'))
     throw new AppError('conflict', `${name} doesn’t run: it is stopped already.`)
   return insertJob(db, { id: newId(), kind, subjectId: id, ownerId })
 }

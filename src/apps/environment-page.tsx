@@ -71,7 +71,9 @@ const isGoing = ({ environment, project }: Pick<EnvironmentView, 'environment' |
   environment.deletingAt !== null || project.deletingAt !== null
 
 const titleOf = ({ errorStep }: Pick<Deployment, 'errorStep'>) =>
-  errorStep === 'running' ? 'Davit stopped it' : `Failed while ${errorStep}`
+  errorStep?.startsWith('running')
+    ? `Davit stopped ${errorStep.slice('running '.length) || 'it'}`
+    : `Failed while ${errorStep}`
 
 /** What can be done on its page, whatever runs. */
 export const EnvironmentActions = ({ project, environment, isLast }: EnvironmentView) =>
@@ -103,19 +105,18 @@ const Doing = ({ step }: Pick<EnvironmentView, 'step'>) =>
   step && <span class="muted">{step}…</span>
 
 /** A start or restart that is under way can be stopped. */
-const Acts = ({ environment, current, step }: EnvironmentView) => {
+const Acts = ({ environment, current, instances, step }: EnvironmentView) => {
   if (!current || step === 'stopping') return null
-  const runs = current.status === 'running'
+  const runs = instances.some(({ state }) => state !== 'stopped')
+  const isWhole = runs && instances.every(({ state }) => state !== 'stopped')
   return (
     <>
-      {step === null && <Act on={environment} {...(runs ? restart : start)} />}
+      {step === null && !isWhole && <Act on={environment} verb="start" label="Start" />}
+      {step === null && runs && <Act on={environment} verb="restart" label="Restart" />}
       {(runs || step !== null) && <Act on={environment} verb="stop" label="Stop" />}
     </>
   )
 }
-
-const start = { verb: 'start', label: 'Start' } as const
-const restart = { verb: 'restart', label: 'Restart' } as const
 
 type ActProps = { on: Environment; verb: 'start' | 'restart' | 'stop'; label: string }
 

@@ -63,10 +63,11 @@ function tellDeployment({ found }: Seen) {
   if (!found) return []
   const { job, outlook } = found
   const name = `${job.project.name}, ${job.environment.name}`
-  if (outlook.kind === 'found')
-    return [`  found     ${name}: container ${outlook.container.name}, ${outlook.container.state}`]
-  if (outlook.kind === 'newer')
-    return [`  found     ${name}: container ${outlook.container.name}, newer than the backup`]
+  if (outlook.kind !== 'again')
+    return outlook.containers.map((container) => {
+      const known = outlook.kind === 'found' ? container.state : 'newer than the backup'
+      return `  found     ${name}: container ${container.name}, ${known}`
+    })
   const commit = job.deployment.commitHash?.slice(0, 7)
   return [
     `  missing   ${name}: deployed at the start, ${outlook.fromImage ? 'from its image' : `built anew${commit ? ` from commit ${commit}` : ''}`}`,

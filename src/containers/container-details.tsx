@@ -5,6 +5,7 @@ import { Fact } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
 import type { ContainerView } from './container-view.ts'
 import { Ports } from './container-row.tsx'
+import { processText } from './row.ts'
 import type { ShownVariable } from './shown-environment.ts'
 
 type Container = ContainerView['container']
@@ -53,7 +54,7 @@ export const ContainerDetails = ({ view }: { view: ContainerView }) => {
 /** To where it comes from; what belongs to someone else has no page that this user could open. */
 const Origin = ({ view: { place, isOwner } }: { view: ContainerView }) => {
   if (place.kind === 'other') return <Fact name="Made by">something else than Davit</Fact>
-  const { project, environment, deployment, service } = place
+  const { project, environment, process, deployment, service } = place
   if (service)
     return (
       <Fact name="Service">
@@ -64,14 +65,21 @@ const Origin = ({ view: { place, isOwner } }: { view: ContainerView }) => {
     )
   if (!project || !deployment) return <Fact name="Made by">Davit, for itself</Fact>
   return (
-    <Fact name="Deployment">
-      <OwnLink
-        isOwner={isOwner}
-        href={deploymentPath({ projectId: project.id, id: deployment.id })}
-      >
-        <bdi>{project.name}</bdi>, <bdi>{environment?.name}</bdi>
-      </OwnLink>
-    </Fact>
+    <>
+      <Fact name="Deployment">
+        <OwnLink
+          isOwner={isOwner}
+          href={deploymentPath({ projectId: project.id, id: deployment.id })}
+        >
+          <bdi>{project.name}</bdi>, <bdi>{environment?.name}</bdi>
+        </OwnLink>
+      </Fact>
+      {process && (
+        <Fact name="Process">
+          <bdi>{processText(process)}</bdi>
+        </Fact>
+      )}
+    </>
   )
 }
 

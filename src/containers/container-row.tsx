@@ -5,7 +5,7 @@ import { bytes, percent } from '../web/units.ts'
 import { ContainerActions } from './actions.tsx'
 import { ContainerBadge } from '../web/status-badge.tsx'
 import { isUp } from '../runtime/workload.ts'
-import { containerPath, stopReasonOf } from './row.ts'
+import { containerPath, processText, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
 /** A container in the list. */
@@ -24,6 +24,7 @@ export const ContainerRow = ({ row }: { row: Row }) => {
         </a>
         <p class="row-facts">
           {place.kind === 'own' && place.environment && <bdi>{place.environment.name}</bdi>}
+          {place.kind === 'own' && place.process && <bdi>{processText(place.process)}</bdi>}
           <span>
             <code class="image" title={shownImage(container.image)}>
               {shownImage(container.image)}

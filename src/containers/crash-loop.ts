@@ -1,5 +1,6 @@
 import type { Db } from '../db/index.ts'
 import type { Docker, EngineFeed } from '../docker/index.ts'
+import { web } from '../environments/processes.ts'
 import { report } from '../platform/journal.ts'
 import { readLabels } from '../docker/labels.ts'
 import { stopContainer } from '../runtime/act.ts'
@@ -40,20 +41,21 @@ export const watchConditions = (deps: LoopDeps, { signal }: { signal: AbortSigna
 async function stopLoop(deps: LoopDeps, id: string) {
   const place = await findPlace(deps, id)
   if (place?.kind !== 'own' || !place.deployment) return
-  const why = reasonOf(deps.conditions.crashes, id)
+  const name = place.process?.name === web ? 'the app' : `the process ${place.process?.name}`
+  const why = reasonOf(deps.conditions.crashes, { id, name })
   setStopReason(deps.db, id, why)
-  await stopContainer(deps.docker, { id, name: 'the app' })
+  await stopContainer(deps.docker, { id, name })
 }
 
-function reasonOf(crashes: CrashCount, id: string): StopReason {
+function reasonOf(crashes: CrashCount, { id, name }: { id: string; name: string }): StopReason {
   const end = crashes.lastEndOf(id)
   const last = end?.oom
     ? 'the last time it had used up its memory'
     : `the last exit code was ${end?.exitCode ?? 'not seen'}`
   return {
-    message: `The app ended ${crashes.restartsOf(id)} times in a row soon after its start; ${last}. Davit stopped it.`,
+    message: `${name.replace('the', 'The')} ended ${crashes.restartsOf(id)} times in a row soon after its start; ${last}. Davit stopped it.`,
     hint: end?.oom
-      ? 'Give the environment more memory and deploy again, or restart it to see it fail.'
+      ? 'Give it more memory and deploy again, or restart it to see it fail.'
       : 'Look at its last lines, then deploy a fix or restart it.',
   }
 }

@@ -1,5 +1,7 @@
 import type { User } from '../web/factory.ts'
 import type { OwnPlace } from './find.ts'
+import { web } from '../environments/processes.ts'
+import { processText } from './row.ts'
 import type { Row } from './row.ts'
 
 /** Containers that belong together, and where they do. */
@@ -63,10 +65,17 @@ const others = {
   rank: 5,
 }
 
-const byEnvironment = (a: Row, b: Row) => byText(environmentOf(a), environmentOf(b))
+const byEnvironment = (a: Row, b: Row) =>
+  byText(environmentOf(a), environmentOf(b)) || byText(processOf(a), processOf(b))
 
 const environmentOf = ({ place }: Row) =>
   place.kind === 'own' ? (place.environment?.name ?? '') : ''
+
+/** `web` first. */
+function processOf({ place }: Row) {
+  const process = place.kind === 'own' ? place.process : null
+  return !process || process.name === web ? '' : processText(process)
+}
 
 const collator = new Intl.Collator('en', { numeric: true })
 

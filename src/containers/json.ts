@@ -19,6 +19,8 @@ export const containerJson = ({ container, place, condition, looping }: Row) => 
     ports: publishedOnce(container.ports),
     project: own?.project?.id ?? null,
     environment: own?.environment?.id ?? null,
+    process: own?.process?.name ?? null,
+    replica: own?.process?.replica ?? null,
     deployment: own?.deployment?.id ?? null,
     service: own?.service?.id ?? null,
     own: own !== null,

@@ -1,8 +1,9 @@
 import type { Db } from '../db/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
-import { readLabels } from '../docker/labels.ts'
+import { partLabel, readLabels } from '../docker/labels.ts'
 import type { User } from '../web/factory.ts'
-import { getDeployedPlaces, getServicePlaces } from './store.ts'
+import { web } from '../environments/processes.ts'
+import { getDeployedPlaces, getServicePlaces, listDeployed, stopReasonOf } from './store.ts'
 import type { StopReason } from './store.ts'
 
 type Named = { id: string; name: string }
@@ -13,6 +14,8 @@ export type OwnPlace = {
   owner: { id: string; email: string } | null
   project: Named | null
   environment: Named | null
+  /** Of an app; the replica, from 1, where there are several. */
+  process: { name: string; replica: number | null } | null
   deployment: { id: string; status: string; stopReason: StopReason | null } | null
   service: Named | null
 }
@@ -39,28 +42,35 @@ export function placeContainers(
     .filter((said) => said.instanceId === instanceId)
   const named = (field: 'deploymentId' | 'serviceId') => ours.flatMap((said) => said[field] || [])
   const deployed = getDeployedPlaces(db, named('deploymentId'))
+  const instances = listDeployed(db, [...deployed.keys()])
   const services = getServicePlaces(db, named('serviceId'))
 
   return ({ id, labels }) => {
     const said = readLabels(labels)
     if (said.instanceId !== instanceId) return other
-    if (said.kind === 'app') return placeOfApp(id, said)
+    if (said.kind === 'app') return placeOfApp({ id, labels }, said)
     if (said.kind === 'service') return placeOfService(said)
     return said.kind === 'build' || said.kind === 'edge' ? nowhere : other
   }
 
-  function placeOfApp(id: string, said: Said): Place {
+  function placeOfApp({ id, labels }: Labelled, said: Said): Place {
     const found = deployed.get(said.deploymentId)
     if (
       !found ||
       found.project.id !== said.projectId ||
-      found.environment.id !== said.environmentId ||
-      (found.containerId !== null && found.containerId !== id)
+      found.environment.id !== said.environmentId
     )
       return other
-    const { owner, project, environment, status, stopReason } = found
-    const deployment = { id: found.id, status, stopReason }
-    return { ...nowhere, owner, project, environment, deployment }
+    const known = instances.get(found.id) ?? []
+    const its = known.find(({ containerId }) => containerId === id)
+    // it may be the one that is being created
+    if (!its && known.length > 0 && known.every(({ containerId }) => containerId)) return other
+    const name = its?.process ?? labels[partLabel] ?? web
+    const isOneOf = known.some(({ process, slot }) => process === name && slot > 0)
+    const process = { name, replica: its && isOneOf ? its.slot + 1 : null }
+    const { owner, project, environment, status } = found
+    const deployment = { id: found.id, status, stopReason: stopReasonOf(found, name) }
+    return { ...nowhere, owner, project, environment, process, deployment }
   }
 
   function placeOfService(said: Said): Place {
@@ -76,6 +86,7 @@ const nowhere: OwnPlace = {
   owner: null,
   project: null,
   environment: null,
+  process: null,
   deployment: null,
   service: null,
 }

@@ -1,6 +1,6 @@
 import type { Condition, Conditions } from '../runtime/conditions.ts'
 import { isUp } from '../runtime/workload.ts'
-import type { Listed } from './find.ts'
+import type { Listed, OwnPlace } from './find.ts'
 import type { UsagePoller } from './usage/poller.ts'
 import type { Measurement } from './usage/shown.ts'
 
@@ -25,5 +25,9 @@ export const rowOf = ({ conditions, usage }: RowDeps, listed: Listed): Row => ({
 /** Why Davit itself stopped it; null when it did not, or somebody started it again. */
 export const stopReasonOf = ({ container, place }: Pick<Row, 'container' | 'place'>) =>
   place.kind === 'own' && !isUp(container) ? (place.deployment?.stopReason ?? null) : null
+
+/** Such as `worker`, or `worker 2` where there are several. */
+export const processText = ({ name, replica }: NonNullable<OwnPlace['process']>) =>
+  replica === null ? name : `${name} ${replica}`
 
 export const containerPath = ({ id }: { id: string }) => `/containers/${id}`

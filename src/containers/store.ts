@@ -1,7 +1,8 @@
 import { and, eq, inArray } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
+import { getRow } from '../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../db/schema.ts'
-import { deployedContainer } from '../runtime/store.ts'
+import { web } from '../environments/processes.ts'
 
 /** Deployments with where they went, by id; those that are not there are left out. */
 export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
@@ -9,7 +10,7 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
     .select({
       id: deployments.id,
       status: deployments.status,
-      containerId: deployedContainer,
+      errorStep: deployments.errorStep,
       errorCode: deployments.errorCode,
       message: deployments.errorMessage,
       hint: deployments.errorHint,
@@ -23,8 +24,24 @@ export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
     .innerJoin(users, eq(users.id, projects.ownerId))
     .where(inArray(deployments.id, deploymentIds))
     .all()
-  return new Map(rows.map((row) => [row.id, { ...row, stopReason: stopReasonOf(row) }]))
+  return new Map(rows.map((row) => [row.id, row]))
 }
+
+/** The containers of releases of apps, with which process each runs; null for one that is being created. */
+export const listDeployed = (db: Db, deploymentIds: string[]) =>
+  Map.groupBy(
+    db
+      .select({
+        deploymentId: instances.releaseId,
+        containerId: instances.containerId,
+        process: instances.component,
+        slot: instances.slot,
+      })
+      .from(instances)
+      .where(inArray(instances.releaseId, deploymentIds))
+      .all(),
+    ({ deploymentId }) => deploymentId,
+  )
 
 /** Services by id; those that are not there are left out. */
 export function getServicePlaces(db: Db, serviceIds: string[]) {
@@ -43,41 +60,47 @@ export function getServicePlaces(db: Db, serviceIds: string[]) {
 
 const crashLoop = 'crash_loop'
 
-const releaseIn = (db: Db, containerId: string) =>
-  db
-    .select({ id: instances.releaseId })
-    .from(instances)
-    .where(eq(instances.containerId, containerId))
+/** What it did when it was stopped: `running`, or `running worker` where that process was. */
+const stepOf = (process: string) => (process === web ? 'running' : `running ${process}`)
 
-/** Why Davit stopped the app in that container. */
-export const setStopReason = (db: Db, containerId: string, { message, hint }: StopReason) =>
-  db
-    .update(deployments)
-    .set({
-      errorStep: 'running',
-      errorCode: crashLoop,
-      errorMessage: message,
-      errorHint: hint,
-    })
-    .where(inArray(deployments.id, releaseIn(db, containerId)))
+const instanceIn = (db: Db, containerId: string) =>
+  getRow(db, instances, eq(instances.containerId, containerId))
+
+/** Why Davit stopped a process of an app, whose container that is. */
+export function setStopReason(db: Db, containerId: string, { message, hint }: StopReason) {
+  const instance = instanceIn(db, containerId)
+  if (!instance) return
+  const errorStep = stepOf(instance.component)
+  db.update(deployments)
+    .set({ errorStep, errorCode: crashLoop, errorMessage: message, errorHint: hint })
+    .where(eq(deployments.id, instance.releaseId))
     .run()
+}
 
-export const clearStopReason = (db: Db, containerId: string) =>
-  db
-    .update(deployments)
+export function clearStopReason(db: Db, containerId: string) {
+  const instance = instanceIn(db, containerId)
+  if (!instance) return
+  const isIts = and(
+    eq(deployments.id, instance.releaseId),
+    eq(deployments.errorCode, crashLoop),
+    eq(deployments.errorStep, stepOf(instance.component)),
+  )
+  db.update(deployments)
     .set({ errorStep: null, errorCode: null, errorMessage: null, errorHint: null })
-    .where(
-      and(
-        inArray(deployments.id, releaseIn(db, containerId)),
-        eq(deployments.errorCode, crashLoop),
-      ),
-    )
+    .where(isIts)
     .run()
+}
 
-/** Why Davit itself stopped an app; null where it did not. */
+/** Why Davit itself stopped a process of an app. */
 export type StopReason = { message: string; hint: string }
 
-type Errors = { errorCode: string | null; message: string | null; hint: string | null }
+type Errors = Record<'errorStep' | 'errorCode' | 'message' | 'hint', string | null>
 
-const stopReasonOf = ({ errorCode, message, hint }: Errors): StopReason | null =>
-  errorCode === crashLoop ? { message: message ?? '', hint: hint ?? '' } : null
+/** Of that process; null where Davit did not stop it. */
+export const stopReasonOf = (
+  { errorStep, errorCode, message, hint }: Errors,
+  process: string,
+): StopReason | null =>
+  errorCode === crashLoop && errorStep === stepOf(process)
+    ? { message: message ?? '', hint: hint ?? '' }
+    : null

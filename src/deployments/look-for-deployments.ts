@@ -2,7 +2,10 @@ import type { Db } from '../db/index.ts'
 import { listRestored } from '../db/restored.ts'
 import type { Restored } from '../db/restored.ts'
 import type { ContainerSummary, Docker } from '../docker/index.ts'
-import { labelFilter, readLabels } from '../docker/labels.ts'
+import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
+import { onceNames } from '../environments/processes.ts'
+import { listInstances } from '../runtime/store.ts'
+import type { Instance } from '../runtime/store.ts'
 import { activeStatuses, getCurrent, getJob, listInStatus } from './store.ts'
 import type { Job } from './store.ts'
 
@@ -10,11 +13,11 @@ type LookDeps = { db: Db; docker: Docker; instanceId: string }
 
 /** What the engine has of a deployment that ran when the backup was made. */
 export type Outlook =
-  /** Its container. */
-  | { kind: 'found'; container: ContainerSummary }
-  /** That of a later deployment, of which the backup knows nothing. */
-  | { kind: 'newer'; container: ContainerSummary }
-  /** Nothing: it is to be deployed again, from its image where that is there. */
+  /** All its containers. */
+  | { kind: 'found'; containers: ContainerSummary[] }
+  /** Those of a later deployment, of which the backup knows nothing, the oldest first. */
+  | { kind: 'newer'; containers: ContainerSummary[] }
+  /** Not all: it is to be deployed again, from its image where that is there. */
   | { kind: 'again'; fromImage: boolean }
 
 export type Seen = {
@@ -45,18 +48,29 @@ function find(
   const { deployment, environment } = job
   if (getCurrent(db, environment.id)?.id !== deployment.id) return null
   const ofEnvironment = containers.filter(
-    ({ labels }) => readLabels(labels).environmentId === environment.id,
+    ({ labels }) =>
+      readLabels(labels).environmentId === environment.id && !isOnce(labels[partLabel]),
   )
-  const own = ofEnvironment.find(({ labels }) => deploymentOf(labels) === deployment.id)
-  if (own) return { job, outlook: { kind: 'found', container: own } }
+  const of = (id: string) => ofEnvironment.filter(({ labels }) => deploymentOf(labels) === id)
+  const own = of(deployment.id)
+  const there = new Set(own.map(({ id }) => id))
+  const isMissing = ({ releaseId, state, containerId }: Instance) =>
+    releaseId === deployment.id && state === 'live' && !there.has(containerId ?? '')
+  if (own.length > 0 && !listInstances(db, environment.id).some(isMissing))
+    return { job, outlook: { kind: 'found', containers: own } }
   const newer = ofEnvironment.find(
     ({ state, labels }) =>
       state === 'running' && isId(deploymentOf(labels)) && !getJob(db, deploymentOf(labels)),
   )
-  if (newer) return { job, outlook: { kind: 'newer', container: newer } }
+  if (newer) {
+    const containers = of(deploymentOf(newer.labels)).toReversed()
+    return { job, outlook: { kind: 'newer', containers } }
+  }
   const fromImage = deployment.image !== null && images.has(deployment.image)
   return { job, outlook: { kind: 'again', fromImage } }
 }
+
+const isOnce = (part: string | undefined) => (onceNames as readonly unknown[]).includes(part)
 
 const deploymentOf = (labels: Record<string, string>) => readLabels(labels).deploymentId
 

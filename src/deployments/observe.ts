@@ -1,6 +1,8 @@
+import { web } from '../environments/processes.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
+import type { Instance } from '../runtime/store.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
 import { getCurrent, moveDeployment } from './store.ts'
 
@@ -10,8 +12,8 @@ type ObserveDeps = RuntimeDeps & { logs: Logs }
 export const apps: Observed<ObserveDeps> = { kind: 'app', observe }
 
 /**
- * Makes the state of an environment's current deployment say what its container does: `running` or
- * `stopped`. While the containers are switched it is left to the deployment that does it.
+ * Makes the state of an environment's current deployment say what its containers do. While they are
+ * switched it is left to the deployment that does it.
  */
 export async function observe(
   deps: ObserveDeps,
@@ -21,9 +23,15 @@ export async function observe(
   const seen = await reconcile(deps, { id: environmentId, kind: 'app' }, options)
   const current = getCurrent(deps.db, environmentId)
   if (!seen || !current) return
-  const isUp = seen.some(({ instance }) => instance.state === 'live')
-  const status = isUp ? 'running' : 'stopped'
+  const status = statusOf(seen.map(({ instance }) => instance))
   if (status === current.status) return
   if (moveDeployment(deps.db, { id: current.id, from: [current.status], status }))
     deps.logs.publish(current.id, { status })
+}
+
+/** `running` while its `web` does; where it has none, while any of its processes does. */
+export function statusOf(instances: Pick<Instance, 'component' | 'state'>[]) {
+  const ofWeb = instances.filter(({ component }) => component === web)
+  const decisive = ofWeb.length > 0 ? ofWeb : instances
+  return decisive.some(({ state }) => state === 'live') ? 'running' : 'stopped'
 }

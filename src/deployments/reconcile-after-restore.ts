@@ -2,11 +2,14 @@ import { forgetRestored, listRestored } from '../db/restored.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
-import { readLabels } from '../docker/labels.ts'
+import { partLabel, readLabels } from '../docker/labels.ts'
+import { web } from '../environments/processes.ts'
 import { placesOf } from '../projects/places.ts'
 import { adoptRelease } from '../runtime/store.ts'
+import { isUp } from '../runtime/workload.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
 import type { Seen } from './look-for-deployments.ts'
+import { statusOf } from './observe.ts'
 import type { PipelineDeps } from './pipeline.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import { forgetImagesBut, insertDeployment, logOf, moveDeployment, setRunning } from './store.ts'
@@ -42,7 +45,7 @@ export async function reconcileAfterRestore(
 function settle(deps: ReconcileDeps, { row, found }: Seen) {
   const told = deps.db.transaction((tx) => {
     forgetRestored(tx, row.id)
-    if (found?.outlook.kind === 'newer') return adopt(deps, found.job, found.outlook.container)
+    if (found?.outlook.kind === 'newer') return adopt(deps, found.job, found.outlook.containers)
     if (found?.outlook.kind === 'again') return deployAgain(deps, found.job, found.outlook)
     return null
   })
@@ -52,12 +55,18 @@ function settle(deps: ReconcileDeps, { row, found }: Seen) {
   log.flush()
 }
 
-/** Nothing but its container is known of it. */
+/** Nothing but its containers is known of it. */
 function adopt(
   { config, db }: ReconcileDeps,
   { deployment, environment, project }: Job,
-  container: ContainerSummary,
+  containers: ContainerSummary[],
 ) {
+  const container = containers[0]!
+  const found = containers.map(({ id, state, labels }) => ({
+    component: labels[partLabel] ?? web,
+    containerId: id,
+    state: isUp({ state }) ? ('live' as const) : ('stopped' as const),
+  }))
   const running = insertDeployment(db, {
     id: readLabels(container.labels).deploymentId,
     projectId: deployment.projectId,
@@ -75,9 +84,11 @@ function adopt(
   adoptRelease(db, {
     workload: { id: environment.id, kind: 'app' },
     id: running.id,
-    containers: [{ component: 'web', containerId: container.id, state: 'live' }],
+    containers: found,
   })
   setRunning(db, running, {})
+  if (statusOf(found) === 'stopped')
+    moveDeployment(db, { id: running.id, from: ['running'], status: 'stopped' })
   return {
     log: logOf(running),
     line: 'Found running after a restore. It was deployed when the backup had been made, so that its commit is not known.',

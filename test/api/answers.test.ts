@@ -168,6 +168,7 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   const starting = await startingForever(ada, 'starting')
   await call('POST /services/:id/cancel', { path: `/services/${starting}/cancel` })
   await call('PUT /settings/grants/:id', { id: 'service', body: { granted: true } })
+  await until(() => !t.jobs.isBusy(environment)) // while it switches, its containers are left to it
   await call('POST /containers/:id/restart')
   await call('POST /containers/:id/stop')
 

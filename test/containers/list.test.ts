@@ -38,6 +38,8 @@ test('the JSON of a container is the one that was agreed', async () => {
         ports: [{ host: inspected.ports[0]!.host, container: 8080, protocol: 'tcp' }],
         project: project.id,
         environment: environment.id,
+        process: 'web',
+        replica: null,
         deployment: deployment.id,
         service: null,
         own: true,

@@ -76,6 +76,12 @@ type Settings = {
   memoryMb?: number
   cpus?: number
   volumes?: string[]
+  processes?: {
+    name: string
+    command?: string | string[]
+    replicas?: number
+    [limit: string]: unknown
+  }[]
   releaseCommand?: string | string[] | null
   releaseTimeout?: number
 }

@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { noteWhatRan, listRestored } from '../../src/db/restored.ts'
 import { reconcileAfterRestore } from '../../src/deployments/reconcile-after-restore.ts'
+import { observe } from '../../src/deployments/observe.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
-import { labelsFor } from '../../src/docker/labels.ts'
+import { labelsFor, partLabel } from '../../src/docker/labels.ts'
+import { listInstances } from '../../src/runtime/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { anApp, answerOf, aProject, finished, logOf } from './apps.ts'
@@ -53,6 +55,79 @@ test('after a restore an app without its container is deployed from its image, a
   expect(await answerOf(again)).toBe('here')
   expect((await logOf(ada, again))[0]).toContain('After a restore')
   expect((await list()).at(-1)).toMatchObject({ image: null })
+})
+
+const processes = [
+  { name: 'web' },
+  { name: 'worker', command: ['sleep', '9999'], replicas: 2 },
+  { name: 'clock', command: ['sleep', '9999'] },
+]
+
+test('after a restore an app that lacks one of its processes is deployed again', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('here'), { processes })
+  const first = await project.deploy()
+  await startRestored(t)
+  const list = async () => (await ada.get(`/projects/${project.id}/deployments`)).json.items
+  expect(await list()).toHaveLength(1)
+  const last = listInstances(t.db, project.environmentId).at(-1)!
+  await wipe(t, { containerId: last.containerId! })
+  await startRestored(t)
+  const again = await finished(ada, (await list())[0])
+  expect(again).toMatchObject({ status: 'running', image: first.image })
+  await t.jobs.idle()
+  const rows = listInstances(t.db, project.environmentId)
+  expect(rows.map(({ releaseId, state }) => [releaseId, state])).toEqual(
+    Array(4).fill([again.id, 'live']),
+  )
+})
+
+test('all processes that were deployed after the backup go on, but no command that ran once', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('here'), { processes })
+  const first = await project.deploy()
+  await t.jobs.idle()
+  const id = Bun.randomUUIDv7()
+  const made: string[] = []
+  for (const [at, part] of ['worker', 'web', 'worker', 'run', 'clock'].entries()) {
+    const labels = labelsFor({
+      instanceId: t.instanceId,
+      kind: 'app',
+      ownerId: ada.user.id,
+      projectId: project.id,
+      environmentId: project.environmentId,
+      deploymentId: id,
+    })
+    const limits = { memoryBytes: 32 * 2 ** 20, cpus: 1, pidsLimit: 64 }
+    const container = await t.docker.createContainer({
+      name: `newer-${at}-${id.slice(-12)}`,
+      image: first.image,
+      labels: { ...labels, [partLabel]: part },
+      network: 'bridge',
+      ...limits,
+    })
+    if (part !== 'clock') await t.docker.startContainer(container)
+    made.push(container)
+  }
+  const [one, web, two, run, clock] = made as [string, string, string, string, string]
+  for (const { containerId } of listInstances(t.db, project.environmentId))
+    await t.docker.removeContainer(containerId!, { force: true })
+  await startRestored(t)
+  const { json } = await ada.get(`/projects/${project.id}/deployments/${id}`)
+  expect(json).toMatchObject({ status: 'running', containerId: web })
+  await observe(t.deps, project.environmentId, { orphans: true, signal })
+  const rows = listInstances(t.db, project.environmentId)
+  expect(
+    rows.map(({ component, slot, containerId, state }) => [component, slot, containerId, state]),
+  ).toEqual([
+    ['worker', 0, one, 'live'],
+    ['web', 0, web, 'live'],
+    ['worker', 1, two, 'live'],
+    ['clock', 0, clock, 'stopped'],
+  ])
+  expect(await t.docker.inspectContainer(run)).toBeNull()
 })
 
 test('what was deployed after the backup goes on serving, and is known by its labels', async () => {

@@ -13,7 +13,7 @@ export type Facts = DiskUse & {
   networks: Network[]
   needs: Needs
   /** Containers of the deployments that labels name. */
-  deployed: Map<string, string | null>
+  deployed: Map<string, Set<string>>
 }
 
 export async function gatherFacts(

@@ -1,7 +1,7 @@
-import { desc, eq, inArray, isNotNull } from 'drizzle-orm'
+import { and, desc, eq, inArray, isNotNull, notInArray } from 'drizzle-orm'
 import type { Db, LogDb } from '../../db/index.ts'
-import { deployments, environments, projects, services } from '../../db/schema.ts'
-import { deployedContainer } from '../../runtime/store.ts'
+import { listRows } from '../../db/queries.ts'
+import { deployments, environments, instances, projects, services } from '../../db/schema.ts'
 
 /** What apps and services need of the engine at this moment. */
 export type Needs = {
@@ -18,8 +18,8 @@ export type Needs = {
 type NeededEnvironment = {
   /** Of its project and of itself. */
   name: string
-  /** Of the deployment that serves, or did until it was stopped. */
-  containerId: string | null
+  /** What its processes and commands run in, or did until they were stopped. */
+  containerIds: Set<string>
   /** Whether a deployment waits for it or is at work in it. */
   busy: boolean
 }
@@ -36,10 +36,11 @@ export function readNeeds(db: Db): Needs {
     images: new Map(),
   }
   keepForRollback(db, needs)
-  for (const { id, environmentId, status, image, containerId } of listAlive(db)) {
+  for (const { workloadId, containerId } of listContainers(db))
+    needs.environments.get(workloadId)?.containerIds.add(containerId!)
+  for (const { id, environmentId, status, image } of listAlive(db)) {
     const environment = needs.environments.get(environmentId)!
-    if (isIn(serving, status)) environment.containerId ??= containerId
-    else {
+    if (isIn(inWork, status)) {
       environment.busy = true
       needs.inWork.add(id)
     }
@@ -62,7 +63,7 @@ const readEnvironments = (db: Db) =>
       .all()
       .map(({ id, name, project }): [string, NeededEnvironment] => [
         id,
-        { name: `${project} ${name}`, containerId: null, busy: false },
+        { name: `${project} ${name}`, containerIds: new Set(), busy: false },
       ]),
   )
 
@@ -89,7 +90,15 @@ function keepForRollback(db: Db, { images, environments: known }: Needs) {
   }
 }
 
-/** Newest first: the first of an environment that serves is its current one. */
+const listContainers = (db: Db) =>
+  db
+    .select({ workloadId: instances.workloadId, containerId: instances.containerId })
+    .from(instances)
+    .where(
+      and(isNotNull(instances.containerId), notInArray(instances.state, ['draining', 'removed'])),
+    )
+    .all()
+
 const listAlive = (db: Db) =>
   db
     .select({
@@ -97,26 +106,24 @@ const listAlive = (db: Db) =>
       environmentId: deployments.environmentId,
       status: deployments.status,
       image: deployments.image,
-      containerId: deployedContainer,
     })
     .from(deployments)
     .where(inArray(deployments.status, [...inWork, ...serving]))
-    .orderBy(desc(deployments.id))
     .all()
 
 const isIn = <Status extends string>(statuses: readonly Status[], status: string) =>
   (statuses as readonly string[]).includes(status)
 
-/** The container of each of these deployments; null where it has none. Missing: no such deployment. */
-export const listDeployed = (db: Db, ids: string[]) =>
-  new Map<string, string | null>(
-    db
-      .select({ id: deployments.id, containerId: deployedContainer })
-      .from(deployments)
-      .where(inArray(deployments.id, ids))
-      .all()
-      .map(({ id, containerId }) => [id, containerId]),
-  )
+/** The containers of each of these deployments. Missing: no such deployment. */
+export function listDeployed(db: Db, ids: string[]) {
+  const known = db.select({ id: deployments.id }).from(deployments)
+  const found = known.where(inArray(deployments.id, ids)).all()
+  const containers = new Map(found.map(({ id }) => [id, new Set<string>()]))
+  const rows = listRows(db, instances, inArray(instances.releaseId, [...containers.keys()]))
+  for (const { releaseId, containerId } of rows)
+    if (containerId) containers.get(releaseId)!.add(containerId)
+  return containers
+}
 
 /** Bytes of a database, as its pages are counted. */
 export function databaseBytes({ $client }: Pick<Db | LogDb, '$client'>) {

@@ -61,10 +61,10 @@ function judgeOurs({ id, imageId, labels }: UsedContainer, facts: Facts): Verdic
   function judgeApp() {
     const environment = needs.environments.get(environmentId)
     if (needs.inWork.has(deploymentId)) return stay('its deployment is at work')
-    if (environment?.containerId === id) return stay(`it is what ${environment.name} runs in`)
+    if (environment?.containerIds.has(id)) return stay(`it is what ${environment.name} runs in`)
     if (environment?.busy) return stay(`a deployment to ${environment.name} is at work`)
     const known = deployed.get(deploymentId)
-    if (known && known !== id) return byHand
+    if (known && known.size > 0 && !known.has(id)) return byHand
     if (!environment) return go('its environment is gone')
     if (known === undefined) return { ...byHand, reason: 'Davit does not know its deployment' }
     return go(`${environment.name} runs in another container by now`)

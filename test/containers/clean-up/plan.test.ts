@@ -14,13 +14,13 @@ const facts = (changes: Partial<Facts> = {}): Facts => ({
   volumes: [],
   buildCache: [],
   networks: [],
-  deployed: new Map([['served', 'container-served']]),
+  deployed: new Map([['served', new Set(['container-served'])]]),
   ...changes,
   needs: {
     projects: new Map([['p', 'site']]),
     environments: new Map([
-      ['e', { name: 'site production', containerId: 'container-served', busy: false }],
-      ['busy', { name: 'site staging', containerId: null, busy: true }],
+      ['e', { name: 'site production', containerIds: new Set(['container-served']), busy: false }],
+      ['busy', { name: 'site staging', containerIds: new Set(), busy: true }],
     ]),
     services: new Map([['s', 'database']]),
     inWork: new Set(['building']),
@@ -181,9 +181,9 @@ describe('a container', () => {
     ['of another Davit', { labels: { ...app, 'davit.instance': 'you' } }, 'stays: it is another'],
   ]
   test.each(cases)('%s', (_, changes, expected) => {
-    const deployed = new Map<string, string | null>([
-      ['served', 'container-served'],
-      ['before', null],
+    const deployed = new Map([
+      ['served', new Set(['container-served'])],
+      ['before', new Set<string>()],
     ])
     const images = [image({ id: 'sha256:ours' })]
     const containers = [container(changes)]
