@@ -43,6 +43,7 @@ const tabs = [
   { tab: 'overview', title: 'Overview', of: environmentPath },
   { tab: 'variables', title: 'Variables', of: ({ id }: Key) => `/envs/${id}/variables` },
   { tab: 'services', title: 'Services', of: ({ id }: Key) => `/envs/${id}/links` },
+  { tab: 'runs', title: 'Runs', of: ({ id }: Key) => `/envs/${id}/runs` },
   { tab: 'logs', title: 'Logs', of: (key: Key) => `${environmentPath(key)}/output` },
   { tab: 'usage', title: 'Usage', of: (key: Key) => `${environmentPath(key)}/usage` },
 ] as const

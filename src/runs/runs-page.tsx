@@ -1,7 +1,8 @@
 import { joinWords } from '../platform/shell-words.ts'
+import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import type { Environment } from '../environments/store.ts'
 import type { Project } from '../projects/store.ts'
-import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
+import { EmptyState, MoreLink } from '../web/components.tsx'
 import type { Draft } from '../web/draft.ts'
 import { Checkbox, TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
@@ -44,8 +45,7 @@ export const RunsPage = ({
   draft,
   refusal,
 }: RunsPageProps) => (
-  <>
-    <PageHead title="Runs" crumbs={crumbsTo(project, environment)} />
+  <EnvironmentFrame {...{ project, environment }} tab="runs">
     {refusal ? (
       <p class="note" role="status">
         {refusal}
@@ -67,11 +67,11 @@ export const RunsPage = ({
       </ul>
     )}
     <MoreLink href={runsPath(environment.id)} nextCursor={nextCursor} />
-  </>
+  </EnvironmentFrame>
 )
 
 const RunForm = ({ environment, draft }: { environment: Environment; draft: Draft }) => (
-  <PostForm action={runsPath(environment.id)} draft={draft} class="run-form">
+  <PostForm action={runsPath(environment.id)} draft={draft} class="form run-form">
     <div class="field-row">
       <TextField
         name="command"
