@@ -69,6 +69,10 @@ export const putBackJob = (
     .where(eq(jobs.id, id))
     .run()
 
+/** It has come so far that none of its beginnings is what kills Davit. */
+export const forgetAttempts = (db: Store, id: string) =>
+  db.update(jobs).set({ attempt: 0 }).where(eq(jobs.id, id)).run()
+
 /** Has them end, though this process may be killed before they have. */
 export const requestCancel = (db: Store, ids: string[]) =>
   db.update(jobs).set({ cancelRequested: true }).where(inArray(jobs.id, ids)).run()

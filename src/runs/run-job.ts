@@ -7,7 +7,7 @@ import type { Docker } from '../docker/index.ts'
 import { waitForEngine } from '../docker/retry-while-engine-down.ts'
 import { stopping } from '../jobs/jobs.ts'
 import type { GivenUp, Handler, Jobs, Work } from '../jobs/jobs.ts'
-import { putBackJob } from '../jobs/store.ts'
+import { forgetAttempts, putBackJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import { effectiveVariables } from '../links/effective.ts'
 import { LogWriter } from '../logs/log-writer.ts'
@@ -27,7 +27,7 @@ import { removeOnce, runOnce } from '../runtime/run-once.ts'
 import type { Ended } from '../runtime/run-once.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
 import type { Starts } from './starts.ts'
-import { deleteRun, endRun, getRunIn, getStatus, listOld, logOf, setRunning } from './store.ts'
+import { deleteRun, endRun, getRunIn, listOld, logOf, setRunning } from './store.ts'
 import type { RunEnd, RunIn } from './store.ts'
 
 export type RunDeps = RuntimeDeps & {
@@ -45,8 +45,6 @@ const kept = 20
 export const runHandler = (deps: RunDeps): Handler => ({
   run: (work) => doRun(deps, work),
   giveUp: (job, end) => giveUp(deps, job, end),
-  // one whose command runs goes on whatever becomes of Davit: only a start is an attempt
-  putBack: ({ id }) => putBackJob(deps.db, id, { isAttempt: getStatus(deps.db, id) === 'pending' }),
 })
 
 /** Takes up the runs that the last process began. Waits for the engine. */
@@ -133,6 +131,7 @@ function onceOf(
     },
     started: (containerId: string) => {
       if (setRunning(db, id)) logs.publish(id, { status: 'running' })
+      forgetAttempts(db, id) // it goes on however often Davit ends: only a start is an attempt
       starts.started(id, containerId)
     },
     signal,

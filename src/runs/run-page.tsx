@@ -1,4 +1,5 @@
 import { TerminalView } from '../containers/terminal/page.tsx'
+import { environmentPath } from '../environments/views.tsx'
 import type { Environment } from '../environments/store.ts'
 import type { Line } from '../logs/log-line.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
@@ -7,7 +8,7 @@ import { Fact, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
-import { commandLine, crumbsTo, runPath, runsPath } from './runs-page.tsx'
+import { commandLine, runPath, runsPath } from './runs-page.tsx'
 import { isEnded } from './store.ts'
 import type { Run } from './store.ts'
 
@@ -68,7 +69,12 @@ export const RunStatusSection = ({ project, environment, run, isCancelling }: Pr
   >
     <PageHead
       title={commandLine(run)}
-      crumbs={[...crumbsTo(project, environment), { href: runsPath(environment.id), name: 'Runs' }]}
+      crumbs={[
+        { href: '/projects', name: 'Projects' },
+        { href: `/projects/${project.id}`, name: project.name },
+        { href: environmentPath(environment), name: environment.name },
+        { href: runsPath(environment.id), name: 'Runs' },
+      ]}
     />
     {run.errorCode && (
       <Trouble title="Failed" code={run.errorCode} hint={run.errorHint}>

@@ -19,13 +19,6 @@ export const runPath = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>
 export const commandLine = ({ command }: Pick<Run, 'command'>) =>
   typeof command === 'string' ? command : joinWords(command)
 
-/** The way back from a run, or from all of them. */
-export const crumbsTo = (project: Project, environment: Environment) => [
-  { href: '/projects', name: 'Projects' },
-  { href: `/projects/${project.id}`, name: project.name },
-  { href: `/projects/${project.id}/envs/${environment.id}`, name: environment.name },
-]
-
 type RunsPageProps = {
   project: Project
   environment: Environment
