@@ -141,6 +141,8 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   const cancel = { path: `/envs/${environment}/runs/${run}/cancel` }
   await call('POST /envs/:envId/runs/:id/cancel', cancel)
   for (const verb of ['stop', 'start', 'restart']) await call(`POST /envs/:envId/${verb}`)
+  await call('POST /containers/:id/restart')
+  await call('POST /containers/:id/stop')
 
   const started = await call('POST /projects/:id/deployments', {
     body: { environmentId: environment },
@@ -168,9 +170,6 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   const starting = await startingForever(ada, 'starting')
   await call('POST /services/:id/cancel', { path: `/services/${starting}/cancel` })
   await call('PUT /settings/grants/:id', { id: 'service', body: { granted: true } })
-  await until(() => !t.jobs.isBusy(environment)) // while it switches, its containers are left to it
-  await call('POST /containers/:id/restart')
-  await call('POST /containers/:id/stop')
 
   const login = { provider: 'github', baseUrl: provider.baseUrl, accessToken: token }
   await call('POST /settings/git', { body: { ...login, name: 'another' } })
