@@ -2,6 +2,8 @@ import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray } from 'drizzl
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Store } from '../accounts/store.ts'
 import { getRow, listRows } from '../db/queries.ts'
+import { freeHost } from '../services/hosts.ts'
+import { listHosts } from '../services/store.ts'
 import {
   deliveries,
   deployments,
@@ -53,8 +55,8 @@ export function setAllDeleting(
 }
 
 /**
- * Gives all that one user has to another: projects, services and git sources under a free name where
- * they have that name already, logins to registries that they have none to, and what was pulled with them.
+ * Gives all that one user has to another: projects, services and git sources under a free name or host
+ * where they have that already, logins to registries that they have none to, and what was pulled with them.
  */
 export function setOwner(db: Store, { from, to }: { from: string; to: string }) {
   for (const table of [projects, services, gitSources]) {
@@ -64,7 +66,11 @@ export function setOwner(db: Store, { from, to }: { from: string; to: string }) 
     for (const { id, name } of ownedBy(from)) {
       const free = freeName(name, taken)
       taken.add(free)
-      db.update(table).set({ ownerId: to, name: free }).where(eq(table.id, id)).run()
+      const host = table === services ? { host: hostFor(db, { id, to }) } : {}
+      db.update(table)
+        .set({ ownerId: to, name: free, ...host })
+        .where(eq(table.id, id))
+        .run()
     }
   }
   const known = db
@@ -83,6 +89,13 @@ export function setOwner(db: Store, { from, to }: { from: string; to: string }) 
     .set({ ownerId: to })
     .where(and(eq(givenImages.ownerId, from), notInArray(givenImages.reference, given)))
     .run()
+}
+
+/** Its own, or one that is free where the new owner has a service of that host. */
+function hostFor(db: Store, { id, to }: { id: string; to: string }) {
+  const host = getRow(db, services, eq(services.id, id))?.host ?? null
+  if (host === null || !listHosts(db, to).includes(host)) return host
+  return freeHost(db, { ownerId: to, name: host })
 }
 
 function freeName(name: string, taken: Set<string>) {

@@ -11,7 +11,10 @@ const maxHost = 40
 const maxName = 63
 
 /** The name by which linked apps reach an instance: its own as a slug, unique among its owner's. */
-export function freeHost(db: Db, { ownerId, name }: Pick<Service, 'ownerId' | 'name'>) {
+export function freeHost(
+  db: Pick<Db, 'select'>,
+  { ownerId, name }: Pick<Service, 'ownerId' | 'name'>,
+) {
   const slug = slugOf(name).slice(0, maxHost).replace(/-$/, '')
   // what begins with a digit may be taken for an address
   const wanted = /^[a-z]/.test(slug) && slug !== 'localhost' ? slug : `service-${slug || '1'}`

@@ -57,7 +57,7 @@ export const listInStatus = (db: Db, statuses: ServiceStatus[]) =>
     asc(services.id),
   )
 
-export const listHosts = (db: Db, ownerId: string) =>
+export const listHosts = (db: Pick<Db, 'select'>, ownerId: string) =>
   listValues(db, services.host, ownedBy(ownerId))
 
 /** Rows of an earlier version, oldest first. */

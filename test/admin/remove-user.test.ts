@@ -6,7 +6,7 @@ import { labelFilter } from '../../src/docker/labels.ts'
 import { insertRegistry, listRegistries } from '../../src/registries/store.ts'
 import { anApp, aProject } from '../deployments/apps.ts'
 import { addSource } from '../git/source.ts'
-import { answerOf, leftOf, made, site } from '../services/instances.ts'
+import { answerOf, idle, leftOf, made, site } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -104,6 +104,26 @@ describe('what a deleted user had', () => {
       ['site', 'site (2)', 'site (2) (2)', long, `${'x'.repeat(56)} (2)`].sort(),
     )
     expect(new Set(names.map(({ ownerId }) => ownerId))).toEqual(new Set([root.user.id]))
+  })
+
+  test('has services whose hosts are not those of the heir’s own', async () => {
+    const t = testApp()
+    const { root, bob } = people(t)
+    const compose = `services: {a: {${idle}}}`
+    for (const [client, name] of [
+      [root, 'cache'],
+      [bob, 'cache'],
+      [bob, 'cache 2'],
+    ] as const)
+      await client.post('/services/compose', { name, compose })
+    await t.jobs.idle()
+    expect((await root.delete(pathOf(bob))).status).toBe(200)
+    const { instances } = (await root.get('/services')).json
+    expect(instances.map(({ host }: { host: string }) => host).sort()).toEqual([
+      'cache',
+      'cache-2',
+      'cache-2-2',
+    ])
   })
 
   test('has its git sources and registry logins with it; the heir’s own login stays', async () => {
