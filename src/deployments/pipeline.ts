@@ -3,6 +3,7 @@ import { retryOnDiskFull } from '../db/failures.ts'
 import type { LogDb } from '../db/index.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { Git } from '../git/git.ts'
+import { whyUnreached } from '../links/unreached.ts'
 import type { Logs } from '../logs/logs.ts'
 import { Failure } from '../platform/errors.ts'
 import { journal, report } from '../platform/journal.ts'
@@ -164,7 +165,10 @@ async function end(
     progress.log('Cancelled.')
     return retryOnDiskFull(() => progress.cancel(left), patience)
   }
-  const failure = explainStep(error, progress.step)
+  const explained = explainStep(error, progress.step)
+  const why = await whyUnreachedBy(deps, { job, progress })
+  const { code, message, hint } = explained
+  const failure = why ? new Failure(code, message, `${why} ${hint}`) : explained
   if (failure.code === 'internal')
     journal.error('deployment failed', error, { deployment: id, step: progress.step })
   // what was marked secret meanwhile, the mask of this run does not know
@@ -172,6 +176,20 @@ async function end(
   failure.message = mask(shownImage([failure.message, ...problems].join(' ')))
   progress.log(`Failed: ${failure.message} ${failure.hint}`)
   await retryOnDiskFull(() => progress.fail(failure, left), patience)
+}
+
+/** What the app couldn't reach while it was started, in a sentence or two; null where it says no such thing. */
+async function whyUnreachedBy(
+  deps: PipelineDeps,
+  { job: { project, environment }, progress }: Pick<Work, 'job' | 'progress'>,
+) {
+  if (progress.step !== 'releasing' && progress.step !== 'deploying') return null
+  try {
+    return whyUnreached(deps, { project, environment, lines: await progress.output(deps) })
+  } catch (error) {
+    report('what an app could not reach is not known', error, { environment: environment.id })
+    return null
+  }
 }
 
 /** By its own name: what a rollback runs is the image of another deployment. */

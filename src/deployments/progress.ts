@@ -4,7 +4,8 @@ import type { Logs } from '../logs/logs.ts'
 import type { Failure } from '../platform/errors.ts'
 import type { NewLine } from '../logs/log-line.tsx'
 import { LogWriter } from '../logs/log-writer.ts'
-import type { SourceMask } from '../logs/masks.ts'
+import type { Masks, SourceMask } from '../logs/masks.ts'
+import { listLastLines } from '../logs/read-log.ts'
 import { logOf, moveDeployment, setRunning, updateDeployment } from './store.ts'
 import type { Tx } from '../runtime/store.ts'
 import type { Deployment, Status } from './store.ts'
@@ -40,6 +41,14 @@ export class Progress {
 
   get step(): StepName | null {
     return (this.#steps.at(-1)?.name as StepName) ?? null
+  }
+
+  /** What the containers of this step have written, newest last. */
+  async output(deps: { logDb: LogDb; masks: Masks }) {
+    this.#log.flush()
+    const since = Date.parse(this.#steps.at(-1)?.startedAt ?? '')
+    const lines = await listLastLines(deps, logOf(this.#deployment), { limit: 200, since })
+    return lines.flatMap(({ stream, text }) => (stream === 'system' ? [] : text))
   }
 
   log = (text: string, stream: NewLine['stream'] = 'system') => this.#log.write(text, stream)

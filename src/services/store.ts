@@ -57,6 +57,9 @@ export const listInStatus = (db: Db, statuses: ServiceStatus[]) =>
     asc(services.id),
   )
 
+export const getServiceByHost = (db: Db, { ownerId, host }: { ownerId: string; host: string }) =>
+  getRow(db, services, and(ownedBy(ownerId), eq(services.host, host)))
+
 export const listHosts = (db: Pick<Db, 'select'>, ownerId: string) =>
   listValues(db, services.host, ownedBy(ownerId))
 

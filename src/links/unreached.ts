@@ -1,0 +1,143 @@
+import type { Db } from '../db/index.ts'
+import type { Environment } from '../environments/store.ts'
+import { listVariables } from '../environments/variable-store.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { Project } from '../projects/store.ts'
+import { listHeld } from '../runtime/endpoint-store.ts'
+import { networkNameOf } from '../runtime/workload.ts'
+import { lacksHost } from '../services/hosts.ts'
+import { getServiceByHost } from '../services/store.ts'
+import type { Service, ServiceStatus } from '../services/store.ts'
+import { listLinks } from './store.ts'
+import type { Linked } from './store.ts'
+
+/** What an app could not reach; without `host` where its output doesn't name it. */
+type Unreached = { isUnknown: boolean; host: string | undefined; port: string | undefined }
+
+/** Lines from the end that are looked at, and characters of each. */
+const most = { lines: 80, characters: 500 }
+
+/** How clients say that a name is unknown, or that nothing listens there; those that name it first. */
+const unknown = [
+  /getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (?<host>[\w.-]+)/,
+  /could not translate host name "(?<host>[^"]+)"/,
+  /Unknown (?:\w+ )?server host '(?<host>[^']+)'/i,
+  /lookup (?<host>[\w.-]+)(?: on \S+)?: (?:no such host|server misbehaving)/,
+  /getaddrinfo for (?<host>[\w.-]+) failed/,
+  /UnknownHostException: (?<host>[\w.-]+)/,
+  /connecting to (?<host>[\w.-]+):(?<port>\d+)\. (?:Name or|Temporary)/,
+  /Name or service not known|Temporary failure in name resolution|getaddrinfo failed|gaierror/,
+]
+const refused = [
+  /connect E(?:CONNREFUSED|HOSTUNREACH) (?<host>[\da-f.:]+):(?<port>\d+)/,
+  /server at "(?<host>[^"]+)"(?: \([^)]*\))?, port (?<port>\d+) failed/,
+  /dial tcp \[?(?<host>[\da-f.:]+?)\]?:(?<port>\d+): (?:connect: )?(?:connection refused|no route)/,
+  /connecting to (?<host>[\w.-]+):(?<port>\d+)\. ?Connection refused/,
+  /Can't connect to (?:\w+ )?server on '(?<host>[^':]+)(?::(?<port>\d+))?'/,
+  /Connection refused - connect\(2\) for "?(?<host>[\w.:-]+?)"? port (?<port>\d+)/,
+  /Connection to (?<host>[\w.-]+):(?<port>\d+) refused/,
+  /ECONNREFUSED|EHOSTUNREACH|Connection ?refused|No route to host/i,
+]
+
+/** What the last lines of an app's output say that it couldn't reach; null where they say no such thing. */
+export function unreachedIn(lines: string[]): Unreached | null {
+  let nameless: Unreached | null = null
+  for (const line of lines.slice(-most.lines).toReversed()) {
+    const text = line.slice(0, most.characters)
+    for (const seen of [...unknown, ...refused]) {
+      const match = seen.exec(text)
+      if (!match) continue
+      const { host, port } = match.groups ?? {}
+      const found = { isUnknown: unknown.includes(seen), host, port }
+      if (host) return found
+      nameless ??= found
+      break
+    }
+  }
+  return nameless
+}
+
+/** Why an app that said so could not reach something, and what to do; null where its output says no such thing. */
+export function whyUnreached(
+  deps: { db: Db; secrets: Secrets },
+  { project, environment, lines }: { project: Project; environment: Environment; lines: string[] },
+): string | null {
+  const unreached = unreachedIn(lines)
+  if (!unreached) return null
+  const of = { project, environment, unreached, linked: listLinks(deps.db, environment.id) }
+  return `${said(unreached)} ${advice(deps, of)}`
+}
+
+const said = ({ isUnknown, host, port }: Unreached) =>
+  isUnknown
+    ? `Its output says that ${host ? `there is no host ${host}` : 'a host is unknown'}.`
+    : `Its output says that ${host ? `${host}${port ? `, port ${port},` : ''} refused` : 'something refused'} the connection.`
+
+type Of = { project: Project; environment: Environment; unreached: Unreached; linked: Linked[] }
+
+function advice(deps: { db: Db; secrets: Secrets }, of: Of): string {
+  const { db } = deps
+  const { project, environment, linked } = of
+  const { host } = of.unreached
+  const named = host ? getServiceByHost(db, { ownerId: project.ownerId, host }) : undefined
+  const meant =
+    linked.find(({ service }) => service.id === named?.id) ??
+    linked.find(({ service }) => isPartOf(db, service, host))
+  if (named && meant?.service.id !== named.id)
+    return `That is your service ${named.name}, to which the environment isn’t linked. ${addLink}`
+  if (meant) return stateOf(deps, meant.service) ?? `${meant.service.name} runs. ${checkPort}`
+  if (linked.length === 0) return `The environment is linked to no service. ${addLink}`
+  const isOwn = host !== undefined && /^(localhost|127\.[\d.]+|::1|0\.0\.0\.0)$/.test(host)
+  const own = new Set(listVariables(db, environment.id).map(({ key }) => key))
+  const sentences = [
+    isOwn && 'That is its own container, where no service runs.',
+    ...linked.flatMap(({ link, service }) => [
+      stateOf(deps, service),
+      ...Object.keys(link.variables)
+        .filter((key) => own.has(key))
+        .map(
+          (key) => `${key} is set by hand, and wins over the one of the link to ${service.name}.`,
+        ),
+    ]),
+  ].filter(Boolean)
+  const hosts = linked.map(({ service }) => service.host).join(', ')
+  const keys = linked.flatMap(({ link }) => Object.keys(link.variables)).join(', ')
+  const given = keys
+    ? `Connect with what the app gets of them: ${keys}.`
+    : 'They give the app no variables: edit them.'
+  return [...sentences, `Its links lead to ${hosts}. ${given}`].join(' ')
+}
+
+const addLink =
+  'Choose “Add database” on its page: the app then gets the address and the password as variables. Then deploy again.'
+
+const checkPort = 'Check the port and the time that the app waits for it, then deploy again.'
+
+/** Whether it is the host of one of the service's components, or an address of one. */
+const isPartOf = (db: Db, { id, host: own }: Service, host: string | undefined) =>
+  host !== undefined &&
+  own !== null &&
+  (host.startsWith(`${own}-`) ||
+    host.startsWith(`${own}.`) ||
+    listHeld(db, networkNameOf({ id }))
+      .values()
+      .some((address) => address === host))
+
+/** What keeps a service from being reached; null while it runs. */
+function stateOf(deps: { db: Db; secrets: Secrets }, service: Service): string | null {
+  const { name, status } = service
+  const known = states[status]
+  if (known) return `The service ${name} ${known}, then deploy again.`
+  return lacksHost(deps, service)
+    ? `Restart the service ${name} once, so that apps reach it by name, then deploy again.`
+    : null
+}
+
+const states: Partial<Record<ServiceStatus, string>> = {
+  pulling: 'is still being started. Wait until it runs',
+  creating: 'is still being started. Wait until it runs',
+  starting: 'is still being started. Wait until it runs',
+  unhealthy: 'is unhealthy. Look at its log and restart it',
+  stopped: 'is stopped. Start it',
+  failed: 'didn’t start. Look at its page and start it',
+}
