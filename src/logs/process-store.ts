@@ -1,4 +1,4 @@
-import { and, eq, gte, min, ne, or, sql } from 'drizzle-orm'
+import { and, desc, eq, gte, inArray, lt, min, ne, or, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { instances } from '../db/schema.ts'
 import type { Container } from '../docker/index.ts'
@@ -7,6 +7,9 @@ import type { Line, Process } from './log-line.tsx'
 
 /** What a name may look like in a block: a label can be anyone's. */
 const isName = /^[\w.-]{1,255}$/
+
+/** Containers from before a log begins that may have written its first lines: when they ended isn't stored. */
+const mostBefore = 20
 
 /** Which process a container runs: as the database has it, else as its labels say. */
 export function processOf(db: Db, { id, labels }: Pick<Container, 'id' | 'labels'>): Process {
@@ -39,12 +42,20 @@ export function listProcesses(
   db: Db,
   { sourceId, since, lines }: { sourceId: string; since: number | null; lines: Line[] },
 ): ProcessCount[] {
-  const { component, slot, state, createdAt } = instances
-  const mayHaveLines = or(ne(state, 'removed'), gte(createdAt, new Date(since ?? 0)))
+  const { id, component, slot, state, createdAt } = instances
+  const isOfSource = and(eq(instances.workloadId, sourceId), ne(state, 'once'))
+  const begin = new Date(since ?? 0)
+  const before = db
+    .select({ id })
+    .from(instances)
+    .where(and(isOfSource, lt(createdAt, begin)))
+    .orderBy(desc(id))
+    .limit(mostBefore)
+  const mayHaveLines = or(ne(state, 'removed'), gte(createdAt, begin), inArray(id, before))
   const found = db
     .select({ process: component, replicas: sql<number>`max(${slot}) + 1` })
     .from(instances)
-    .where(and(eq(instances.workloadId, sourceId), ne(state, 'once'), mayHaveLines))
+    .where(and(isOfSource, mayHaveLines))
     .groupBy(component)
     .orderBy(min(instances.id))
     .all()

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { insertRelease, updateInstance } from '../../src/runtime/store.ts'
+import { insertInstance, insertRelease, updateInstance } from '../../src/runtime/store.ts'
+import { aCommand, aProject } from '../deployments/apps.ts'
 import { made } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import { allLines, anEnvironment, collect, linesUntil, written } from './collecting.ts'
@@ -30,7 +31,7 @@ async function threeContainers() {
   }
   for (let n = 0; n < 9; n++) write(n)
   const get = async (query: string) => (await ada.get(`${environment.output}?${query}`)).json
-  return { ...environment, t, ada, rows, write, get }
+  return { ...environment, id, t, ada, rows, write, get }
 }
 
 const whoWrote = (lines: Line[]) => lines.map(({ process, replica }) => [process, replica])
@@ -100,8 +101,7 @@ test('the page offers each process, and shows the lines of those that are chosen
 })
 
 test('the log of one process alone, and one of an earlier version, have nothing to choose', async () => {
-  const { t, ada, output, id, rows } = await threeContainers()
-  await ada.get(output)
+  const { t, ada, id } = await threeContainers()
   const alone = await anEnvironment(t, ada)
   const cursor = { sourceId: alone.id, deploymentId: id, name: 'c' }
   const line = { time: start, stream: 'stdout', text: 'from before' } as const
@@ -111,10 +111,6 @@ test('the log of one process alone, and one of an earlier version, have nothing 
   expect(text).toMatch(/<nav class="log-processes"[^>]* hidden/)
   expect(text).toContain('</a><span>from before</span>')
   expect((await ada.get(alone.output)).json.items[0].process).toBe(null)
-  // what was replaced before the log begins is not offered any more
-  for (const { id } of rows.slice(1))
-    updateInstance(t.db, id, { state: 'removed', createdAt: new Date(start - 1) })
-  expect((await ada.get(output)).json.processes).toEqual([{ process: 'web', replicas: 1 }])
 })
 
 const two = `
@@ -148,3 +144,61 @@ test('what the components of a service write is told apart, without its secrets'
   expect(written(await allLines(ada, output, '&process=db'))).toEqual(['db is up'])
   expect((await ada.page(output)).text).toContain(`href="${output}?process=app"`)
 })
+
+test('what ended long before a log begins is not offered any more', async () => {
+  const { t, ada, output, id, rows } = await threeContainers()
+  const ended = { state: 'removed' as const, createdAt: new Date(start - 1) }
+  for (const { id } of rows) updateInstance(t.db, id, ended)
+  const names = async () =>
+    (await ada.get(output)).json.processes.map(({ process }: { process: string }) => process)
+  expect(await names()).toEqual(['web', 'worker'])
+  const of = { workloadId: rows[0]!.workloadId, releaseId: id, ...ended }
+  for (let count = 0; count < 20; count++) insertInstance(t.db, { ...of, component: 'clock' })
+  expect(await names()).toEqual(['clock'])
+})
+
+test('an app’s processes write one log, which outlives them', async () => {
+  const t = testApp()
+  const ada = t.logInAsAdmin('ada@example.com')
+  collect(t)
+  const project = await aProject(t, ada, aCommand('echo web is up; exec sleep 9999'))
+  await project.set({ key: 'TOKEN', value: 'never-to-be-seen', secret: true })
+  const command = ['sh', '-c', 'echo works with $TOKEN; exec sleep 9999']
+  const processes = [
+    { name: 'web', replicas: 1 },
+    { name: 'worker', command, replicas: 2 },
+  ]
+  await project.configure({ port: 0, processes })
+  expect((await project.deploy()).status).toBe('running')
+  await project.configure({ processes: processes.slice(0, 1) })
+  expect((await project.deploy()).status).toBe('running')
+  await t.jobs.idle()
+
+  const output = `/projects/${project.id}/envs/${project.environmentId}/output`
+  await linesUntil(
+    ada,
+    output,
+    seen(2, ({ text }) => text === 'web is up'),
+  )
+  const lines = await allLines(ada, output)
+  const written = lines.filter(({ stream }) => stream === 'stdout')
+  expect(
+    written.map(({ process, replica, text }) => `${process} ${replica}: ${text}`).sort(),
+  ).toEqual([
+    'web null: web is up',
+    'web null: web is up',
+    'worker 1: works with ***',
+    'worker 2: works with ***',
+  ])
+  const { json } = await ada.get(output)
+  expect(json.processes).toEqual([
+    { process: 'web', replicas: 1 },
+    { process: 'worker', replicas: 2 },
+  ])
+})
+
+/** True for the nth line that is so. */
+function seen(count: number, isSo: (line: Line) => boolean) {
+  let found = 0
+  return (line: Line) => isSo(line) && ++found === count
+}
