@@ -6,6 +6,7 @@ import { EmptyState } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import { ContainerBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
+import { bytes, percent } from '../web/units.ts'
 import type { EnvironmentView, ShownInstance } from './shown.ts'
 
 /** Every container of what is live, by its process. */
@@ -37,7 +38,7 @@ type InstanceProps = { instance: ShownInstance } & Pick<
 >
 
 const Instance = ({ instance, hasTerminal, wasStopped }: InstanceProps) => {
-  const { name, containerId, state, condition, limits } = instance
+  const { name, containerId, state, condition, limits, usage } = instance
   const isUp = state !== 'stopped'
   const at = isUp ? condition?.startedAt : condition?.finishedAt
   return (
@@ -58,9 +59,14 @@ const Instance = ({ instance, hasTerminal, wasStopped }: InstanceProps) => {
           <bdi>{name}</bdi>
         )}
         <p class="row-facts">
+          {isUp && usage && (
+            <span>
+              CPU {percent(usage.cpu)}, {bytes(usage.memory)} in use
+            </span>
+          )}
           {limits && (
             <span>
-              {limits.memoryMb} MB, {limits.cpus} CPU
+              at most {limits.memoryMb} MB, {limits.cpus} CPU
             </span>
           )}
           {isUp && condition !== null && condition.restartCount > 0 && (

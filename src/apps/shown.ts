@@ -1,3 +1,4 @@
+import type { UsageDeps } from '../containers/usage/process-usage.ts'
 import { listEnvironmentStates } from '../deployments/overview-store.ts'
 import { pendingChanges } from '../deployments/settings.ts'
 import { urlOf } from '../environments/json.ts'
@@ -6,6 +7,7 @@ import { getLiveUrl } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { LinkDeps } from '../links/effective.ts'
 import { linksOf } from '../links/json.ts'
+import { processLabel } from '../logs/log-line.tsx'
 import { placesOf } from '../projects/places.ts'
 import type { Project } from '../projects/store.ts'
 import { openComponents } from '../runtime/component.ts'
@@ -15,7 +17,7 @@ import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
 import type { Live, LiveDeps } from './live.ts'
 
-export type ShownDeps = LiveDeps & LinkDeps
+export type ShownDeps = LiveDeps & LinkDeps & Pick<UsageDeps, 'usage'>
 
 /** Where what runs is published, else where it will be. */
 export function urlNow(deps: ShownDeps, environment: Environment, project: Project) {
@@ -69,7 +71,7 @@ export type ShownInstance = ReturnType<typeof shownInstances>[number]
 
 /** Each with its limits, and a name of its own: `worker`, or `worker 2` where there are several. */
 function shownInstances(
-  { db, secrets, conditions }: ShownDeps,
+  { db, secrets, conditions, usage }: ShownDeps,
   { id }: Environment,
   { instances }: Live,
 ) {
@@ -81,7 +83,11 @@ function shownInstances(
     const made = components.find(({ name }) => name === process)?.options
     return {
       ...instance,
-      name: same.length > 1 ? `${process} ${same.indexOf(instance) + 1}` : process,
+      name: processLabel({
+        process,
+        replica: same.length > 1 ? same.indexOf(instance) + 1 : null,
+      }),
+      usage: containerId ? (usage.latest(containerId)?.usage ?? null) : null,
       limits: made && { memoryMb: Math.round(made.memoryBytes / 2 ** 20), cpus: made.cpus },
       condition: containerId ? conditions.of(containerId) : null,
     }

@@ -14,7 +14,7 @@ export type OwnPlace = {
   owner: { id: string; email: string } | null
   project: Named | null
   environment: Named | null
-  /** Of an app; the replica, from 1, where there are several. */
+  /** Of an app or a service; the replica, from 1, where there are several. */
   process: { name: string; replica: number | null } | null
   deployment: { id: string; status: string; stopReason: StopReason | null } | null
   service: Named | null
@@ -49,7 +49,7 @@ export function placeContainers(
     const said = readLabels(labels)
     if (said.instanceId !== instanceId) return other
     if (said.kind === 'app') return placeOfApp({ id, labels }, said)
-    if (said.kind === 'service') return placeOfService(said)
+    if (said.kind === 'service') return placeOfService(said, labels[partLabel])
     return said.kind === 'build' || said.kind === 'edge' ? nowhere : other
   }
 
@@ -73,11 +73,12 @@ export function placeContainers(
     return { ...nowhere, owner, project, environment, process, deployment }
   }
 
-  function placeOfService(said: Said): Place {
+  function placeOfService(said: Said, part = ''): Place {
     const found = services.get(said.serviceId)
     if (!found) return other
     const { owner, id, name } = found
-    return { ...nowhere, owner, service: { id, name } }
+    const process = part ? { name: part, replica: null } : null
+    return { ...nowhere, owner, process, service: { id, name } }
   }
 }
 

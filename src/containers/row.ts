@@ -1,4 +1,5 @@
 import type { Condition, Conditions } from '../runtime/conditions.ts'
+import { processLabel } from '../logs/log-line.tsx'
 import { isUp } from '../runtime/workload.ts'
 import type { Listed, OwnPlace } from './find.ts'
 import type { UsagePoller } from './usage/poller.ts'
@@ -28,6 +29,6 @@ export const stopReasonOf = ({ container, place }: Pick<Row, 'container' | 'plac
 
 /** Such as `worker`, or `worker 2` where there are several. */
 export const processText = ({ name, replica }: NonNullable<OwnPlace['process']>) =>
-  replica === null ? name : `${name} ${replica}`
+  processLabel({ process: name, replica })
 
 export const containerPath = ({ id }: { id: string }) => `/containers/${id}`

@@ -62,7 +62,7 @@ test('what each process used is told, its containers taken together, and what al
 })
 
 test('what they use now comes from the last round of measuring, and asks the engine for nothing', async () => {
-  const { t, ada, usage } = await measured()
+  const { t, ada, path, usage } = await measured()
   t.faults.containerStats = () => Promise.reject(new Error('It was asked.'))
   const of = (cpu: number) => ({
     reading: aReading,
@@ -81,6 +81,7 @@ test('what they use now comes from the last round of measuring, and asks the eng
   expect(text).toContain('<bdi>worker</bdi><span class="muted"> in 2 containers</span>')
   expect(text).toContain('Together')
   expect(text).toContain('class="chart-line p1"')
+  expect((await ada.page(path)).text).toContain('CPU 3.0 %, 1000 B in use')
   expect((await ada.htmx('GET', usage)).text).toStartWith('<section id="process-usage"')
 })
 
