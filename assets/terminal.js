@@ -70,6 +70,7 @@ class TerminalView {
     let isOpen = false
     let hasShell = false
     let reason = null
+    let hasExited = false
     socket.onopen = () => {
       isOpen = true
       this.#show(this.#host.dataset.terminalStarting)
@@ -83,14 +84,16 @@ class TerminalView {
         hasShell = true
         return this.#draw(socket, new Uint8Array(data))
       }
-      const { taken, ended } = JSON.parse(data)
+      const { taken, ended, exitCode = null } = JSON.parse(data)
       if (ended) reason = ended
+      if (exitCode !== null) hasExited = true
       if (taken) this.#taken = taken
       this.#send()
     }
     socket.onclose = async () => {
       const why = reason ?? (isOpen ? 'The connection was lost.' : await this.#whyRefused())
-      if (this.#socket === socket) this.#show(why, true)
+      const isForGood = hasExited && 'terminalOnce' in this.#host.dataset
+      if (this.#socket === socket) this.#show(why, !isForGood)
     }
   }
 

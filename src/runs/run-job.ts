@@ -159,7 +159,7 @@ function failed(error: unknown, runId: string): End {
   return { status: 'failed', ...errorOf(failure), line: lineOf(failure) }
 }
 
-const lineOf = ({ message, hint }: Failure) => `Failed: ${message} ${hint}`
+const lineOf = ({ message, hint }: Failure) => `${message} ${hint}`
 
 const errorOf = ({ code, message, hint }: Failure) => ({
   errorCode: code,

@@ -6,7 +6,7 @@ import { LogViewer } from '../logs/viewer.tsx'
 import type { Project } from '../projects/store.ts'
 import { Fact, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
-import { StatusBadge } from '../web/status-badge.tsx'
+import { RunBadge } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
 import { commandLine, runPath, runsPath } from './runs-page.tsx'
 import { isEnded } from './store.ts'
@@ -39,6 +39,7 @@ export const RunPage = ({ extent, lines, ...of }: PageProps) => {
           path={`${runPath(run)}/attach`}
           starting="Waiting for the container…"
           again="Attach again"
+          once
         >
           The command runs on when you leave this page; cancel it to end it.
         </TerminalView>
@@ -82,7 +83,7 @@ export const RunStatusSection = ({ project, environment, run, isCancelling }: Pr
       </Trouble>
     )}
     <div class="status-line">
-      <StatusBadge status={run.status} />
+      <RunBadge status={run.status} />
       {run.exitCode !== null && <span class="muted">exit code {run.exitCode}</span>}
       {isCancelling && !isEnded(run.status) && <span class="muted">being cancelled</span>}
       <div class="actions">

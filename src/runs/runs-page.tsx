@@ -1,12 +1,13 @@
 import { joinWords } from '../platform/shell-words.ts'
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
 import type { Environment } from '../environments/store.ts'
+import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import type { Project } from '../projects/store.ts'
 import { EmptyState, MoreLink } from '../web/components.tsx'
 import type { Draft } from '../web/draft.ts'
 import { Checkbox, TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
-import { StatusBadge } from '../web/status-badge.tsx'
+import { RunBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { usualTimeout } from './start.ts'
 import type { Run } from './store.ts'
@@ -40,9 +41,12 @@ export const RunsPage = ({
 }: RunsPageProps) => (
   <EnvironmentFrame {...{ project, environment }} tab="runs">
     {refusal ? (
-      <p class="note" role="status">
-        {refusal}
-      </p>
+      <div class="section-head">
+        <p class="muted" role="status">
+          {refusal}
+        </p>
+        <DeployEnvironmentButton project={project} environment={environment} />
+      </div>
     ) : (
       <RunForm environment={environment} draft={draft} />
     )}
@@ -103,7 +107,7 @@ const RunRow = ({ run }: { run: Run }) => (
         </a>
       </h2>
       <p class="row-facts">
-        <StatusBadge status={run.status} />
+        <RunBadge status={run.status} />
         {run.exitCode !== null && <span>exit code {run.exitCode}</span>}
         <bdi>{run.startedBy}</bdi>
         <Ago at={run.createdAt} />

@@ -15,12 +15,16 @@ import {
 type DeploymentStatus = (typeof deploymentStatuses)[number]
 type ServiceStatus = (typeof serviceStatuses)[number]
 type RunStatus = (typeof runStatuses)[number]
-type Status = DeploymentStatus | ServiceStatus | RunStatus
 
-/** The state of a deployment, service or run. */
-export const StatusBadge = ({ status }: { status: Status }) => <Badge {...looks[status]} />
+/** The state of a deployment or service. */
+export const StatusBadge = ({ status }: { status: DeploymentStatus | ServiceStatus }) => (
+  <Badge {...looks[status]} />
+)
 
-const looks: Record<Status, Look> = {
+/** The state of a command that runs once: it is well when it has ended. */
+export const RunBadge = ({ status }: { status: RunStatus }) => <Badge {...runLooks[status]} />
+
+const looks: Record<DeploymentStatus | ServiceStatus, Look> = {
   pending: { word: 'Pending', tone: 'quiet', icon: ClockIcon },
   cloning: { word: 'Cloning', tone: 'active', icon: SpinnerIcon },
   building: { word: 'Building', tone: 'active', icon: SpinnerIcon },
@@ -30,11 +34,18 @@ const looks: Record<Status, Look> = {
   starting: { word: 'Starting', tone: 'active', icon: SpinnerIcon },
   running: { word: 'Running', tone: 'good', icon: CheckIcon },
   unhealthy: { word: 'Unhealthy', tone: 'bad', icon: WarningIcon },
-  succeeded: { word: 'Succeeded', tone: 'good', icon: CheckIcon },
   failed: { word: 'Failed', tone: 'bad', icon: CrossIcon },
   cancelled: { word: 'Cancelled', tone: 'quiet', icon: DashIcon },
   superseded: { word: 'Superseded', tone: 'quiet', icon: UpIcon },
   stopped: { word: 'Stopped', tone: 'quiet', icon: SquareIcon },
+}
+
+const runLooks: Record<RunStatus, Look> = {
+  pending: looks.pending,
+  running: { word: 'Running', tone: 'active', icon: SpinnerIcon },
+  succeeded: { word: 'Succeeded', tone: 'good', icon: CheckIcon },
+  failed: looks.failed,
+  cancelled: looks.cancelled,
 }
 
 /** A state by word, shape and colour, so that none of them is needed alone. */

@@ -40,6 +40,7 @@ export const TerminalView = ({
   path,
   starting,
   again,
+  once = false,
   children,
 }: {
   /** Of its WebSocket. */
@@ -48,6 +49,8 @@ export const TerminalView = ({
   starting: string
   /** What opens it once more. */
   again: string
+  /** Not after what runs there has exited. */
+  once?: boolean
   /** What becomes of what runs there. */
   children: Child
 }) => (
@@ -58,6 +61,7 @@ export const TerminalView = ({
       aria-label="Terminal"
       data-terminal={path}
       data-terminal-starting={starting}
+      data-terminal-once={once || undefined}
     >
       <div class="terminal-head">
         <p role="status" data-terminal-state>
