@@ -12,6 +12,10 @@ test('no page breaks its content policy or is wider than the window', async () =
   const project = await createAndDeploy(page, { name: 'a name of many words '.repeat(2), url })
   const deployment = new URL(page.url()).pathname
   await page.locator('.app-link').waitFor()
+  await page.goto(`${project}/envs`)
+  const environment = (await page.locator('.row-link').getAttribute('href'))!
+  const env = environment.replace(/.*\/envs/, '/envs')
+  const ofEnvironment = ['variables', 'links', 'links/new', 'links/new?template=postgresql', 'runs']
   const tabs = ['', '/deployments', '/envs', '/deliveries', '/settings', '/delete']
   const settings = ['profile', 'sessions', 'tokens', 'git', 'users', 'invites', 'audit']
   const paths = [
@@ -23,6 +27,10 @@ test('no page breaks its content policy or is wider than the window', async () =
     '/nowhere',
     deployment,
     ...tabs.map((tab) => project + tab),
+    environment,
+    `${environment}/edit`,
+    `${environment}/output`,
+    ...ofEnvironment.map((tab) => `${env}/${tab}`),
     ...settings.map((name) => `/settings/${name}`),
   ]
   for (const path of paths) {

@@ -31,7 +31,7 @@ test('a real browser without script registers, keeps a variable and a new passwo
   await page.click('[aria-label="Delete KEY"]')
   await page.getByRole('heading', { name: 'Delete the variable KEY?' }).waitFor()
   await page.click('main button[type=submit]')
-  await page.getByText('No variables yet').waitFor()
+  await page.getByText('No variables of your own yet').waitFor()
 
   await page.goto(`${origin}/settings/profile`)
   await page.fill('#password-current', secrets[0]!)
