@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 import { links } from '../../src/db/schema.ts'
-import { aCommand, answerOf, aProject } from '../deployments/apps.ts'
+import { aCommand, answerOf, aProject, logOf } from '../deployments/apps.ts'
+import { collect } from '../logs/collecting.ts'
+import { driving } from '../runs/runs.ts'
 import { leftOf, made, settled, site } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import { execIn } from '../support/exec.ts'
@@ -9,6 +11,28 @@ import { execIn } from '../support/exec.ts'
 const client = aCommand(
   'mkdir -p /www && wget -qO /www/index.html "http://$SITE_HOST:$SITE_PORT/" && exec httpd -f -p 8080 -h /www',
 )
+
+test('a release command and a run reach a linked service, too', async () => {
+  const t = testApp()
+  collect(t)
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, site, { name: 'Greeter' })
+  const ask = 'wget -qO- "http://$SITE_HOST:$SITE_PORT/"'
+  const project = await aProject(t, ada, aCommand('exec sleep 999'), {
+    port: 0,
+    releaseCommand: ['sh', '-c', ask],
+  })
+  const variables = { SITE_HOST: 'host', SITE_PORT: 'port' }
+  const link = { environmentId: project.environmentId, serviceId: service.id, variables }
+  t.db.insert(links).values(link).run()
+  const deployment = await project.deploy()
+  expect(deployment).toMatchObject({ status: 'running', error: null })
+  expect(await logOf(ada, deployment)).toContain('hello')
+  const runs = driving(t, ada, `/envs/${project.environmentId}/runs`)
+  const run = await runs.start(['sh', '-c', ask])
+  expect(await runs.ended(run)).toMatchObject({ status: 'succeeded' })
+  expect(await runs.linesOf(run)).toContain('hello')
+})
 
 test('an app reaches a linked service at its first line, and nobody else’s app does', async () => {
   const t = testApp()

@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { insertJob } from '../../src/jobs/store.ts'
 import { cancelled, stopping } from '../../src/jobs/jobs.ts'
+import { pack } from '../../src/logs/block.ts'
+import { logBounds } from '../../src/logs/log-bounds.ts'
+import { saveBlock } from '../../src/logs/store.ts'
 import { listLastLines } from '../../src/logs/read-log.ts'
 import type { Component } from '../../src/runtime/component.ts'
 import { getOnce, listOnce } from '../../src/runtime/once-store.ts'
 import { reconcile } from '../../src/runtime/reconcile.ts'
+import { stopLive } from '../../src/runtime/restart.ts'
 import { rollOut } from '../../src/runtime/roll-out.ts'
 import { removeOnce, runOnce } from '../../src/runtime/run-once.ts'
 import type { Once } from '../../src/runtime/run-once.ts'
@@ -32,6 +36,7 @@ async function aWorkload() {
   const labels = [`davit.environment=${id}`]
   return {
     ...t,
+    t,
     workload,
     run: (script: string, { id = Bun.randomUUIDv7(), memoryMb, command, ...rest }: Options = {}) =>
       runOnce(t.deps, {
@@ -129,6 +134,19 @@ describe('a command that runs once', () => {
   })
 })
 
+test('what writes without end fills no log: that says so, and the command goes on', async () => {
+  const { run, textsOf, logDb, workload } = await aWorkload()
+  const id = Bun.randomUUIDv7()
+  const log = { sourceId: workload.id, logId: id }
+  const times = { firstTime: Date.now(), lastTime: Date.now() }
+  const last = logBounds.lines - 10
+  saveBlock(logDb, { id: null, ...log, first: 1, last, ...times, data: pack('') })
+  expect(await run('seq 1 5000; exit 6', { id })).toMatchObject({ exitCode: 6 })
+  const texts = (await textsOf(id)).filter((text) => text !== '')
+  expect(texts.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, at) => String(at + 1)))
+  expect(texts.slice(10)).toEqual([expect.stringMatching(/^This log is full: 1,000,000 lines /)])
+})
+
 describe('a command that is cut short', () => {
   test('by its signal is stopped, with its last lines kept', async () => {
     const { run, textsOf, containers } = await aWorkload()
@@ -188,11 +206,12 @@ describe('a look at the workload', () => {
   })
 
   test('and a roll-out, a stop and the release’s state are none of its matters', async () => {
-    const { run, deploy, containers, workload, db } = await aWorkload()
+    const { run, deploy, containers, workload, db, t } = await aWorkload()
     const work = run('sleep 3; exit 7')
     await until(async () => (await containers()).some(({ state }) => state === 'running'))
     await deploy()
+    await stopLive(t.deps, { workload, signal: new AbortController().signal })
     expect(await work).toMatchObject({ exitCode: 7 })
-    expect(listInstances(db, workload.id)).toMatchObject([{ releaseId: 'live', state: 'live' }])
+    expect(listInstances(db, workload.id)).toMatchObject([{ releaseId: 'live', state: 'stopped' }])
   })
 })

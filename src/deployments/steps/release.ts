@@ -1,5 +1,5 @@
 import { report } from '../../platform/journal.ts'
-import { wordsOf } from '../../platform/shell-words.ts'
+import { joinWords, wordsOf } from '../../platform/shell-words.ts'
 import { endFailure } from '../../runtime/once-failures.ts'
 import { removeOnce, runOnce } from '../../runtime/run-once.ts'
 import { onceComponent } from '../components.ts'
@@ -17,7 +17,7 @@ export async function releaseCommand(run: ReadyRun) {
   const component = onceComponent(run, { name: 'release', image, command: words })
   const workload = workloadOf(run)
   const { id } = deployment
-  log(`Running the release command: ${words.join(' ')}`)
+  log(`Running the release command: ${joinWords(words)}`)
   try {
     const ended = await runOnce(run, {
       id,
