@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { clearStopReason, setStopReason } from '../../src/containers/store.ts'
 import { observe } from '../../src/deployments/observe.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { keepAddress } from '../../src/runtime/endpoint-store.ts'
@@ -90,6 +91,7 @@ test('a process that doesn’t stay up fails the deployment, and nothing of the 
   await project.configure({
     processes: [{ name: 'web' }, { name: 'mail', command: "sh -c 'echo no queue; exit 7'" }],
   })
+  Object.assign(t.config, { settleTime: 60_000 }) // one that ends must not count as running before
   const second = await project.deploy()
   await t.jobs.idle()
   expect(second).toMatchObject({ status: 'failed', downtimeMs: null })
@@ -140,6 +142,28 @@ test('an app runs while its web does, and without one while any process does', a
   expect((await ada.post(`/envs/${project.environmentId}/stop`)).status).toBe(409)
   expect((await ada.post(`/envs/${project.environmentId}/start`)).status).toBe(200)
   expect(await status()).toBe('running')
+})
+
+test('why Davit stopped a process is said of that process alone', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('x'), { processes: [worker, { name: 'web' }] })
+  await project.deploy()
+  const [work, web] = await live(ada, project)
+  const why = { message: 'The process worker ended 10 times.', hint: 'Look at its last lines.' }
+  setStopReason(t.db, work!.containerId, why)
+  const reasonOf = async ({ containerId }: { containerId: string }) =>
+    (await ada.get(`/containers/${containerId}`)).json.stopReason
+  for (const { containerId } of [work!, web!]) await t.docker.stopContainer(containerId)
+  expect(await reasonOf(work!)).toBe(why.message)
+  expect(await reasonOf(web!)).toBeNull()
+  const { text } = await ada.page(`/projects/${project.id}/envs/${project.environmentId}`)
+  expect(text).toContain('Davit stopped worker')
+
+  clearStopReason(t.db, web!.containerId)
+  expect(await reasonOf(work!)).toBe(why.message)
+  clearStopReason(t.db, work!.containerId)
+  expect(await reasonOf(work!)).toBeNull()
 })
 
 test('an app without web has no address, and its first process stands for it', async () => {

@@ -86,7 +86,7 @@ describe('a release of several processes', () => {
   })
 
   test('is undone whole where one of them fails, and only what was stopped starts again', async () => {
-    const { roll, taken, after, db, docker, workload } = await aWorkload()
+    const { roll, taken, after, config, db, docker, workload } = await aWorkload()
     const port = freePort()
     await roll('first', { components: webAndWorkers('first', { port }) })
     const serves = async () => {
@@ -101,6 +101,7 @@ describe('a release of several processes', () => {
     const isOld = (step: string) => /^(start|stop) first/.test(step)
 
     taken.length = 0
+    Object.assign(config, { settleTime: 60_000 }) // one that ends must not count as running before
     const components = webAndWorkers('second', { port, script: 'exit 3' })
     await expect(roll('second', { components })).rejects.toThrow(
       'the process worker exited with code 3',
@@ -109,6 +110,7 @@ describe('a release of several processes', () => {
     await serves()
 
     taken.length = 0
+    Object.assign(config, { settleTime: 0 })
     after('start third web', broken)
     const third = roll('third', { components: webAndWorkers('third', { port }) })
     await expect(third).rejects.toThrow('something broke')
@@ -132,8 +134,9 @@ describe('a release of several processes', () => {
   })
 
   test('says in the log whose lines are whose, and in a failure whose command is wrong', async () => {
-    const { roll, servesAlone } = await aWorkload()
+    const { roll, servesAlone, config } = await aWorkload()
     await roll('first')
+    Object.assign(config, { settleTime: 60_000 })
     const lines: string[] = []
     const hooks = { log: (text: string) => void lines.push(text) }
     const talking = webAndWorkers('talking', { script: 'echo here; exit 3' })
