@@ -125,7 +125,7 @@ const runningOf = (
   docker.listContainers({ labels: filterOf(instanceId, workloadOf(service)), signal })
 
 /** Milliseconds in which a component that runs accepts a connection. */
-const patience = 5000
+const patience = 2000
 
 /** Refuses what accepts no connection. */
 export async function refuseSilent(address: string, port: number, signal: AbortSignal) {

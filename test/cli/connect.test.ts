@@ -59,45 +59,46 @@ test('a local port leads to a service that publishes none, also to its next cont
 
 test('a service that can’t be meant is refused with those that can', async () => {
   const t = await aDavit()
-  const refusal = async (...args: string[]) => {
-    const { status, stdout, stderr } = await t.connect(args).ended()
-    expect([stdout, stderr.trim().split('\n').length]).toEqual(['', 1])
-    return `${status} ${stderr.trim()}`
-  }
-  expect(await refusal('site')).toBe(
-    '1 davit: There is no service site. There are no services yet.',
-  )
-  const [ada, bob] = [await t.register('ada@example.com'), await t.register('bob@example.com')]
+  const none = 'There is no service site. There are no services yet.'
+  expect((await t.connect(['site']).ended()).stderr).toBe(`davit: ${none}\n`)
+  const clients = [await t.register('ada@example.com'), await t.register('bob@example.com')]
   const fields = { name: 'site', compose: compose('back') }
-  const [{ id }] = await Promise.all([
-    t.make(ada, '/services/compose', fields),
-    t.make(bob, '/services/compose', fields),
-  ])
-  expect(await refusal('sit')).toBe(
-    '1 davit: There is no service sit. There are: site (ada@example.com), site (bob@example.com).',
-  )
-  expect(await refusal('site')).toBe(
-    '1 davit: 2 services have the name site. Add --owner with one of: ada@example.com, bob@example.com.',
-  )
-  expect(await refusal('site', '--owner', 'eve@example.com')).toStartWith(
-    '1 davit: There is no service site of eve@example.com.',
-  )
-  const owned = ['site', '--owner', 'ada@example.com']
-  expect(await refusal(...owned, '--target', 'side:80')).toBe(
-    '1 davit: The service site has no running component side. It has: back, front.',
-  )
-  expect(await refusal(...owned, '--target', 'back:81')).toBe(
-    '1 davit: Nothing listens on port 81 there. Choose another one with --target component:port.',
-  )
-  const away = t.connect(owned, { DOCKER_HOST: 'tcp://127.0.0.1:1' })
+  await Promise.all(clients.map((client) => t.make(client, '/services/compose', fields)))
+
+  const own = ['site', '--owner', 'ada@example.com']
+  const cases: [number, string[], string][] = [
+    [
+      1,
+      ['sit'],
+      'There is no service sit. There are: site (ada@example.com), site (bob@example.com).',
+    ],
+    [
+      1,
+      ['site'],
+      '2 services have the name site. Add --owner with one of: ada@example.com, bob@example.com.',
+    ],
+    [1, ['site', '--owner', 'eve@example.com'], 'There is no service site of eve@example.com.'],
+    [
+      1,
+      [...own, '--target', 'side:80'],
+      'The service site has no running component side. It has: back, front.',
+    ],
+    [1, [...own, '--target', 'back:81'], 'Nothing listens on port 81 there.'],
+    [2, [...own, '--target', 'back'], '--target must be such as db:5432, not “back”.'],
+    [2, [...own, '--target', 'back:0'], 'the port of --target must be a port from 1 to 65535'],
+    [2, [...own, '--port', '70000'], '--port must be a port from 1 to 65535, not “70000”.'],
+    [2, [...own, '--prot', '1'], 'it is called as: davit connect SERVICE'],
+  ]
+  const answers = await Promise.all(cases.map(([, args]) => t.connect(args).ended()))
+  for (const [i, { status, stdout, stderr }] of answers.entries()) {
+    const [wanted, , words] = cases[i]!
+    expect(stderr).toStartWith(`davit: ${words}`)
+    expect(stderr.trim().split('\n'), stderr).toHaveLength(1)
+    expect({ status, stdout }).toEqual({ status: wanted, stdout: '' })
+  }
+
+  const away = t.connect(own, { DOCKER_HOST: 'tcp://127.0.0.1:1' })
   expect((await away.ended()).stderr).toBe(
     'davit: Docker runs on another machine (DOCKER_HOST), where its containers have their addresses. Run this command there.\n',
   )
-  for (const [option, value] of [
-    ['--target', 'back'],
-    ['--target', 'back:0'],
-    ['--port', '70000'],
-    ['--prot', '1'],
-  ])
-    expect(await refusal(id, option!, value!)).toStartWith('2 davit: ')
 })

@@ -14,6 +14,7 @@ export async function aDavit() {
   const env = {
     DAVIT_DATA_DIR: join(directory, 'data'),
     DAVIT_REGISTRATION: 'open',
+    DAVIT_SETTLE_TIME: '1',
     DAVIT_RATE_LIMIT: '10000',
     DAVIT_RATE_BURST: '10000',
   }
