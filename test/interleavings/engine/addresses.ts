@@ -1,4 +1,5 @@
 import { EngineError } from '../../../src/docker/index.ts'
+import type { FakeEngine } from './engine.ts'
 import type { FakeContainer, FakeNetwork } from './state.ts'
 
 /** The lowest address that no running container has; the first one is the gateway's. */
@@ -41,3 +42,27 @@ const toNumber = (address: string) =>
 
 const toText = (value: number) =>
   [24, 16, 8, 0].map((shift) => Math.floor(value / 2 ** shift) % 256).join('.')
+
+type Joining = { name: string; containerId: string; address?: string | undefined }
+
+function bothOf(engine: FakeEngine, { name, containerId }: Joining) {
+  const network = engine.network(name)
+  if (!network) throw new EngineError(404, `network ${name} not found`)
+  return { network, container: engine.container(containerId) }
+}
+
+/** One that runs has its address there at once. */
+export function joinNetwork(engine: FakeEngine, joining: Joining) {
+  const { network, container } = bothOf(engine, joining)
+  const { address: wanted = null } = joining
+  const taken = takenOn(network, engine.containers.values())
+  const address = container.state === 'running' ? (wanted ?? nextAddress(network, taken)) : null
+  if (address && taken.has(address)) throw new EngineError(403, 'Address already in use')
+  container.endpoints.set(network.name, { aliases: [], wanted, address })
+}
+
+export function leaveNetwork(engine: FakeEngine, joining: Joining) {
+  const { network, container } = bothOf(engine, joining)
+  if (!container.endpoints.delete(network.name))
+    throw new EngineError(500, `container ${container.id} is not connected to ${network.name}`)
+}

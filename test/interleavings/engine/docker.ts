@@ -2,6 +2,7 @@ import { EngineError } from '../../../src/docker/index.ts'
 import type { BuildOutput, Docker, EngineEvent } from '../../../src/docker/index.ts'
 import { behaviourOf } from './state.ts'
 import type { FakeEngine } from './engine.ts'
+import { joinNetwork, leaveNetwork } from './addresses.ts'
 import { containerView, imageView, diskUseOf, passes, summaryView, useOf } from './views.ts'
 
 type Abortable = { signal?: AbortSignal | undefined }
@@ -117,6 +118,7 @@ export function fakeDocker(
           .filter((one) => passes(one.labels, labels))
           .reverse(),
       ),
+    endLeftTerminals: (id, options = {}) => get(`terminals of ${short(id)}`, options, () => {}),
     async waitForExit(id, options = {}) {
       await get(`wait for ${short(id)}`, options, () => void engine.container(id))
       const container = engine.container(id)
@@ -157,6 +159,25 @@ export function fakeDocker(
         'remove network',
         options,
         unlessMissing(() => engine.removeNetwork(id)),
+      ),
+    listJoined: (name, { labels = [], ...options } = {}) =>
+      get(`containers on ${name}`, options, () =>
+        [...engine.containers.values()]
+          .filter(({ options, endpoints }) => {
+            const network = engine.network(name)
+            return network && endpoints.has(network.name) && passes(options.labels ?? {}, labels)
+          })
+          .map(({ id }) => id),
+      ),
+    connectNetwork: (name, { containerId, address, signal }) =>
+      put(`join ${short(containerId)} to ${name}`, { signal }, () =>
+        joinNetwork(engine, { name, containerId, address }),
+      ),
+    disconnectNetwork: (name, { containerId, signal }) =>
+      put(
+        `take ${short(containerId)} off ${name}`,
+        { signal },
+        unlessMissing(() => leaveNetwork(engine, { name, containerId })),
       ),
     usedSubnets: (options = {}) =>
       get('used subnets', options, () => [...engine.networks.values()].map(({ subnet }) => subnet)),

@@ -178,8 +178,13 @@ export const scenarios: Record<string, Scenario> = {
     const c = await make(s, { network, command: forever })
     await docker.startContainer(c)
     const inUse = await answer(docker.removeNetwork(network))
+    const other = await make(s, { command: forever }, 'other')
+    const isOn = async () => (await docker.listJoined(network)).includes(other)
+    await docker.connectNetwork(network, { containerId: other })
+    const joins = [await isOn(), await docker.disconnectNetwork(network, { containerId: other })]
+    joins.push(await isOn())
     await docker.stopContainer(c, { timeoutSeconds: 5 })
-    const seen = [again, over, inUse, await answer(docker.removeNetwork(network))]
+    const seen = [again, over, inUse, joins, await answer(docker.removeNetwork(network))]
     return [...seen, await answer(docker.startContainer(c)), await look(s, c)]
   },
 
