@@ -9,6 +9,7 @@ import type { Component } from '../../src/runtime/component.ts'
 import { getOnce, listOnce } from '../../src/runtime/once-store.ts'
 import { reconcile } from '../../src/runtime/reconcile.ts'
 import { stopLive } from '../../src/runtime/restart.ts'
+import { Failure } from '../../src/platform/errors.ts'
 import { rollOut } from '../../src/runtime/roll-out.ts'
 import { removeOnce, runOnce } from '../../src/runtime/run-once.ts'
 import type { Once } from '../../src/runtime/run-once.ts'
@@ -132,6 +133,23 @@ describe('a command that runs once', () => {
     })
     await expect(work).rejects.toMatchObject({ code: 'container_removed' })
   })
+})
+
+test('an engine that goes away meanwhile is waited for, and nothing runs twice', async () => {
+  const { run, textsOf, t } = await aWorkload()
+  const id = Bun.randomUUIDv7()
+  const gone = () => Promise.reject(new Failure('engine_unreachable', 'It is away.', 'Wait.'))
+  t.faults.startContainer = async (container) => {
+    delete t.faults.startContainer
+    await t.docker.startContainer(container) // the response is lost
+    return gone()
+  }
+  t.faults.waitForExit = () => {
+    delete t.faults.waitForExit
+    return gone()
+  }
+  expect(await run('echo once; sleep 2; exit 4', { id })).toMatchObject({ exitCode: 4 })
+  expect(await textsOf(id)).toEqual(['once'])
 })
 
 test('what writes without end fills no log: that says so, and the command goes on', async () => {
