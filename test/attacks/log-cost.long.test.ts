@@ -55,7 +55,7 @@ async function turnsDuring(work: () => Promise<unknown>) {
 const line = `${'a request was served in time, '.repeat(3)}with 200`
 
 describe('while a member has a long log', () => {
-  test.each(['search=nowhere', 'download=1'])(
+  test.each(['search=nowhere', 'download=1', 'before=999999999&process=nowhere'])(
     'read by ?%s, others have their turns',
     async (how) => {
       const { ada, paths } = await aLog({ text: line, characters: 30_000_000 })

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openLogDatabase } from '../../src/db/index.ts'
 import { storedLines } from './stored-lines.ts'
 import { startDavit } from '../support/davit.ts'
+import { until } from '../support/until.ts'
 import { prepareInstallation } from './installation.ts'
 
 /** A Davit of its own with one environment, and what is kept of it. */
@@ -59,14 +60,14 @@ test('an app goes on while Davit is stopped, and what it wrote meanwhile is ther
   expect(written.map(({ text }) => text)).toEqual(['ready', ...numbers(1, 100_000)])
 })
 
-test('nothing is lost or doubled when Davit is killed again and again', async () => {
+test('nothing of several containers is lost or doubled when Davit is killed again and again', async () => {
   const here = anInstallation()
   const script =
-    'n=0; while [ $n -lt 60 ]; do seq $((n * 1000 + 1)) $((n * 1000 + 1000)); n=$((n + 1)); sleep 0.2; done'
+    'n=0; while [ $n -lt 60 ]; do seq $((n * 400 + 1)) $((n * 400 + 400)); n=$((n + 1)); sleep 0.2; done'
   let davit = await here.start()
-  const id = await here.run(script)
+  const ids = await Promise.all([1, 2, 3].map(() => here.run(script)))
   let over = false
-  const end = here.docker.waitForExit(id).then(() => (over = true))
+  const end = Promise.all(ids.map((id) => here.docker.waitForExit(id))).then(() => (over = true))
   for (let kills = 0; !over || kills < 3; kills++) {
     await Bun.sleep(700 + Math.random() * 900) // whatever it is at then
     process.kill(davit.pid, 'SIGKILL')
@@ -74,10 +75,15 @@ test('nothing is lost or doubled when Davit is killed again and again', async ()
     davit = await here.start()
   }
   await end
-  await here.untilLast((text) => text.includes('ended: exit code 0'))
+  const hasEnded = ({ text }: { text: string }) => text.includes('ended: exit code 0')
+  await until(() => here.lines().filter(hasEnded).length === ids.length)
   const lines = here.lines()
   expect(lines.map(({ sequence }) => sequence)).toEqual(lines.map((_, at) => at + 1))
-  const written = lines.filter(({ stream }) => stream !== 'system')
-  expect(written.map(({ text }) => text)).toEqual(numbers(1, 60_000))
-  expect(lines.length - written.length).toBe(2)
+  const byContainer = Map.groupBy(lines, ({ container }) => container)
+  expect(byContainer.size).toBe(ids.length)
+  for (const own of byContainer.values()) {
+    const written = own.filter(({ stream }) => stream !== 'system')
+    expect(written.map(({ text }) => text)).toEqual(numbers(1, 24_000))
+    expect(own.length - written.length).toBe(2)
+  }
 })
