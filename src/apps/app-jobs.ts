@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { retryWhileEngineDown, waitForEngine } from '../docker/retry-while-engine-down.ts'
-import { observe } from '../deployments/observe.ts'
+import { observe, tellState } from '../deployments/observe.ts'
 import { getCurrent, getJob as getDeployed, updateDeployment } from '../deployments/store.ts'
 import { cancelled, stopping } from '../jobs/jobs.ts'
 import type { GivenUp, Jobs, Work } from '../jobs/jobs.ts'
@@ -17,6 +17,7 @@ import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
 import { getLiveRelease, listInstances } from '../runtime/store.ts'
+import { untilEngineResponds } from '../runtime/undo.ts'
 import type { RuntimeDeps, Workload } from '../runtime/workload.ts'
 
 export type AppJobDeps = RuntimeDeps & { jobs: Jobs; logs: Logs; masks: Masks }
@@ -106,8 +107,11 @@ async function runJob(deps: AppJobDeps, { job, signal, undo }: Work, kind: AppJo
   const workload: Workload = { id, kind: 'app', ownerId: project.ownerId, projectId: project.id }
   let failure: Failure | null = null
   try {
-    await reconcile(deps, workload, { orphans: false, signal })
-    await verbs[kind](deps, workload, signal)
+    // where the engine goes away in the middle, it is begun again: nothing must stay half done
+    await untilEngineResponds({ docker: deps.docker, shutdown: signal }, async () => {
+      await reconcile(deps, workload, { orphans: false, signal })
+      await verbs[kind](deps, workload, signal)
+    })
   } catch (error) {
     if (signal.reason === stopping) return void putBackJob(deps.db, job.id)
     if (signal.reason !== cancelled) {
@@ -120,6 +124,8 @@ async function runJob(deps: AppJobDeps, { job, signal, undo }: Work, kind: AppJo
   await retryWhileEngineDown(deps.docker, options, () =>
     observe(deps, id, { orphans: false, signal: undo }),
   )
+  if (undo.reason === stopping) return void putBackJob(deps.db, job.id) // it may not have been seen
+  tellState(deps, id) // where it could not be looked at, what was done says enough
   await settle(deps, job, failure)
 }
 

@@ -2,6 +2,7 @@ import { web } from '../environments/processes.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
+import { listInstances } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
 import { getCurrent, moveDeployment } from './store.ts'
@@ -21,12 +22,19 @@ export async function observe(
   options: { orphans: boolean; signal: AbortSignal },
 ) {
   const seen = await reconcile(deps, { id: environmentId, kind: 'app' }, options)
-  const current = getCurrent(deps.db, environmentId)
-  if (!seen || !current) return
-  const status = statusOf(seen.map(({ instance }) => instance))
+  if (seen) tellState(deps, environmentId)
+}
+
+/** The same by what is stored of its containers. */
+export function tellState({ db, logs }: Pick<ObserveDeps, 'db' | 'logs'>, environmentId: string) {
+  const current = getCurrent(db, environmentId)
+  if (!current) return
+  const ofRelease = ({ releaseId, state }: Instance) =>
+    releaseId === current.id && (state === 'live' || state === 'stopped')
+  const status = statusOf(listInstances(db, environmentId).filter(ofRelease))
   if (status === current.status) return
-  if (moveDeployment(deps.db, { id: current.id, from: [current.status], status }))
-    deps.logs.publish(current.id, { status })
+  if (moveDeployment(db, { id: current.id, from: [current.status], status }))
+    logs.publish(current.id, { status })
 }
 
 /** `running` while its `web` does; where it has none, while any of its processes does. */

@@ -32,7 +32,9 @@ export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolea
     const made = await findLive(deps, { ...restart, components })
     if (!made) return false
     hooks.enter?.('starting')
-    if (stops) await lastFirst(workload, made, ({ id }) => deps.docker.stopContainer(id, atItsPace))
+    // one that the engine is about to restart would never come through its gate
+    const toStop = made.filter(({ state }) => stops || state === 'restarting')
+    await lastFirst(workload, toStop, ({ id }) => deps.docker.stopContainer(id, atItsPace))
     const run = { ...deps, workload, hooks: {}, signal, network: networkNameOf(workload) }
     await startAndGate(run, made)
     for (const { instance, component } of made)
@@ -72,14 +74,15 @@ async function findLive(
   { workload, components, signal }: Restart & { components: Component[] },
 ) {
   const rows = instancesOf(deps, workload)
-  const made: Made[] = []
+  const made: (Made & Pick<Container, 'state'>)[] = []
   for (const { component, slot } of slotsOf(components)) {
     const instance = rows.find((row) => row.component === component.name && row.slot === slot)
     const container =
       instance?.containerId &&
       (await deps.docker.inspectContainer(instance.containerId, { signal }))
     if (!container || !isAsItSays(container, component, networkNameOf(workload))) return null
-    made.push({ id: container.id, name: container.name, component, instance })
+    const { id, name, state } = container
+    made.push({ id, name, state, component, instance })
   }
   return made
 }

@@ -65,6 +65,35 @@ export const actions: Record<string, Action> = {
       order.request('POST', `/projects/${project_id}/deployments`, { environmentId: id }),
     ),
   },
+  apply: {
+    name: 'apply changes',
+    weight: 3,
+    run: withOne(environments, (order, { id, project_id }) =>
+      order.request('POST', `/projects/${project_id}/deployments`, {
+        environmentId: id,
+        reuseImage: true,
+      }),
+    ),
+  },
+  startApp: {
+    name: 'start an environment',
+    weight: 3,
+    run: withOne(environments, (order, { id }) => order.request('POST', `/envs/${id}/start`)),
+  },
+  restartApp: {
+    name: 'restart an environment',
+    weight: 3,
+    run: withOne(environments, (order, { id }) => order.request('POST', `/envs/${id}/restart`)),
+  },
+  stopApp: {
+    name: 'stop an environment',
+    weight: 3,
+    run: withOne(environments, (order, { id }) => {
+      for (const { id: container, options } of order.installation.engine.containers.values())
+        if (options.labels?.['davit.environment'] === id) order.touched.add(container)
+      return order.request('POST', `/envs/${id}/stop`)
+    }),
+  },
   cancel: {
     name: 'cancel a deployment',
     weight: 5,

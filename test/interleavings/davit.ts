@@ -10,6 +10,7 @@ import * as schema from '../../src/db/schema.ts'
 import type { Deps } from '../../src/assemble.ts'
 import { newProjectRoutes } from '../../src/deployments/new-project-routes.tsx'
 import { deploymentRoutes } from '../../src/deployments/routes.tsx'
+import { actRoutes } from '../../src/apps/act-routes.tsx'
 import { environmentRoutes } from '../../src/apps/routes.tsx'
 import { variableRoutes } from '../../src/environments/variable-routes.tsx'
 import type { Git } from '../../src/git/git.ts'
@@ -200,6 +201,7 @@ function routesOf(deps: Deps) {
     projectRoutes,
     deploymentRoutes,
     environmentRoutes,
+    actRoutes,
     (deps: Deps) => variableRoutes(deps, givenVariables(deps)),
     serviceRoutes,
     containerRoutes,

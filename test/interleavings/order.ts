@@ -216,6 +216,8 @@ const few = [
   actions.deleteEnvironment!,
   actions.stopContainer!,
   actions.changeSettings!,
+  actions.apply!,
+  actions.restartApp!,
 ]
 
 function planOf(chance: Random) {
