@@ -54,7 +54,7 @@ export const actions = {
   'run.started': 'ran a command in',
   'run.cancelled': 'cancelled a command in',
   'run.attached': 'attached to a command in',
-  'run.detached': 'let go of a command in',
+  'run.detached': 'detached from a command in',
   'service.created': 'created the service',
   'service.changed': 'changed the service',
   'service.restarted': 'restarted the service',

@@ -199,7 +199,7 @@ async function removeOld({ db, logDb }: RunDeps, environmentId: string) {
 const reasons: Record<Exclude<GivenUp['why'], 'cancelled'>, Failure> = {
   interrupted: new Failure(
     'interrupted',
-    'Run failed: Davit ended twice while it was started.',
+    'Run failed: Davit ended twice while it started.',
     'Look at the memory of the server, then run it again.',
   ),
   broken: new Failure(

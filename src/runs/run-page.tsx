@@ -8,7 +8,7 @@ import { Fact, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import { RunBadge } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
-import { commandLine, runPath, runsPath } from './runs-page.tsx'
+import { commandLine, runPath, runsPath, shortLine } from './runs-page.tsx'
 import { isEnded } from './store.ts'
 import type { Run } from './store.ts'
 
@@ -69,7 +69,7 @@ export const RunStatusSection = ({ project, environment, run, isCancelling }: Pr
     data-announce={`The run is ${run.status}.`}
   >
     <PageHead
-      title={commandLine(run)}
+      title={shortLine(run)}
       crumbs={[
         { href: '/projects', name: 'Projects' },
         { href: `/projects/${project.id}`, name: project.name },

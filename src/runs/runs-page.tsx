@@ -20,6 +20,14 @@ export const runPath = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>
 export const commandLine = ({ command }: Pick<Run, 'command'>) =>
   typeof command === 'string' ? command : joinWords(command)
 
+/** The same where it stands in a heading or row: one may have thousands of characters. */
+export const shortLine = (run: Pick<Run, 'command'>) => {
+  const line = commandLine(run)
+  return line.length > most ? `${line.slice(0, most)}…` : line
+}
+
+const most = 120
+
 type RunsPageProps = {
   project: Project
   environment: Environment
@@ -102,7 +110,7 @@ const RunRow = ({ run }: { run: Run }) => (
       <h2 class="row-title">
         <a href={runPath(run)}>
           <code>
-            <bdi>{commandLine(run)}</bdi>
+            <bdi>{shortLine(run)}</bdi>
           </code>
         </a>
       </h2>

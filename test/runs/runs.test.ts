@@ -52,6 +52,17 @@ describe('a run', () => {
     expect((await linesOf(run)).join('\n')).not.toContain('a-long-password')
   })
 
+  test('of thousands of characters stands in its pages in short, and is run again in full', async () => {
+    const { ada, path, start, ended } = await aLiveEnvironment()
+    const run = await start(['sh', '-c', `echo ${'x'.repeat(5000)}\necho "it's done"`])
+    await ended(run)
+    const { text } = await ada.page(path)
+    expect(text).toContain('xxx…')
+    expect(text).not.toContain('x'.repeat(200))
+    const page = (await ada.page(`${path}/${run.id}`)).text
+    expect(/name="command" value="([^"]*)"/.exec(page)![1]).toContain('x'.repeat(5000))
+  })
+
   test('is followed to its end', async () => {
     const { ada, path, start } = await aLiveEnvironment()
     const run = await start(['sh', '-c', 'echo one; sleep 1; echo two'])
