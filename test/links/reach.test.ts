@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { links } from '../../src/db/schema.ts'
+import { updateService } from '../../src/services/store.ts'
 import { aCommand, answerOf, aProject, logOf } from '../deployments/apps.ts'
 import { collect } from '../logs/collecting.ts'
 import { driving } from '../runs/runs.ts'
@@ -60,16 +61,17 @@ test('an app reaches a linked service at its first line, and nobody else’s app
   const bob = t.logIn('bob@example.com')
   const other = await aProject(t, bob, aCommand('exec sleep 999'), { name: 'other', port: 0 })
   const { containerId } = await other.deploy()
+  const ask = async (id: string, host: string) =>
+    (await execIn(id, ['timeout', '3', 'wget', '-qO-', `http://${host}/`])).output
   for (const host of ['greeter', 'web', addresses[network]!, `greeter.${network}`]) {
-    const { output } = await execIn(containerId, ['wget', '-T', '2', '-qO-', `http://${host}/`])
-    expect(output).not.toContain('hello')
+    expect(await ask(deployment.containerId, host)).toBe('hello')
+    expect(await ask(containerId, host)).not.toContain('hello')
   }
 
   // a service that is recreated takes its name along
   await ada.put(`/services/${service.id}`, { GREETING: 'hello again' })
   await settled(t, ada, service)
-  const { output } = await execIn(deployment.containerId, ['wget', '-qO-', 'http://greeter/'])
-  expect(output.trim()).toBe('hello again')
+  expect(await ask(deployment.containerId, 'greeter')).toBe('hello again')
 
   // one that is removed leaves nothing, and its apps run on
   expect((await ada.delete(`/services/${service.id}`, { force: true, volumes: true })).status).toBe(
@@ -77,4 +79,51 @@ test('an app reaches a linked service at its first line, and nobody else’s app
   )
   expect(await leftOf(t, service)).toEqual({ containers: [], networks: [], volumes: [] })
   expect((await answerOf(deployment)).trim()).toBe('hello')
+})
+
+test('a service whose first start fails leaves no network behind, and takes its apps back', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const fragile = `services: {web: {image: busybox, stop_grace_period: 1s, ports: ["80"], environment: {WELL: "\${WELL:-no}"},
+    command: [sh, -c, 'test "$$WELL" = yes || exit 3; mkdir /www && echo well > /www/index.html && exec httpd -f -h /www']}}`
+  const service = await made(t, ada, fragile, { name: 'fragile' })
+  expect(service.status).toBe('failed')
+  const project = await aProject(t, ada, aCommand('exec sleep 999'), { port: 0 })
+  await ada.post(`/envs/${project.environmentId}/links`, { serviceId: service.id })
+  const { containerId } = await project.deploy()
+  const ask = () => execIn(containerId, ['timeout', '5', 'wget', '-qO-', 'http://fragile/'])
+  expect((await leftOf(t, service)).networks).toHaveLength(1)
+
+  await ada.post(`/services/${service.id}/restart`)
+  expect(await settled(t, ada, service)).toMatchObject({ status: 'failed' })
+  expect((await leftOf(t, service)).networks).toEqual([])
+  expect(await t.docker.inspectContainer(containerId)).toMatchObject({ state: 'running' })
+
+  await ada.put(`/services/${service.id}`, { WELL: 'yes' })
+  expect(await settled(t, ada, service)).toMatchObject({ status: 'running' })
+  expect(await ask()).toEqual({ exitCode: 0, output: 'well' })
+})
+
+test('a service whose containers lack its host says so, and a restart creates them again once', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, site, { name: 'old' })
+  const project = await aProject(t, ada, client)
+  const links = `/envs/${project.environmentId}/links`
+  await ada.post(links, { serviceId: service.id })
+  const note = async () => (await ada.get(links)).json.items[0].note
+  expect(await note()).toBeUndefined()
+  updateService(t.db, service.id, { host: 'another' }) // as a start of Davit gives one of before
+  expect(await note()).toMatch(/^Restart old once: /)
+
+  const restart = async () => {
+    await ada.post(`/services/${service.id}/restart`)
+    return (await settled(t, ada, service)).containers[0].id as string
+  }
+  const again = await restart()
+  expect(again).not.toBe(service.containers[0].id)
+  const { networks } = (await t.docker.inspectContainer(again))!
+  expect(networks[0]!.aliases).toEqual(expect.arrayContaining(['another', 'web']))
+  expect(await note()).toBeUndefined()
+  expect(await restart()).toBe(again)
 })
