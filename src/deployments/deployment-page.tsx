@@ -1,3 +1,4 @@
+import { environmentPath } from '../environments/views.tsx'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
 import { AppAddress, CommitRef, Fact, PageHead, Trouble } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
@@ -64,7 +65,9 @@ export const DeploymentStatus = ({ project, environment, deployment, isCancellin
         <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
       </Fact>
       <Fact name="Environment">
-        <bdi>{environment.name}</bdi>
+        <a href={environmentPath(environment)}>
+          <bdi>{environment.name}</bdi>
+        </a>
       </Fact>
       <Fact name={triggers[deployment.trigger]}>
         <bdi>{deployment.triggeredBy}</bdi>, <Ago at={deployment.createdAt} />

@@ -1,5 +1,5 @@
 import { AppAddress, CommitRef, EmptyState, hostOf } from '../web/components.tsx'
-import { EnvironmentLinks } from '../environments/views.tsx'
+import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
@@ -56,7 +56,9 @@ const EnvironmentCard = ({
   <li class="card environment-card">
     <header>
       <h3>
-        <bdi>{environment.name}</bdi>
+        <a href={environmentPath(environment)}>
+          <bdi>{environment.name}</bdi>
+        </a>
       </h3>
       {latest ? <StatusBadge status={latest.status} /> : <span class="muted">Not deployed</span>}
     </header>

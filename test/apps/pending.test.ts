@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { releases } from '../../src/db/schema.ts'
 import { testApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
+import { made, settled } from '../services/instances.ts'
 import { anApp, aProject, cancel, finished, rollBack } from '../deployments/apps.ts'
 
 type Project = Awaited<ReturnType<typeof aProject>>
@@ -75,6 +76,35 @@ test('a variable of the build stays pending until it is built again, and the pag
   expect(await pending(ada, project)).toEqual(['THEME'])
   await project.deploy()
   expect(await pending(ada, project)).toEqual([])
+})
+
+const store = `
+x-davit:
+  name: Store
+  version: '1'
+  variables:
+    STORE_PASSWORD: { default: 'first password', secret: true }
+  provides: { password: '\${STORE_PASSWORD}' }
+services:
+  data: { image: busybox, init: true, command: [sleep, '999'], stop_grace_period: 1s, environment: { P: '\${STORE_PASSWORD}' } }
+`
+
+test('a link is pending, and so is the password of its service when that was changed', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('x'), { port: 0 })
+  await project.deploy()
+  const service = await made(t, ada, store, { name: 'store' })
+  const link = { serviceId: service.id, variables: { PASSWORD: 'password' } }
+  expect((await ada.post(`/envs/${project.environmentId}/links`, link)).status).toBe(201)
+  expect(await pending(ada, project)).toEqual(['PASSWORD', 'links'])
+  await finished(ada, (await apply(ada, project)).json)
+  expect(await pending(ada, project)).toEqual([])
+
+  await ada.put(`/services/${service.id}`, { STORE_PASSWORD: 'another password' })
+  expect((await settled(t, ada, service)).status).toBe('running')
+  expect(await pending(ada, project)).toEqual(['PASSWORD'])
+  expect((await ada.page(pathOf(project))).text).not.toContain('another password')
 })
 
 test('of a release that an earlier version made nothing is said', async () => {
