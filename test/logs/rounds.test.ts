@@ -10,7 +10,7 @@ import type { Line } from './collecting.ts'
 import { storedLines } from './stored-lines.ts'
 
 const names = ['web', 'worker', 'clock', 'mailer', 'cron']
-const each = 300
+const each = 600
 
 /** Three lines every few milliseconds. */
 const busy = (name: string) =>
@@ -34,7 +34,7 @@ test('what several containers write at once stands in the order of time, each li
     environment.output,
     (line) => hasEnded(line) && ++ends === names.length,
   )
-  await Promise.all(names.map((process) => environment.run(busy(process), { process })))
+  for (const process of names) await environment.run(busy(process), { process })
   const live = await followed
   const stored = await allLines(ada, environment.output)
   expect(stored).toEqual(live)
