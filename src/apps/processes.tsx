@@ -1,7 +1,9 @@
 import { containerPath } from '../containers/row.ts'
 import { restarts } from '../containers/container-row.tsx'
 import { terminalPath } from '../containers/terminal/page.tsx'
+import { environmentPath } from '../environments/views.tsx'
 import { ProcfileNote } from '../environments/procfile-note.tsx'
+import { queryOf } from '../logs/process-choice.tsx'
 import { EmptyState } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import { ContainerBadge } from '../web/status-badge.tsx'
@@ -25,19 +27,26 @@ export const Processes = ({ instances, environment, hasTerminal, ...view }: Envi
     ) : (
       <ul class="rows service-parts">
         {instances.map((instance) => (
-          <Instance {...{ instance, hasTerminal, wasStopped: view.wasStopped }} />
+          <Instance
+            {...{ instance, hasTerminal, wasStopped: view.wasStopped }}
+            logs={logsOf(environment, instances.length > 1 ? [instance.name] : [])}
+          />
         ))}
       </ul>
     )}
   </section>
 )
 
-type InstanceProps = { instance: ShownInstance } & Pick<
-  EnvironmentView,
-  'hasTerminal' | 'wasStopped'
->
+const logsOf = (environment: EnvironmentView['environment'], chosen: string[]) =>
+  `${environmentPath(environment)}/output${chosen.length > 0 ? `?${queryOf(chosen)}` : ''}`
 
-const Instance = ({ instance, hasTerminal, wasStopped }: InstanceProps) => {
+type InstanceProps = {
+  instance: ShownInstance
+  /** Where its lines are. */
+  logs: string
+} & Pick<EnvironmentView, 'hasTerminal' | 'wasStopped'>
+
+const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) => {
   const { name, containerId, state, condition, limits, usage } = instance
   const isUp = state !== 'stopped'
   const at = isUp ? condition?.startedAt : condition?.finishedAt
@@ -79,8 +88,11 @@ const Instance = ({ instance, hasTerminal, wasStopped }: InstanceProps) => {
           )}
         </p>
       </div>
-      {hasTerminal && containerId && state === 'running' && (
-        <div class="row-actions">
+      <div class="row-actions">
+        <ButtonLink small variant="outline" href={logs} aria-label={`Logs of ${name}`}>
+          Logs
+        </ButtonLink>
+        {hasTerminal && containerId && state === 'running' && (
           <ButtonLink
             small
             variant="outline"
@@ -89,8 +101,8 @@ const Instance = ({ instance, hasTerminal, wasStopped }: InstanceProps) => {
           >
             Terminal
           </ButtonLink>
-        </div>
-      )}
+        )}
+      </div>
     </li>
   )
 }

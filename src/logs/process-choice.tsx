@@ -47,9 +47,10 @@ export const ProcessChoice = ({
     {[...new Set([...choices, ...chosen])].map((process, at) => {
       const others = chosen.filter((other) => other !== process)
       const isShown = chosen.includes(process)
+      const of = choices.indexOf(process.replace(/ \d+$/, '')) // one container has its process's colour
       return (
         <Choice
-          class={`process ${colourOf(at)}`}
+          class={`process ${colourOf(of < 0 ? at : of)}`}
           path={path}
           chosen={isShown ? others : [...others, process]}
           isShown={isShown}

@@ -96,6 +96,8 @@ test('the page offers each process, and shows the lines of those that are chosen
   expect(one).toContain(`href="${output}?process=web&amp;process=worker"`)
   expect(one).toContain(`href="${output}?download=1&amp;process=web"`)
   expect(one).toContain(`hx-sse:connect="${output}/stream?after=9&amp;process=web"`)
+  const second = (await ada.page(`${output}?process=worker+2`)).text
+  expect(second).toContain(`<a class="process p1" href="${output}" aria-current="true">`)
   const odd = (await ada.page(`${output}?process=%3Cscript%3E`)).text
   expect(odd).toContain('<bdi>&lt;script&gt;</bdi>')
 })

@@ -81,7 +81,9 @@ test('what they use now comes from the last round of measuring, and asks the eng
   expect(text).toContain('<bdi>worker</bdi><span class="muted"> in 2 containers</span>')
   expect(text).toContain('Together')
   expect(text).toContain('class="chart-line p1"')
-  expect((await ada.page(path)).text).toContain('CPU 3.0 %, 1000 B in use')
+  const overview = (await ada.page(path)).text
+  expect(overview).toContain('CPU 3.0 %, 1000 B in use')
+  expect(overview).toContain(`href="${path}/output?process=worker+2"`)
   expect((await ada.htmx('GET', usage)).text).toStartWith('<section id="process-usage"')
 })
 
