@@ -27,6 +27,20 @@ export const beginnings: Beginning[] = [
   { settings: {}, isDeployed: true, hasService: true },
 ]
 
+const command = ['sleep', '1000000']
+const processes = [
+  { name: 'worker', command, replicas: 2 },
+  { name: 'web' },
+  { name: 'clock', command },
+]
+
+/** Apps of several processes. */
+export const withProcesses: Beginning[] = [
+  { settings: { processes }, isDeployed: true },
+  { settings: { processes, volumes: ['data:/data'] }, isDeployed: true },
+  { settings: { processes: processes.slice(0, 1) }, isDeployed: true },
+]
+
 /** Those whose orders are about an app alone. */
 export const withApp = beginnings.filter(({ isDeployed, hasService }) => isDeployed && !hasService)
 

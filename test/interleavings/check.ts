@@ -10,7 +10,13 @@ type Deployment = {
   image: string | null
 }
 
-type Instance = { id: string; container_id: string | null; workload_id: string; state: string }
+type Instance = {
+  id: string
+  container_id: string | null
+  workload_id: string
+  component: string
+  state: string
+}
 
 type Strictness = {
   /** After a start in calm weather nothing excuses anything. */
@@ -53,7 +59,7 @@ function checkJobs(order: Order, say: Say) {
     say(`a job (${kind}) is ${status} for ever`)
 }
 
-/** One deployment of an environment serves, in the container that the database names. */
+/** One deployment of an environment serves, in the containers that the database names. */
 function checkApps(order: Order, say: Say, { isStrict }: Strictness) {
   const { engine, deps } = order.installation
   const isExcused = !isStrict && order.schedule.faults.errors > 0
@@ -66,26 +72,32 @@ function checkApps(order: Order, say: Say, { isStrict }: Strictness) {
     const current = deployments.filter(({ status }) => status === 'running' || status === 'stopped')
     if (current.length > 1) say(`${name} has ${current.length} current deployments`)
     const [serving] = current
-    const [instance] = rowsOf<Instance>(
+    const instances = rowsOf<Instance>(
       order,
       `SELECT * FROM instances WHERE release_id = '${serving?.id}' AND state IN ('live', 'stopped')`,
     )
-    const container = engine.containers.get(instance?.container_id ?? '')
+    const containers = instances.map((one) => engine.containers.get(one.container_id ?? ''))
+    const runs = (container: (typeof containers)[number]) =>
+      container !== undefined && ['running', 'restarting'].includes(container.state)
     if (serving) {
-      const isTouched = order.touched.has(instance?.container_id ?? '')
-      const runs = container ? ['running', 'restarting'].includes(container.state) : false
-      if (runs !== (serving.status === 'running') && !isExcused)
-        say(`${name} is ${serving.status}, but its container is ${container?.state ?? 'not there'}`)
-      if (serving.status === 'stopped' && !isTouched && !order.hadErrors)
-        say(`${name} is stopped, though nobody stopped it`)
-      if (runs && container?.policy.name === 'no') say(`${name} runs without a restart policy`)
+      const isTouched = instances.some((one) => order.touched.has(one.container_id ?? ''))
+      const ofWeb = containers.filter((_, at) => instances[at]!.component === 'web')
+      const isUp = (ofWeb.length > 0 ? ofWeb : containers).some(runs)
+      const states = containers.map((container) => container?.state ?? 'not there').join(', ')
+      if (isUp !== (serving.status === 'running') && !isExcused)
+        say(`${name} is ${serving.status}, but its containers are ${states || 'not there'}`)
+      if (!containers.every(runs) && !isTouched && !order.hadErrors)
+        say(`${name} has ${states}, though nobody stopped any`)
+      for (const container of containers)
+        if (runs(container) && container?.policy.name === 'no')
+          say(`${name} runs without a restart policy`)
     }
     if (isExcused) continue
     for (const one of engine.containers.values()) {
       const { labels = {} } = one.options
       if (labels['davit.instance'] !== deps.instanceId || labels['davit.environment'] !== id)
         continue
-      if (one.id !== container?.id)
+      if (!containers.includes(one))
         say(`${name} has the container ${one.name} (${one.state}) left over`)
     }
   }

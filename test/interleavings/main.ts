@@ -22,10 +22,15 @@ process.exit(bad > 0 ? 1 : 0)
 
 async function runOrders(first: number, count: number) {
   for (let seed = first; seed < first + count; seed++) {
-    const kind = { isCalm: 'calm' in options, isShort: 'short' in options }
+    const kind = {
+      isCalm: 'calm' in options,
+      isShort: 'short' in options,
+      hasProcesses: 'processes' in options,
+    }
     const outcome = await runOrder({ seed, without, ...kind })
     const kept = outcome.actions.filter((_, at) => !without.includes(at))
-    tell(`${kind.isShort ? 'DAVIT_SHORT=1 ' : ''}DAVIT_SEED=${seed}`, outcome, {
+    const how = `${kind.isShort ? 'DAVIT_SHORT=1 ' : ''}${kind.hasProcesses ? 'DAVIT_PROCESSES=1 ' : ''}`
+    tell(`${how}DAVIT_SEED=${seed}`, outcome, {
       more: kept.join(', '),
       isWhole: count === 1,
     })

@@ -1,6 +1,6 @@
 import { actions } from './actions.ts'
 import type { Action } from './actions.ts'
-import { anApp, apps, beginnings, begunWith, withApp } from './beginnings.ts'
+import { anApp, apps, beginnings, begunWith, withApp, withProcesses } from './beginnings.ts'
 import type { Beginning } from './beginnings.ts'
 import { faultsOf } from './check.ts'
 import { Installation } from './davit.ts'
@@ -32,6 +32,8 @@ export type Options = {
   isCalm?: boolean
   /** Two deployments, a cancel, a rollback, a deletion, a stop and a change, in any order. */
   isShort?: boolean
+  /** Its app has several processes. */
+  hasProcesses?: boolean
 }
 
 /** What users do to one installation, and what else befalls it, in an order that the seed decides. */
@@ -40,11 +42,12 @@ export async function runOrder({
   without = [],
   isCalm = false,
   isShort = false,
+  hasProcesses = false,
 }: Options): Promise<Outcome> {
   const chance = new Random(seed)
   const weather = weatherOf(chance, isCalm)
   const builds = new Random(seed + 0xb01d)
-  const from = chance.pick(isShort ? withApp : beginnings)
+  const from = chance.pick(hasProcesses ? withProcesses : isShort ? withApp : beginnings)
   const order = await Order.begin(from, { seed, build: () => anApp(builds) })
   const plan = (isShort ? chance.shuffled(few) : planOf(chance)).map((action) => ({
     action,

@@ -1,24 +1,37 @@
 import { describe, expect, test } from 'bun:test'
 import { keptSeeds } from './kept-seeds.ts'
 import { allWell, firstSeed, patience, runOrders } from './run-orders.ts'
+import type { OrderKind } from './run-orders.ts'
 
-/** A seed of a failed run: that order alone is run, and told step by step; a short one with `DAVIT_SHORT=1`. */
+/** A seed of a failed run: that order alone is run, and told step by step, with the kinds that it was found with. */
 const asked = Number(process.env.DAVIT_SEED)
 
-type Run = { seed: number; count: number; kinds: ('calm' | 'short')[]; what: string }
+type Run = { seed: number; count: number; kinds: OrderKind[]; what: string }
 
 const first = firstSeed(1_000_000)
 
 const runs: Run[] = asked
-  ? [{ seed: asked, count: 1, kinds: process.env.DAVIT_SHORT ? ['short'] : [], what: 'asked for' }]
+  ? [{ seed: asked, count: 1, kinds: askedKinds(), what: 'asked for' }]
   : [
       { seed: first, count: 100, kinds: ['short'], what: `short, from seed ${first} on` },
       { seed: first, count: 50, kinds: [], what: `from seed ${first} on` },
+      {
+        ...{ seed: first, count: 40, kinds: ['short', 'processes'] },
+        what: `of several processes, from seed ${first} on`,
+      },
       ...keptSeeds.map(({ seed, isCalm, bug }) => ({
         ...{ seed, count: 1, kinds: isCalm ? ['calm' as const] : [] },
         what: `seed ${seed}, where ${bug}`,
       })),
     ]
+
+function askedKinds(): OrderKind[] {
+  const { DAVIT_SHORT, DAVIT_PROCESSES } = process.env
+  return [
+    ...(DAVIT_SHORT ? ['short' as const] : []),
+    ...(DAVIT_PROCESSES ? ['processes' as const] : []),
+  ]
+}
 
 describe('whatever users, kills and faults do, in whichever order, one release is live, and nothing is left over or stuck:', () => {
   for (const { seed, count, kinds, what } of runs)

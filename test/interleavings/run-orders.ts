@@ -9,8 +9,11 @@ export async function runMain(options: string[]) {
   return { exitCode: await child.exited, output }
 }
 
-/** So many orders, from a seed on; in calm weather no call fails, and short ones have fewer kinds of actions. */
-export const runOrders = (seed: number, count: number, ...kinds: ('calm' | 'short')[]) =>
+/** `calm`: no call fails; `short`: with fewer kinds of actions; `processes`: of an app that has several. */
+export type OrderKind = 'calm' | 'short' | 'processes'
+
+/** So many orders, from a seed on. */
+export const runOrders = (seed: number, count: number, ...kinds: OrderKind[]) =>
   runMain([`--seed=${seed}`, `--count=${count}`, ...kinds.map((kind) => `--${kind}`)])
 
 /** What a run without a fault comes to. */

@@ -1,3 +1,4 @@
+import { withProcesses } from './beginnings.ts'
 import type { Story } from './order.ts'
 
 const served = { settings: {}, isDeployed: true }
@@ -14,6 +15,12 @@ export const stories: Record<string, Story> = {
   'a deployment of a worker': { beginning: worker, acts: ['deploy'] },
   'a deployment that does not answer': { beginning: withVolume, acts: ['deploy'], app: 'ill' },
   'a deployment that ends at once': { beginning: served, acts: ['deploy'], app: 'ends' },
+  'a deployment of several processes': { beginning: withProcesses[0]!, acts: ['deploy'] },
+  'a deployment of several processes on one volume, that does not answer': {
+    beginning: withProcesses[1]!,
+    acts: ['deploy'],
+    app: 'ill',
+  },
   'a rollback': { beginning: served, acts: ['deploy', 'rollBack'] },
   'a rollout without a build': { beginning: withVolume, acts: ['apply'] },
   'a stop of an environment': { beginning: served, acts: ['stopApp'] },
