@@ -4,6 +4,7 @@ import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { dotenv, readTemplate } from './compose/template.ts'
+import type { Template } from './compose/template.ts'
 import { secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { withProvided } from './catalogue.ts'
@@ -39,7 +40,23 @@ export const readFile = async ({
 }: Pick<Stored, 'ownerId' | 'template' | 'compose' | 'values'>) =>
   template === ownFile
     ? readOwnFile(compose, values.get(dotenv) ?? null, { owner })
-    : withProvided(template, readTemplate(compose, { file: `${template}.yaml` }))
+    : readOfTemplate(template, compose)
+
+/** The files of templates that were read last: pages of environments ask for those of all links. */
+const known = new Map<string, Promise<Template>>()
+const mostKnown = 32
+
+function readOfTemplate(template: string, compose: string): Promise<Template> {
+  const key = `${template}\0${compose}`
+  const found = known.get(key)
+  if (found) return found
+  const reading = (async () =>
+    withProvided(template, readTemplate(compose, { file: `${template}.yaml` })))()
+  known.set(key, reading)
+  reading.catch(() => known.delete(key))
+  if (known.size > mostKnown) known.delete(known.keys().next().value!)
+  return reading
+}
 
 /** Whether the row still says what it said when the definition was read. */
 export const isStored = (deps: Deps, definition: Stored, service: Service) =>
