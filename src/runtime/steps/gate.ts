@@ -111,6 +111,8 @@ const never = () => new Promise<never>(() => {})
 async function answer(run: GateRun, made: Made, gate: Probe) {
   const { docker, signal, config, network } = run
   const container = await docker.inspectContainer(made.id, { signal })
+  // it ended before its end was waited for
+  if (container?.state === 'restarting') throw await failedBy(run, made)
   if (container?.state !== 'running' && container?.state !== 'paused') return never()
   const { addresses, healthTest } = container
   const address = docker.remote || gate.port === 0 ? null : addresses[network]
@@ -180,6 +182,7 @@ async function healthy(run: GateRun, made: Made) {
   const deadline = performance.now() + patience
   for (;;) {
     const container = await docker.inspectContainer(made.id, { signal })
+    if (container?.state === 'restarting') throw await failedBy(run, made)
     if (container?.state !== 'running') return never()
     if (container.health === 'unhealthy' || performance.now() > deadline)
       throw await healthFailure(docker, gated(run, made), {
