@@ -2,7 +2,7 @@ import { and, asc, count, eq, isNotNull } from 'drizzle-orm'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
-import { changeRow, getRow, listPage, listRows } from '../db/queries.ts'
+import { changeRow, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { deployments, environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
@@ -64,6 +64,15 @@ function refuseDeleting({ name, deletingAt }: Environment) {
 /** Oldest first: the first one is where a deployment goes that names none. */
 export const listEnvironments = (db: Db, projectId: string) =>
   listRows(db, environments, eq(environments.projectId, projectId), asc(environments.id))
+
+/** The names by which apps of an environment's project reach each other, its own too. */
+export function listNamesBeside(db: Db, environmentId: string) {
+  const own = db
+    .select({ projectId: environments.projectId })
+    .from(environments)
+    .where(eq(environments.id, environmentId))
+  return listValues(db, environments.name, eq(environments.projectId, own))
+}
 
 /** Over all projects. */
 export const listEnvironmentsBeingDeleted = (db: Db) =>

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
+import { listNamesBeside } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { openVariables } from '../environments/variable-store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
@@ -81,9 +82,10 @@ export async function openLinks(deps: LinkDeps, environmentId: string): Promise<
       definition: await definitionOf(deps, of.service),
     })),
   )
+  const own = listNamesBeside(deps.db, environmentId)
   return linked.map(({ link, service, definition }) => {
     const others = linked.flatMap((of) => (of.link === link ? [] : of.definition))
-    const beside = { isAmbiguous: isAmbiguous(deps, definition, others) }
+    const beside = { isAmbiguous: isAmbiguous(deps, definition, { others, own }) }
     return { link, service, provides: providesOf(deps, definition, beside) }
   })
 }

@@ -13,7 +13,7 @@ export type Provides = { values: Map<string, Provided>; proposes: Map<string, st
 
 type Deps = { config: Config; db: Db }
 
-/** Beside services of which one has a name that is another's host, it is named with its network. */
+/** Where a name that is a host of the instance means something else, too, it is named with its network. */
 type Beside = { isAmbiguous?: boolean }
 
 /**
@@ -35,14 +35,20 @@ export function providesOf(
   }
 }
 
-/** Whether a name by which linked apps are to reach an instance is one of the others' networks, too. */
-export function isAmbiguous(deps: Deps, definition: Definition, others: Definition[]) {
+/**
+ * Whether a name by which linked apps are to reach an instance is one of the others' networks, too, or
+ * one of the apps' own.
+ */
+export function isAmbiguous(
+  deps: Deps,
+  definition: Definition,
+  { others, own }: { others: Definition[]; own: string[] },
+) {
   const hosts = hostsOf(definition, versionedStack(deps, definition)).values().toArray()
-  const taken = new Set(
-    others.flatMap((other) =>
-      componentsOf(deps, other).flatMap(({ options }) => options.networkAliases ?? []),
-    ),
+  const ofOthers = others.flatMap((other) =>
+    componentsOf(deps, other).flatMap(({ options }) => options.networkAliases ?? []),
   )
+  const taken = new Set([...ofOthers, ...own])
   return hosts.some((name) => taken.has(name))
 }
 

@@ -127,6 +127,16 @@ test('a host that is also a name in another linked service is told apart by its 
   expect(t.db).toBeDefined()
 })
 
+test('a host that is also the name of an environment beside the app is told apart, too', async () => {
+  const { service, link } = await aSite()
+  const { id } = await service('grafana', 'production')
+  expect((await link(id)).variables[0]).toMatchObject({
+    key: 'PRODUCTION_HOST',
+    value: `production.davit-${id}`,
+  })
+  expect((await link((await service('grafana')).id)).variables[0].value).toBe('main')
+})
+
 describe('a host', () => {
   test.each([
     ['Main DB', 'main-db'],
