@@ -4,6 +4,7 @@ import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
 import { getCurrent } from '../deployments/store.ts'
 import type { Docker } from '../docker/index.ts'
+import { findOwnLiveEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { insertJob } from '../jobs/store.ts'
@@ -70,6 +71,8 @@ export async function startRun(
   const { id: deploymentId } = await findImage(deps, environment)
   const run = db.transaction(
     (tx) => {
+      // who deletes it meanwhile ends the runs that are there
+      findOwnLiveEnvironment(db, { id: environment.id, ownerId })
       refuseMore('runs', countActive(db, ownerId))
       const id = newId()
       // several run at once, so that each is a subject of its own

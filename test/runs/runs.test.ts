@@ -156,6 +156,18 @@ describe('a run is refused', () => {
     expect((await ada.page(path)).text).toContain('Nothing is live in production')
   })
 
+  test('where its environment is deleted at the same moment', async () => {
+    const { t, ada, path, project, id, containers } = await aLiveEnvironment()
+    await ada.post(`/projects/${project.id}/envs`, { name: 'staging' })
+    t.faults.hasImage = async (...args) => {
+      await ada.delete(`/projects/${project.id}/envs/${id}`)
+      return t.docker.hasImage(...args)
+    }
+    expect((await ada.post(path, { command: ['sleep', '99'] })).status).toBe(404)
+    await t.jobs.idle()
+    expect(await containers()).toEqual([])
+  })
+
   test('with a command that can’t be read, or a timeout out of bounds', async () => {
     const { ada, path } = await aLiveEnvironment()
     for (const [body, field] of [
