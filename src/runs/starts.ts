@@ -22,11 +22,11 @@ export class Starts {
     return this.#of(runId).created.promise
   }
 
-  /** A client sees what the run shows from now on; resolves when it runs. */
-  attach(runId: string) {
-    const { attached, started } = this.#of(runId)
-    attached.resolve()
-    return started.promise
+  /** A client sees what the run shows from now on; resolves when it runs, also where it has ended meanwhile. */
+  async attach(runId: string) {
+    const start = this.#starts.get(runId)
+    start?.attached.resolve()
+    await start?.started.promise
   }
 
   /** For the run: resolves when a client has attached. */

@@ -82,6 +82,20 @@ describe('attaching', () => {
     expect([...shell.text.trim().split('\n')].toSorted()).toEqual(['err', 'out'])
   })
 
+  test('to a run that ends meanwhile says how it ended', async () => {
+    const { t, start, attach, isRunning, ended } = await aLiveEnvironment()
+    const run = await start(['sh', '-c', 'sleep 1; exit 3'])
+    await until(() => isRunning(run))
+    t.faults.attachContainer = async (...args) => {
+      const attached = await t.docker.attachContainer(...args)
+      await ended(run)
+      return attached
+    }
+    const shell = attach(run)
+    expect(await shell.ends()).toBe('The command has ended with exit code 3.')
+    expect(shell.exitCode).toBe(3)
+  })
+
   test('is refused from another site, without a login, to others, and once it has ended', async () => {
     const { t, ada, path, start, ended } = await aLiveEnvironment()
     const run = await start('sleep 99', { attach: true })

@@ -201,6 +201,7 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
   }
 
   #fail(error: unknown) {
+    if (error === this.#over.signal.reason) return // the client left
     const { detail, isLogged } = problemOf(error as Error)
     if (isLogged) journal.error('terminal failed', error)
     this.end(detail, 'failed')
