@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { ProcfileEntry } from '../db/schema.ts'
 import { processes } from './process-form.ts'
 import type { Environment } from './store.ts'
@@ -85,7 +86,10 @@ export type ProcfileOffer = Pick<Settings, 'processes' | 'releaseCommand'> & {
   isNew: boolean
 }
 
-/** What taking the Procfile would come to: a process keeps its limits, and one that isn't in it stays. */
+/**
+ * What taking the Procfile would come to: a process keeps its limits, and one that isn't in it stays. Null
+ * where that changes nothing.
+ */
 export function procfileOffer(settings: Settings): ProcfileOffer | null {
   const { procfile, releaseCommand } = settings
   if (!procfile || procfile.length === 0) return null
@@ -95,7 +99,7 @@ export function procfileOffer(settings: Settings): ProcfileOffer | null {
   const before = new Set(settings.processes.map(({ name }) => name))
   const added = asked.filter(({ name }) => !before.has(name))
   const names = procfile.map(({ name }) => name)
-  return {
+  const taken = {
     processes: [
       ...settings.processes.map((kept) => ({
         ...kept,
@@ -104,6 +108,10 @@ export function procfileOffer(settings: Settings): ProcfileOffer | null {
       ...added.map((entry) => ({ ...entry, replicas: 1, memoryMb: null, cpus: null })),
     ],
     releaseCommand: release?.command ?? releaseCommand,
+  }
+  if (isDeepStrictEqual(taken, { processes: settings.processes, releaseCommand })) return null
+  return {
+    ...taken,
     names,
     isNew: added.length > 0 || (release !== undefined && releaseCommand === null),
   }

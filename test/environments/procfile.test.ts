@@ -91,3 +91,8 @@ test('an offer is new as long as the environment is without some of it', () => {
   expect(offered('worker: work')!.isNew).toBe(true)
   expect(offered('# nothing')).toBeNull()
 })
+
+test('what is taken already is offered no more', () => {
+  expect(offered('clock: tick\nrelease: migrate', 'migrate')).toBeNull()
+  expect(offered('clock: tick\nrelease: migrate', 'my own')).not.toBeNull()
+})
