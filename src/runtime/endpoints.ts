@@ -1,3 +1,4 @@
+import { unlessUsed } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
 import { reserveAddresses } from './addresses.ts'
 import type { Component } from './component.ts'
@@ -25,7 +26,7 @@ export async function reserveEndpoints(
   run: Run,
   { members, replaced = [] }: { members: Member[]; replaced?: Instance[] },
 ) {
-  const { db, workload, signal } = run
+  const { db, docker, workload, signal } = run
   const endpoints = new Map<string, Endpoint[]>(members.map(({ instance: { id } }) => [id, []]))
   const takenOver = new Set<Instance>()
   const joined = [...new Set(members.flatMap(({ component }) => component.joins))]
@@ -33,6 +34,11 @@ export async function reserveEndpoints(
     .map((id): Workload => ({ id, kind: 'service', ownerId: workload.ownerId }))
   for (const other of [workload, ...joined]) {
     const network = await ensureNetworkOf(run, other, signal)
+    if (other !== workload && !isJoinable(db, other.id)) {
+      // it was deleted meanwhile, and its network may have been made after that
+      await unlessUsed(docker.removeNetwork(network))
+      continue
+    }
     if (other.kind === 'service') await rejoin(run, other)
     const instances = members
       .filter(({ component }) => isOn(component, other === workload ? null : other.id))

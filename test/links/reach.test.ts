@@ -127,3 +127,22 @@ test('a service whose containers lack its host says so, and a restart creates th
   expect(await note()).toBeUndefined()
   expect(await restart()).toBe(again)
 })
+
+test('a service that is deleted while an app is about to join it leaves no network', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const service = await made(t, ada, site, { name: 'Greeter' })
+  const project = await aProject(t, ada, aCommand('exec sleep 999'), { port: 0 })
+  const variables = { SITE_HOST: 'host' }
+  const link = { environmentId: project.environmentId, serviceId: service.id, variables }
+  t.db.insert(links).values(link).run()
+  t.faults.listNetworks = async (options = {}) => {
+    if (options.labels?.includes(`davit.service=${service.id}`)) {
+      delete t.faults.listNetworks
+      await ada.delete(`/services/${service.id}`, { force: true, volumes: true })
+    }
+    return t.docker.listNetworks(options)
+  }
+  expect(await project.deploy()).toMatchObject({ status: 'running', error: null })
+  expect(await leftOf(t, service)).toEqual({ containers: [], networks: [], volumes: [] })
+})
