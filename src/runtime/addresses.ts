@@ -5,11 +5,13 @@ import { AppError, Failure } from '../platform/errors.ts'
 import {
   adoptAddress,
   countEndpoints,
+  getServiceName,
   keepAddress,
   lastAddress,
   listHeld,
 } from './endpoint-store.ts'
 import { listInstances } from './store.ts'
+import type { Tx } from './store.ts'
 import { networkNameOf } from './workload.ts'
 
 type AddressDeps = { db: Db; docker: Pick<Docker, 'networkUse'> }
@@ -50,7 +52,7 @@ export async function reserveAddresses<Replaced extends Row>(
         const free = freeAddress({ subnet: use.subnet, used, last })
         const giver = free === null ? givers.pop() : undefined
         const address = giver ? addressOf(giver) : free
-        if (!address) throw new Failure('network_full', sentence(use.subnet), hint)
+        if (!address) throw networkFull(tx, network, use.subnet)
         if (giver) {
           takenOver.push(giver)
           keepAddress(tx, { instanceId: giver.id, network, address: null })
@@ -109,11 +111,20 @@ export async function refuseFullNetwork(
   )
   // the gateway is among those used, and not among those there is room for
   if (used.size - 1 - own.length + wanted <= roomOf(use.subnet)) return
-  throw new AppError('conflict', `${sentence(use.subnet)} ${hint}`)
+  const { message, hint } = networkFull(db, network, use.subnet)
+  throw new AppError('conflict', `${message} ${hint}`)
 }
 
-const sentence = (cidr: string) =>
-  `The network is full: all ${roomOf(cidr)} addresses of ${cidr} are taken.`
-
-const hint =
-  'Delete environments or services that aren’t needed, or use another project, which has a network of its own. Containers that were joined to the network by hand count too.'
+function networkFull(db: Tx, network: string, cidr: string) {
+  const service = getServiceName(db, network.slice(networkNameOf({ id: '' }).length))
+  const whose = service === undefined ? '' : ` of the service ${service}`
+  const advice =
+    service === undefined
+      ? 'Delete environments that aren’t needed, run fewer replicas, or use another project, which has a network of its own.'
+      : 'Unlink apps that don’t need it, or run fewer replicas of those that do, and deploy these apps again.'
+  return new Failure(
+    'network_full',
+    `The network${whose} is full: all ${roomOf(cidr)} addresses of ${cidr} are taken.`,
+    `${advice} Containers that were joined to the network by hand count too.`,
+  )
+}

@@ -65,3 +65,7 @@ export const listMembers = (db: Tx, network: string) =>
 /** Whether a service is there whose network can be joined. */
 export const isJoinable = (db: Tx, serviceId: string) =>
   countRows(db, services, and(eq(services.id, serviceId), isNull(services.deletingAt))) > 0
+
+/** Undefined where there is no such service. */
+export const getServiceName = (db: Tx, serviceId: string) =>
+  getRow(db, services, eq(services.id, serviceId))?.name

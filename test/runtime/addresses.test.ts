@@ -12,9 +12,9 @@ const { signal } = new AbortController()
 
 type Row = { id: string; containerId: string | null }
 
-/** A network of that size, and a workload whose instances are to be on it. */
-async function aNetwork(prefix: number) {
-  const t = testApp()
+/** A network of that size, of a service where one is given, and a workload whose instances are to be on it. */
+async function aNetwork(prefix: number, { compose }: { compose?: string } = {}) {
+  const t = testApp({}, { jobsWait: true })
   const ada = t.logIn('ada@example.com')
   const project = { name: 'site', repositoryUrl: 'https://git.example.com/site.git' }
   const { json } = await ada.post('/projects', project)
@@ -22,7 +22,8 @@ async function aNetwork(prefix: number) {
   t.db.insert(workloads).values({ id: workloadId, environmentId: workloadId }).run()
   const release = t.db.insert(releases).values({ workloadId }).returning().get()
 
-  const network = `davit-${name()}`
+  const service = compose && (await ada.post('/services/compose', { name: 'Main store', compose }))
+  const network = `davit-${service ? service.json.id : name()}`
   const used = await docker.usedSubnets()
   const subnet = freeSubnet({ pool: '10.244.0.0/16', prefix, used })
   await docker.createNetwork({ name: network, subnet, labels })
@@ -102,6 +103,16 @@ test('a full network is refused in words, and says what to do', async () => {
     code: 'network_full',
     message: expect.stringMatching(/^The network is full: all 5 addresses of .*\/29 are taken\.$/),
     hint: expect.stringContaining('another project'),
+  })
+})
+
+test('one that is the network of a service says whose it is', async () => {
+  const compose = 'services: { data: { image: busybox } }'
+  const { reserve } = await aNetwork(29, { compose })
+  for (let n = 0; n < 5; n++) await reserve()
+  expect(await reserve().catch((error) => error)).toMatchObject({
+    message: expect.stringMatching(/^The network of the service Main store is full: all 5 /),
+    hint: expect.stringContaining('Unlink apps'),
   })
 })
 

@@ -121,7 +121,7 @@ test('a change of a service is refused at the request where its network has no r
   const compose = `services: {a: {${idle}}, b: {${idle}}}`
   const refused = await ada.put(`/services/${service.id}`, { compose })
   expect(refused.status).toBe(409)
-  expect(refused.json.detail).toContain('network is full')
+  expect(refused.json.detail).toContain('The network of the service thing is full')
 })
 
 test('a start of a service is refused at the request where its network has no room', async () => {
@@ -139,6 +139,6 @@ test('a start of a service is refused at the request where its network has no ro
   await fill(t, containerId, 61, network)
   const refused = await ada.post(`/services/${service.id}/restart`)
   expect(refused.status).toBe(409)
-  expect(refused.json.detail).toContain('network is full')
+  expect(refused.json.detail).toContain('The network of the service thing is full')
   expect((await ada.get(`/services/${service.id}`)).json.status).toBe('stopped')
 })
