@@ -135,9 +135,8 @@ const cookies = (name) =>
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1))
 
-// On a narrow screen the tabs scroll; where one is must be seen.
-for (const tab of document.querySelectorAll('.tabs-line [aria-current], .top-bar [aria-current]'))
-  tab.scrollIntoView({ block: 'nearest' })
+// On a narrow screen the places of the top bar scroll; where one is must be seen.
+document.querySelector('.top-bar [aria-current]')?.scrollIntoView({ block: 'nearest' })
 
 openModal()
 announced = new Set(

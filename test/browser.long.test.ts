@@ -43,12 +43,17 @@ test('no page breaks its content policy or is wider than the window', async () =
         await page.setViewportSize({ width, height: 900 })
         const scroll = await root.evaluate((html) => html.scrollWidth)
         expect(scroll, `${path} at ${width}`).toBeLessThanOrEqual(width)
+        const cutOff = await root.locator('.tabs-line').evaluateAll(countCutOff)
+        expect(cutOff, `tabs of ${path} at ${width}`).toBe(0)
       }
     }
   }
   await deleteProject(page, project, 'a name of many words '.repeat(2).trim())
   expect(complaints).toEqual([])
 }, 150_000)
+
+const countCutOff = (tabs: { scrollWidth: number; clientWidth: number }[]) =>
+  tabs.filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).length
 
 test.each(['nothing', 'log-view', 'htmx', 'logs?after'])(
   'a deployment that fails at once shows its whole log, also where %s comes after its end',

@@ -75,31 +75,36 @@ const titleOf = ({ errorStep }: Pick<Deployment, 'errorStep'>) =>
     ? `Davit stopped ${errorStep.slice('running '.length) || 'it'}`
     : `Failed while ${errorStep}`
 
-/** What can be done on its page, whatever runs. */
-export const EnvironmentActions = ({ project, environment, isLast }: EnvironmentView) =>
-  !isGoing({ project, environment }) && (
-    <>
-      <DeployEnvironmentButton project={project} environment={environment} />
-      <DialogButton
-        path={`${environmentPath(environment)}/edit`}
-        label={`Edit ${environment.name}`}
-      >
-        Edit
-      </DialogButton>
-      {!isLast && (
-        <DeleteButton
-          path={environmentPath(environment)}
-          label={`Delete ${environment.name}`}
-          question={{
-            text: `Delete the environment ${environment.name}? Its containers are removed; its volumes stay.`,
-            answer: 'Delete environment',
-          }}
+type ActionsProps = Pick<EnvironmentView, 'project' | 'environment' | 'isLast'>
+
+/** What can be done about it, whatever runs. A deletion that failed can be tried again. */
+export const EnvironmentActions = ({ project, environment, isLast }: ActionsProps) => (
+  <>
+    {!isGoing({ project, environment }) && (
+      <>
+        <DeployEnvironmentButton project={project} environment={environment} />
+        <DialogButton
+          path={`${environmentPath(environment)}/edit`}
+          label={`Edit ${environment.name}`}
         >
-          Delete
-        </DeleteButton>
-      )}
-    </>
-  )
+          Edit
+        </DialogButton>
+      </>
+    )}
+    {!isLast && !project.deletingAt && (
+      <DeleteButton
+        path={environmentPath(environment)}
+        label={`Delete ${environment.name}`}
+        question={{
+          text: `Delete the environment ${environment.name}? Its containers are removed; its volumes stay.`,
+          answer: 'Delete environment',
+        }}
+      >
+        Delete
+      </DeleteButton>
+    )}
+  </>
+)
 
 const Doing = ({ step }: Pick<EnvironmentView, 'step'>) =>
   step && <span class="muted">{step}…</span>

@@ -1,10 +1,9 @@
-import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { ProjectFrame } from '../projects/project-frame.tsx'
-import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { Button } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
+import { EnvironmentActions } from './environment-page.tsx'
 
 type EnvironmentsPageProps = {
   project: Project
@@ -19,7 +18,7 @@ export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProp
   return (
     <ProjectFrame project={project} tab="environments" environments={live}>
       <div class="section-head">
-        <p class="muted">Changes take effect at the next deployment.</p>
+        <p class="muted">Changes take effect with the next deployment.</p>
         <Button variant="outline" opens={`/projects/${project.id}/envs/new`}>
           New environment
         </Button>
@@ -68,29 +67,7 @@ const EnvironmentRow = ({ project, environment, variables, url, isLast }: Enviro
     </div>
     <div class="row-actions">
       <EnvironmentLinks environment={environment} variant="outline" variables={variables} />
-      {!environment.deletingAt && (
-        <>
-          <DialogButton
-            path={`${environmentPath(environment)}/edit`}
-            label={`Edit ${environment.name}`}
-          >
-            Edit
-          </DialogButton>
-          <DeployEnvironmentButton project={project} environment={environment} />
-        </>
-      )}
-      {!isLast && (
-        <DeleteButton
-          path={environmentPath(environment)}
-          label={`Delete ${environment.name}`}
-          question={{
-            text: `Delete the environment ${environment.name}? Its container is removed; its volumes stay.`,
-            answer: 'Delete environment',
-          }}
-        >
-          Delete
-        </DeleteButton>
-      )}
+      <EnvironmentActions {...{ project, environment, isLast }} />
     </div>
   </li>
 )

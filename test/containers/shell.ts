@@ -43,6 +43,15 @@ export class Shell {
     this.#socket.send(JSON.stringify(message))
   }
 
+  /** Resizes a terminal of a shell; the engine learns of it apart from what is typed, so the shell waits for it. */
+  async resize(columns: number, rows: number) {
+    this.say({ resize: [columns, rows] })
+    this.type(
+      `until [ "$(stty size)" = "${rows} ${columns}" ]; do usleep 9999; done; echo it-"is"-so\n`,
+    )
+    await this.shows('it-is-so')
+  }
+
   close() {
     this.#socket.close()
   }

@@ -43,7 +43,9 @@ test('a terminal is typed in, coloured, resized and copied, and stays in hand un
   await shows(page, /^\d+ \d+$/m)
   const before = /^(\d+) (\d+)$/m.exec(await screenOf(page))![0]
   await page.setViewportSize({ width: 700, height: 500 })
-  await keyboard.type('clear; stty size\n')
+  await keyboard.type(
+    `clear; while [ "$(stty size)" = "${before}" ]; do usleep 9999; done; stty size\n`,
+  )
   await until(async () => {
     const size = /^(\d+) (\d+)$/m.exec((await screenOf(page)).replaceAll('\u00a0', ' '))
     return size !== null && size[0] !== before
