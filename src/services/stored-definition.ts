@@ -1,6 +1,6 @@
 import type { Db } from '../db/index.ts'
 import { sealServiceSecrets } from '../logs/secret-store.ts'
-import { Failure } from '../platform/errors.ts'
+import { AppError, Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { dotenv, readTemplate } from './compose/template.ts'
@@ -17,8 +17,24 @@ type Deps = { db: Db; secrets: Secrets }
 /** What can be stored of a definition; its file is read again. */
 type Stored = Omit<Definition, 'file'>
 
-/** What the row of an instance says that it is made of. */
-export const definitionOf = (deps: Deps, service: Service) => opened(storedIn(deps, service))
+/** What the row of an instance says that it is made of. Throws a Failure where that can't be read. */
+export async function definitionOf(deps: Deps, service: Service): Promise<Definition> {
+  const stored = storedIn(deps, service)
+  try {
+    return await opened(stored)
+  } catch (error) {
+    throw error instanceof AppError ? fileUnreadable(service, error) : error
+  }
+}
+
+/** An earlier version may have accepted what this one doesn't. */
+const fileUnreadable = ({ name }: Service, cause: AppError) =>
+  new Failure(
+    'file_unreadable',
+    `The file of the service ${name} can’t be read: ${cause.message}`,
+    'Create a service from a corrected file, then delete this one.',
+    { cause },
+  )
 
 const storedIn = (deps: Deps, service: Service): Stored => ({
   ...service,
@@ -31,7 +47,7 @@ const opened = async (stored: Stored): Promise<Definition> => ({
   file: await readFile(stored),
 })
 
-/** The file of an instance. Throws `invalid` where it can't be read. */
+/** The file of an instance, or of one as it is asked for. Throws `invalid` where it can't be read. */
 export const readFile = async ({
   ownerId: owner,
   template,

@@ -45,7 +45,7 @@ const providedBy = async (t: TestApp, id: string) =>
 async function aSite() {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
-  const { id } = await anEnvironment(t, ada)
+  const { id, path } = await anEnvironment(t, ada)
   const service = async (template: string, name = 'main') => {
     const file = readTemplate(await textOf(template), { file: template })
     const secrets = [...file.variables.values()].filter(({ secret }) => secret)
@@ -57,7 +57,7 @@ async function aSite() {
   }
   const link = async (serviceId: string) =>
     (await ada.post(`/envs/${id}/links`, { serviceId })).json
-  return { t, ada, id, service, link }
+  return { t, ada, id, path, service, link }
 }
 
 /** A key that has to be long is as long as it has to be. */
@@ -102,6 +102,37 @@ test('an instance of before its template said what it provides gets what that sa
     ['db_host', { value: 'main', secret: false }],
     ['db_port', { value: '5432', secret: false }],
   ])
+})
+
+test('what an app gets follows a change of the file', async () => {
+  const { t, ada, link } = await aSite()
+  const compose = 'services: { web: { image: busybox, expose: [80] } }'
+  const { id } = (await ada.post('/services/compose', { name: 'own', compose })).json
+  const { id: linkId, environmentId } = await link(id)
+  const portNow = async () =>
+    (await ada.get(`/envs/${environmentId}/links/${linkId}`)).json.variables[1].value
+  expect(await portNow()).toBe('80')
+  updateService(t.db, id, { compose: compose.replace('80', '81') })
+  expect(await portNow()).toBe('81')
+})
+
+test('a file that can’t be read any more leaves the pages of its service and of linked apps usable', async () => {
+  const { t, ada, path: site, link } = await aSite()
+  const compose = 'services: { web: { image: busybox, expose: [80] } }'
+  const { id } = (await ada.post('/services/compose', { name: 'own', compose })).json
+  const { id: linkId, environmentId } = await link(id)
+  updateService(t.db, id, { compose: compose.replace('80', '70000') })
+  const links = `/envs/${environmentId}/links`
+  for (const path of [site, links, `${links}/${linkId}`, `/services/${id}`]) {
+    expect((await ada.page(path)).status).toBe(200)
+    expect((await ada.get(path)).status).toBe(200)
+  }
+  expect((await ada.page(`/envs/${environmentId}/variables`)).status).toBe(200)
+  expect((await ada.page(`/services/${id}`)).text).toContain(
+    'The file of the service own can’t be read',
+  )
+  expect((await ada.get(links)).json.items[0].variables[0]).toMatchObject({ value: null })
+  expect((await ada.delete(`${links}/${linkId}`)).status).toBe(200)
 })
 
 test('a host that is also a name in another linked service is told apart by its network', async () => {
