@@ -8,6 +8,7 @@ import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
 import { report } from '../platform/journal.ts'
+import { pause } from '../platform/pause.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
@@ -68,10 +69,11 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & U
         }))
       }
       const list = pageOf(pageOfEnvironments(db, { projectId: project.id, ...page }), page)
-      const isProgram = clientOf(c) === 'program'
-      const items = isProgram
-        ? await Promise.all(list.items.map((row) => jsonOf(deps, row, project)))
-        : []
+      const items: Awaited<ReturnType<typeof jsonOf>>[] = []
+      for (const environment of clientOf(c) === 'program' ? list.items : []) {
+        items.push(await jsonOf(deps, environment, project))
+        await pause()
+      }
       return show(c, {
         title: `${project.name}: environments`,
         page: () => <EnvironmentsPage project={project} environments={rows()} />,

@@ -1,9 +1,9 @@
 import type { UsageDeps } from '../containers/usage/process-usage.ts'
-import { listEnvironmentStates } from '../deployments/overview-store.ts'
 import { pendingChanges } from '../deployments/settings.ts'
+import { getCurrent, getLatest } from '../deployments/store.ts'
 import { urlOf } from '../environments/json.ts'
 import { hasPort } from '../environments/processes.ts'
-import { getLiveUrl } from '../environments/store.ts'
+import { getLiveUrl, isLast } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { LinkDeps } from '../links/effective.ts'
 import { linksOf } from '../links/json.ts'
@@ -39,14 +39,13 @@ export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
 /** An environment with what its page shows. */
 export async function viewOf(deps: ShownDeps, environment: Environment, project: Project) {
   const { db, config } = deps
-  const states = listEnvironmentStates(db, [project.id])
-  const { current, latest } = states.find((state) => state.environment.id === environment.id)!
+  const current = getCurrent(db, environment.id)
   const live = liveOf(deps, environment)
   return {
     project,
     environment,
     /** A project keeps at least one. */
-    isLast: !states.some((state) => isAnother(state.environment, environment)),
+    isLast: isLast(db, environment),
     url: urlNow(deps, environment, project),
     live,
     links: await linksOf(deps, environment.id),
@@ -54,7 +53,7 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     pending: await pendingChanges(deps, { project, environment }),
     /** The deployment that serves, or did until it was stopped. */
     current,
-    latest,
+    latest: getLatest(db, environment.id),
     /** What is being done to all of it. */
     step: stepOf(db, environment.id),
     /** What was stopped on purpose did not fail. */
@@ -63,9 +62,6 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
     hasTerminal: config.terminal !== 'off',
   }
 }
-
-const isAnother = ({ id, deletingAt }: Environment, environment: Environment) =>
-  id !== environment.id && deletingAt === null
 
 export type ShownInstance = ReturnType<typeof shownInstances>[number]
 

@@ -107,6 +107,11 @@ export const listUnreported = (db: Db) =>
 export const getCurrent = (db: Db, environmentId: string) =>
   getRow(db, deployments, isCurrent(environmentId), desc(deployments.id)) ?? null
 
+/** The newest one of an environment, whatever became of it. */
+export const getLatest = (db: Db, environmentId: string) =>
+  getRow(db, deployments, eq(deployments.environmentId, environmentId), desc(deployments.id)) ??
+  null
+
 /** Whether a deployment waits or is at work there. */
 export const hasUnended = (db: Db, environmentId: string) =>
   countRows(

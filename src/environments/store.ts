@@ -1,8 +1,8 @@
-import { and, asc, count, eq, isNotNull } from 'drizzle-orm'
+import { and, asc, count, eq, inArray, isNotNull, isNull, ne } from 'drizzle-orm'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
-import { changeRow, getRow, listPage, listRows, listValues } from '../db/queries.ts'
+import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import { deployments, environments, projects, variables } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
@@ -65,13 +65,14 @@ function refuseDeleting({ name, deletingAt }: Environment) {
 export const listEnvironments = (db: Db, projectId: string) =>
   listRows(db, environments, eq(environments.projectId, projectId), asc(environments.id))
 
-/** The names by which apps of an environment's project reach each other, its own too. */
-export function listNamesBeside(db: Db, environmentId: string) {
+/** Those of the names by which apps of an environment's project reach each other, its own too. */
+export function listNamesBeside(db: Db, environmentId: string, names: string[]) {
   const own = db
     .select({ projectId: environments.projectId })
     .from(environments)
     .where(eq(environments.id, environmentId))
-  return listValues(db, environments.name, eq(environments.projectId, own))
+  const isOne = and(eq(environments.projectId, own), inArray(environments.name, names))
+  return listValues(db, environments.name, isOne)
 }
 
 /** Over all projects. */
@@ -128,10 +129,16 @@ const duplicates: Duplicates = {
   ],
 }
 
+/** Whether it is the only one of its project that is to stay. */
+export function isLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'projectId'>) {
+  const { projectId: project, id: other, deletingAt } = environments
+  const others = and(eq(project, projectId), ne(other, id), isNull(deletingAt))
+  return countRows(db, environments, others) === 0
+}
+
 /** A project keeps at least one environment: throws where this is the last that is to stay. */
-export function refuseLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'projectId'>) {
-  const others = listEnvironments(db, projectId).filter((other) => other.id !== id)
-  if (others.some(({ deletingAt }) => deletingAt === null)) return
+export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projectId'>) {
+  if (!isLast(db, environment)) return
   throw new AppError(
     'conflict',
     'A project keeps at least one environment. Add another one first, or delete the project.',

@@ -7,7 +7,7 @@ import type { OpenVariable } from '../environments/variable-store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Project } from '../projects/store.ts'
 import type { Provided } from '../services/compose/connection.ts'
-import { isAmbiguous, providesOf } from '../services/provides.ts'
+import { providesOf, reachOf } from '../services/provides.ts'
 import type { Provides } from '../services/provides.ts'
 import { definitionOf } from '../services/stored-definition.ts'
 import type { Service } from '../services/store.ts'
@@ -77,16 +77,18 @@ type OpenLink = Linked & { provides: Provides }
 /** The links of an environment, oldest first. Throws a Failure where what one provides can't be read. */
 export async function openLinks(deps: LinkDeps, environmentId: string): Promise<OpenLink[]> {
   const linked = await Promise.all(
-    listLinks(deps.db, environmentId).map(async (of) => ({
-      ...of,
-      definition: await definitionOf(deps, of.service),
-    })),
+    listLinks(deps.db, environmentId).map(async (of) => {
+      const definition = await definitionOf(deps, of.service)
+      return { ...of, definition, reach: reachOf(deps, definition) }
+    }),
   )
-  const own = listNamesBeside(deps.db, environmentId)
-  return linked.map(({ link, service, definition }) => {
-    const others = linked.flatMap((of) => (of.link === link ? [] : of.definition))
-    const beside = { isAmbiguous: isAmbiguous(deps, definition, { others, own }) }
-    return { link, service, provides: providesOf(deps, definition, beside) }
+  const hosts = linked.flatMap(({ reach }) => [...reach.hosts.values()])
+  const own = listNamesBeside(deps.db, environmentId, hosts)
+  return linked.map(({ link, service, definition, reach }) => {
+    const others = linked.flatMap((of) => (of.link === link ? [] : of.reach.names))
+    const taken = new Set([...own, ...others])
+    const isAmbiguous = reach.hosts.values().some((name) => taken.has(name))
+    return { link, service, provides: providesOf(deps, definition, { isAmbiguous }) }
   })
 }
 

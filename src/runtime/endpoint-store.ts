@@ -1,4 +1,4 @@
-import { and, desc, eq, isNotNull, isNull, ne } from 'drizzle-orm'
+import { and, desc, eq, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import { countRows, getRow, listRows } from '../db/queries.ts'
 import { endpoints, instances, services } from '../db/schema.ts'
 import type { Tx } from './store.ts'
@@ -9,12 +9,12 @@ const heldOn = (network: string) => and(eq(endpoints.network, network), endpoint
 export const countEndpoints = (db: Tx, network: string) => countRows(db, endpoints, heldOn(network))
 
 /** The addresses that they hold there, by instance. */
-export const listHeld = (db: Tx, network: string) =>
-  new Map(
-    listRows(db, endpoints, heldOn(network)).flatMap(({ instanceId, address }) =>
-      address === null ? [] : [[instanceId, address]],
-    ),
-  )
+export function listHeld(db: Tx, network: string) {
+  // as its index says it, which has none of those that were held before
+  const holds = sql`${endpoints.address} IS NOT NULL AND ${endpoints.held} = 1`
+  const rows = listRows(db, endpoints, and(eq(endpoints.network, network), holds))
+  return new Map(rows.map(({ instanceId, address }) => [instanceId, address!]))
+}
 
 /** The address that was given last, whether it is still held or not. */
 export function lastAddress(db: Tx, network: string) {

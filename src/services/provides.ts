@@ -4,7 +4,8 @@ import { declaredFor } from './compose/connection.ts'
 import type { Provided } from './compose/connection.ts'
 import { ofImage } from './compose/template.ts'
 import { networkNameOf } from '../runtime/workload.ts'
-import { componentsOf, fullValues, versionedStack } from './definition.ts'
+import { namesOf } from './compose/containers.ts'
+import { fullValues, versionedStack } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { hostsOf } from './hosts.ts'
 
@@ -35,27 +36,45 @@ export function providesOf(
   }
 }
 
-/**
- * Whether a name by which linked apps are to reach an instance is one of the others' networks, too, or
- * one of the apps' own.
- */
-export function isAmbiguous(
-  deps: Deps,
-  definition: Definition,
-  { others, own }: { others: Definition[]; own: string[] },
-) {
-  const hosts = hostsOf(definition, versionedStack(deps, definition)).values().toArray()
-  const ofOthers = others.flatMap((other) =>
-    componentsOf(deps, other).flatMap(({ options }) => options.networkAliases ?? []),
-  )
-  const taken = new Set([...ofOthers, ...own])
-  return hosts.some((name) => taken.has(name))
+/** Where linked apps find an instance on its network. */
+type Reach = {
+  /** The names that are proposed to them, by component. */
+  hosts: Map<string, string>
+  /** All names that something has there. */
+  names: string[]
+  /** The port that each component exposes first. */
+  exposed: Map<string, number | undefined>
+}
+
+/** Those that were asked for last: to put a stack together takes longer than the rest of a page. */
+const known = new Map<string, Reach>()
+const mostKnown = 500
+
+/** Read once for all that it depends on. */
+export function reachOf(deps: Deps, definition: Definition): Reach {
+  const { compose, version, host, ports, template } = definition
+  const values = [...fullValues(deps, definition)]
+  const from = JSON.stringify([template, compose, version, host, ports, values])
+  const key = new Bun.CryptoHasher('sha256').update(from).digest('base64')
+  const found = known.get(key)
+  if (found) return found
+  const stack = versionedStack(deps, definition)
+  const hosts = hostsOf(definition, stack)
+  const services = [...stack.services.values()]
+  const reach = {
+    hosts,
+    names: services.flatMap((service) => namesOf(service, hosts)),
+    exposed: new Map(services.map(({ name, expose }) => [name, expose[0]])),
+  }
+  known.set(key, reach)
+  if (known.size > mostKnown) known.delete(known.keys().next().value!)
+  return reach
 }
 
 function reachable(deps: Deps, definition: Definition, end: string): Provides {
   const { host, ports } = definition
-  const stack = versionedStack(deps, definition)
-  const hosts = [...hostsOf(definition, stack)]
+  const reach = reachOf(deps, definition)
+  const hosts = [...reach.hosts]
   const values = new Map<string, Provided>()
   const set = (name: string, value: string | number) =>
     values.set(name, { value: String(value), secret: false })
@@ -78,7 +97,7 @@ function reachable(deps: Deps, definition: Definition, end: string): Provides {
     const own = ports.filter(({ target }) => target === component)
     return (
       own.find(({ containerPort }) => containerPort !== ofImage)?.containerPort ??
-      stack.services.get(component)!.expose[0]
+      reach.exposed.get(component)
     )
   }
 }

@@ -69,6 +69,12 @@ export function planContainers(stack: Stack, context: InstanceContext): Componen
   })
 }
 
+/** The names that a service has on the instance's network; `hosts` has those for linked apps, by service. */
+export const namesOf = (
+  { name, aliases }: Pick<Service, 'name' | 'aliases'>,
+  hosts?: ReadonlyMap<string, string>,
+) => [...new Set([hosts?.get(name) ?? [], name, aliases].flat())]
+
 /** Derived from the instance: no file can name a volume of another. */
 export const volumeNameOf = (instanceId: string, volume: string) => `davit-${instanceId}-${volume}`
 
@@ -89,9 +95,7 @@ function optionsOf(
     image: service.image,
     env: Object.fromEntries(service.environment),
     labels: Object.fromEntries(service.labels),
-    networkAliases: [
-      ...new Set([context.hosts?.get(service.name) ?? [], service.name, service.aliases].flat()),
-    ],
+    networkAliases: namesOf(service, context.hosts),
     ports: portsOf(service, context),
     memoryBytes: service.memoryBytes ?? context.memoryBytes ?? defaultMemory,
     cpus: service.cpus ?? context.cpus ?? 1,
