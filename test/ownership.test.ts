@@ -103,6 +103,8 @@ const routes: Record<
   'POST /containers/:id/restart': { id: 'container' },
   'DELETE /settings/invites/:id': 'admin',
   'POST /settings/activity/deployments/:id/cancel': 'admin',
+  'POST /settings/activity/environments/:id/cancel': 'admin',
+  'POST /settings/activity/runs/:id/cancel': 'admin',
   'POST /settings/activity/services/:id/cancel': 'admin',
   'PUT /settings/grants/:id': 'admin',
   'PUT /settings/users/:id': 'admin',

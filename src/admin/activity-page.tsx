@@ -1,15 +1,17 @@
-import { Badge, StatusBadge } from '../web/status-badge.tsx'
+import { Badge, RunBadge, StatusBadge } from '../web/status-badge.tsx'
 import { EmptyState } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import { SpinnerIcon } from '../web/icons.tsx'
+import type { User } from '../web/factory.ts'
 import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
+import type { AppStep } from '../apps/app-jobs.ts'
 import type { Activity } from './activity.ts'
 
 export const activityPath = '/settings/activity'
 
 /** Looks again every few seconds. */
-export const ActivityList = ({ items }: { items: Activity[] }) => (
+export const ActivityList = ({ items, user }: { items: Activity[]; user: User }) => (
   <SettingsList
     id="activity"
     aria-label="Activity"
@@ -17,24 +19,33 @@ export const ActivityList = ({ items }: { items: Activity[] }) => (
     hx-trigger="every 3s"
     hx-target="this"
     hx-swap="outerMorph"
-    about="Builds, deployments and changes of all users that wait or are at work."
+    about="Builds, deployments, runs and changes of all users that wait or are at work."
     rows={items.map((item) => (
-      <Row item={item} />
+      <Row item={item} user={user} />
     ))}
     empty={
       <EmptyState title="Nothing is at work">
-        <p>Deployments, starts of services and clean-ups appear here while they last.</p>
+        <p>
+          Deployments, runs, starts of environments and services, and clean-ups appear here while
+          they last.
+        </p>
       </EmptyState>
     }
   />
 )
 
-const Row = ({ item }: { item: Activity }) => (
+const Row = ({ item, user }: { item: Activity; user: User }) => (
   <li class="row deployment-row" id={`activity-${item.id ?? item.kind}`}>
     <State item={item} />
     <div class="row-main">
       <strong>
-        <bdi>{item.name}</bdi>
+        {item.path && item.owner.id === user.id ? (
+          <a class="row-link" href={item.path}>
+            <bdi>{item.name}</bdi>
+          </a>
+        ) : (
+          <bdi>{item.name}</bdi>
+        )}
       </strong>
       <p class="row-facts">
         <span>{titles[item.kind]}</span>
@@ -61,12 +72,23 @@ const Row = ({ item }: { item: Activity }) => (
 )
 
 const State = ({ item }: { item: Activity }) => {
-  if (item.kind !== 'clean-up') return <StatusBadge status={item.status} />
-  return <Badge word="Cleaning up" tone="active" icon={SpinnerIcon} />
+  if (item.kind === 'run') return <RunBadge status={item.status} />
+  if (item.kind !== 'environment' && item.kind !== 'clean-up')
+    return <StatusBadge status={item.status} />
+  const word = item.kind === 'environment' ? words[item.status] : 'Cleaning up'
+  return <Badge word={word} tone="active" icon={SpinnerIcon} />
+}
+
+const words: Record<AppStep, string> = {
+  starting: 'Starting',
+  restarting: 'Restarting',
+  stopping: 'Stopping',
 }
 
 const titles: Record<Activity['kind'], string> = {
   deployment: 'Deployment',
+  environment: 'Environment',
+  run: 'Run',
   service: 'Service',
   'clean-up': 'Docker',
 }

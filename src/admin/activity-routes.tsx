@@ -1,14 +1,18 @@
 import type { Context } from 'hono'
 import { findUser } from '../accounts/store.ts'
 import { auditor } from '../audit/record.ts'
+import { cancelAppJobs } from '../apps/app-jobs.ts'
 import type { Config } from '../config.ts'
 import type { CleanUps } from '../containers/clean-up/clean-ups.ts'
 import type { Db } from '../db/index.ts'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import { getJob, isEnded } from '../deployments/store.ts'
+import { getEnvironmentIn } from '../environments/store.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { notFound } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
+import { cancelRun } from '../runs/cancel.ts'
+import { getRunIn, isEnded as isRunEnded } from '../runs/store.ts'
 import { cancelServiceJobs } from '../services/service-jobs.ts'
 import { getService } from '../services/store.ts'
 import { clientOf } from '../web/client.ts'
@@ -44,6 +48,32 @@ export const activityRoutes = (deps: {
         }),
       )
     })
+    .post(`${activityPath}/environments/:id/cancel`, requireAdmin, (c) => {
+      const found = getEnvironmentIn(db, c.req.param('id'))
+      if (!found) throw notFound('environment')
+      const { environment, project } = found
+      return cancel(c, cancelAppJobs(deps, environment), () =>
+        audit(c, 'environment.cancelled', {
+          object: {
+            kind: 'environment',
+            id: environment.id,
+            name: `${project.name} ${environment.name}`,
+          },
+          details: { owner: findUser(db, project.ownerId).email },
+        }),
+      )
+    })
+    .post(`${activityPath}/runs/:id/cancel`, requireAdmin, (c) => {
+      const found = getRunIn(db, c.req.param('id'))
+      if (!found || isRunEnded(found.run.status)) throw notFound('run')
+      const { run, environment, project } = found
+      return cancel(c, cancelRun(deps, { run, by: userOf(c).email }), () =>
+        audit(c, 'run.cancelled', {
+          object: { kind: 'run', id: run.id, name: `${project.name} ${environment.name}` },
+          details: { owner: findUser(db, project.ownerId).email },
+        }),
+      )
+    })
     .post(`${activityPath}/services/:id/cancel`, requireAdmin, (c) => {
       const service = getService(db, c.req.param('id'))
       if (!service) throw notFound('service')
@@ -73,11 +103,11 @@ export const activityRoutes = (deps: {
 
   function view(c: Context) {
     const items = listActivity(db)
-    const list = () => <ActivityList items={items} />
+    const list = () => <ActivityList items={items} user={userOf(c)} />
     return settingsView(c, { path: activityPath, title: 'Activity', list, json })
   }
 
   function json() {
-    return { items: listActivity(db), nextCursor: null }
+    return { items: listActivity(db).map(({ path: _, ...item }) => item), nextCursor: null }
   }
 }

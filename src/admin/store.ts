@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Store } from '../accounts/store.ts'
 import { getRow, listRows } from '../db/queries.ts'
@@ -13,6 +13,7 @@ import {
   jobs,
   projects,
   registries,
+  runs,
   services,
   users,
 } from '../db/schema.ts'
@@ -121,14 +122,19 @@ export const listJobs = (db: Store) =>
     .select({
       job: jobs,
       deployment: { status: deployments.status },
-      project: { name: projects.name },
-      environment: { name: environments.name },
+      project: { id: projects.id, name: projects.name },
+      environment: environments,
+      run: runs,
       service: { name: services.name, status: services.status },
       owner: { id: users.id, email: users.email },
     })
     .from(jobs)
     .leftJoin(deployments, eq(deployments.id, jobs.id))
-    .leftJoin(environments, eq(environments.id, deployments.environmentId))
+    .leftJoin(runs, eq(runs.id, jobs.id))
+    .leftJoin(
+      environments,
+      or(eq(environments.id, jobs.subjectId), eq(environments.id, runs.environmentId)),
+    )
     .leftJoin(projects, eq(projects.id, environments.projectId))
     .leftJoin(services, eq(services.id, jobs.subjectId))
     .leftJoin(users, eq(users.id, jobs.ownerId))

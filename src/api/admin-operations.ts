@@ -25,6 +25,11 @@ export const administration: Operations = {
   'DELETE /settings/invites/:id': does('Revoke an invitation; lists the others', invites),
   'GET /settings/activity': does('List what is queued or running, of all users', activities),
   'POST /settings/activity/deployments/:id/cancel': works('Cancel a deployment', activities),
+  'POST /settings/activity/environments/:id/cancel': works(
+    'Cancel a start, restart or stop of an environment',
+    activities,
+  ),
+  'POST /settings/activity/runs/:id/cancel': works('Cancel a run', activities),
   'POST /settings/activity/services/:id/cancel': works('Cancel a change of a service', activities),
   'POST /settings/activity/clean-up/cancel': works('Cancel the clean-up', activities),
   'GET /settings/grants': does('List services with power over the host', grants),

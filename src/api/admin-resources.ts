@@ -28,9 +28,9 @@ export const userRemoval = z.object({
   heir: z.object({ id, email: z.string() }).nullable(),
 })
 
-/** What waits or is at work; `id` is that of the deployment or service. */
+/** What waits or is at work; `id` is that of the deployment, environment, run or service. */
 export const activity = z.object({
-  kind: z.enum(['deployment', 'service', 'clean-up']),
+  kind: z.enum(['deployment', 'environment', 'run', 'service', 'clean-up']),
   id: id.nullable(),
   name: z.string(),
   status: z.string(),

@@ -30,16 +30,19 @@ const doing = {
 } as const
 
 export type AppJob = keyof typeof doing
+export type AppStep = (typeof doing)[AppJob]['step']
 const kinds = Object.keys(doing) as AppJob[]
 const isAppJob = (kind: Job['kind']): kind is AppJob => kind in doing
 
+/** What a job does to an environment as a whole; null for other work. */
+export const stepOfJob = ({ kind }: Job): AppStep | null =>
+  isAppJob(kind) ? doing[kind].step : null
+
 /** What is being done to an environment as a whole; null while only deployments are at work. */
-export function stepOf(db: Db, environmentId: string) {
-  const [kind] = jobsOf(db, environmentId)
-    .map((job) => job.kind)
-    .filter(isAppJob)
-  return kind ? doing[kind].step : null
-}
+export const stepOf = (db: Db, environmentId: string): AppStep | null =>
+  jobsOf(db, environmentId)
+    .map(stepOfJob)
+    .find((step) => step !== null) ?? null
 
 /** Stores a job on an environment; refuses while there is other work on it, and where nothing was deployed. */
 export function insertAppJob(
@@ -70,6 +73,20 @@ export async function cancelStarts(
   refuseDeploying(db, environment)
   if (stepOf(db, environment.id) !== 'stopping')
     await jobs.cancel(listJobIds(db, { subjectIds: [environment.id] }))
+}
+
+/** Ends a start, restart or stop that is under way; resolves when it has cleaned up. */
+export function cancelAppJobs(
+  { db, jobs }: { db: Db; jobs: Jobs },
+  { id, name }: { id: string; name: string },
+) {
+  const ids = jobsOf(db, id).flatMap((job) => (stepOfJob(job) ? job.id : []))
+  if (ids.length === 0)
+    throw new AppError(
+      'conflict',
+      `${name} isn’t being started or stopped. There is nothing to cancel.`,
+    )
+  return jobs.cancel(ids)
 }
 
 function refuseDeploying(db: Db, { id, name }: { id: string; name: string }) {
@@ -158,7 +175,7 @@ async function settle({ db, masks }: AppJobDeps, job: Job, failure: Failure | nu
     const current = getCurrent(db, job.subjectId)
     if (current)
       updateDeployment(db, current.id, {
-        errorStep: failure && isAppJob(job.kind) ? doing[job.kind].step : null,
+        errorStep: failure && stepOfJob(job),
         errorCode: failure?.code ?? null,
         errorMessage: failure && mask(failure.message),
         errorHint: failure && mask(failure.hint),
@@ -170,7 +187,7 @@ async function settle({ db, masks }: AppJobDeps, job: Job, failure: Failure | nu
 /** A job that waited when it was cancelled changed nothing. */
 async function giveUp(deps: AppJobDeps, job: Job, why: GivenUp['why']) {
   if (why === 'cancelled') return
-  const step = isAppJob(job.kind) ? doing[job.kind].step : ''
+  const step = stepOfJob(job) ?? ''
   const failure = {
     interrupted: new Failure(
       'interrupted',

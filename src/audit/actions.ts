@@ -42,6 +42,7 @@ export const actions = {
   'environment.started': 'started the environment',
   'environment.restarted': 'restarted the environment',
   'environment.stopped': 'stopped the environment',
+  'environment.cancelled': 'cancelled a start or stop of the environment',
   'variable.created': 'set the variable',
   'variable.changed': 'changed the variable',
   'variable.deleted': 'deleted the variable',

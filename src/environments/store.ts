@@ -36,6 +36,15 @@ export function findLiveEnvironment(db: Db, key: { id: string; projectId: string
   return environment
 }
 
+/** The environment and its project, whoever has it: for admins. */
+export const getEnvironmentIn = (db: Db, id: string) =>
+  db
+    .select({ environment: environments, project: projects })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(eq(environments.id, id))
+    .get()
+
 /** The environment and its project, found through the owner. */
 export const findOwnEnvironment = (db: Db, { id, ownerId }: { id: string; ownerId: string }) =>
   found(

@@ -22,6 +22,7 @@ import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
 import { attach, refuseEnded } from './attach.ts'
 import type { AttachDeps } from './attach.ts'
+import { cancelRun } from './cancel.ts'
 import { runJson } from './json.ts'
 import { RunPage, RunStatusSection } from './run-page.tsx'
 import { runPath, RunsPage } from './runs-page.tsx'
@@ -31,7 +32,7 @@ import type { Run } from './store.ts'
 
 /** One-off commands in the image that is live: start, look at, attach to, cancel. A stopped app runs them, too. */
 export const runRoutes = (deps: AttachDeps & StreamDeps) => {
-  const { db, logDb, jobs } = deps
+  const { db, logDb } = deps
   const audit = auditor(db)
   /** An environment of someone else is missing whatever was sent to it. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
@@ -84,13 +85,8 @@ export const runRoutes = (deps: AttachDeps & StreamDeps) => {
     })
     .post('/envs/:envId/runs/:id/cancel', async (c) => {
       const { run } = find(c)
-      if (isEnded(run.status)) throw nothingToCancel(run)
-      const ended = await endsWithin(
-        deps.config.patience,
-        jobs.cancel([run.id], { by: userOf(c).email }),
-      )
-      const outcome = find(c).run
-      if (ended && outcome.status !== 'cancelled') throw nothingToCancel(outcome)
+      const work = cancelRun(deps, { run, by: userOf(c).email })
+      const ended = await endsWithin(deps.config.patience, work)
       audit(c, 'run.cancelled', about(c, run))
       const to = runPath(run)
       if (!ended) {
@@ -162,6 +158,3 @@ export const runRoutes = (deps: AttachDeps & StreamDeps) => {
 
 /** Below a form that was refused. */
 const firstPage: Page = { limit: 50 }
-
-const nothingToCancel = ({ status }: Run) =>
-  new AppError('conflict', `This run is ${status} already. There is nothing to cancel.`)

@@ -10,6 +10,7 @@ import { idle, leftOf, reaches } from '../services/instances.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
+import { until } from '../support/until.ts'
 
 /** One that is never well: its start goes on until it is cancelled. */
 const neverWell = `services: {a: {${idle}, healthcheck: {test: [CMD, "false"], interval: 1s, retries: 9999}}}`
@@ -112,6 +113,56 @@ describe('an admin', () => {
     expect((await root.post(path('deployments', hers))).status).toBe(404)
     expect((await root.post(path('services', service))).status).toBe(409)
     expect((await root.post(path('services', hers))).status).toBe(404)
+  })
+
+  test('sees starts of environments and runs, without their commands, and cancels them', async () => {
+    const t = testApp({}, { config: { patience: 50 } })
+    const [root, bob] = [t.logInAsAdmin(), t.logIn('bob@example.com')]
+    const project = await aProject(t, bob, anApp('x'), { name: 'one' })
+    const deployment = await project.deploy()
+    await t.jobs.idle()
+    Object.assign(t.config, { settleTime: 600_000 })
+    const { environmentId } = project
+    expect((await bob.post(`/envs/${environmentId}/restart`)).status).toBe(202)
+    const command = 'sleep 2222'
+    const { id: runId } = (await bob.post(`/envs/${environmentId}/runs`, { command })).json
+    const runPath = `/envs/${environmentId}/runs/${runId}`
+    await until(async () => (await bob.get(runPath)).json.status === 'running')
+    const owner = { id: bob.user.id, email: bob.user.email }
+    const since = expect.any(String)
+    const name = 'one, production'
+    expect(await itemsOf(root)).toEqual([
+      { kind: 'environment', id: environmentId, name, status: 'restarting', owner, since },
+      { kind: 'run', id: runId, name, status: 'running', owner, since },
+    ])
+    const { text } = await root.page('/settings/activity')
+    expect(text).toContain('Restarting')
+    expect(text).not.toContain(command)
+    expect(text).not.toContain(runPath) // it is its owner's
+
+    const path = (kind: string, id: string) => `/settings/activity/${kind}/${id}/cancel`
+    for (const asked of [path('environments', environmentId), path('runs', runId)]) {
+      expect((await bob.post(asked)).status).toBe(403)
+      expect([200, 202]).toContain((await root.post(asked)).status)
+    }
+    await t.jobs.idle()
+    expect(await itemsOf(root)).toEqual([])
+    expect((await bob.get(runPath)).json.status).toBe('cancelled')
+    expect((await bob.get(pathOf(deployment))).json).toMatchObject({ error: null })
+    const [first, second] = (await root.get('/settings/audit')).json.items
+    expect([first.action, second.action]).toEqual(['run.cancelled', 'environment.cancelled'])
+    expect(second.details).toMatchObject({ owner: bob.user.email })
+    expect((await root.post(path('runs', runId))).status).toBe(404)
+    expect((await root.post(path('environments', environmentId))).status).toBe(409)
+    expect((await root.post(path('environments', runId))).status).toBe(404)
+  })
+
+  test('is led to what is their own', async () => {
+    const t = testApp()
+    const root = t.logInAsAdmin()
+    const building = await (await aProject(t, root, aBuild('sleep 2222'))).trigger()
+    await logs(root, building, 'RUN')
+    expect((await root.page('/settings/activity')).text).toContain(`href="${pathOf(building)}"`)
   })
 
   test('ends the clean-up of another, and it ends with who began it', async () => {

@@ -140,7 +140,20 @@ async function change(call: Call, t: TestApp, { ids, ada }: { ids: Ids; ada: Tes
   const { id: run } = await call('POST /envs/:envId/runs', { body: waits })
   const cancel = { path: `/envs/${environment}/runs/${run}/cancel` }
   await call('POST /envs/:envId/runs/:id/cancel', cancel)
-  for (const verb of ['stop', 'start', 'restart']) await call(`POST /envs/:envId/${verb}`)
+  const { id: another } = await call('POST /envs/:envId/runs', { body: waits })
+  await call('POST /settings/activity/runs/:id/cancel', {
+    path: `/settings/activity/runs/${another}/cancel`,
+  })
+  for (const verb of ['stop', 'start']) await call(`POST /envs/:envId/${verb}`)
+  const held = Promise.withResolvers<void>()
+  const { stopContainer } = t.docker
+  t.faults.stopContainer = (...asked) => held.promise.then(() => stopContainer(...asked))
+  await call('POST /envs/:envId/restart')
+  setTimeout(held.resolve, 100)
+  await call('POST /settings/activity/environments/:id/cancel', {
+    path: `/settings/activity/environments/${environment}/cancel`,
+  })
+  delete t.faults.stopContainer
   await call('POST /containers/:id/restart')
   await call('POST /containers/:id/stop')
 

@@ -1,0 +1,19 @@
+import type { Db } from '../db/index.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import { AppError } from '../platform/errors.ts'
+import { getStatus, isEnded } from './store.ts'
+import type { Run, RunStatus } from './store.ts'
+
+/** Ends a run that has not come to its end; resolves when its container is gone. */
+export async function cancelRun(
+  { db, jobs }: { db: Db; jobs: Jobs },
+  { run: { id, status }, by }: { run: Run; by: string },
+) {
+  if (isEnded(status)) throw nothingToCancel(status)
+  await jobs.cancel([id], { by })
+  const outcome = getStatus(db, id)
+  if (outcome !== 'cancelled') throw nothingToCancel(outcome)
+}
+
+const nothingToCancel = (status: RunStatus) =>
+  new AppError('conflict', `This run is ${status} already. There is nothing to cancel.`)
