@@ -14,8 +14,11 @@ export type Gated = {
   memoryMb: number
 }
 
-/** Why a container that had to keep running ended, or one that had to succeed didn't. */
-export async function exitFailure(docker: Docker, gated: Gated): Promise<Failure> {
+/**
+ * Why a container that had to keep running ended, or one that had to succeed didn't; with the exit code
+ * that was seen, for one that the engine has started again by now shows none.
+ */
+export async function exitFailure(docker: Docker, gated: Gated, seen?: number): Promise<Failure> {
   const { id, subject, name, words, memoryMb } = gated
   const { again, memory } = words
   const container = await docker.inspectEnded(id)
@@ -25,7 +28,8 @@ export async function exitFailure(docker: Docker, gated: Gated): Promise<Failure
       `Start failed: the container of ${name} was removed meanwhile.`,
       `To try again, ${again}.`,
     )
-  const { exitCode, oomKilled } = container
+  const { oomKilled } = container
+  const exitCode = seen ?? container.exitCode
   if (oomKilled)
     return new Failure(
       'out_of_memory',

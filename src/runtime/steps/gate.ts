@@ -36,7 +36,8 @@ export async function pass(outer: GateRun, made: Made): Promise<Passed> {
   let hasEnded = false
   const exit = run.docker.waitForExit(made.id, run).then(async ({ exitCode }) => {
     hasEnded = true
-    if (exitCode !== 0 || !mayEnd(made.component)) throw await failedBy(run, made, output?.ended)
+    if (exitCode !== 0 || !mayEnd(made.component))
+      throw await failedBy(run, made, { exitCode, output: output?.ended })
     return { answeredAt: performance.now() }
   })
   exit.catch(() => {}) // it rejects when the gate is over, and nobody waits for it then
@@ -100,9 +101,13 @@ export function startFailure(error: EngineError, { workload }: GateRun, { compon
 const lastWords = 2000
 
 /** Why it ended; its output is in the log by then. */
-async function failedBy(run: GateRun, made: Made, output = Promise.resolve()) {
-  await within(lastWords, output)
-  return exitFailure(run.docker, gated(run, made))
+async function failedBy(
+  run: GateRun,
+  made: Made,
+  { exitCode, output }: { exitCode?: number; output?: Promise<void> | undefined } = {},
+) {
+  if (output) await within(lastWords, output)
+  return exitFailure(run.docker, gated(run, made), exitCode)
 }
 
 const never = () => new Promise<never>(() => {})
@@ -112,7 +117,7 @@ async function answer(run: GateRun, made: Made, gate: Probe) {
   const { docker, signal, config, network } = run
   const container = await docker.inspectContainer(made.id, { signal })
   // it ended before its end was waited for
-  if (container?.state === 'restarting') throw await failedBy(run, made)
+  if (container?.state === 'restarting') throw await failedBy(run, made, container)
   if (container?.state !== 'running' && container?.state !== 'paused') return never()
   const { addresses, healthTest } = container
   const address = docker.remote || gate.port === 0 ? null : addresses[network]
@@ -182,7 +187,7 @@ async function healthy(run: GateRun, made: Made) {
   const deadline = performance.now() + patience
   for (;;) {
     const container = await docker.inspectContainer(made.id, { signal })
-    if (container?.state === 'restarting') throw await failedBy(run, made)
+    if (container?.state === 'restarting') throw await failedBy(run, made, container)
     if (container?.state !== 'running') return never()
     if (container.health === 'unhealthy' || performance.now() > deadline)
       throw await healthFailure(docker, gated(run, made), {
