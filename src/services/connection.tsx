@@ -19,9 +19,9 @@ export function detailsOf(
   definition: Definition,
   { withSecrets }: { withSecrets: boolean },
 ): Detail[] {
-  const { file } = definition
+  const { file, host } = definition
   const values = fullValues(deps, definition)
-  const connection = connectionOf(file, values)
+  const connection = connectionOf(file, { host: host ?? '', values })
   const shown = new Set(connection.map(({ value }) => value))
   const others = askedFor(file.variables).flatMap(({ name, label, secret }) => {
     const value = values.get(name)

@@ -132,7 +132,7 @@ const PlaceFields = ({ file, kept, hasPorts }: Props & { hasPorts: boolean }) =>
           label="Domains"
           value={kept?.domains.join('\n')}
           placeholder="app.example.com"
-          hint="One a line. Kept for the proxy in front of services, which is not there yet."
+          hint="One per line. Kept for the proxy in front of services, which is not there yet."
           rows={2}
           code
         />

@@ -155,7 +155,8 @@ export function localUrl(
     variables.get(name)?.secret ? hidden : value,
   ])
   const place = /^([\w+.-]+:\/\/(?:[^@/]*@)?)[^/?#:]*:(\d+)/
-  for (const { value } of connectionOf(definition.file, new Map(values))) {
+  const named = { host: definition.host ?? '', values: new Map(values) }
+  for (const { value } of connectionOf(definition.file, named)) {
     const [all, start, port] = place.exec(value) ?? []
     if (all && Number(port) === target.port) return value.replace(all, () => start + at)
   }

@@ -5,12 +5,15 @@ import { hostVariable } from './template.ts'
 type File = Pick<Template, 'variables' | 'source'>
 type Values = ReadonlyMap<string, string>
 
+type Named = { host: string; values: Values }
+
 /** How clients reach the instance; `secret` where a secret variable is in it. */
-export function connectionOf(file: File & Pick<Template, 'connection'>, values: Values) {
+export function connectionOf(file: File & Pick<Template, 'connection'>, { host, values }: Named) {
   const room = roomForFile()
+  const lookup = (name: string) => (name === hostVariable ? host : values.get(name))
   return file.connection.map(({ label, value }) => ({
     label,
-    value: interpolateText(value, (name) => values.get(name), room),
+    value: interpolateText(value, lookup, room),
     secret: isSecret(file, value),
   }))
 }
@@ -21,7 +24,7 @@ export type Provided = { value: string; secret: boolean }
 /** What the file says that linked apps get, by name. In an address, values can't be taken for a part of it. */
 export function declaredFor(
   file: File & Pick<Template, 'provides'>,
-  { host, values }: { host: string; values: Values },
+  { host, values }: Named,
 ): Map<string, Provided> {
   const room = roomForFile()
   return new Map(

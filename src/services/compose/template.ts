@@ -59,7 +59,7 @@ export type FileContent = { text: string } | { variable: string }
 /** What any file may mention without declaring it: Davit gives the address of the instance. */
 export const builtIn = ['DAVIT_URL', 'DAVIT_HOST']
 
-/** What `provides` may mention besides: the name under which linked apps reach the instance. */
+/** What `connection` and `provides` may mention besides: the name under which linked apps reach the instance. */
 export const hostVariable = 'HOST'
 
 /**
@@ -187,10 +187,10 @@ function declared(root: Field, block: Field, source: Source): Template {
   const used = [
     ...mentionsIn(tree, source),
     ...mentionsIn(new Map(files), source, ['x-davit', 'files']),
-    ...mentionsIn(block.get('connection').value ?? null, source, ['x-davit', 'connection']),
-    ...mentionsIn(said.provides, source, ['x-davit', 'provides']).filter(
-      ({ name }) => name !== hostVariable,
-    ),
+    ...[
+      ...mentionsIn(block.get('connection').value ?? null, source, ['x-davit', 'connection']),
+      ...mentionsIn(said.provides, source, ['x-davit', 'provides']),
+    ].filter(({ name }) => name !== hostVariable),
   ]
   for (const { name, path } of used)
     if (!template.variables.has(name) && !builtIn.includes(name))

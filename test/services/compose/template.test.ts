@@ -20,7 +20,7 @@ const block = `x-davit:
     DB_PASSWORD: {label: Password, generate: password, length: 24}
     TZ: {label: Time zone, default: UTC, pattern: "^[A-Za-z/_]+$$", options: [UTC, Europe/Berlin]}
     SITE: {required: true}
-  connection: [{label: URL, value: "db://site:\${DB_PASSWORD}@db"}, {label: Host, value: db}]
+  connection: [{label: URL, value: "db://site:\${DB_PASSWORD}@db"}, {label: Host, value: "\${HOST}"}]
   files: {./init.sql: "alter user site password '\${DB_PASSWORD}'; -- $$1"}
   after: Sign in as admin.
 `
@@ -77,9 +77,9 @@ describe('a template of the catalogue', () => {
     expect(db!.files).toEqual([
       { path: '/init.sql', content: `alter user site password '${password}'; -- $1`, mode: 0o644 },
     ])
-    expect(connectionOf(template, values)).toEqual([
+    expect(connectionOf(template, { host: 'site', values })).toEqual([
       { label: 'URL', value: `db://site:${password}@db`, secret: true },
-      { label: 'Host', value: 'db', secret: false },
+      { label: 'Host', value: 'site', secret: false },
     ])
   })
 
