@@ -33,7 +33,12 @@ export const Pending = ({ environment, pending, current }: EnvironmentView) => {
           <input type="hidden" name="environment_id" value={environment.id} />
           <input type="hidden" name="reuse_image" value="1" />
           <Button small>Apply changes</Button>
-          <span class="muted">Restarts it from the same image, without a build.</span>
+          <span class="muted">
+            {environment.releaseCommand === null
+              ? 'Restarts it'
+              : 'Runs the release command, then restarts it'}{' '}
+            from the same image, without a build.
+          </span>
         </PostForm>
       )}
     </section>

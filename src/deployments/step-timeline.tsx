@@ -34,10 +34,10 @@ export const StepTimeline = ({
   </ol>
 )
 
-/** A rollback neither clones nor builds. What an earlier deployment ran is said by its steps. */
-function plan({ trigger, status, steps }: Deployment, hasReleaseCommand: boolean) {
+/** What reuses an image neither clones nor builds. What an earlier deployment ran is said by its steps. */
+function plan({ trigger, imageOf, status, steps }: Deployment, hasReleaseCommand: boolean) {
   const took = (step: string) => steps.some(({ name }) => name === step)
-  const reuses = trigger === 'rollback' && !took('building')
+  const reuses = (trigger === 'rollback' || imageOf !== null) && !took('building')
   const releases = took('releasing') || (hasReleaseCommand && !isEnded(status))
   return [
     ...(reuses ? [] : ['cloning', 'building']),

@@ -41,7 +41,7 @@ export const triggerForm = (config: Config) =>
             code: 'custom',
             path: [field],
             message:
-              'can’t be combined with reuse_image, which builds nothing. Leave one of them out.',
+              'can’t be combined with reusing the image, which builds nothing. Leave one of them out.',
           })
     })
 

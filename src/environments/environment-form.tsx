@@ -167,17 +167,17 @@ const looks: Record<Name, Look> = {
   healthTimeout: { label: 'Seconds to become healthy', inputmode: 'numeric', placeholder: '60' },
   memoryMb: { label: 'Memory in MB', inputmode: 'numeric', placeholder: '512' },
   cpus: { label: 'Processors', inputmode: 'decimal', placeholder: '1' },
-  domains: { label: 'Domains', placeholder: 'app.example.com', hint: 'One a line.', code: true },
+  domains: { label: 'Domains', placeholder: 'app.example.com', hint: 'One per line.', code: true },
   volumes: {
     label: 'Volumes',
     placeholder: 'data:/var/lib/app',
-    hint: 'One name:/path a line. What is written there stays between deployments.',
+    hint: 'One name:/path per line. What is written there stays between deployments.',
     code: true,
   },
   processes: {
     label: 'Processes',
     placeholder: 'web:\nworker x2 256MB 0.5CPU: npm run worker',
-    hint: "One a line: a name, a colon, a command. Without a command it runs the image’s own. Only web has the port. x2 runs two of it; MB and CPU are limits of its own. For && or $NAME: sh -c '…'.",
+    hint: "One per line: a name, a colon, a command. Without a command it runs the image’s own. Only web has the port. x2 runs two of it; MB and CPU are limits of its own. For && or $NAME: sh -c '…'.",
     code: true,
   },
   releaseCommand: {

@@ -1,4 +1,5 @@
 import type { Child } from 'hono/jsx'
+import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import type { Project } from '../projects/store.ts'
 import { PageHead } from '../web/components.tsx'
 import type { Environment } from './store.ts'
@@ -37,6 +38,23 @@ export const EnvironmentFrame = ({ project, environment, tab, actions, children 
     </nav>
     {children}
   </>
+)
+
+type ChangesNoteProps = {
+  project: Pick<Project, 'id' | 'name' | 'branch'>
+  environment: Props['environment']
+}
+
+/** When what is changed on this page takes effect, and what can be done about it. */
+export const ChangesNote = ({ project, environment }: ChangesNoteProps) => (
+  <div class="section-head">
+    <p class="muted">
+      Changes take effect with the next deployment. The{' '}
+      <a href={environmentPath(environment)}>overview</a> lists them, and applies them without a
+      build.
+    </p>
+    <DeployEnvironmentButton project={project} environment={environment} label="Deploy now" />
+  </div>
 )
 
 const tabs = [

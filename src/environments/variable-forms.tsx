@@ -90,7 +90,7 @@ const DotenvFields = ({ again = false }: { again?: boolean }) => (
       id={again ? 'dotenv-again' : 'dotenv'}
       label="Lines"
       placeholder={'# comments are left out\nDATABASE_URL=postgres://…\nGREETING="Hello, sailor"'}
-      hint="One NAME=value a line. Names that are there already get the new value."
+      hint="One NAME=value per line. Names that are there already get the new value."
       rows={6}
       required
       code

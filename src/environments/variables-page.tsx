@@ -1,4 +1,3 @@
-import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { EmptyState } from '../web/components.tsx'
 import { LockIcon } from '../web/icons.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
@@ -6,7 +5,7 @@ import { PasteDotenv } from './variable-forms.tsx'
 import type { Variable } from './variable-store.ts'
 import { Button, ButtonLink } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
-import { EnvironmentFrame } from './environment-frame.tsx'
+import { ChangesNote, EnvironmentFrame } from './environment-frame.tsx'
 import type { Environment } from './store.ts'
 
 /** A variable that the app gets beside its owner's own. */
@@ -37,10 +36,7 @@ export const VariablesPage = ({ project, environment, variables, given }: Variab
       tab="variables"
       actions={<Button opens={`/envs/${environment.id}/variables/new`}>New variable</Button>}
     >
-      <div class="section-head">
-        <p class="muted">Changes take effect with the next deployment.</p>
-        <DeployEnvironmentButton project={project} environment={environment} label="Deploy now" />
-      </div>
+      <ChangesNote {...{ project, environment }} />
       {variables.length === 0 ? (
         <EmptyState title="No variables of your own yet">
           <p>The app gets them as its environment. PORT is set by Davit.</p>

@@ -208,7 +208,7 @@ const LinkVariables = ({ provided, variables }: LinkVariablesProps) => (
         .map((pair) => pair.join('='))
         .join('\n')}
       placeholder="DATABASE_URL=url"
-      hint="One a line: the variable’s name in the app, =, and one of the names below. Leave empty to give it none."
+      hint="One per line: the variable’s name in the app, =, and one of the names below. Leave empty to give it none."
       rows={Math.min(10, Math.max(3, Object.keys(variables).length))}
       code
     />

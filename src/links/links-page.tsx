@@ -1,6 +1,5 @@
-import { EnvironmentFrame } from '../environments/environment-frame.tsx'
+import { ChangesNote, EnvironmentFrame } from '../environments/environment-frame.tsx'
 import type { Environment } from '../environments/store.ts'
-import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import type { Project } from '../projects/store.ts'
 import { EmptyState } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
@@ -17,10 +16,7 @@ export const LinksPage = ({ project, environment, links }: LinksPageProps) => (
     tab="services"
     actions={<AddDatabase environment={environment} />}
   >
-    <div class="section-head">
-      <p class="muted">Changes take effect with the next deployment.</p>
-      <DeployEnvironmentButton project={project} environment={environment} label="Deploy now" />
-    </div>
+    <ChangesNote {...{ project, environment }} />
     <LinkList {...{ environment, links }} follows />
   </EnvironmentFrame>
 )

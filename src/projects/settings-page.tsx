@@ -99,7 +99,7 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
         .map(([key, value]) => `${key}=${value}`)
         .join('\n')}
       placeholder="NODE_ENV=production"
-      hint="One KEY=value a line. They can be read in the image’s history: no secrets here."
+      hint="One KEY=value per line. They can be read in the image’s history: no secrets here."
       code
     />
     <Checkbox

@@ -64,7 +64,7 @@ export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
         .array(
           z.tuple(
             [name, block('texts as values', { max: 32_768 })],
-            'has a line without =. Enter one KEY=value a line.',
+            'has a line without =. Enter one KEY=value per line.',
           ),
           'wants names with values.',
         )

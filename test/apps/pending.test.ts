@@ -72,6 +72,9 @@ test('a variable of the build stays pending until it is built again, and the pag
   expect(page.text).not.toContain('Apply changes')
 
   await project.configure({ memoryMb: 64 })
+  expect((await ada.page(pathOf(project))).text).toContain('>Restarts it from the same image')
+  await project.configure({ releaseCommand: 'true' })
+  expect((await ada.page(pathOf(project))).text).toContain('Runs the release command, then')
   await finished(ada, (await apply(ada, project)).json)
   expect(await pending(ada, project)).toEqual(['THEME'])
   await project.deploy()
@@ -140,7 +143,7 @@ test('an image is reused only where one runs, and nothing else is asked for', as
   for (const more of [{ branch: 'main' }, { commit: 'a'.repeat(40) }]) {
     const { status, json } = await apply(ada, project, more)
     expect(status).toBe(422)
-    expect(json.errors[0].message).toContain('can’t be combined with reuse_image')
+    expect(json.errors[0].message).toContain('can’t be combined with reusing the image')
   }
   t.deps.jobs.wake = () => {}
   const next = await project.trigger()

@@ -31,6 +31,16 @@ test('the step that a cancel ended is not shown as done', () => {
   expect(marks.map(([, mark]) => mark)).toEqual(['done', 'failed', 'waiting'])
 })
 
+test('what reuses an image has no steps that build one', () => {
+  const [startedAt, finishedAt] = ['2026-11-22T10:00:00.000Z', '2026-11-22T10:00:18.000Z']
+  const steps = [{ name: 'deploying' as const, startedAt, finishedAt }]
+  const names = (values: Partial<Deployment>) =>
+    [...draw({ steps, ...values }).matchAll(/class="step-name">(\w+)/g)].map(([, name]) => name)
+  expect(names({ imageOf: 'earlier' })).toEqual(['Deploy'])
+  expect(names({ imageOf: 'earlier', trigger: 'rollback' })).toEqual(['Deploy'])
+  expect(names({})).toEqual(['Clone', 'Build', 'Deploy'])
+})
+
 test('a cancel that was asked for is not asked for twice', () => {
   expect(draw({ status: 'building' }, { isCancelling: true })).toMatch(/disabled[^>]*>\s*Cancel/)
 })

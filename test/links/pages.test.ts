@@ -86,6 +86,14 @@ describe('the page of variables', () => {
     link((await service('main')).id, { STORE_URL: 'address' })
     expect(await rows()).toContain('STORE_URL missing no longer provided by main')
   })
+
+  test('leads, as that of services does, to where changes are applied without a build', async () => {
+    const { ada, id, projectId, variables, path } = await aSite()
+    for (const page of [variables, path])
+      expect((await ada.page(page)).text).toContain(
+        `The <a href="/projects/${projectId}/envs/${id}">overview</a> lists them`,
+      )
+  })
 })
 
 describe('a service that is linked', () => {
