@@ -16,4 +16,4 @@ export async function cancelRun(
 }
 
 const nothingToCancel = (status: RunStatus) =>
-  new AppError('conflict', `This run is ${status} already. There is nothing to cancel.`)
+  new AppError('conflict', `This run has ended already (${status}). There is nothing to cancel.`)

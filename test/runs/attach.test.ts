@@ -118,7 +118,7 @@ describe('attaching', () => {
     }
     await ada.post(`${path}/${run.id}/cancel`)
     await ended(run)
-    expect(await ask()).toStartWith('409 This run has ended: it is cancelled.')
+    expect(await ask()).toStartWith('409 This run has ended (cancelled).')
   })
 
   test('more often than a user may have streams is refused, and leaves nothing', async () => {

@@ -96,7 +96,7 @@ describe('a run', () => {
     const again = await ada.post(`${path}/${run.id}/cancel`)
     expect([again.status, again.json.detail]).toEqual([
       409,
-      'This run is cancelled already. There is nothing to cancel.',
+      'This run has ended already (cancelled). There is nothing to cancel.',
     ])
   })
 

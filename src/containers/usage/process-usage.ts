@@ -23,7 +23,8 @@ export type UsageDeps = { db: Db; logDb: LogDb; usage: UsagePoller }
 
 /**
  * What an environment or service uses, by process and together: of what is measured of every container
- * anyway. Processes of which nothing runs and nothing is known in that time are left out.
+ * anyway. Processes come in the order in which they first ran, as in the logs, so that each has its
+ * colour there; those of which nothing runs and nothing is known in that time are left out.
  */
 export function usageOf(
   { db, logDb, usage }: UsageDeps,
@@ -46,11 +47,10 @@ export function usageOf(
       samples: summed(some.flatMap(({ containerId }) => samples.get(containerId) ?? [])),
     },
   })
-  const processes = [...Map.groupBy(containers, ({ process }) => process)]
+  const processes = [...Map.groupBy(containers.toReversed(), ({ process }) => process)]
     .map(([process, some]) => ({ process, ...useOf(some), isThere: some.some(isThere) }))
     .filter(({ isThere, history }) => isThere || history.samples.length > 0)
     .map(({ isThere: _, ...use }) => use)
-    .toReversed()
   return { processes, total: useOf(containers) }
 }
 

@@ -87,7 +87,7 @@ test('what they use now comes from the last round of measuring, and asks the eng
   expect((await ada.htmx('GET', usage)).text).toStartWith('<section id="process-usage"')
 })
 
-test('a process that is gone is shown as long as its samples are', async () => {
+test('a process that is gone is shown as long as its samples are, and each keeps its place', async () => {
   const { t, ada, usage, workload } = await measured()
   const next = [{ component: 'web', containerId: 'web-2', state: 'live' as const }]
   adoptRelease(t.db, { workload, id: Bun.randomUUIDv7(), containers: next })
@@ -96,7 +96,7 @@ test('a process that is gone is shown as long as its samples are', async () => {
     (await ada.get(`${usage}${query}`)).json.processes.map(
       ({ process }: { process: string }) => process,
     )
-  expect(await names('')).toEqual(['worker', 'web'])
+  expect(await names('')).toEqual(['web', 'worker'])
   expect(await names('?range=day')).toEqual(['web'])
 })
 
