@@ -13,6 +13,7 @@ import type { Streams } from '../web/streams.ts'
 import { userOf } from '../web/user-of.ts'
 import { acceptWebSocket } from '../web/web-socket.ts'
 import { endsWithin } from '../web/within.ts'
+import { refuseTurnedOff } from './start.ts'
 import type { Starts } from './starts.ts'
 import { findRun, isEnded } from './store.ts'
 import type { Run } from './store.ts'
@@ -42,6 +43,7 @@ export function attach(
 ) {
   const { db, docker, starts, streams, config } = deps
   refuseEnded(run)
+  if (run.attach) refuseTurnedOff(config)
   if (!c.var.token && !isSameOrigin(c, config.url))
     throw new AppError('forbidden', 'A page of another site can’t attach to a run here.')
   const user = userOf(c)

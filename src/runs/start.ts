@@ -28,6 +28,15 @@ export const runForm = z.object({
 
 type StartDeps = { db: Db; docker: Docker; jobs: Jobs; config: Pick<Config, 'terminal'> }
 
+/** Refuses a run that can be typed to where terminals are turned off. */
+export function refuseTurnedOff({ terminal }: Pick<Config, 'terminal'>) {
+  if (terminal === 'off')
+    throw new AppError(
+      'forbidden',
+      'Terminals are turned off on this server (DAVIT_TERMINAL=off). Run the command without one.',
+    )
+}
+
 /** The deployment whose image runs commands; throws a sentence where nothing is live or its image is gone. */
 export async function findImage(
   { db, docker }: Pick<StartDeps, 'db' | 'docker'>,
@@ -63,11 +72,7 @@ export async function startRun(
   },
 ): Promise<Run> {
   const { db, jobs, config } = deps
-  if (attach && config.terminal === 'off')
-    throw new AppError(
-      'forbidden',
-      'Terminals are turned off on this server (DAVIT_TERMINAL=off). Run the command without one.',
-    )
+  if (attach) refuseTurnedOff(config)
   const { id: deploymentId } = await findImage(deps, environment)
   const run = db.transaction(
     (tx) => {

@@ -67,6 +67,15 @@ describe('a run with attach', () => {
     const { status, json } = await ada.post(path, { command: 'sh', attach: true })
     expect([status, json.detail]).toEqual([403, expect.stringContaining('DAVIT_TERMINAL=off')])
   })
+
+  test('can’t be attached to once terminals are turned off', async () => {
+    const { t, ada, path, start } = await aLiveEnvironment()
+    const run = await start('sh', { attach: true })
+    Object.assign(t.deps.config, { terminal: 'off' }) // as after a restart, which it outlives
+    const answer = await ada.send(`${path}/${run.id}/attach`, { headers: upgrade })
+    expect(answer.status).toBe(403)
+    expect(await answer.text()).toContain('DAVIT_TERMINAL=off')
+  })
 })
 
 describe('attaching', () => {
