@@ -94,11 +94,15 @@ const lines = /(?:[^\\'"\n]|\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"|['"\\])+/g
 const lineForm =
   /^\s*(?<name>[^\s:]+)(?:\s+x(?<replicas>\d{1,9}))?(?:\s+(?<memoryMb>\d{1,9})\s?MB)?(?:\s+(?<cpus>\d{1,9}(?:\.\d{1,6})?)\s?CPUs?)?\s*:(?<command>[^]*)$/i
 
-const readLines = (text: string) =>
-  [...text.matchAll(lines)].flatMap(({ 0: line, index }) => {
+function readLines(text: string) {
+  let number = 1
+  let counted = 0
+  return [...text.matchAll(lines)].flatMap(({ 0: line, index }) => {
+    number += text.slice(counted, index).split('\n').length - 1
+    counted = index
     if (line.trim() === '') return []
     const { name, command, ...numbers } = lineForm.exec(line)?.groups ?? {}
-    if (command === undefined) return { [unreadLine]: text.slice(0, index).split('\n').length }
+    if (command === undefined) return { [unreadLine]: number }
     const given = Object.entries(numbers).filter(([, digits]) => digits !== undefined)
     return {
       name,
@@ -106,6 +110,7 @@ const readLines = (text: string) =>
       ...Object.fromEntries(given.map(([key, digits]) => [key, Number(digits)])),
     }
   })
+}
 
 /** The processes as a form shows them, a line each: `worker x2 256MB 0.5CPU: npm run worker`. */
 export const processLines = (all: Process[]) => all.map(lineOf).join('\n')
