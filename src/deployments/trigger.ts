@@ -10,6 +10,7 @@ import { countReplicas } from '../environments/processes.ts'
 import { branchOf, listEnvironments } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { isCommit } from '../git/ref-names.ts'
+import { listLinks } from '../links/store.ts'
 import { limits, refuseMore } from '../platform/limits.ts'
 import { branchName, repositoryUrl } from '../projects/forms.ts'
 import type { Project } from '../projects/store.ts'
@@ -97,14 +98,22 @@ export function enqueue(
   return supersedeOlder(db, deployment)
 }
 
-/** Refuses a deployment for which the project's network has no address; those of an environment are taken over. */
-export const refuseWithoutRoom = (
+/**
+ * Refuses a deployment for which the project's network has no address, or that of a service linked to it;
+ * those of an environment are taken over.
+ */
+export async function refuseWithoutRoom(
   deps: { db: Db; docker: Docker },
   { project, environmentId }: Pick<Trigger, 'project' | 'environmentId'>,
-) => {
+) {
   const environment = chooseEnvironment(listEnvironments(deps.db, project.id), environmentId)
   const workload = { id: environment.id, projectId: project.id }
-  return refuseFullNetwork(deps, { workload, wanted: countReplicas(environment) })
+  const wanted = countReplicas(environment)
+  await refuseFullNetwork(deps, { workload, wanted })
+  const joined = listLinks(deps.db, environment.id).map(({ service }) =>
+    refuseFullNetwork(deps, { workload, wanted, joins: service.id }),
+  )
+  await Promise.all(joined)
 }
 
 /** What runs, to be deployed again as it is; refuses where there is nothing, or other work takes its place. */

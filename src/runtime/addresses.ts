@@ -93,13 +93,22 @@ const patience = 2000
 
 /**
  * Refuses what would find no addresses for so many containers of a workload, which may take over those
- * that it has. The engine is asked only where that could be; the job asks it in any case.
+ * that it has: on its own network, or on that of a service that they join. The engine is asked only where that could be; the job asks it in any case.
  */
 export async function refuseFullNetwork(
   { db, docker }: AddressDeps,
-  { workload, wanted }: { workload: { id: string; projectId?: string }; wanted: number },
+  {
+    workload,
+    wanted,
+    joins,
+  }: {
+    workload: { id: string; projectId?: string }
+    wanted: number
+    /** The id of that service. */
+    joins?: string
+  },
 ) {
-  const network = networkNameOf(workload)
+  const network = networkNameOf(joins === undefined ? workload : { id: joins })
   if (countEndpoints(db, network) + wanted <= fewContainers) return
   const signal = AbortSignal.timeout(patience)
   const use = await lookAt({ db, docker }, network, signal).catch(() => null)

@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
 import { clearStopReason, setStopReason } from '../../src/containers/store.ts'
+import { newId } from '../../src/db/new-id.ts'
 import { observe } from '../../src/deployments/observe.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
+import { deleteLink, insertLink, listLinks } from '../../src/links/store.ts'
 import { keepAddress } from '../../src/runtime/endpoint-store.ts'
-import { listInstances } from '../../src/runtime/store.ts'
+import { insertRelease, listInstances } from '../../src/runtime/store.ts'
 import { networkNameOf } from '../../src/runtime/workload.ts'
+import { insertService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
@@ -198,5 +201,43 @@ test('a deployment is refused when the network has no room for all its replicas'
   expect(refused.status).toBe(409)
   expect(refused.json.detail).toContain('The network is full')
   await project.configure({ processes: [{ name: 'web' }, worker] })
+  expect((await ada.post(`/projects/${project.id}/deployments`)).status).toBe(201)
+})
+
+test('a deployment is refused when the network of a linked service has no room for it', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const processes = [{ name: 'web' }, { ...worker, replicas: 20 }, { name: 'b', replicas: 9 }]
+  const project = await aProject(t, ada, anApp('x'), { processes })
+  const { environmentId } = project
+  const values = {
+    ownerId: ada.user.id,
+    name: 'Store',
+    template: 'compose',
+    version: '',
+    values: '',
+  }
+  const file = { status: 'stopped', compose: 'services: {a: {image: busybox}}' } as const
+  const { id: serviceId } = insertService(t.db, { ...values, ...file }, [])
+  insertLink(t.db, { environmentId, serviceId, variables: {} })
+  const slots = [{ component: 'a', slot: 0 }]
+  const workload = { id: serviceId, kind: 'service' } as const
+  const release = { workload, id: newId(), components: null, slots }
+  const [{ id: instanceId } = { id: '' }] = insertRelease(t.db, release)
+  const network = networkNameOf({ id: serviceId })
+  keepAddress(t.db, { instanceId, network, address: '10.9.9.2' })
+  const of = (subnet: string, count: number) => ({
+    subnet: `${subnet}.0/26`,
+    gateway: `${subnet}.1`,
+    addresses: Array.from({ length: count }, (_, at) => {
+      return { containerId: 'other', address: `${subnet}.${at + 2}`, isFixed: false }
+    }),
+  })
+  t.faults.networkUse = async (name) => (name === network ? of('10.9.9', 40) : of('10.9.8', 2))
+  const refused = await ada.post(`/projects/${project.id}/deployments`)
+  expect(refused.status).toBe(409)
+  expect(refused.json.detail).toContain('The network of the service Store is full: all 61')
+  expect(refused.json.detail).toContain('Unlink apps')
+  deleteLink(t.db, listLinks(t.db, environmentId)[0]!.link.id)
   expect((await ada.post(`/projects/${project.id}/deployments`)).status).toBe(201)
 })
