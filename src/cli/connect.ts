@@ -117,7 +117,10 @@ const forward =
       const signal = AbortSignal.timeout(engineLimit)
       const host = await addressOfTarget(deps, service, { ...target, signal })
       const remote = connectTo({ host, port: target.port, allowHalfOpen: true })
-      remote.once('error', ({ message }) => warn(message))
+      let isOpen = false
+      remote.once('connect', () => (isOpen = true))
+      // once it is there, its end is the client's to report
+      remote.on('error', ({ message }) => isOpen || warn(message))
       await Promise.allSettled([pipeline(client, remote), pipeline(remote, client)])
     } catch (error) {
       warn((error as Error).message)
