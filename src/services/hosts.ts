@@ -67,12 +67,23 @@ export function hostsOf({ host, ports }: Placed, stack: Pick<Stack, 'services'>)
   )
   const exposed = services.filter(({ expose }) => expose.length > 0)
   const [main] = [...published, ...exposed, ...services]
-  return new Map(
-    host === null
-      ? []
-      : services.map((service) => [
-          service.name,
-          service === main ? host : `${host}-${slugOf(service.name)}`.slice(0, maxName),
-        ]),
-  )
+  const hosts = new Map<string, string>()
+  if (host === null) return hosts
+  const taken = new Set([host])
+  for (const service of services) {
+    const { name } = service
+    const own = service === main ? host : unique(`${host}-${slugOf(name)}`, taken)
+    hosts.set(name, own)
+    taken.add(own)
+  }
+  return hosts
+}
+
+/** Names that differ in other characters only are numbered. */
+function unique(wanted: string, taken: ReadonlySet<string>) {
+  for (let count = 1; ; count++) {
+    const end = count === 1 ? '' : `-${count}`
+    const name = wanted.slice(0, maxName - end.length) + end
+    if (!taken.has(name)) return name
+  }
 }

@@ -186,6 +186,21 @@ describe('a host', () => {
     expect(json.host).toBe(host)
   })
 
+  test('of a component is its own, also where only other characters tell its name apart', async () => {
+    const t = testApp({}, { jobsWait: true })
+    const ada = t.logIn('ada@example.com')
+    const long = 'b'.repeat(59)
+    const names = ['web', 'db_1', 'db-1', 'db.1', `${long}1`, `${long}2`]
+    const parts = names.map((name) => `${name}: { image: busybox, expose: [80] }`).join(', ')
+    const compose = `services: { ${parts} }`
+    const { json } = await ada.post('/services/compose', { name: 'stack', compose })
+    const { values } = await providedBy(t, json.id)
+    const hosts = names.map((name) => values.get(`${name}_host`)?.value)
+    expect(hosts.slice(0, 4)).toEqual(['stack', 'stack-db-1', 'stack-db-1-2', 'stack-db-1-3'])
+    expect(new Set(hosts).size).toBe(names.length)
+    for (const host of hosts) expect(host!.length).toBeLessThanOrEqual(63)
+  })
+
   test('is its owner’s own, and stays when the service is renamed', async () => {
     const t = testApp()
     const ada = t.logIn('ada@example.com')
