@@ -104,7 +104,8 @@ test('the reason of a kill is waited for where the engine tells of it later than
   }
   t.faults.inspectContainer = async (...asked) => {
     const found = await t.docker.inspectContainer(...asked)
-    return found && { ...found, oomKilled: false }
+    const isEarly = Date.now() - (found?.finishedAt?.getTime() ?? 0) < 5000 // a busy machine may look later
+    return found && { ...found, oomKilled: found.oomKilled && !isEarly }
   }
   const ada = t.logIn('ada@example.com')
   const environment = await anEnvironment(t, ada)
