@@ -3,7 +3,7 @@ import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
 import { listening } from '../support/listening.ts'
 import { aSession } from '../support/session.ts'
-import { until } from '../support/until.ts'
+import { comesTrue, until } from '../support/until.ts'
 
 type Options = { headers?: Record<string, string>; server?: { port?: number | undefined } }
 
@@ -60,11 +60,13 @@ export class Shell {
     return this.#socket.readyState === WebSocket.OPEN
   }
 
-  shows(text: string | RegExp) {
-    return until(() => {
+  async shows(text: string | RegExp) {
+    const isShown = await comesTrue(30, () => {
       if (this.closed !== null) throw new Error(`Closed: ${this.closed} ${this.ended}`)
       return typeof text === 'string' ? this.text.includes(text) : text.test(this.text)
     })
+    const seen = JSON.stringify(this.text.slice(-500))
+    if (!isShown) throw new Error(`The terminal does not show ${text}: ${seen}`)
   }
 
   async ends() {

@@ -20,7 +20,7 @@ describe('a run with attach', () => {
     expect(await shell.ends()).toBe('The command has ended with exit code 7.')
     expect(shell.exitCode).toBe(7)
     expect(await ended(run)).toMatchObject({ status: 'failed', exitCode: 7 })
-    expect((await linesOf(run)).join('\n')).toContain('stty size')
+    expect((await linesOf(run)).join('\n')).toContain('it-is-so')
     const actions = db.$client
       .query("SELECT action FROM audit_events WHERE action LIKE 'run.%' ORDER BY id")
       .all()
