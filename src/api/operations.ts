@@ -56,7 +56,10 @@ const environments: Operations = {
   'PUT /envs/:envId/variables/:id': does('Change a variable', variable),
   'DELETE /envs/:envId/variables/:id': does('Delete a variable', nothing),
   'GET /envs/:envId/links': lists('List the services that its app is linked to', link),
-  'POST /envs/:envId/links': creates('Link a service, or one that this creates', link),
+  'POST /envs/:envId/links': creates(
+    'Link a service to its app, or create one and link that',
+    link,
+  ),
   'GET /envs/:envId/links/:id': does('Get a link', link),
   'PUT /envs/:envId/links/:id': does('Change the variables of a link', link),
   'DELETE /envs/:envId/links/:id': does('Remove a link; the service stays', nothing),
