@@ -78,14 +78,14 @@ export const command = () =>
   z
     .union(
       [block('a command', { max: maxCommand }), z.array(block('a word', { max: maxCommand }))],
-      'wants a command: a line, or a list of words.',
+      'must be a line, or a list of words.',
     )
     .superRefine((given, context) => {
       const refuse = (message: string) => context.addIssue({ code: 'custom', message })
       try {
         const words =
           typeof given === 'string' ? splitWords(given, (problem) => new Error(problem)) : given
-        if (words.length === 0 || words[0] === '') refuse('wants a command.')
+        if (words.length === 0 || words[0] === '') refuse('needs at least one word.')
         if (words.join(' ').length > maxCommand) refuse(`is longer than ${maxCommand} characters.`)
       } catch (error) {
         refuse((error as Error).message)

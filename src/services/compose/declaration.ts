@@ -73,7 +73,7 @@ const declaration = z.strictObject({
   /** What apps that are linked to it get; values take variables, and `${HOST}`. */
   provides: z
     .record(z.string().regex(/^[a-z][a-z0-9_]{0,39}$/), text(1000))
-    .refine((said) => Object.keys(said).length <= 50, 'wants 50 names at most.')
+    .refine((said) => Object.keys(said).length <= 50, 'must have 50 names at most.')
     .default({}),
   /** Keys of variables in those apps, each with the name of what it gets. */
   proposes: z.record(variableKey, text(40)).default({}),
