@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import type { Condition } from '../runtime/conditions.ts'
 import { listHeld } from '../runtime/endpoint-store.ts'
-import { getLiveRelease, listInstances } from '../runtime/store.ts'
+import { getLiveRelease, listLiveInstances } from '../runtime/store.ts'
 import { networkNameOf } from '../runtime/workload.ts'
 
 export type LiveDeps = {
@@ -34,12 +34,11 @@ export function liveOf(
   const release = getLiveRelease(db, id)
   if (!release) return null
   const addresses = listHeld(db, networkNameOf({ id, projectId }))
-  const instances = listInstances(db, id).flatMap(
-    ({ id, releaseId, component: process, containerId, state }): LiveInstance[] => {
-      if (releaseId !== release.id || (state !== 'live' && state !== 'stopped')) return []
+  const instances = listLiveInstances(db, id).map(
+    ({ id, component: process, containerId, state }): LiveInstance => {
       const isLooping = containerId !== null && conditions.isLooping(containerId)
       const shown = state === 'stopped' ? state : isLooping ? 'crash_looping' : 'running'
-      return [{ process, containerId, state: shown, address: addresses.get(id) ?? null }]
+      return { process, containerId, state: shown, address: addresses.get(id) ?? null }
     },
   )
   return { deploymentId: release.id, instances }

@@ -2,7 +2,7 @@ import { web } from '../environments/processes.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
-import { listInstances } from '../runtime/store.ts'
+import { listLiveInstances } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
 import { getCurrent, moveDeployment } from './store.ts'
@@ -29,9 +29,7 @@ export async function observe(
 export function tellState({ db, logs }: Pick<ObserveDeps, 'db' | 'logs'>, environmentId: string) {
   const current = getCurrent(db, environmentId)
   if (!current) return
-  const ofRelease = ({ releaseId, state }: Instance) =>
-    releaseId === current.id && (state === 'live' || state === 'stopped')
-  const status = statusOf(listInstances(db, environmentId).filter(ofRelease))
+  const status = statusOf(listLiveInstances(db, environmentId))
   if (status === current.status) return
   if (moveDeployment(db, { id: current.id, from: [current.status], status }))
     logs.publish(current.id, { status })

@@ -30,7 +30,7 @@ export const triggerForm = (config: Config) =>
       repositoryUrl: repositoryUrl(config).nullish(),
       branch: branchName.nullish(),
       commit: line('a commit', { max: 64 })
-        .refine(isCommit, 'wants the full hash of a commit, 40 or 64 hex digits.')
+        .refine(isCommit, 'must be the full hash of a commit, 40 or 64 hex digits.')
         .transform((hash) => hash.toLowerCase())
         .nullish(),
       reuseImage: flag().nullish(),

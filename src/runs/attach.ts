@@ -7,6 +7,7 @@ import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { AppError } from '../platform/errors.ts'
+import { unlessAborted } from '../platform/pause.ts'
 import { isSameOrigin } from '../web/csrf.ts'
 import type { Env } from '../web/factory.ts'
 import type { Streams } from '../web/streams.ts'
@@ -89,10 +90,4 @@ async function endOf({ db, jobs }: AttachDeps, { id, environmentId }: Run): Prom
     return { text: 'The connection to the container was lost. Attach again.', exitCode: null }
   if (status === 'cancelled') return { text: 'The run was cancelled.', exitCode: null }
   return { text: errorMessage ?? `The command has ended with exit code ${exitCode}.`, exitCode }
-}
-
-function unlessAborted<Result>(result: Promise<Result>, signal: AbortSignal) {
-  const { promise, reject } = Promise.withResolvers<never>()
-  signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  return Promise.race([result, promise])
 }

@@ -1,7 +1,8 @@
 import { AppError, Failure } from '../platform/errors.ts'
+import { unlessAborted } from '../platform/pause.ts'
 
 /** Seconds in which someone has to attach to a run that waits for them. */
-export const attachWithin = 60
+const attachWithin = 60
 
 type Start = {
   /** The container, which doesn't run yet. */
@@ -34,12 +35,9 @@ export class Starts {
     const { created, attached } = this.#of(runId)
     created.resolve(containerId)
     const over = AbortSignal.timeout(attachWithin * 1000)
-    const { promise, reject } = Promise.withResolvers<never>()
-    const either = AbortSignal.any([signal, over])
-    either.addEventListener('abort', () => reject(over.aborted ? noClient() : signal.reason), {
-      once: true,
+    await unlessAborted(attached.promise, AbortSignal.any([signal, over])).catch((error) => {
+      throw over.aborted && !signal.aborted ? noClient() : error
     })
-    await Promise.race([attached.promise, promise])
   }
 
   started(runId: string, containerId: string) {

@@ -19,8 +19,8 @@ export type Gated = {
  * that was seen, for one that the engine has started again by now shows none.
  */
 export async function exitFailure(docker: Docker, gated: Gated, seen?: number): Promise<Failure> {
-  const { id, subject, name, words, memoryMb } = gated
-  const { again, memory } = words
+  const { id, subject, name, words } = gated
+  const { again } = words
   const container = await docker.inspectEnded(id)
   if (!container)
     return new Failure(
@@ -28,30 +28,53 @@ export async function exitFailure(docker: Docker, gated: Gated, seen?: number): 
       `Start failed: the container of ${name} was removed meanwhile.`,
       `To try again, ${again}.`,
     )
-  const { oomKilled } = container
-  const exitCode = seen ?? container.exitCode
-  if (oomKilled)
-    return new Failure(
-      'out_of_memory',
-      `Start failed: ${name} ran out of memory (exit code ${exitCode}; its limit is ${memoryMb} MB).`,
-      `Raise ${memory}, or make it need less.`,
-    )
-  const known = knownExits[exitCode]
   const lines = await lastWords(docker, gated)
   const unknown =
     lines || subject === 'environment'
-      ? `Fix what its last lines report, then ${again}.`
+      ? fixReported(words)
       : `${name} wrote nothing. Check its variables, then ${again}.`
+  const { oomKilled } = container
+  const exitCode = seen ?? container.exitCode
+  const failure = endedFailure('Start failed', { ...gated, exitCode, oomKilled, unknown })
+  const { code, message, hint } = failure
+  return oomKilled ? failure : new Failure(code, message, hint + lines)
+}
+
+/** Why something ended as it did; `unknown` is what to do where its exit code says nothing. */
+export function endedFailure(
+  what: string,
+  {
+    name,
+    words,
+    memoryMb,
+    exitCode,
+    oomKilled,
+    unknown,
+  }: Pick<Gated, 'name' | 'words' | 'memoryMb'> & {
+    exitCode: number
+    oomKilled: boolean
+    unknown: string
+  },
+): Failure {
+  if (oomKilled)
+    return new Failure(
+      'out_of_memory',
+      `${what}: ${name} ran out of memory (exit code ${exitCode}; its limit is ${memoryMb} MB).`,
+      `Raise ${words.memory}, or make it need less.`,
+    )
+  const known = knownExits[exitCode]
   return new Failure(
     known?.code ?? 'exited',
-    `Start failed: ${name} exited with code ${exitCode}${known ? `: ${known.what}` : ''}.`,
-    (known?.hint(words) ?? unknown) + lines,
+    `${what}: ${name} exited with code ${exitCode}${known ? `: ${known.what}` : ''}.`,
+    known?.hint(words) ?? unknown,
   )
 }
 
+export const fixReported = ({ again }: Words) => `Fix what its last lines report, then ${again}.`
+
 type Known = { code: string; what: string; hint: (of: Words) => string }
 
-export const knownExits: Record<number, Known> = {
+const knownExits: Record<number, Known> = {
   0: {
     code: 'exited',
     what: 'it finished at once, but must keep running',

@@ -1,6 +1,6 @@
 import { Failure } from '../platform/errors.ts'
 import { words } from './explain.ts'
-import { knownExits } from './gate-failures.ts'
+import { endedFailure, fixReported } from './gate-failures.ts'
 
 /** A release command, or a run. */
 export type OnceSubject = keyof typeof named
@@ -33,23 +33,13 @@ export const wasRemoved = (subject: OnceSubject) =>
 /** Why a command that came to its end by itself failed; null where it succeeded. */
 export function endFailure(
   subject: OnceSubject,
-  { exitCode, oomKilled }: { exitCode: number; oomKilled: boolean },
+  ended: { exitCode: number; oomKilled: boolean },
   { memoryBytes }: { memoryBytes: number },
 ): Failure | null {
-  if (exitCode === 0) return null
-  const { what } = named[subject]
-  const { again, memory } = words[subject]
+  if (ended.exitCode === 0) return null
   const memoryMb = Math.round(memoryBytes / 1024 / 1024)
-  if (oomKilled)
-    return new Failure(
-      'out_of_memory',
-      `${what}: it ran out of memory (exit code ${exitCode}; its limit is ${memoryMb} MB).`,
-      `Raise ${memory}, or make the command need less.`,
-    )
-  const known = knownExits[exitCode]
-  return new Failure(
-    known?.code ?? 'exited',
-    `${what}: it exited with code ${exitCode}${known ? `: ${known.what}` : ''}.`,
-    known?.hint(words[subject]) ?? `Fix what its last lines report, then ${again}.`,
-  )
+  const said = words[subject]
+  const unknown = fixReported(said)
+  const of = { name: 'it', words: said, memoryMb, unknown }
+  return endedFailure(named[subject].what, { ...ended, ...of })
 }

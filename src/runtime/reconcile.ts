@@ -12,6 +12,7 @@ import {
   isKnown,
   listInstances,
   listInstancesOf,
+  listLiveInstances,
   listRollingOut,
   updateInstance,
 } from './store.ts'
@@ -160,8 +161,7 @@ function adopt(
 /** One by one: when a container has just ended, the engine's list still says that it runs. */
 async function observe({ db, docker }: RuntimeDeps, { id }: WorkloadKey) {
   const seen: Seen[] = []
-  for (const instance of listInstances(db, id)) {
-    if (instance.state !== 'live' && instance.state !== 'stopped') continue
+  for (const instance of listLiveInstances(db, id)) {
     const { containerId } = instance
     const container = containerId ? await docker.inspectContainer(containerId) : null
     const state = stateOf(container)

@@ -6,7 +6,7 @@ import { whileRollingOut } from './reconcile.ts'
 import type { RollOut } from './run.ts'
 import type { Made } from './steps/create.ts'
 import { startAndGate } from './steps/start.ts'
-import { getLiveRelease, listInstances, updateInstance } from './store.ts'
+import { listLiveInstances, updateInstance } from './store.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
@@ -48,16 +48,22 @@ export const stopLive = (
   { workload, signal }: { workload: WorkloadKey; signal: AbortSignal },
 ) =>
   whileRollingOut(deps, workload, signal, async () => {
-    await lastFirst(workload, instancesOf(deps, workload), async ({ id, containerId }) => {
-      signal.throwIfAborted()
-      if (containerId) await deps.docker.stopContainer(containerId, atItsPace)
-      updateInstance(deps.db, id, { state: 'stopped' })
-    })
+    await lastFirst(
+      workload,
+      listLiveInstances(deps.db, workload.id),
+      async ({ id, containerId }) => {
+        signal.throwIfAborted()
+        if (containerId) await deps.docker.stopContainer(containerId, atItsPace)
+        updateInstance(deps.db, id, { state: 'stopped' })
+      },
+    )
   })
 
 /** Of containers that an earlier version made, or that were there when a backup was restored, no gate is known. */
 async function restartUnknown(deps: RuntimeDeps, { workload, signal, stops }: Restart) {
-  const rows = instancesOf(deps, workload).filter(({ containerId }) => containerId !== null)
+  const rows = listLiveInstances(deps.db, workload.id).filter(
+    ({ containerId }) => containerId !== null,
+  )
   if (stops)
     for (const { containerId } of rows.toReversed())
       await deps.docker.stopContainer(containerId!, atItsPace)
@@ -73,7 +79,7 @@ async function findLive(
   deps: RuntimeDeps,
   { workload, components, signal }: Restart & { components: Component[] },
 ) {
-  const rows = instancesOf(deps, workload)
+  const rows = listLiveInstances(deps.db, workload.id)
   const made: (Made & Pick<Container, 'state'>)[] = []
   for (const { component, slot } of slotsOf(components)) {
     const instance = rows.find((row) => row.component === component.name && row.slot === slot)
@@ -95,12 +101,5 @@ function isAsItSays(container: Container, { options }: Component, network: strin
   return (
     container.hostAddresses.every((address) => addresses.includes(address)) &&
     (!own || networkAliases.every((name) => own.aliases.includes(name)))
-  )
-}
-
-function instancesOf({ db }: RuntimeDeps, { id }: WorkloadKey) {
-  const live = getLiveRelease(db, id)
-  return listInstances(db, id).filter(
-    ({ releaseId, state }) => releaseId === live?.id && (state === 'live' || state === 'stopped'),
   )
 }

@@ -1,4 +1,4 @@
-import { and, asc, eq, isNotNull, ne, notInArray, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, isNotNull, ne, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { countRows, listRows, listValues } from '../db/queries.ts'
 import { deployments, instances, releases, services, workloads } from '../db/schema.ts'
@@ -100,6 +100,15 @@ export function listInstances(db: Tx, workloadId: string) {
 }
 
 const isOfRelease = notInArray(instances.state, ['removed', 'once'])
+
+/** Those of the live release, whether they run or were stopped, oldest first. */
+export const listLiveInstances = (db: Tx, workloadId: string) =>
+  listRows(
+    db,
+    instances,
+    and(eq(instances.workloadId, workloadId), inArray(instances.state, ['live', 'stopped'])),
+    asc(instances.id),
+  )
 
 /** All of apps or of services, those that run once too. */
 export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>

@@ -44,10 +44,15 @@ const LinkedList = ({ linked }: { linked: LinkedEnvironment[] }) => (
   </ul>
 )
 
+/** Environments that a refusal names, before it only counts. */
+const mostNamed = 20
+
 /** Throws `conflict`, naming the environments, for a service that is linked. */
 export function refuseUsed({ name }: Service, linked: LinkedEnvironment[]) {
   if (linked.length === 0) return
-  const names = linked.map((of) => `${of.project} ${of.name}`).join(', ')
+  const named = linked.slice(0, mostNamed).map((of) => `${of.project} ${of.name}`)
+  const others = linked.length - named.length
+  const names = named.join(', ') + (others > 0 ? ` and ${others} more` : '')
   throw new AppError(
     'conflict',
     `${name} is linked to ${names}. Remove these links first, or delete it with force: true.`,

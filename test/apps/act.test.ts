@@ -213,7 +213,7 @@ test('a process that crashes again and again is said to, and stops with the othe
   const ada = t.logIn('ada@example.com')
   listen(t)
   const project = await aProject(t, ada, anApp('x'))
-  withWorker(t, project, 'sleep 0.2; exit 3')
+  withWorker(t, project, 'test -e /tmp/ran || { touch /tmp/ran; sleep 3; }; exit 3')
   await project.deploy()
   await sooner(
     t,

@@ -5,7 +5,7 @@ import type { Component } from '../component.ts'
 import { connectJoined, reserveEndpoints } from '../endpoints.ts'
 import type { Endpoint } from '../endpoints.ts'
 import type { RollOutRun } from '../run.ts'
-import { insertRelease, listInstances, updateInstance } from '../store.ts'
+import { insertRelease, listLiveInstances, updateInstance } from '../store.ts'
 import type { Instance } from '../store.ts'
 import { labelsOf } from '../workload.ts'
 
@@ -27,9 +27,7 @@ export async function prepare(run: RollOutRun) {
   })
   const { endpoints, takenOver } = await reserveEndpoints(run, {
     members: slots.map(({ component }, at) => ({ component, instance: rows[at]! })),
-    replaced: listInstances(db, workload.id).filter(
-      ({ state }) => state === 'live' || state === 'stopped',
-    ),
+    replaced: listLiveInstances(db, workload.id),
   })
   await ensureVolumes(run, release.components)
   return { rows, endpoints, takenOver }
