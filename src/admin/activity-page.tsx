@@ -19,7 +19,7 @@ export const ActivityList = ({ items, user }: { items: Activity[]; user: User })
     hx-trigger="every 3s"
     hx-target="this"
     hx-swap="outerMorph"
-    about="Builds, deployments, runs and changes of all users that wait or are at work."
+    about="Builds, deployments, runs and changes of all users that are queued or running."
     rows={items.map((item) => (
       <Row item={item} user={user} />
     ))}

@@ -164,7 +164,7 @@ async function start(
   throw new Failure(
     'container_missing',
     'A container of this environment was removed.',
-    'Deploy again: with the image of before no build is needed.',
+    'Deploy again: the same image can be used without a build.',
   )
 }
 

@@ -20,8 +20,8 @@ export const Processes = ({ instances, environment, hasTerminal, ...view }: Envi
       <EmptyState title={view.live ? 'Its containers were removed' : 'Nothing runs yet'}>
         <p>
           {view.live
-            ? 'Deploy it, and they are created again.'
-            : 'Deploy it: its processes are listed here, with what they use and how they fare.'}
+            ? 'Deploy it to create them again.'
+            : 'Deploy it to see its processes here, with their state and usage.'}
         </p>
       </EmptyState>
     ) : (

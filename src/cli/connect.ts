@@ -80,7 +80,7 @@ function portIn(text: string, option: string) {
 
 function targetIn(text: string): Target {
   const [, component, port] = /^([^:]+):([^:]+)$/.exec(text) ?? []
-  if (!component) throw new UsageError(`--target must be such as db:5432, not “${text}”.`)
+  if (!component) throw new UsageError(`--target must look like db:5432, not “${text}”.`)
   return { component, port: portIn(port!, 'the port of --target') }
 }
 

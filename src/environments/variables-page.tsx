@@ -61,7 +61,7 @@ export const VariablesPage = ({ project, environment, variables, given }: Variab
         </div>
         {linked.length === 0 ? (
           <p class="muted">
-            No service is linked. A linked database brings its address and password.
+            No service is linked. A linked database adds its address and password.
           </p>
         ) : (
           <GivenList given={linked} own={own} />

@@ -214,7 +214,7 @@ const LinkVariables = ({ provided, variables }: LinkVariablesProps) => (
     />
     {provided.length === 0 ? (
       <p class="note">
-        Its file doesn’t say what it provides. The app reaches it by its name all the same.
+        Its file doesn’t say what it provides, but the app can reach it by its name.
       </p>
     ) : (
       <div class="note provided">

@@ -84,7 +84,7 @@ function advice(deps: { db: Db; secrets: Secrets }, of: Of): string {
     linked.find(({ service }) => service.id === named?.id) ??
     linked.find(({ service }) => isPartOf(db, service, host))
   if (named && meant?.service.id !== named.id)
-    return `That is your service ${named.name}, to which the environment isn’t linked. ${addLink}`
+    return `That is your service ${named.name}, which the environment isn’t linked to. ${addLink}`
   if (meant) return stateOf(deps, meant.service) ?? `${meant.service.name} runs. ${checkPort}`
   if (linked.length === 0) return `The environment is linked to no service. ${addLink}`
   const isOwn = host !== undefined && /^(localhost|127\.[\d.]+|::1|0\.0\.0\.0)$/.test(host)
@@ -96,15 +96,15 @@ function advice(deps: { db: Db; secrets: Secrets }, of: Of): string {
       ...Object.keys(link.variables)
         .filter((key) => own.has(key))
         .map(
-          (key) => `${key} is set by hand, and wins over the one of the link to ${service.name}.`,
+          (key) => `${key} is set by hand, and overrides the one from the link to ${service.name}.`,
         ),
     ]),
   ].filter(Boolean)
   const hosts = linked.map(({ service }) => service.host).join(', ')
   const keys = linked.flatMap(({ link }) => Object.keys(link.variables)).join(', ')
   const given = keys
-    ? `Connect with what the app gets of them: ${keys}.`
-    : 'They give the app no variables: edit them.'
+    ? `Connect with the variables that they give the app: ${keys}.`
+    : 'They give the app no variables. Edit the links to add some.'
   return [...sentences, `Its links lead to ${hosts}. ${given}`].join(' ')
 }
 

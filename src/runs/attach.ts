@@ -80,7 +80,7 @@ export function attach(
 
 export function refuseEnded({ status }: Pick<Run, 'status'>) {
   if (!isEnded(status)) return
-  throw new AppError('conflict', `This run has ended (${status}). Its log has what it wrote.`)
+  throw new AppError('conflict', `This run has ended (${status}). Its log has its output.`)
 }
 
 async function endOf({ db, jobs }: AttachDeps, { id, environmentId }: Run): Promise<TerminalEnd> {

@@ -89,7 +89,7 @@ async function doRun(deps: RunDeps, work: Work) {
 /** With the settings, variables and links of today, as the next deployment would have them. */
 async function componentOf(deps: RunDeps, { run, environment, project, deployment }: RunIn) {
   const { image, url } = deployment
-  if (!image) throw imageMissing('The image of what was live is gone.')
+  if (!image) throw imageMissing('The live image was removed.')
   const effective = await effectiveVariables(deps, { project, environment, deployment, url })
   refuseMissing(effective, { what: named.run.what, again: 'run it again' })
   const places = placesOf(deps, project.ownerId)

@@ -46,12 +46,12 @@ export async function findImage(
   if (!live)
     throw new AppError(
       'conflict',
-      `Nothing is live in ${name} whose image could run a command. Deploy it first.`,
+      `Nothing is live in ${name}, so there is no image to run a command in. Deploy it first.`,
     )
   if (live.image && (await whileAlive(docker, docker.hasImage(live.image)))) return live
   throw new AppError(
     'conflict',
-    `The image of what is live in ${name} is gone. Deploy it again, so that it is built again.`,
+    `The live image of ${name} was removed. Deploy it again to rebuild it.`,
   )
 }
 

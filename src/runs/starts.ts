@@ -51,7 +51,7 @@ export class Starts {
     const start = this.#starts.get(runId)
     this.#starts.delete(runId)
     for (const { reject } of start ? [start.created, start.started] : [])
-      reject(new AppError('conflict', 'This run has ended before it could be attached to.'))
+      reject(new AppError('conflict', 'This run ended before you could attach to it.'))
   }
 
   #of(runId: string): Start {

@@ -86,7 +86,7 @@ test('a service that can’t be meant is refused with those that can', async () 
       'The service site has no running component side. It has: back, front.',
     ],
     [1, [...own, '--target', 'back:81'], 'Nothing listens on port 81 there.'],
-    [2, [...own, '--target', 'back'], '--target must be such as db:5432, not “back”.'],
+    [2, [...own, '--target', 'back'], '--target must look like db:5432, not “back”.'],
     [2, [...own, '--target', 'back:0'], 'the port of --target must be a port from 1 to 65535'],
     [2, [...own, '--port', '70000'], '--port must be a port from 1 to 65535, not “70000”.'],
     [2, [...own, '--prot', '1'], 'it is called as: davit connect SERVICE'],

@@ -67,12 +67,12 @@ test('what to look at follows from the links of the environment and what their s
   const service = await made(t, ada, compose, { name: 'main' })
   expect(why('connect ECONNREFUSED 127.0.0.1:5432')).toContain('linked to no service')
   expect(why('getaddrinfo ENOTFOUND main')).toContain(
-    'That is your service main, to which the environment isn’t linked.',
+    'That is your service main, which the environment isn’t linked to.',
   )
 
   await ada.post(`/envs/${id}/links`, { serviceId: service.id })
   expect(why('connect ECONNREFUSED 127.0.0.1:5432')).toContain(
-    'That is its own container, where no service runs. Its links lead to main. Connect with what the app gets of them: MAIN_HOST, MAIN_PORT.',
+    'That is its own container, where no service runs. Its links lead to main. Connect with the variables that they give the app: MAIN_HOST, MAIN_PORT.',
   )
   const container = await t.docker.inspectContainer(service.containers[0].id)
   const [address] = Object.values(container!.addresses)
@@ -80,7 +80,7 @@ test('what to look at follows from the links of the environment and what their s
     expect(why(`server at "${host}", port 1 failed`)).toContain('main runs. Check the port')
   await ada.post(`/envs/${id}/variables`, { key: 'MAIN_HOST', value: 'elsewhere' })
   expect(why('getaddrinfo ENOTFOUND elsewhere')).toContain(
-    'MAIN_HOST is set by hand, and wins over the one of the link to main.',
+    'MAIN_HOST is set by hand, and overrides the one from the link to main.',
   )
   updateService(t.db, service.id, { status: 'stopped' })
   for (const line of ['getaddrinfo ENOTFOUND main', 'socket.gaierror'])

@@ -145,13 +145,13 @@ describe('a run is refused', () => {
     const gone = await ada.post(path, { command: 'true' })
     expect([gone.status, gone.json.detail]).toEqual([
       409,
-      'The image of what is live in production is gone. Deploy it again, so that it is built again.',
+      'The live image of production was removed. Deploy it again to rebuild it.',
     ])
     db.$client.run("UPDATE deployments SET status = 'failed'")
     const none = await ada.post(path, { command: 'true' })
     expect([none.status, none.json.detail]).toEqual([
       409,
-      'Nothing is live in production whose image could run a command. Deploy it first.',
+      'Nothing is live in production, so there is no image to run a command in. Deploy it first.',
     ])
     expect((await ada.page(path)).text).toContain('Nothing is live in production')
   })

@@ -82,7 +82,7 @@ export function refuseMissing(
   const { key, provides, service } = first
   throw new Failure(
     'link_broken',
-    `${what}: the service ${service} provides no ${provides} any more, which ${key} is linked to.`,
+    `${what}: the service ${service} no longer provides ${provides}, which ${key} is linked to.`,
     `Change the link under Variables, or set the variable by hand, then ${again}.`,
   )
 }
