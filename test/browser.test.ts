@@ -45,7 +45,7 @@ test('a dialog keeps what was typed, shows what is wrong, and gives the focus ba
   await page.waitForURL(/projects\/[0-9a-f-]{36}$/)
   await page.goto(`${page.url()}/envs`)
 
-  await page.getByRole('button', { name: 'New environment' }).click()
+  await page.getByRole('link', { name: 'New environment' }).click()
   const dialog = page.locator('dialog[open]')
   await dialog.locator('[name=name]').fill('production')
   await dialog.locator('[name=port]').fill('8080')
@@ -55,6 +55,6 @@ test('a dialog keeps what was typed, shows what is wrong, and gives the focus ba
   expect(await dialog.locator('[name=port]').inputValue()).toBe('8080')
   await page.keyboard.press('Escape')
   await dialog.waitFor({ state: 'detached' })
-  await page.locator('button:focus', { hasText: 'New environment' }).waitFor()
+  await page.locator('a:focus', { hasText: 'New environment' }).waitFor()
   expect(complaints).toEqual([])
 })

@@ -3,7 +3,7 @@ import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { TokenRow } from './token-store.ts'
-import { Button } from '../web/form.tsx'
+import { ButtonLink } from '../web/form.tsx'
 
 type Tokens = { tokens: TokenRow[]; nextCursor: string | null; made?: string; oob?: boolean }
 
@@ -19,7 +19,7 @@ export const TokenList = ({ tokens, nextCursor, made, oob = false }: Tokens) => 
         <a href="/api">what it can call</a>.
       </>
     }
-    action={<Button opens="/settings/tokens/new">New token</Button>}
+    action={<ButtonLink opens="/settings/tokens/new">New token</ButtonLink>}
     rows={tokens.map((token) => (
       <TokenItem token={token} />
     ))}

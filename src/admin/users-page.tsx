@@ -64,7 +64,7 @@ const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boo
       <div class="row-actions">
         {!user.deletingAt &&
           changesOf(user).map((change) => <ChangeForm user={user} {...change} />)}
-        <Button
+        <ButtonLink
           quiet
           variant="ghost"
           small
@@ -72,7 +72,7 @@ const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boo
           opens={`/settings/users/${user.id}/delete`}
         >
           Delete…
-        </Button>
+        </ButtonLink>
       </div>
     )}
   </li>

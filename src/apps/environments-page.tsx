@@ -1,5 +1,5 @@
 import { ProjectFrame } from '../projects/project-frame.tsx'
-import { Button } from '../web/form.tsx'
+import { ButtonLink } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
@@ -19,9 +19,9 @@ export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProp
     <ProjectFrame project={project} tab="environments" environments={live}>
       <div class="section-head">
         <p class="muted">Changes take effect with the next deployment.</p>
-        <Button variant="outline" opens={`/projects/${project.id}/envs/new`}>
+        <ButtonLink variant="outline" opens={`/projects/${project.id}/envs/new`}>
           New environment
-        </Button>
+        </ButtonLink>
       </div>
       <ul class="rows">
         {environments.map((row) => (

@@ -11,7 +11,7 @@ export const ProcfileNote = ({ environment }: { environment: Environment }) => {
   return (
     <div class="note procfile-note">
       <p>The repository has a Procfile with {listOf(offer.names)}.</p>
-      <ButtonLink variant="outline" small href={path} hx-get={path} hx-target="#modal">
+      <ButtonLink variant="outline" small opens={path}>
         Use its processes
       </ButtonLink>
     </div>

@@ -3,7 +3,7 @@ import { LockIcon } from '../web/icons.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { PasteDotenv } from './variable-forms.tsx'
 import type { Variable } from './variable-store.ts'
-import { Button, ButtonLink } from '../web/form.tsx'
+import { ButtonLink } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
 import { ChangesNote, EnvironmentFrame } from './environment-frame.tsx'
 import type { Environment } from './store.ts'
@@ -34,7 +34,9 @@ export const VariablesPage = ({ project, environment, variables, given }: Variab
     <EnvironmentFrame
       {...{ project, environment }}
       tab="variables"
-      actions={<Button opens={`/envs/${environment.id}/variables/new`}>New variable</Button>}
+      actions={
+        <ButtonLink opens={`/envs/${environment.id}/variables/new`}>New variable</ButtonLink>
+      }
     >
       <ChangesNote {...{ project, environment }} />
       {variables.length === 0 ? (

@@ -4,7 +4,7 @@ import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import { providers } from './providers/registry.ts'
 import type { Source } from './store.ts'
-import { Button } from '../web/form.tsx'
+import { ButtonLink } from '../web/form.tsx'
 
 type Sources = { items: Source[]; nextCursor: string | null; oob?: boolean }
 
@@ -15,7 +15,7 @@ export const SourceList = ({ items, nextCursor, oob = false }: Sources) => (
     aria-label="Git sources"
     {...(oob && { 'hx-swap-oob': 'true' })}
     about="With a source you pick repositories and branches from lists, private ones too."
-    action={<Button opens="/settings/git/new">New source</Button>}
+    action={<ButtonLink opens="/settings/git/new">New source</ButtonLink>}
     rows={items.map((source) => (
       <SourceItem source={source} />
     ))}

@@ -31,13 +31,7 @@ export const AddDatabase = ({
 }) => {
   const path = `${linksPath(environment)}/new`
   return (
-    <ButtonLink
-      variant={small ? 'outline' : undefined}
-      small={small}
-      href={path}
-      hx-get={path}
-      hx-target="#modal"
-    >
+    <ButtonLink variant={small ? 'outline' : undefined} small={small} opens={path}>
       Add database
     </ButtonLink>
   )

@@ -1,7 +1,7 @@
 import { SettingsForm, SettingsSection } from '../web/settings-frame.tsx'
 import type { Source } from '../git/store.ts'
 import { Checkbox, TextArea, TextField } from '../web/fields-view.tsx'
-import { Button } from '../web/form.tsx'
+import { ButtonLink } from '../web/form.tsx'
 import type { Draft } from '../web/draft.ts'
 import { usesDeployKey } from './repository-choice.ts'
 import { FromLinks, RepositoryFields } from './repository-fields.tsx'
@@ -22,9 +22,9 @@ export const ProjectSettings = (props: ProjectFormProps) => (
       danger
     >
       <p>
-        <Button variant="destructive" opens={`/projects/${props.project.id}/delete`}>
+        <ButtonLink variant="destructive" opens={`/projects/${props.project.id}/delete`}>
           Delete…
-        </Button>
+        </ButtonLink>
       </p>
     </SettingsSection>
   </div>

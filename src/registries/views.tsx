@@ -2,7 +2,7 @@ import { EmptyState } from '../web/components.tsx'
 import { ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import { TextField } from '../web/fields-view.tsx'
-import { Button } from '../web/form.tsx'
+import { ButtonLink } from '../web/form.tsx'
 import { DeleteButton } from '../web/row-actions.tsx'
 import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
@@ -15,7 +15,7 @@ export const RegistryList = ({ items, nextCursor }: Registries) => (
     id="registries"
     aria-label="Registries"
     about="Private images are pulled with these, for services and for builds."
-    action={<Button opens="/settings/registries/new">New registry</Button>}
+    action={<ButtonLink opens="/settings/registries/new">New registry</ButtonLink>}
     rows={items.map((registry) => (
       <RegistryItem {...registry} />
     ))}

@@ -91,9 +91,9 @@ const Actions = ({ service, isBusy }: StatusProps) => {
       <ButtonLink variant="outline" href={`${path}/output`}>
         Logs
       </ButtonLink>
-      <Button quiet variant="ghost" opens={`${path}/delete`}>
+      <ButtonLink quiet variant="ghost" opens={`${path}/delete`}>
         Delete…
-      </Button>
+      </ButtonLink>
     </>
   )
 }

@@ -87,17 +87,14 @@ type ButtonProps = JSX.IntrinsicElements['button'] &
   Look & {
     /** Destroys something, which a dialog asks about first. */
     quiet?: boolean
-    /** The address of the dialog that it opens. */
-    opens?: string
   }
 
-/** Sends its form, or opens a dialog. */
+/** Sends its form. */
 export const Button = ({
   variant,
   small = false,
   quiet = false,
-  opens,
-  type = opens ? 'button' : 'submit',
+  type = 'submit',
   children,
   ...rest
 }: ButtonProps) => (
@@ -106,22 +103,37 @@ export const Button = ({
     class={quiet ? 'btn quiet-danger' : 'btn'}
     data-variant={variant}
     data-size={small ? 'sm' : undefined}
-    hx-get={opens}
-    hx-target={opens && '#modal'}
     {...rest}
   >
     {children}
   </button>
 )
 
+type LinkProps = JSX.IntrinsicElements['a'] &
+  Look & {
+    quiet?: boolean
+    /** The address of a dialog: without script it is a page of its own. */
+    opens?: string
+  }
+
 /** A link that looks like a button. */
 export const ButtonLink = ({
   variant,
   small = false,
+  quiet = false,
+  opens,
   children,
   ...rest
-}: JSX.IntrinsicElements['a'] & Look) => (
-  <a class="btn" data-variant={variant} data-size={small ? 'sm' : undefined} {...rest}>
+}: LinkProps) => (
+  <a
+    class={quiet ? 'btn quiet-danger' : 'btn'}
+    data-variant={variant}
+    data-size={small ? 'sm' : undefined}
+    href={opens}
+    hx-get={opens}
+    hx-target={opens && '#modal'}
+    {...rest}
+  >
     {children}
   </a>
 )

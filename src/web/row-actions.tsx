@@ -1,5 +1,5 @@
 import type { Child } from 'hono/jsx'
-import { Button, PostForm } from './form.tsx'
+import { Button, ButtonLink, PostForm } from './form.tsx'
 import type { Question } from './form.tsx'
 
 type Props = {
@@ -11,9 +11,9 @@ type Props = {
 
 /** Opens the dialog about what a row of a list shows. */
 export const DialogButton = ({ path, label, children }: Props) => (
-  <Button variant="outline" small opens={path} aria-label={label}>
+  <ButtonLink variant="outline" small opens={path} aria-label={label}>
     {children}
-  </Button>
+  </ButtonLink>
 )
 
 /** Deletes what a row of a list shows, once the question, if there is one, is answered with yes. */

@@ -57,7 +57,7 @@ test('a database is added by keyboard, seen among the variables, and removed', a
   const row = (key: string) => page.locator('.variable-row', { hasText: key })
   expect(await row('STORE_HOST').innerText()).toContain('main-store')
   expect(await row('STORE_URL').innerText()).not.toContain('store://')
-  await page.getByRole('button', { name: 'New variable' }).click()
+  await page.getByRole('link', { name: 'New variable' }).click()
   await dialog.getByLabel('Name').fill('STORE_HOST')
   await dialog.getByLabel('Value').fill('my own')
   await dialog.getByRole('button', { name: 'Add' }).click()
@@ -66,7 +66,7 @@ test('a database is added by keyboard, seen among the variables, and removed', a
 
   await row('STORE_URL').getByRole('link', { name: 'Main Store' }).click()
   await page.getByRole('link', { name: 'shop production' }).waitFor()
-  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('link', { name: 'Delete…' }).click()
   await dialog.getByText('An app uses it').waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
 
@@ -79,7 +79,7 @@ test('a database is added by keyboard, seen among the variables, and removed', a
   await page.goto('/services')
   await page.getByRole('link', { name: 'Main Store' }).click()
   await page.getByText('No app is linked to it').waitFor()
-  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('link', { name: 'Delete…' }).click()
   await dialog.getByRole('button', { name: 'Delete service' }).click()
   await page.getByText('is gone').waitFor()
   expect(complaints).toEqual([])

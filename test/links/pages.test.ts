@@ -39,7 +39,7 @@ async function aSite() {
     const { text } = await ada.page(variables)
     return [...text.matchAll(/<li class="row variable-row">(.*?)<\/li>/gs)].map(([, row]) =>
       row!
-        .replace(/<form.*<\/form>|<button.*?<\/button>|<svg.*?<\/svg>/gs, ' ')
+        .replace(/<form.*<\/form>|<a class="btn.*?<\/a>|<button.*?<\/button>|<svg.*?<\/svg>/gs, ' ')
         .replace(/<[^>]+>/g, ' ')
         .replace(/\s+/g, ' ')
         .trim(),
@@ -186,4 +186,19 @@ describe('“Add database”', () => {
     expect((await ada.get(path)).json.items).toEqual([])
     expect((await ada.get('/services')).json.instances).toHaveLength(1)
   })
+})
+
+test('every dialog of an environment’s pages is a page of its own without script', async () => {
+  const { ada, id, projectId, service, link, variables, path } = await aSite()
+  link((await service('main')).id, { STORE_URL: 'url' })
+  await ada.post(variables, { key: 'GREETING', value: 'hello' })
+  const opened = new Set<string>()
+  for (const page of [`/projects/${projectId}/envs/${id}`, variables, path]) {
+    const { text } = await ada.page(page)
+    expect(text).not.toMatch(/<button[^>]* hx-get=/)
+    for (const [, href] of text.matchAll(/<a class="btn[^>]* href="([^"]+)" hx-get=/g))
+      opened.add(href!)
+  }
+  expect(opened.size).toBe(5) // edit, add database, edit link, new variable, edit variable
+  for (const href of opened) expect((await ada.page(href)).text, href).toContain('<!DOCTYPE html>')
 })

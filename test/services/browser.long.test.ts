@@ -46,7 +46,7 @@ test('a service is made, looked at, changed and deleted, and its page follows by
   const body = () => fetch(address!).then((response) => response.text(), String)
   await until(async () => (await body()).trim() === 'changed') // the old one serves at first
 
-  await page.getByRole('button', { name: 'Delete…' }).click()
+  await page.getByRole('link', { name: 'Delete…' }).click()
   await dialog.getByText('Delete its volume too').click()
   await dialog.getByRole('button', { name: 'Delete service' }).click()
   await page.getByText('is gone').waitFor()
