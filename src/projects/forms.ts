@@ -100,7 +100,7 @@ const watchPath = insidePath('a path or a pattern such as src/**')
 /** What a shell takes for the name of a variable. */
 export const variableName = line('a name such as DATABASE_URL', { max: 200 }).regex(
   /^[A-Za-z_][A-Za-z0-9_]*$/,
-  'wants names of letters, digits and underscores, and no digit first.',
+  'must have names of letters, digits and underscores, and no digit first.',
 )
 
 export const buildForm = z.object({

@@ -66,7 +66,7 @@ export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
             [name, block('texts as values', { max: 32_768 })],
             'has a line without =. Enter one KEY=value per line.',
           ),
-          'wants names with values.',
+          'must be names with values.',
         )
         .max(max, `has more than ${max} entries.`),
     )
