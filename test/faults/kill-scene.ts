@@ -114,7 +114,17 @@ export async function aScene(davit: Installation) {
 
   async function anAppOf(name: Name) {
     const url = name === 'cloned' ? `${git.url}${name}.git` : repositories[name].url
-    return deploy(name === 'calm' ? calm : await aProject(name, url))
+    const project = name === 'calm' ? calm : await aProject(name, url)
+    if (name === 'switched') await withWorker(project)
+    return deploy(project)
+  }
+
+  /** Two containers beside web, which are switched with it. */
+  async function withWorker(project: string) {
+    const path = `/projects/${project}/envs`
+    const { items } = await client.get<{ items: { id: string }[] }>(path)
+    const worker = { name: 'worker', command: ['sleep', '9999'], replicas: 2 }
+    await client.put(`${path}/${items[0]!.id}`, { processes: [{ name: 'web' }, worker] })
   }
 
   async function aProject(name: string, repositoryUrl: string) {

@@ -1,10 +1,8 @@
 import { readdirSync } from 'node:fs'
 import type { Installation } from '../support/installation.ts'
 
-type Row = { id: string; project_id: string; environment_id: string; status: string } & {
-  container_id: string | null
-  image: string | null
-}
+type Row = { id: string; status: string; image: string | null }
+type Process = { release_id: string; container_id: string | null; component: string; slot: number }
 
 /** What is not as the database says: one sentence for each fault, none when all is well. */
 export async function faultsOf(davit: Installation): Promise<string[]> {
@@ -14,9 +12,9 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
     davit.docker.listImages({ labels }),
     davit.docker.listNetworks({ labels }),
   ])
-  const deployments = davit.rows<Row>(
-    `SELECT d.*, (SELECT container_id FROM instances WHERE release_id = d.id) AS container_id FROM deployments d`,
-  )
+  const deployments = davit.rows<Row>('SELECT * FROM deployments')
+  const processes = davit.rows<Process>("SELECT * FROM instances WHERE state <> 'removed'")
+  const processesOf = ({ id }: Row) => processes.filter(({ release_id }) => release_id === id)
   const logs = davit.rows<{ id: string }>(
     `SELECT DISTINCT deployment_id id FROM deployment_logs
      UNION SELECT iif(log_id = '', source_id, log_id) FROM output_blocks UNION SELECT source_id FROM output_cursors`,
@@ -35,9 +33,12 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
   const running = serving.filter(({ status }) => status === 'running')
   const isUp = (id: string | null) =>
     containers.some((container) => container.id === id && container.state === 'running')
-  const environments = containers
+  const places = containers
     .filter(({ state }) => state === 'running')
-    .map((container) => container.labels['davit.environment']!)
+    .map(({ id, labels }) => {
+      const { component, slot } = processes.find(({ container_id }) => container_id === id) ?? {}
+      return `${component} ${slot} of environment ${labels['davit.environment']}`
+    })
 
   return [
     ...deployments
@@ -48,14 +49,18 @@ export async function faultsOf(davit: Installation): Promise<string[]> {
       .map(({ kind, status }) => `a job (${kind}) is still ${status}`),
     ...going.map(({ name }) => `${name} is still being deleted`),
     ...containers
-      .filter(({ id }) => !serving.some(({ container_id }) => container_id === id))
+      .filter(({ id }) => !serving.flatMap(processesOf).some((own) => own.container_id === id))
       .map(({ name, state }) => `container ${name} (${state}) has no owner`),
     ...running
+      .filter((row) => processesOf(row).length === 0)
+      .map(({ id }) => `deployment ${id} is running, and has no process`),
+    ...running
+      .flatMap(processesOf)
       .filter(({ container_id }) => !isUp(container_id))
-      .map(({ id }) => `deployment ${id} is running, its container is not`),
-    ...environments
-      .filter((id, at) => environments.indexOf(id) !== at)
-      .map((id) => `environment ${id} has two containers that run`),
+      .map((own) => `deployment ${own.release_id} is running, its ${own.component} is not`),
+    ...places
+      .filter((place, at) => places.indexOf(place) !== at)
+      .map((place) => `process ${place} runs in two containers`),
     ...images
       .flatMap(({ id, tags }) => (tags.length > 0 ? tags : [id]))
       .filter((tag) => !deployments.some(({ image }) => image === tag))
