@@ -55,8 +55,10 @@ export function lacksHost(
 type Placed = { host: string | null; ports: Pick<ServicePort, 'target'>[] }
 
 /**
- * The name of each component on the instance's network, by which linked apps reach it: the host is that
- * of the first that is published or exposed. One in the network of the server has none.
+ * The name of each component on the instance's network, by which linked apps reach it, first that of the
+ * main one: the first that is published or exposed, whose name is the host. Within the file a name keeps
+ * meaning what it means there, so that the main one is called otherwise where the host is such a name. One
+ * in the network of the server has none.
  */
 export function hostsOf({ host, ports }: Placed, stack: Pick<Stack, 'services'>) {
   const services = [...stack.services.values()].filter(
@@ -66,13 +68,18 @@ export function hostsOf({ host, ports }: Placed, stack: Pick<Stack, 'services'>)
     ({ target }) => services.find(({ name }) => name === target) ?? [],
   )
   const exposed = services.filter(({ expose }) => expose.length > 0)
-  const [main] = [...published, ...exposed, ...services]
   const hosts = new Map<string, string>()
   if (host === null) return hosts
   const taken = new Set([host])
-  for (const service of services) {
+  for (const service of new Set([...published, ...exposed, ...services])) {
     const { name } = service
-    const own = service === main ? host : unique(`${host}-${slugOf(name)}`, taken)
+    const others = services.filter((other) => other !== service)
+    const isFree = (wanted: string) =>
+      !others.some(({ name, aliases }) => name === wanted || aliases.includes(wanted))
+    const own =
+      hosts.size === 0 && isFree(host)
+        ? host
+        : unique(`${host}-${slugOf(name)}`, (wanted) => !taken.has(wanted) && isFree(wanted))
     hosts.set(name, own)
     taken.add(own)
   }
@@ -80,10 +87,10 @@ export function hostsOf({ host, ports }: Placed, stack: Pick<Stack, 'services'>)
 }
 
 /** Names that differ in other characters only are numbered. */
-function unique(wanted: string, taken: ReadonlySet<string>) {
+function unique(wanted: string, isFree: (name: string) => boolean) {
   for (let count = 1; ; count++) {
     const end = count === 1 ? '' : `-${count}`
     const name = wanted.slice(0, maxName - end.length) + end
-    if (!taken.has(name)) return name
+    if (isFree(name)) return name
   }
 }

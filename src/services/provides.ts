@@ -26,19 +26,20 @@ export function providesOf(
   definition: Definition,
   { isAmbiguous = false }: Beside = {},
 ): Provides {
-  const { id, file, host } = definition
+  const { id, file } = definition
   const end = isAmbiguous ? `.${networkNameOf({ id })}` : ''
   if (file.provides.size === 0) return reachable(deps, definition, end)
   const values = fullValues(deps, definition)
+  const [host = ''] = reachOf(deps, definition).hosts.values()
   return {
-    values: declaredFor(file, { host: `${host ?? ''}${end}`, values }),
+    values: declaredFor(file, { host: `${host}${end}`, values }),
     proposes: file.proposes,
   }
 }
 
 /** Where linked apps find an instance on its network. */
 type Reach = {
-  /** The names that are proposed to them, by component. */
+  /** The names that are proposed to them, by component, the main one's first. */
   hosts: Map<string, string>
   /** All names that something has there. */
   names: string[]
@@ -83,7 +84,7 @@ function reachable(deps: Deps, definition: Definition, end: string): Provides {
     set(`${prefix}host`, name + end)
     if (port !== undefined) set(`${prefix}port`, port)
   }
-  const main = hosts.find(([, name]) => name === host)
+  const [main] = hosts
   if (main) add('', ...main)
   for (const [component, name] of hosts)
     if (portOf(component) !== undefined) add(`${component}_`, component, name)

@@ -25,7 +25,7 @@ test('in a browser an admin cancels a build of another, and gives what they have
   await page.getByText('Nothing is at work').waitFor()
 
   await page.goto('/settings/users')
-  await page.getByRole('button', { name: 'Delete bob@example.com' }).click()
+  await page.getByRole('link', { name: 'Delete bob@example.com' }).click()
   const dialog = page.locator('dialog[open]')
   await dialog.getByText('site').waitFor()
   await dialog.getByLabel('New owner').selectOption({ label: 'eve@example.com' })

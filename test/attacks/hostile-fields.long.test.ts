@@ -58,6 +58,21 @@ const forms: Record<string, Form> = {
     untold: ['dotenv'],
   },
   'PUT /envs/:envId/variables/:id': { id: 'variable', valid: () => ({}) },
+  'POST /envs/:envId/links': {
+    brief: true,
+    valid: () => ({ name: unique(), template: 'redis' }),
+    untold: [
+      'name',
+      'template',
+      'serviceId',
+      'variables',
+      'version',
+      'domains',
+      ...untoldOfServices,
+    ],
+  },
+  'PUT /envs/:envId/links/:id': { id: 'link', valid: () => ({}), untold: ['variables'] },
+  'POST /envs/:envId/runs': { valid: () => ({ command: 'true' }) },
   'POST /projects/:id/deployments': { valid: () => ({}) },
   'POST /projects/:id/deploy': { brief: true, valid: () => ({}) },
   'POST /services/:template': {

@@ -201,6 +201,18 @@ describe('a host', () => {
     for (const host of hosts) expect(host!.length).toBeLessThanOrEqual(63)
   })
 
+  test('takes no name from a component that has it in the file', async () => {
+    const t = testApp({}, { jobsWait: true })
+    const ada = t.logIn('ada@example.com')
+    const compose =
+      'services: { web: { image: busybox, ports: ["80"] }, db: { image: busybox, expose: [5432] }, ' +
+      'cache: { image: busybox, expose: [6379], networks: { default: { aliases: [db-cache] } } } }'
+    const { json } = await ada.post('/services/compose', { name: 'db', compose })
+    const { values } = await providedBy(t, json.id)
+    const hosts = ['', 'web_', 'db_', 'cache_'].map((of) => values.get(`${of}host`)?.value)
+    expect(hosts).toEqual(['db-web', 'db-web', 'db-db', 'db-cache'])
+  })
+
   test('is its owner’s own, and stays when the service is renamed', async () => {
     const t = testApp()
     const ada = t.logIn('ada@example.com')
