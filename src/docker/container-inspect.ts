@@ -77,16 +77,20 @@ export async function inspectContainer(
 /** Milliseconds in which the engine hears why the kernel killed a process: it is told apart from its exit. */
 const reasonDelay = 5000
 
-/** The same for a container that has ended: of one that was killed it is known whether for its memory. */
+/**
+ * The same for a container that has ended: of one that was killed it is known whether for its memory. With
+ * `endedAt` one that is shown as running since before is waited for: a busy engine tells of an end first.
+ */
 export async function inspectEnded(
   engine: Engine,
   id: string,
-  { signal }: { signal?: AbortSignal | undefined } = {},
+  { signal, endedAt }: Abortable & { endedAt?: Date | undefined } = {},
 ): Promise<Container | null> {
   const deadline = performance.now() + reasonDelay
   for (;;) {
     const found = await inspectContainer(engine, id, { signal })
-    const isOpen = found?.exitCode === killed && !found.oomKilled
+    const isLate = found?.state === 'running' && endedAt && found.startedAt! < endedAt
+    const isOpen = isLate || (found?.exitCode === killed && !found.oomKilled)
     if (!isOpen || performance.now() > deadline) return found
     await sleep(100, undefined, { signal })
   }

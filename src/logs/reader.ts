@@ -170,8 +170,10 @@ export class Reader {
     const { containerId } = this.#cursor
     const options = { signal: this.#signal }
     let found = await docker.inspectContainer(containerId, options)
-    if (found && this.#life.lacksReason(this.#news, found))
-      found = await docker.inspectEnded(containerId, options)
+    if (found && this.#life.lacksReason(this.#news, found)) {
+      const end = this.#news.findLast((item) => item.kind === 'ended')
+      found = await docker.inspectEnded(containerId, { ...options, endedAt: end?.at })
+    }
     const news = this.#news.splice(0)
     this.#intake.process = processOf(db, found ?? { id: containerId, labels: {} })
     if (found) {

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { inspectEnded } from '../../src/docker/container-inspect.ts'
 import { connectEngine } from '../../src/docker/engine.ts'
 import { sandbox } from './sandbox.ts'
 
@@ -101,4 +102,19 @@ test('a restart gives it a new beginning, and starts one that does not run', asy
   expect(await docker.restartContainer(created)).toBe(true)
   expect((await docker.inspectContainer(created))!.state).toBe('running')
   expect(await docker.restartContainer(name())).toBe(false)
+})
+
+test('a container that is known to have ended is not believed to run since before', async () => {
+  const id = await run('sleep 60')
+  const engine = connectEngine(undefined)
+  const path = `/containers/${id}/json`
+  const running = await engine.request<object>('GET', path)
+  await docker.stopContainer(id, { timeoutSeconds: 0 })
+  const answers = [running, running]
+  const late = {
+    ...engine,
+    request: async () => answers.shift() ?? engine.request('GET', path),
+  } as typeof engine
+  expect(await inspectEnded(late, id, { endedAt: new Date() })).toMatchObject({ state: 'exited' })
+  expect(answers).toEqual([])
 })
