@@ -16,9 +16,9 @@ export const users = sqliteTable('users', {
   /** Null: logs in with a provider only. */
   passwordHash: text(),
   role: text({ enum: ['admin', 'member'] }).notNull(),
-  /** Set by an admin: nothing logs in as this user any more. */
+  /** Set by an admin: no one can log in as this user any more. */
   disabledAt: time(),
-  /** Set while their projects and services are being removed: the user goes last. */
+  /** Set while their projects and services are being removed: the user is deleted last. */
   deletingAt: time(),
   createdAt: createdAt(),
 })
@@ -49,7 +49,7 @@ export const invites = sqliteTable('invites', {
   usedAt: time(),
 })
 
-/** Failed logins of the throttle's window, kept here so that a restart forgives nothing. */
+/** Failed logins of the throttle's window, stored so that they outlive a restart. */
 export const loginFailures = sqliteTable(
   'login_failures',
   {
@@ -93,7 +93,7 @@ export const identities = sqliteTable(
     provider: text({ enum: gitProviders }).notNull(),
     baseUrl: text().notNull(),
     providerUserId: text().notNull(),
-    /** Its name there, for showing. */
+    /** Its name there, for display. */
     login: text().notNull(),
     /** Sealed. */
     accessToken: text().notNull(),
@@ -116,7 +116,7 @@ export const oauthAttempts = sqliteTable('oauth_attempts', {
   createdAt: createdAt(),
 })
 
-/** A connection to a provider: where it is, and the token to ask it and to clone with. */
+/** A connection to a provider: where it is, and the token for its API and for clones. */
 export const gitSources = sqliteTable(
   'git_sources',
   {
@@ -139,7 +139,7 @@ export const auditEvents = sqliteTable(
   'audit_events',
   {
     id: id(),
-    /** Kept when the user goes: the e-mail says who it was. */
+    /** Kept when the user is deleted: the e-mail says who it was. */
     actorId: text(),
     actor: text().notNull(),
     /** Such as `login.failed` or `variable.created`. */

@@ -12,11 +12,11 @@ export const createdAt = () =>
     .$defaultFn(() => new Date())
 export const flag = () => integer({ mode: 'boolean' })
 
-/** The id of a row without which this one is none: it is deleted with it. */
+/** The id of the parent row: this row is deleted with it. */
 export const childOf = (parent: () => AnySQLiteColumn) =>
   text().notNull().references(parent, { onDelete: 'cascade' })
 
-/** What a form asks of a row: undefined leaves a column as it is, null brings back its default. */
+/** What a form changes in a row: undefined leaves a column as it is, null restores its default. */
 export type Changes<Table extends SQLiteTable> = {
   [Field in keyof InferInsertModel<Table>]?: InferInsertModel<Table>[Field] | null | undefined
 }

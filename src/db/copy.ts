@@ -5,8 +5,8 @@ import { explained, refuseUnsound } from './failures.ts'
 export type Counts = Record<string, number>
 
 /**
- * Copies a database that may be in use into one file: as it is at one moment, with what its `-wal`
- * holds. Nothing that writes waits for it.
+ * Copies a database that may be in use into one file, as a consistent snapshot including
+ * its `-wal`. Writers don't wait for it.
  */
 export const copyDatabase = (from: string, to: string) =>
   explained(from, () => {
@@ -15,7 +15,7 @@ export const copyDatabase = (from: string, to: string) =>
     sqlite.query('VACUUM INTO ?').run(to)
   })
 
-/** Reads all of a database that nobody has open, and counts its rows; throws when it is not sound. */
+/** Reads all of a database that no one has open, and counts its rows; throws when it is damaged. */
 export const verifyDatabase = (path: string): Counts =>
   explained(path, () => {
     using sqlite = new Database(path, { readonly: true })
@@ -27,7 +27,7 @@ export const verifyDatabase = (path: string): Counts =>
     return Object.fromEntries(tables.map(({ name }) => [name, countOf(sqlite, name)]))
   })
 
-/** Reads the pages of a database that may be in use; throws when one is not sound. */
+/** Reads the pages of a database that may be in use; throws when one is damaged. */
 export const checkDatabase = (path: string) =>
   explained(path, () => {
     using sqlite = new Database(path, { readonly: true })

@@ -5,25 +5,25 @@ import { spaceOf } from '../platform/disk-space.ts'
 import { repeat } from '../platform/pause.ts'
 import { journal } from '../platform/journal.ts'
 
-/** Bytes; enough for many a clean-up and login, and little on any disk. */
+/** Bytes; enough for clean-ups and logins, and little on any disk. */
 const most = 32 * 2 ** 20
 
-/** It takes at most this part of a disk, and only where so many times as much is free. */
+/** It uses at most this share of a disk, and only when this multiple is free. */
 const share = 16
 const roomFactor = 3
 
-/** Bytes under which it would help nobody. */
+/** Bytes under which it wouldn't help. */
 const least = 2 ** 18
 
-/** Milliseconds between two looks for room. */
+/** Milliseconds between two checks for free space. */
 const interval = 60_000
 
 /**
- * A file that does nothing but take room, and goes when the disk is full: SQLite needs some to
- * delete anything, so that without it nothing could be cleaned up.
+ * A file that reserves disk space, and is deleted when the disk is full: SQLite needs space
+ * to delete anything, so without it nothing could be cleaned up.
  */
 export class DiskReserve {
-  /** The disk was found full, and has had no room since. */
+  /** The disk was found full, and has had no free space since. */
   isGone = false
   readonly #dataDir: string | null
   readonly #path: string
@@ -34,9 +34,9 @@ export class DiskReserve {
     this.#path = join(dataDir ?? '', 'ballast')
   }
 
-  /** Takes the room again whenever there is enough, until the signal. */
+  /** Recreates the reserve whenever there is enough space, until the signal. */
   keep({ signal }: { signal: AbortSignal }) {
-    const failed = 'the room kept on the disk was not looked at'
+    const failed = 'checking the disk reserve failed'
     return repeat(interval, () => this.hold(), { signal, failed })
   }
 
@@ -45,23 +45,23 @@ export class DiskReserve {
     const space = await spaceOf(this.#dataDir)
     const size = Math.min(most, Math.floor((space?.size ?? 0) / share))
     if (!space || space.free < roomFactor * Math.max(size, least)) return
-    if (this.isGone) journal.info('the disk with the data of Davit has room again')
+    if (this.isGone) journal.info('the disk with Davit’s data has free space again')
     this.isGone = false
     if (size >= least) await fill(this.#path, size)
   }
 
-  /** Whoever starts on a full disk may have no other room: SQLite opens nothing without some. */
+  /** On a start with a full disk this may be the only space: SQLite opens nothing without some. */
   async makeRoomToStart() {
     if (this.#dataDir === null || this.#bytes() === 0) return
     const space = await spaceOf(this.#dataDir)
     if (space && space.free < least) this.giveUp()
   }
 
-  /** A write found the disk full. Makes room; false when there is none to make. */
+  /** Called when a write found the disk full. Frees the reserve; false when there is none. */
   giveUp() {
     const madeRoom = this.#bytes()
     if (!this.isGone || madeRoom > 0)
-      journal.warn('the disk with the data of Davit is full', { hint, madeRoom })
+      journal.warn('the disk with Davit’s data is full', { hint, madeRoom })
     this.isGone = true
     rmSync(this.#path, { force: true })
     return madeRoom > 0
@@ -75,7 +75,7 @@ export class DiskReserve {
 
 const hint = 'Free some space on it. Until then no output of containers is kept.'
 
-/** With noise, which no file system packs. */
+/** With random bytes, which no file system compresses. */
 async function fill(path: string, size: number) {
   const noise = crypto.getRandomValues(Buffer.alloc(65_536))
   const file = await open(path, 'w', 0o600)
@@ -84,7 +84,7 @@ async function fill(path: string, size: number) {
       await file.write(noise, 0, Math.min(left, noise.length))
     await file.sync()
   } catch {
-    await rm(path, { force: true }) // the room went meanwhile
+    await rm(path, { force: true }) // the space was used meanwhile
   } finally {
     await file.close()
   }

@@ -6,7 +6,7 @@ import type { Database } from 'bun:sqlite'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Opens a database, or says in words why it can't be. */
+/** Opens a database, or throws a Failure that says why it can't be opened. */
 export function explained<Opened>(path: string, open: () => Opened): Opened {
   try {
     return open()
@@ -15,7 +15,7 @@ export function explained<Opened>(path: string, open: () => Opened): Opened {
   }
 }
 
-/** What SQLite says of a file in words; any other error as it is. */
+/** Turns SQLite's error about a file into a Failure; any other error is returned as it is. */
 export function explain(path: string, error: unknown) {
   const known = sqliteErrorOf(error)
   if (/CORRUPT|NOTADB/.test(known?.code ?? '')) return damaged(path, known!.message, error)
@@ -24,8 +24,8 @@ export function explain(path: string, error: unknown) {
   if (!why) return error
   return new Failure(
     'database_unusable',
-    `The database ${path} can not be opened: ${why}.`,
-    'Davit must own the file and its directory, and their disk must have room.',
+    `The database ${path} can’t be opened: ${why}.`,
+    'Davit must own the file and its directory, and their disk must have free space.',
     { cause: error },
   )
 }
@@ -34,7 +34,7 @@ export const damaged = (path: string, why: string, cause?: unknown) =>
   new Failure(
     'database_damaged',
     `The database ${path} is damaged: ${why}.`,
-    'Put a backup in its place. Davit never overwrites it; to start with an empty one, move the file away.',
+    'Replace it with a backup. Davit never overwrites it; to start with an empty one, move the file away.',
     { cause },
   )
 
@@ -55,17 +55,17 @@ export function refuseUnsound(sqlite: Database, check: 'integrity_check' | 'quic
   if (found[0] !== 'ok') throw damaged(sqlite.filename, found[0].replaceAll('\n', ' '))
 }
 
-/** For what needs a Davit that has been started before: throws where there is none. */
+/** Throws unless a Davit has been started on this data directory before. */
 export function refuseMissing(dataDir: string) {
   if (existsSync(join(dataDir, 'davit.db'))) return
   throw new Failure(
     'nothing_there',
-    `There is no Davit in ${dataDir}.`,
-    'Set DAVIT_DATA_DIR to where it keeps its data.',
+    `There is no Davit data in ${dataDir}.`,
+    'Set DAVIT_DATA_DIR to the directory with its data.',
   )
 }
 
-/** Whether SQLite waited for a lock in vain, or the disk failed it. */
+/** Whether SQLite timed out on a lock, or the disk failed. */
 export const isUnavailable = (error: unknown) =>
   /^SQLITE_(BUSY|IOERR)/.test(sqliteErrorOf(error)?.code ?? '')
 
@@ -73,8 +73,8 @@ export const isUnavailable = (error: unknown) =>
 export const databaseUnavailable = (cause?: unknown) =>
   new Failure(
     'database_unavailable',
-    'The database of Davit can not be used right now: something holds it, or its disk fails.',
-    'Try again soon; the log of Davit has the details.',
+    'Davit’s database can’t be used right now: it is locked, or its disk fails.',
+    'Try again soon. Davit’s log has the details.',
     { cause },
   )
 
@@ -92,18 +92,18 @@ export function refuseDuplicate<Result>(write: () => Result, refused: Duplicates
   }
 }
 
-/** Milliseconds between looks whether the disk has room. */
+/** Milliseconds between checks for free disk space. */
 const retryDelay = 1000
 
-/** Whether a write found no room on the disk; drizzle wraps what SQLite throws. */
+/** Whether a write found the disk full; drizzle wraps what SQLite throws. */
 export const isDiskFull = (error: unknown): boolean =>
   error instanceof Error &&
   (fullCodes.has((error as NodeJS.ErrnoException).code ?? '') || isDiskFull(error.cause))
 
-// the second is said where the memory that a database shares can't grow, the others by files beside it
+// the second comes from the shared memory of a database, the others from files beside it
 const fullCodes = new Set(['SQLITE_FULL', 'SQLITE_IOERR_SHMSIZE', 'ENOSPC', 'EDQUOT'])
 
-/** Runs a write that can be left out: nobody who only looks is refused because the disk is full. */
+/** Runs a write that can be skipped, so that reads keep working when the disk is full. */
 export function unlessFull(write: () => void) {
   try {
     write()
@@ -112,7 +112,7 @@ export function unlessFull(write: () => void) {
   }
 }
 
-/** Runs a write that must not be left out: again and again while the disk is full, until the signal. */
+/** Runs a write that must not be skipped: retries while the disk is full, until the signal. */
 export async function retryOnDiskFull<Result>(
   write: () => Result,
   { signal }: { signal: AbortSignal },
@@ -122,7 +122,7 @@ export async function retryOnDiskFull<Result>(
       return write()
     } catch (error) {
       if (!isDiskFull(error) || signal.aborted) throw error
-      if (tries === 0) report('waiting for room on the disk', diskFull(error))
+      if (tries === 0) report('waiting for free space on the disk', diskFull(error))
       await sleep(retryDelay, undefined, { signal }).catch(() => {})
     }
 }
@@ -131,7 +131,7 @@ export async function retryOnDiskFull<Result>(
 export const diskFull = (cause?: unknown) =>
   new Failure(
     'disk_full',
-    'The disk with the data of Davit is full, so this can not be stored.',
-    'Free some space on it (Settings, Clean-up shows what takes it), then try again.',
+    'The disk with Davit’s data is full, so this can’t be stored.',
+    'Free some space on it (Settings, Clean-up shows what uses it), then try again.',
     { cause },
   )

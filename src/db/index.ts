@@ -1,8 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { drizzle } from 'drizzle-orm/bun-sqlite'
 import { migrate } from 'drizzle-orm/bun-sqlite/migrator'
-import { readMigrationFiles } from 'drizzle-orm/migrator'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { Failure } from '../platform/errors.ts'
 import { root } from '../platform/root.ts'
@@ -18,6 +17,7 @@ export type Db = ReturnType<typeof openDatabase>
 export type LogDb = ReturnType<typeof openLogDatabase>
 
 const migrations = join(root, 'drizzle')
+const logMigrations = join(root, 'drizzle/logs')
 
 /** Opens the state: users, projects, deployments. Creates and upgrades it as needed. */
 export const openDatabase = (path: string, migrationsFolder = migrations) =>
@@ -29,13 +29,13 @@ export const openDatabase = (path: string, migrationsFolder = migrations) =>
     return db
   })
 
-/** Opens the log rows, a file of their own that can be pruned, or left out of a backup. */
-export const openLogDatabase = (path: string, migrationsFolder = join(root, 'drizzle/logs')) =>
+/** Opens the log database, a separate file that can be pruned, or left out of a backup. */
+export const openLogDatabase = (path: string, migrationsFolder = logMigrations) =>
   openWhole(path, (at) =>
     upgrade(drizzle(openFile(at), { schema: logSchema, casing: 'snake_case' }), migrationsFolder),
   )
 
-/** Opens the state beside the server that may run: it is neither made nor upgraded. */
+/** Opens the state while the server may be running: it is neither created nor upgraded. */
 export const openExisting = (path: string): Db =>
   explained(path, () => {
     refuseEmpty(path)
@@ -48,13 +48,13 @@ export const openExisting = (path: string): Db =>
         'Start this version once, so that it is upgraded, then try again.',
       )
     sqlite.run('PRAGMA foreign_keys = ON')
-    persistWal(sqlite) // what this closes is another's to tidy up
+    persistWal(sqlite) // the server owns the files that closing would remove
     return drizzle(sqlite, { schema, casing: 'snake_case' })
   })
 
 /**
- * A new database appears whole, so that one without its tables is known to have lost them, and is never
- * taken for a new one.
+ * A new database is created atomically, so that one without its tables is known to be damaged and never
+ * mistaken for a new one.
  */
 function openWhole<Opened extends Migrator & { $client: Database }>(
   path: string,
@@ -68,9 +68,9 @@ function openWhole<Opened extends Migrator & { $client: Database }>(
   })
 
   function make() {
-    if (existsSync(`${path}-wal`))
-      throw damaged(path, 'it is missing, but for what was written last')
-    writeFileAtomically(path, open(':memory:').$client.serialize())
+    if (existsSync(`${path}-wal`)) throw damaged(path, 'it is missing, except for its -wal')
+    using empty = open(':memory:').$client
+    writeFileAtomically(path, empty.serialize())
   }
 }
 
@@ -88,7 +88,7 @@ function openFile(path: string) {
   sqlite.run('PRAGMA busy_timeout = 5000') // first: switching to WAL needs a lock another process may hold
   sqlite.run('PRAGMA journal_mode = WAL')
   sqlite.run('PRAGMA synchronous = NORMAL')
-  sqlite.transaction(() => {}).immediate() // a file that is only for reading is found out here
+  sqlite.transaction(() => {}).immediate() // a read-only file fails here
   sqlite.run('PRAGMA journal_size_limit = 67108864') // 64 MiB: a burst of log rows leaves no huge WAL behind
   return sqlite
 }
@@ -105,25 +105,45 @@ function upgrade<Opened extends Migrator & { $client: Database }>(
 ) {
   refuseNewer(db.$client, migrationsFolder)
   db.$client.run('PRAGMA foreign_keys = OFF')
-  migrate(db, { migrationsFolder })
+  if (!isMigrated(db.$client) || newestApplied(db.$client) !== newestKnown(migrationsFolder))
+    migrate(db, { migrationsFolder })
   const broken = db.$client.query('PRAGMA foreign_key_check').all()
-  if (broken.length > 0) throw new Error(`Upgrade left ${broken.length} rows without their parent`)
+  if (broken.length > 0)
+    throw new Error(`The upgrade left ${broken.length} rows without their parent`)
   db.$client.run('PRAGMA foreign_keys = ON')
   return db
 }
 
-/** Migrations know no way back, and an older Davit would write what a newer one does not expect. */
+/** Migrations can't be reversed, and an older Davit would write what a newer one doesn't expect. */
 function refuseNewer(sqlite: Database, migrationsFolder: string) {
   if (isMigrated(sqlite) && newestApplied(sqlite) > newestKnown(migrationsFolder))
     throw new Failure(
       'database_newer',
       `The database ${sqlite.filename} was written by a newer version of Davit.`,
-      'Start that version, or put back a backup from before its upgrade.',
+      'Start that version, or restore a backup from before its upgrade.',
     )
 }
 
-const newestKnown = (migrationsFolder: string) =>
-  readMigrationFiles({ migrationsFolder }).at(-1)?.folderMillis ?? 0
+/** The newest migration of each database that this version knows, as its time. */
+export const knownSchema = () => ({
+  state: newestKnown(migrations),
+  logs: newestKnown(logMigrations),
+})
+
+/** The newest migration that a database has seen, which may be in use. */
+export const appliedSchema = (path: string) =>
+  explained(path, () => {
+    using sqlite = new Database(path, { readonly: true })
+    return newestApplied(sqlite)
+  })
+
+type Journal = { entries: { when: number }[] }
+
+/** From their list alone: reading all of them takes a start as long as the rest of opening a database. */
+function newestKnown(migrationsFolder: string) {
+  const journal = readFileSync(join(migrationsFolder, 'meta/_journal.json'), 'utf8')
+  return (JSON.parse(journal) as Journal).entries.at(-1)?.when ?? 0
+}
 
 const newestApplied = (sqlite: Database) =>
   sqlite

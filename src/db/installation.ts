@@ -8,7 +8,7 @@ const checkText = 'davit'
 
 /**
  * This installation's id, made at the first start. Throws when the database was sealed under another
- * key: going on would leave every stored secret unreadable.
+ * key: continuing would leave every stored secret unreadable.
  */
 export function openInstallation(db: Db, secrets: Secrets): string {
   const row =
@@ -22,7 +22,7 @@ export function openInstallation(db: Db, secrets: Secrets): string {
   return row.id
 }
 
-/** Throws when the secrets are not those that the installation was sealed with. */
+/** Throws when the key isn't the one that the installation was sealed with. */
 export function checkKey({ keyCheck }: { keyCheck: string }, secrets: Secrets) {
   try {
     secrets.open(keyCheck, checkContext)
@@ -30,7 +30,7 @@ export function checkKey({ keyCheck }: { keyCheck: string }, secrets: Secrets) {
     throw new Failure(
       'wrong_key',
       'The secrets in the database were sealed under another key.',
-      'Put back the secret.key that belongs to it, or the DAVIT_SECRET_KEY that was set before.',
+      'Restore the secret.key that belongs to it, or set the DAVIT_SECRET_KEY that was set before.',
       { cause },
     )
   }

@@ -4,8 +4,8 @@ import { Failure } from '../platform/errors.ts'
 import { explain } from './failures.ts'
 
 /**
- * Takes a data directory for this process, until it ends in whatever way: the lock is the kernel's.
- * Two at once would each resume the other's deployments as interrupted.
+ * Locks a data directory until this process ends, however it ends: the kernel holds the lock. Two
+ * processes at once would each treat the other's deployments as interrupted.
  */
 export function lockDataDir(dataDir: string) {
   const path = join(dataDir, 'davit.lock')
@@ -18,13 +18,13 @@ export function lockDataDir(dataDir: string) {
     throw new Failure(
       'data_dir_in_use',
       `The data directory ${dataDir} is in use by another Davit.`,
-      'Stop that one first, or give this one a directory of its own with DAVIT_DATA_DIR.',
+      'Stop that one first, or give this one its own directory with DAVIT_DATA_DIR.',
       { cause },
     )
   }
 }
 
-/** Whether a Davit runs on it. Takes nothing. */
+/** Whether a Davit runs on it. Doesn't take the lock. */
 export function isLocked(dataDir: string) {
   try {
     using lock = new Database(join(dataDir, 'davit.lock'), { readonly: true })

@@ -1,6 +1,6 @@
 import { sql } from 'drizzle-orm'
 import { index, integer, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
-import { createdAt, flag, id } from './columns.ts'
+import { createdAt, flag, id, time } from './columns.ts'
 
 export const jobKinds = [
   'deploy',
@@ -15,10 +15,10 @@ export const jobKinds = [
   'clean-up',
 ] as const
 
-/** What few may do at once. */
+/** Work that is limited to a few at a time. */
 export const jobSlots = ['build', 'service', 'clean-up'] as const
 
-/** Long work that waits or is under way: its end removes the row, in one transaction with its outcome. */
+/** Long work that is queued or running: the row is removed in the transaction that stores its outcome. */
 export const jobs = sqliteTable(
   'jobs',
   {
@@ -27,17 +27,17 @@ export const jobs = sqliteTable(
     kind: text({ enum: jobKinds }).notNull(),
     /** The environment or service that is worked on, or `engine`. */
     subjectId: text().notNull(),
-    /** Whose turn it takes; null: the installation's. */
+    /** The user it counts for; null: the installation. */
     ownerId: text(),
     status: text({ enum: ['waiting', 'running'] })
       .notNull()
       .default('waiting'),
     /** Which slots it needs one of; null: none. */
     slot: text({ enum: jobSlots }),
-    /** How often it was begun; a crash of Davit makes it 2. */
+    /** How often it was started; a crash of Davit makes it 2. */
     attempt: integer().notNull().default(0),
     cancelRequested: flag().notNull().default(false),
-    /** What is to be done, as its kind writes it; sealed where it has secrets. */
+    /** The payload, in the format of its kind; sealed where it has secrets. */
     input: text(),
     createdAt: createdAt(),
   },
@@ -50,11 +50,26 @@ export const jobs = sqliteTable(
 )
 
 /**
- * What ran when the backup was made that this database comes from. The next server looks for it on the
- * engine; a row goes once its containers were found, or are on their way again.
+ * What ran when the backup was made that this database comes from. The next server looks for it on
+ * the engine; a row is deleted once its containers were found or redeployed.
  */
 export const broughtBack = sqliteTable('brought_back', {
   id: id(),
   kind: text({ enum: ['deployment', 'service'] }).notNull(),
   objectId: text().notNull(),
+})
+
+/** The clean-up that runs by itself: at most one row. */
+export const cleanUpSchedule = sqliteTable('clean_up_schedule', {
+  id: integer().primaryKey(),
+  enabled: flag().notNull(),
+  /** What it removes: kinds of `POST /settings/prune`, never volumes. */
+  what: text({ mode: 'json' }).$type<string[]>().notNull(),
+  /** Hour of the day, in the server's time. */
+  hour: integer().notNull(),
+  /** Disk usage in per cent from which it runs; 0: always. */
+  threshold: integer().notNull(),
+  lastRunAt: time(),
+  /** The result of the last run, in a sentence. */
+  lastOutcome: text(),
 })

@@ -1,5 +1,14 @@
 import { sql } from 'drizzle-orm'
-import { blob, index, integer, primaryKey, real, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  real,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
 
 /** Lines of deployments as earlier versions stored them, until they have been moved into blocks. */
 export const deploymentLogs = sqliteTable(
@@ -65,7 +74,7 @@ export const samples = sqliteTable(
   'samples',
   {
     containerId: text().notNull(),
-    /** Seconds that the sample stands for: 10, and more once thinned. */
+    /** Seconds that the sample covers: 10, and more once downsampled. */
     span: integer().notNull(),
     /** Seconds since 1970, of the end of the span. */
     time: integer().notNull(),
@@ -85,3 +94,56 @@ export const samples = sqliteTable(
     index('samples_by_time').on(t.span, t.time),
   ],
 )
+
+/** What the edge served for an environment or service: a series for each host, host with a path, or port. */
+export const trafficSeries = sqliteTable(
+  'traffic_series',
+  {
+    id: integer().primaryKey(),
+    /** Of the environment or service. */
+    sourceId: text().notNull(),
+    key: text().notNull(),
+  },
+  (t) => [uniqueIndex('traffic_series_by_source').on(t.sourceId, t.key)],
+)
+
+/** The requests that ended in a span of time. */
+export const traffic = sqliteTable(
+  'traffic',
+  {
+    seriesId: integer()
+      .notNull()
+      .references(() => trafficSeries.id, { onDelete: 'cascade' }),
+    /** Seconds: 60, and 3600 for longer. */
+    span: integer().notNull(),
+    /** Seconds since 1970, of the end of the span. */
+    time: integer().notNull(),
+    requests: integer().notNull(),
+    /** By the first digit of their status; requests that broke off before a response have none. */
+    status1: integer().notNull(),
+    status2: integer().notNull(),
+    status3: integer().notNull(),
+    status4: integer().notNull(),
+    status5: integer().notNull(),
+    /** Bytes of bodies. */
+    received: integer().notNull(),
+    sent: integer().notNull(),
+    /** Histogram of their durations. */
+    durations: blob({ mode: 'buffer' }).notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.seriesId, t.span, t.time] }),
+    index('traffic_by_time').on(t.span, t.time),
+  ],
+)
+
+/** How far the edge's access log has been read: one row. */
+export const accessCursor = sqliteTable('access_cursor', {
+  id: integer().primaryKey(),
+  /** Of the file, as the file system has it. */
+  inode: text().notNull(),
+  /** Bytes that have been read. */
+  offset: integer().notNull(),
+  /** Hash of the first of them: another file can reuse the inode of a deleted one. */
+  head: text().notNull(),
+})

@@ -3,7 +3,7 @@ import type { Database } from 'bun:sqlite'
 /** Milliseconds since 1970, of the newest id. */
 let latest = 0
 
-/** A new id (UUID version 7), after every other one of this database, also when the clock was put back. */
+/** A new id (UUID version 7), greater than every other one of this database, even when the clock was set back. */
 export function newId() {
   const now = Date.now()
   if (now >= latest) latest = now
@@ -11,16 +11,20 @@ export function newId() {
   return Bun.randomUUIDv7('hex', latest)
 }
 
-/** The ids to come stand after those that an earlier process has made, in whichever table. */
+/** When an id of ours was made (milliseconds since 1970). */
+export const timeOfId = (id: string) =>
+  /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? parseInt(id.replace('-', '').slice(0, 12), 16) : undefined
+
+/** Makes new ids greater than those of earlier processes, in every table. */
 export function continueAfterAll(sqlite: Database) {
   const tables = sqlite.query<{ name: string }, []>(
     `SELECT m.name FROM sqlite_schema m, pragma_table_info(m.name) c
      WHERE m.type = 'table' AND c.name = 'id' AND c.pk = 1 AND lower(c.type) = 'text'`,
   )
-  for (const { name } of tables.all()) {
-    const newest = sqlite.query<{ id: string | null }, []>(`SELECT max(id) AS id FROM "${name}"`)
-    continueAfter(newest.get()?.id ?? '')
-  }
+  const each = tables.all().map(({ name }) => `SELECT max(id) AS id FROM "${name}"`)
+  if (each.length === 0) return
+  const newest = sqlite.query<{ id: string | null }, []>(each.join(' UNION ALL '))
+  for (const { id } of newest.all()) continueAfter(id ?? '')
 }
 
 function continueAfter(id: string) {

@@ -9,11 +9,11 @@ import type { Db } from './index.ts'
 type Reader = Pick<Db, 'select'>
 type Where = SQL | undefined
 
-/** How many rows of a table there are of that kind. */
+/** Counts the rows of a table that match. */
 export const countRows = (db: Reader, table: SQLiteTable, where: Where) =>
   db.select({ rows: count() }).from(table).where(where).get()!.rows
 
-/** A row of a table of that kind, the first in the order given. */
+/** The first matching row of a table, in the order given. */
 export const getRow = <Table extends SQLiteTable>(
   db: Reader,
   table: Table,
@@ -21,7 +21,7 @@ export const getRow = <Table extends SQLiteTable>(
   ...order: SQL[]
 ): Table['$inferSelect'] | undefined => readRows(db, table, { where, order, limit: 1 })[0]
 
-/** All rows of a table of that kind. */
+/** All matching rows of a table. */
 export const listRows = <Table extends SQLiteTable>(
   db: Reader,
   table: Table,
@@ -29,7 +29,7 @@ export const listRows = <Table extends SQLiteTable>(
   ...order: SQL[]
 ): Table['$inferSelect'][] => readRows(db, table, { where, order })
 
-/** A page of the rows of a table of that kind with one too many, newest first. */
+/** A page of the matching rows of a table plus one more row, newest first. */
 export const listPage = <Table extends SQLiteTable & { id: SQLiteColumn }>(
   db: Reader,
   table: Table,
@@ -44,7 +44,7 @@ export const listPage = <Table extends SQLiteTable & { id: SQLiteColumn }>(
 
 type Head = { text: SQL; columns: [name: string, column: SQLiteColumn][] }
 
-/** What each selection of a table begins with: to put it together takes longer than to read a few rows. */
+/** The start of each SELECT of a table: building it takes longer than reading a few rows. */
 const heads = new WeakMap<SQLiteTable, Head>()
 
 function headOf(db: Reader, table: SQLiteTable) {
@@ -73,7 +73,7 @@ function readRows<Table extends SQLiteTable>(
   })
 }
 
-/** What a column has in the rows of that kind, each value once. */
+/** The distinct values of a column in the matching rows. */
 export const listValues = <Column extends SQLiteColumn>(
   db: Reader,
   column: Column,
@@ -103,7 +103,7 @@ export const changeRow = <Table extends SQLiteTable & { id: SQLiteColumn }>(
         .returning()
         .get()
 
-/** Deletes the row that fits, and returns it. Throws `not_found` where there is none. */
+/** Deletes the matching row, and returns it. Throws `not_found` where there is none. */
 export function deleteFound<Table extends SQLiteTable>(
   db: Pick<Db, 'delete'>,
   table: Table,
@@ -115,7 +115,7 @@ export function deleteFound<Table extends SQLiteTable>(
   return row as Table['$inferSelect']
 }
 
-/** A query that every request asks: put together once for each database that it is asked of. */
+/** A query that every request runs: prepared once for each database. */
 export function preparedOnce<Store extends object, Query>(prepare: (db: Store) => Query) {
   const known = new WeakMap<Store, Query>()
   return (db: Store): Query => {
@@ -126,9 +126,9 @@ export function preparedOnce<Store extends object, Query>(prepare: (db: Store) =
 }
 
 /**
- * Another value after every change that this process made to the database: what was read before may be
- * stale. What others change, `davit user reset-password` among them, it does not see, so that nothing
- * may be believed for long because of it.
+ * Changes with every write of this process to the database, so that cached reads
+ * can be checked. It doesn't see writes of other processes, such as `davit user
+ * reset-password`, so cache briefly.
  */
 export const ownChangesOf = ({ $client }: Pick<Db, '$client'>) =>
   $client.query<{ changes: number }, []>('SELECT total_changes() AS changes').get()!.changes

@@ -3,24 +3,30 @@ import type { Statement } from 'bun:sqlite'
 import { DiskReserve } from './disk-reserve.ts'
 import { isDiskFull } from './failures.ts'
 
-const writes = /^\s*(insert|update|delete)\b/i
+const writes = /^\s*(?:insert into|update|delete from)\s+"?(\w+)/i
 
-// of a few hundred that the product asks, each takes about 10 KiB
+/** Tables of which no page is kept up to date. */
+const quiet = new Set(['sessions', 'login_failures', 'oauth_attempts', 'installation'])
+
+// of a few hundred statements in the product, each takes about 10 KiB
 Database.MAX_QUERY_CACHE_SIZE = 500
 
 /**
- * A database that gives up the reserve when a write finds the disk full, and tries that once more.
- * The work of a transaction must be fit to be done twice: all it has done was undone.
+ * A database that releases the reserve when a write finds the disk full, and retries
+ * once. The work of a transaction must be repeatable: it was rolled back.
  */
 export class ReservedDatabase extends Database {
   /** Of its disk; none for one in memory. */
   reserve = new DiskReserve(null)
+  /** Called after each write; in a transaction before its commit, so look no sooner than in the next turn. */
+  onWrite = () => {}
   readonly #watched = new WeakSet<Statement>()
 
-  /** The same statement again, as long as not too many others came between: to compile one takes long. */
+  /** The cached statement, as long as not too many others came between: compiling one is slow. */
   override prepare: Database['prepare'] = (sql: string) => {
     const statement = super.query(sql)
-    if (writes.test(sql) && !this.#watched.has(statement)) this.#watch(statement)
+    const table = writes.exec(sql)?.[1]
+    if (table && !this.#watched.has(statement)) this.#watch(statement, quiet.has(table))
     return statement as never
   }
 
@@ -36,7 +42,7 @@ export class ReservedDatabase extends Database {
     }) as never
   }
 
-  /** In a transaction the whole of that is tried again. */
+  /** A transaction is retried as a whole. */
   #withRoom<Result>(write: () => Result): Result {
     const isPart = this.inTransaction
     try {
@@ -47,12 +53,16 @@ export class ReservedDatabase extends Database {
     }
   }
 
-  #watch(statement: Statement) {
+  #watch(statement: Statement, isQuiet: boolean) {
     this.#watched.add(statement)
     for (const name of ['run', 'all', 'get', 'values'] as const) {
       const run = statement[name].bind(statement) as (...input: unknown[]) => unknown
       Object.assign(statement, {
-        [name]: (...input: unknown[]) => this.#withRoom(() => run(...input)),
+        [name]: (...input: unknown[]) => {
+          const result = this.#withRoom(() => run(...input))
+          if (!isQuiet) this.onWrite()
+          return result
+        },
       })
     }
   }

@@ -4,7 +4,7 @@ import { broughtBack, deployments, services } from './schema.ts'
 
 export type Restored = typeof broughtBack.$inferSelect
 
-/** Notes all that runs by what a database from a backup says, for the next server to look for. */
+/** Records what a database from a backup says is running, for the next server to look for. */
 export const noteWhatRan = (db: Db) =>
   db.transaction((tx) => {
     const running = eq(deployments.status, 'running')
@@ -18,6 +18,6 @@ export const noteWhatRan = (db: Db) =>
 export const listRestored = (db: Db, kind: Restored['kind']) =>
   db.select().from(broughtBack).where(eq(broughtBack.kind, kind)).all()
 
-/** It was found, or is on its way again. */
+/** It was found, or is being redeployed. */
 export const forgetRestored = (db: Pick<Db, 'delete'>, id: string) =>
   db.delete(broughtBack).where(eq(broughtBack.id, id)).run()

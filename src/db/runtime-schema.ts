@@ -4,15 +4,15 @@ import { childOf, createdAt, flag, id } from './columns.ts'
 import { environments } from './schema.ts'
 import { services } from './service-schema.ts'
 
-/** What has volumes and runs: an environment or a service, by whose id it goes. */
+/** What has volumes and runs: an environment or a service, whose id it has. */
 export const workloads = sqliteTable('workloads', {
   id: text().primaryKey(),
   /** One of the two: the id again, so that the row is deleted with it. */
   environmentId: text().references(() => environments.id, { onDelete: 'cascade' }),
   serviceId: text().references(() => services.id, { onDelete: 'cascade' }),
-  /** The release that serves, or did until it was stopped. */
+  /** The live release, also while it is stopped. */
   liveReleaseId: text(),
-  /** The release that is being rolled out; one that its process did not end is undone by the next. */
+  /** The release that is being rolled out; one that was interrupted is undone by the next process. */
   nextReleaseId: text(),
 })
 
@@ -29,6 +29,8 @@ export const releases = sqliteTable(
     components: text(),
     /** Sealed JSON: the settings of the environment that it was made from; null where they aren't known. */
     settings: text(),
+    /** Whether the edge serves its environment's port; else Docker publishes it. */
+    edge: flag().notNull().default(false),
     createdAt: createdAt(),
   },
   (t) => [index('releases_by_workload').on(t.workloadId, t.id)],
@@ -38,6 +40,7 @@ export const instanceStates = [
   'creating',
   'starting',
   'live',
+  'unhealthy',
   'stopped',
   'once',
   'draining',
@@ -56,8 +59,11 @@ export const instances = sqliteTable(
     slot: integer().notNull().default(0),
     /** Null before the engine has created it. */
     containerId: text().unique(),
+    /** The port that it listens on in its container, to which its addresses lead; null: none is known. */
+    port: integer(),
     /**
-     * `live` is one that should run, `stopped` one of the live release that was stopped or ended,
+     * `live` is one that should run, `unhealthy` one that should too and isn't well, or is about to start
+     * again, so that no address leads to it, `stopped` one of the live release that was stopped or ended,
      * `draining` one that was replaced and is to be removed, `once` one that runs to its end beside the
      * release: it has the id of its job, and its row is deleted with its container.
      */
@@ -71,7 +77,7 @@ export const instances = sqliteTable(
   ],
 )
 
-/** What containers have on networks: an address, held until the container is removed. */
+/** Addresses of containers on networks, each reserved until the container is removed. */
 export const endpoints = sqliteTable(
   'endpoints',
   {

@@ -5,6 +5,7 @@ import { childOf, createdAt, flag, id, time } from './columns.ts'
 import { services } from './service-schema.ts'
 
 export * from './account-schema.ts'
+export * from './domain-schema.ts'
 export * from './job-schema.ts'
 export * from './runtime-schema.ts'
 export * from './service-schema.ts'
@@ -37,14 +38,16 @@ export const projects = sqliteTable(
     autoDeploy: flag().notNull().default(true),
     /** Images kept for rollback, per environment. */
     keepImages: integer().notNull().default(5),
+    /** Of the newest deployment, which may have been deleted with its environment. */
+    lastNumber: integer().notNull().default(0),
     webhookSecret: text().notNull(),
-    /** Whether its owner was shown that secret: each one is shown once. */
+    /** Whether its owner has seen that secret: each one is shown once. */
     webhookSecretShown: flag().notNull().default(false),
     /** The secret was replaced when the project got another owner, and the provider may have the old one. */
     webhookOutdated: flag().notNull().default(false),
     /** Set while the project's containers, images and files are being removed. */
     deletingAt: time(),
-    /** Whether that removal takes the named volumes too. */
+    /** Whether that removal deletes the named volumes too. */
     deletingVolumes: flag().notNull().default(false),
     createdAt: createdAt(),
   },
@@ -53,7 +56,7 @@ export const projects = sqliteTable(
 
 const project = () => childOf(() => projects.id)
 
-/** As it was given: the words of a command, or a line that is split as a POSIX shell splits words. */
+/** As it was entered: the words of a command, or a line that is split as a POSIX shell splits words. */
 export type Command = string | string[]
 
 /** What runs beside others in an environment. Null: the image's own command, the environment's limits. */
@@ -80,10 +83,15 @@ export const environments = sqliteTable(
     branch: text(),
     /** Port the app listens on in its container. Null: the image's first EXPOSE, else 3000. 0: none, a worker. */
     port: integer(),
-    /** Port of this host on which it is published; stable from the environment's creation on. */
+    /** Port of this host on which it is reached without a domain; stable from its creation on. */
     hostPort: integer().notNull().unique(),
-    domains: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-    /** Null: the gate asks only that the port accepts. */
+    /** Whether a user chose that port: then Docker publishes it itself, also beside the edge. */
+    portSet: flag().notNull().default(false),
+    /** Its name under DAVIT_DOMAIN; null in a row of an earlier version, until the next start fills it. */
+    label: text().unique(),
+    /** Seconds that open connections have when their instance is replaced. */
+    drainSeconds: integer().notNull().default(30),
+    /** Null: the gate only requires that the port accepts connections. */
     healthPath: text(),
     /** Seconds. */
     healthTimeout: integer().notNull().default(60),
@@ -99,7 +107,7 @@ export const environments = sqliteTable(
     releaseCommand: text({ mode: 'json' }).$type<Command>(),
     /** Seconds. */
     releaseTimeout: integer().notNull().default(600),
-    /** Of the commit that was built last; offered, never taken unasked. Null: it has none. */
+    /** Of the commit that was built last; suggested, never applied by itself. Null: it has none. */
     procfile: text({ mode: 'json' }).$type<ProcfileEntry[]>(),
     /** Set while its containers and images are being removed; its volumes stay. */
     deletingAt: time(),
@@ -111,7 +119,7 @@ export const environments = sqliteTable(
 /** What a webhook delivery was found to be, in the order of the checks. */
 const deliveryDecisions = ['refused', 'ignored', 'deployed', 'failed'] as const
 
-/** The inbox: what providers delivered, kept before it is answered, and what became of it. */
+/** The inbox: what providers delivered, stored before the response, and its outcome. */
 export const deliveries = sqliteTable(
   'deliveries',
   {
@@ -125,7 +133,7 @@ export const deliveries = sqliteTable(
     commitHash: text(),
     commitMessage: text(),
     signatureOk: flag().notNull(),
-    /** Set before it is answered, in the transaction that stored it. */
+    /** Set before the response, in the transaction that stored it. */
     decision: text({ enum: deliveryDecisions }),
     reason: text(),
     deploymentIds: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
@@ -191,7 +199,7 @@ export const runs = sqliteTable(
     command: text({ mode: 'json' }).$type<Command>().notNull(),
     /** Seconds. */
     timeout: integer().notNull(),
-    /** It has a terminal, and starts once someone is there to see it. */
+    /** It has a terminal, and starts once a client has attached. */
     attach: flag().notNull().default(false),
     status: text({ enum: runStatuses }).notNull().default('pending'),
     exitCode: integer(),
@@ -204,7 +212,7 @@ export const runs = sqliteTable(
   (t) => [index('runs_by_environment').on(t.environmentId, t.id)],
 )
 
-/** Values that were secret once: what was written then, or is by a container that still has them, stays masked. */
+/** Values that were secret once: they stay masked in what was written then, or by containers that still have them. */
 export const pastSecrets = sqliteTable(
   'past_secrets',
   {
@@ -243,9 +251,11 @@ export const deployments = sqliteTable(
     id: id(),
     projectId: project(),
     environmentId: environment(),
+    /** What people call it by: counted from 1 in its project. */
+    number: integer().notNull().default(0),
     status: text({ enum: deploymentStatuses }).notNull().default('pending'),
     trigger: text({ enum: ['manual', 'webhook', 'rollback', 'api'] }).notNull(),
-    /** E-mail of the user, or what else caused it. */
+    /** E-mail of the user, or another cause. */
     triggeredBy: text().notNull(),
     /** The deployment whose image it reuses; null: one of its own. */
     imageOf: text('rollback_of'),
@@ -253,6 +263,8 @@ export const deployments = sqliteTable(
     branch: text(),
     /** The commit asked for; the one found is in commitHash. */
     requestedCommit: text(),
+    /** Its build uses nothing of the engine's cache. */
+    noCache: flag().notNull().default(false),
     commitHash: text(),
     commitAuthor: text(),
     commitMessage: text(),
@@ -260,19 +272,20 @@ export const deployments = sqliteTable(
     image: text(),
     url: text(),
     steps: text({ mode: 'json' }).$type<Step[]>().notNull().default([]),
-    /** What its commit's provider was told last; null: nothing, or it would not hear it. */
+    /** The last commit status that was sent to the provider; null: none, or it refused it. */
     commitStatus: text('told_provider', { enum: ['pending', 'success', 'failure'] }),
     errorStep: text(),
     errorCode: text(),
     errorMessage: text(),
     errorHint: text(),
-    /** Milliseconds in which nothing answered while the containers were switched. */
+    /** Milliseconds of downtime while the containers were switched. */
     downtimeMs: integer(),
     createdAt: createdAt(),
     finishedAt: time(),
   },
   (t) => [
     index('deployments_by_project').on(t.projectId, t.id),
+    uniqueIndex('deployment_number_per_project').on(t.projectId, t.number),
     index('deployments_by_environment').on(t.environmentId, t.id),
     index('deployments_by_status').on(t.status, t.id),
     uniqueIndex('one_active_deployment')
@@ -283,18 +296,3 @@ export const deployments = sqliteTable(
       .where(sql`status = 'running'`),
   ],
 )
-
-/** The clean-up that runs by itself: at most one row. */
-export const cleanUpSchedule = sqliteTable('clean_up_schedule', {
-  id: integer().primaryKey(),
-  enabled: flag().notNull(),
-  /** What it takes: kinds of `POST /settings/prune`, never volumes. */
-  what: text({ mode: 'json' }).$type<string[]>().notNull(),
-  /** Hour of the day, in the server's time. */
-  hour: integer().notNull(),
-  /** Per cent of the disk in use from which on it runs; 0: always. */
-  threshold: integer().notNull(),
-  lastRunAt: time(),
-  /** What the last run came to, in a sentence. */
-  lastOutcome: text(),
-})

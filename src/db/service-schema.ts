@@ -26,14 +26,13 @@ export const services = sqliteTable(
     /** Tag of the main image. */
     version: text().notNull(),
     status: text({ enum: serviceStatuses }).notNull().default('pulling'),
-    /** The Compose file as it was when the instance was made: a template that changes changes no instance. */
+    /** The Compose file as it was when the instance was made: a changed template changes no instance. */
     compose: text().notNull(),
     /** Sealed: the values of its variables, as JSON. Generated ones are created once and stay. */
     values: text().notNull(),
     /** Sealed: those of them that no log may show, as JSON; null in a row of an earlier version, until a start fills it. */
     secretValues: text(),
-    domains: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
-    /** What an admin allowed this instance that templates may not have: host paths, privileges. */
+    /** What an admin allowed this instance beyond what templates may have: host paths, privileges. */
     allowed: text({ mode: 'json' }).$type<string[]>().notNull().default([]),
     /** Who allowed it, for the file as it is: it counts as long as they are an admin. */
     allowedBy: text().references(() => users.id, { onDelete: 'set null' }),
@@ -65,7 +64,7 @@ export const servicePorts = sqliteTable('service_ports', {
   protocol: text({ enum: ['tcp', 'udp', 'both'] }).notNull(),
 })
 
-/** Private registries: who may pull from where. */
+/** Private registries and their logins. */
 export const registries = sqliteTable(
   'registries',
   {
@@ -81,19 +80,19 @@ export const registries = sqliteTable(
   (t) => [uniqueIndex('registry_host_per_owner').on(t.ownerId, t.host)],
 )
 
-/** Images that were pulled with a login: whose each is, and its name on the engine. */
+/** Images that were pulled with a login: the owner of each, and its name on the engine. */
 export const givenImages = sqliteTable(
   'given_images',
   {
     id: id(),
     ownerId: owner(),
-    /** As its owner names it, written out: `registry.example.com/team/app:1`. */
+    /** As its owner names it, in full: `registry.example.com/team/app:1`. */
     reference: text().notNull(),
     /** `linux/arm64`; empty for the engine's own. */
     platform: text().notNull().default(''),
     /** What its registry had when it was pulled. */
     digest: text().notNull(),
-    /** Random, so that nobody else can name it. */
+    /** Random, so that no one else can name it. */
     name: text().notNull(),
     /** Set from before the pull until the engine has it under its own name only. */
     publicName: text(),
@@ -102,7 +101,7 @@ export const givenImages = sqliteTable(
   (t) => [uniqueIndex('given_image_per_owner').on(t.ownerId, t.reference, t.platform)],
 )
 
-/** Images that a registry was seen to give to everyone. */
+/** Images that a registry was seen to serve without a login. */
 export const publicImages = sqliteTable('public_images', {
   /** With its repository: `ghcr.io/team/app@sha256:…`. */
   digest: text().primaryKey(),

@@ -5,8 +5,8 @@ import { basename } from 'node:path'
 import { Failure } from '../platform/errors.ts'
 
 /**
- * What was written last is in a file beside the database until Davit ends in good order. Gone without
- * that, the database still opens, as it was hours ago or as new: that must not pass for the truth.
+ * The latest writes are in a file beside the database until Davit shuts down cleanly. Without
+ * that file the database still opens, but is hours old or empty: that must be detected.
  */
 export function refuseLostWal(path: string) {
   if (!existsSync(path) || existsSync(`${path}-wal`)) return
@@ -14,25 +14,25 @@ export function refuseLostWal(path: string) {
   if (!existsSync(mark) || readFileSync(mark, 'utf8') !== identityOf(path)) return
   throw new Failure(
     'database_damaged',
-    `The database ${path} is damaged: Davit did not end in good order, and ${basename(path)}-wal, which holds what was written last, is missing.`,
-    `Put that file or a backup in its place. To go on with what is left, delete ${mark}.`,
+    `The database ${path} is damaged: Davit wasn’t shut down cleanly, and ${basename(path)}-wal, which holds the latest writes, is missing.`,
+    `Restore that file or a backup. To continue with what is left, delete ${mark}.`,
   )
 }
 
-/** From now on the database is whole only together with its `-wal`. */
+/** From now on the database is complete only together with its `-wal`. */
 export function markInUse(path: string) {
   rmSync(markOf(path), { force: true })
   writeFileSync(markOf(path), identityOf(path))
 }
 
-/** Call it when all is in the one file again, before that is closed. */
+/** Call it when everything is in the one file again, before that is closed. */
 export const clearInUse = (path: string) => rmSync(markOf(path), { force: true })
 
-/** A process that ends at once closes it too: SQLite is not to take the `-wal` away then. */
+/** A process that exits closes it too: SQLite must not remove the `-wal` then. */
 export const persistWal = (sqlite: Database) =>
   void sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
 
-/** All is in the one file then, so that a copy of that alone is whole. */
+/** Everything is in the one file then, so that a copy of it alone is complete. */
 export function closeCleanly(sqlite: Database) {
   sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
   clearInUse(sqlite.filename)
@@ -42,5 +42,5 @@ export function closeCleanly(sqlite: Database) {
 
 const markOf = (path: string) => `${path}-in-use`
 
-/** Another file that was put in its place is not the one that was in use. */
+/** A replaced file isn't the one that was in use. */
 const identityOf = (path: string) => String(statSync(path).ino)

@@ -1,6 +1,5 @@
-import { expect, onTestFinished, test } from 'bun:test'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { expect, test } from 'bun:test'
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { insertUser } from '../../src/accounts/store.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
@@ -9,13 +8,8 @@ import { insertDeployment } from '../../src/deployments/store.ts'
 import { listEnvironments } from '../../src/environments/store.ts'
 import { insertProject } from '../../src/projects/store.ts'
 import { root } from '../../src/platform/root.ts'
+import { aDirectory, until } from './migrations.ts'
 import { Secrets } from '../../src/platform/secrets.ts'
-
-function aDirectory() {
-  const directory = mkdtempSync(join(tmpdir(), 'davit-db-'))
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
-  return directory
-}
 
 /** The migrations, and one more that rebuilds the table of projects as drizzle-kit writes it. */
 function withRebuild() {
@@ -37,17 +31,6 @@ function withRebuild() {
       'PRAGMA foreign_keys=ON;',
     ].join('--> statement-breakpoint\n'),
   )
-  return folder
-}
-
-/** The migrations up to that one. */
-function until(tag: string) {
-  const folder = join(aDirectory(), 'drizzle')
-  cpSync(join(root, 'drizzle'), folder, { recursive: true })
-  const path = join(folder, 'meta/_journal.json')
-  const journal = JSON.parse(readFileSync(path, 'utf8'))
-  const last = journal.entries.findIndex((entry: { tag: string }) => entry.tag === tag)
-  writeFileSync(path, JSON.stringify({ ...journal, entries: journal.entries.slice(0, last + 1) }))
   return folder
 }
 
@@ -280,9 +263,9 @@ test('a damaged database is named and left as it is', () => {
   }
 })
 
-test('a database that can not be written is named', () => {
+test('a database that can’t be written is named', () => {
   const path = join(aDirectory(), 'missing', 'logs.db')
-  expect(() => openLogDatabase(path)).toThrow(`The database ${path} can not be opened`)
+  expect(() => openLogDatabase(path)).toThrow(`The database ${path} can’t be opened`)
 })
 
 test('an installation keeps its id, and opens under its own key only', () => {

@@ -32,12 +32,12 @@ test('a database whose newest part was deleted is refused, until that is said to
   refuseLostWal(path) // it crashed, and all is there
 
   rmSync(`${path}-wal`)
-  expect(() => refuseLostWal(path)).toThrow('davit.db-wal, which holds what was written last')
+  expect(() => refuseLostWal(path)).toThrow('davit.db-wal, which holds the latest writes')
   rmSync(`${path}-in-use`)
   refuseLostWal(path)
 })
 
-test('after an end in good order, and with another file in its place, nothing is missed', () => {
+test('after a clean shutdown, and with another file in its place, nothing is missed', () => {
   const path = aDatabase()
   markInUse(path)
   clearInUse(path)
@@ -66,7 +66,7 @@ test('nothing new is made beside what is left of a database', () => {
   expect(existsSync(path)).toBe(false)
 })
 
-test('a first start that was killed is begun anew', () => {
+test('a first start that was killed is repeated', () => {
   const path = aDatabase()
   rmSync(path)
   writeFileSync(`${path}.new`, 'half of a database')

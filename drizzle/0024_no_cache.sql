@@ -1,0 +1,1 @@
+ALTER TABLE `deployments` ADD `no_cache` integer DEFAULT false NOT NULL;
