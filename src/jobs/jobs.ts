@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { retryOnDiskFull, unlessFull } from '../db/failures.ts'
 import type { Db } from '../db/index.ts'
 import { journal, report } from '../platform/journal.ts'
+import { onDemand } from '../platform/on-demand.ts'
 import {
   claimJob,
   endJob,
@@ -15,14 +16,14 @@ import {
 } from './store.ts'
 import type { Job, Slot } from './store.ts'
 
-/** Why a job is aborted: someone cancelled it, or Davit stops and takes it up at its next start. */
+/** Why a job is aborted: someone cancelled it, or Davit stops and resumes it at its next start. */
 export const cancelled = Symbol('cancelled')
 export const stopping = Symbol('stopping')
 
-/** One that ran at two ends of Davit may be what kills it. */
+/** A job that was running at two crashes of Davit may be their cause. */
 const maxAttempts = 2
 
-/** Milliseconds between two tries to store an end. */
+/** Milliseconds between two attempts to store an end. */
 const retryDelay = 1000
 
 /** What a handler is given. */
@@ -30,36 +31,36 @@ export type Work = {
   job: Job
   /** Aborted with `cancelled` or `stopping` as its reason. */
   signal: AbortSignal
-  /** Aborted when what `signal` ended need not be put back as it was either. */
+  /** Aborted when what `signal` ended doesn't need to be restored either. */
   undo: AbortSignal
   /** Aborted when Davit stops: what is not undone by then is left to the next process. */
   shutdown: AbortSignal
-  /** Lets another job have its slot already. */
+  /** Releases its slot early. */
   releaseSlot: () => void
 }
 
-/** Why a job ends without its handler: cancelled, by whom where that is known, begun too often, or broken. */
+/** Why a job ends without its handler: cancelled (by whom, if known), started too often, or broken. */
 export type GivenUp = { why: 'cancelled' | 'interrupted' | 'broken'; by?: string | undefined }
 
-/** What is done for the jobs of one kind. */
+/** How the jobs of one kind are handled. */
 export type Handler = {
   /**
    * Does the work and stores how it ended, the job's end (`endJob`) with it. Where Davit stops it puts
-   * the job back (`putBackJob`); one that it leaves as it is counts as interrupted by a crash.
+   * the job back (`putBackJob`); a job it leaves unchanged counts as interrupted by a crash.
    */
   run: (work: Work) => Promise<void>
   /**
-   * Stores the end of a job that does not run. Called again until it does not throw, which it does
-   * where `shutdown` aborts first.
+   * Stores the end of a job that isn't running. Retried until it doesn't
+   * throw, or `shutdown` aborts.
    */
   giveUp: (job: Job, end: GivenUp, shutdown: AbortSignal) => void | Promise<void>
-  /** Puts back what ran when the last process died; without it only the job. */
+  /** Requeues what ran when the last process died; without it only the job. */
   putBack?: (job: Job) => void
 }
 
 type Running = {
   job: Job
-  /** What it takes one of at the moment. */
+  /** The slot it needs at the moment. */
   slot: Slot | null
   abort: AbortController
   undo: AbortController
@@ -67,16 +68,16 @@ type Running = {
 }
 
 /**
- * Runs what takes long: one job at a time for each subject, and only a few of those that need a slot,
- * for which their owners take turns. The database is the queue; this only remembers what runs now.
+ * Runs long work: one job at a time for each subject, and only a few of those that need a slot,
+ * shared fairly between owners. The database is the queue; this only tracks what is running.
  */
 export class Jobs {
   readonly #db: Db
   readonly #slots: Record<Slot, number>
   readonly #turns: Map<Slot, RoundRobin>
-  readonly #handlers = new Map<Job['kind'], Handler>()
+  readonly #handlers = new Map<Job['kind'], () => Promise<Handler>>()
   readonly #running = new Map<string, Running>()
-  /** Who waits for the end of a job. */
+  /** Callers waiting for the end of a job. */
   readonly #waiters = new Map<string, PromiseWithResolvers<void>>()
   readonly #stop = new AbortController()
 
@@ -86,31 +87,32 @@ export class Jobs {
     this.#turns = new Map((Object.keys(slots) as Slot[]).map((slot) => [slot, new RoundRobin()]))
   }
 
-  handle(kind: Job['kind'], handler: Handler) {
-    this.#handlers.set(kind, handler)
+  /** The handler is loaded with the first job that needs it. */
+  handle(kind: Job['kind'], load: () => Handler | Promise<Handler>) {
+    this.#handlers.set(kind, onDemand(load))
   }
 
-  /** Call it after every insert, once that is stored: once too often does no harm. Never throws. */
+  /** Call it after every insert, once that is committed; extra calls do no harm. Never throws. */
   wake() {
     if (this.#stop.signal.aborted) return
     try {
       this.#startWaiting()
     } catch (error) {
-      report('the jobs that wait could not be read', error)
+      report('the queued jobs could not be read', error)
     }
   }
 
-  /** Whether a job of the subject waits or is at work. */
+  /** Whether the subject has a queued or running job. */
   isBusy(subjectId: string) {
     return hasJob(this.#db, subjectId)
   }
 
-  /** Whether this process is at work on the subject. */
+  /** Whether this process runs a job of the subject. */
   isRunning(subjectId: string) {
     return this.#running.values().some(({ job }) => job.subjectId === subjectId)
   }
 
-  /** Resolves when a job has come to its end, or has been put back because Davit stops. */
+  /** Resolves when a job has ended, or was requeued because Davit stops. */
   async ended(id: string) {
     if (!this.#running.has(id) && !getJob(this.#db, id)) return
     const waiter = this.#waiters.get(id) ?? Promise.withResolvers<void>()
@@ -118,13 +120,13 @@ export class Jobs {
     await waiter.promise
   }
 
-  /** Ends jobs, those that wait at once; resolves when all have cleaned up. */
+  /** Ends jobs, queued ones at once; resolves when all have cleaned up. */
   async cancel(ids: string[], { by }: { by?: string } = {}) {
-    unlessFull(() => requestCancel(this.#db, ids)) // of all, before one's end makes room for another
+    unlessFull(() => requestCancel(this.#db, ids)) // for all of them, before the end of one frees a slot for another
     await Promise.all(ids.map((id) => this.#cancel(id, by)))
   }
 
-  /** Ends all that waits and runs of what is being deleted: nothing of it is put back as it was. */
+  /** Ends all jobs of what is being deleted: nothing is restored. */
   async cancelAll({ subjectIds }: { subjectIds: string[] }) {
     const ids = listJobIds(this.#db, { subjectIds })
     for (const id of ids) this.#running.get(id)?.undo.abort(cancelled)
@@ -132,8 +134,8 @@ export class Jobs {
   }
 
   /**
-   * Settles what the last process left: jobs that ran wait again, or are given up when they were begun
-   * too often or cancelled. Those that `isDue` leaves out stay as they are. Wake the jobs afterwards.
+   * Settles what the last process left: jobs that were running are requeued, or ended when they were
+   * started too often or cancelled. Those that `isDue` excludes stay as they are. Call `wake` afterwards.
    */
   async recover(kinds: readonly Job['kind'][], isDue: (job: Job) => boolean = () => true) {
     for (const job of listUnsettled(this.#db))
@@ -141,7 +143,7 @@ export class Jobs {
         await this.#settle(job)
   }
 
-  /** Starts nothing more and ends what runs; resolves when all have let go. */
+  /** Starts nothing more and ends what is running; resolves when all handlers have returned. */
   async stop() {
     this.#stop.abort()
     for (const { abort, undo } of this.#running.values()) {
@@ -152,7 +154,7 @@ export class Jobs {
     for (const { resolve } of this.#waiters.values()) resolve()
   }
 
-  /** Resolves when nothing runs. */
+  /** Resolves when nothing is running. */
   async idle() {
     while (this.#running.size > 0) await Promise.all(this.#running.values().map(({ done }) => done))
   }
@@ -201,15 +203,17 @@ export class Jobs {
       this.wake()
     }
     try {
+      // first, as what was claimed must run before anything else happens to its subject
+      const handler = await this.#handlerOf(job)
       const begun = await retryOnDiskFull(() => claimJob(this.#db, job.id), { signal: shutdown })
       if (!begun) return
       const work = { job: begun, signal, undo: undo.signal, shutdown, releaseSlot }
-      await this.#handlerOf(job).run(work)
-      // what it was for was deleted; what Davit's stop cut short is the next process's
+      await handler.run(work)
+      // its subject was deleted; a job interrupted by Davit's stop is left to the next process
       if (!shutdown.aborted) endJob(this.#db, job.id)
     } catch (error) {
       const { id, kind, subjectId } = job
-      journal.error('a job broke', error, { job: id, kind, subject: subjectId })
+      journal.error('a job failed unexpectedly', error, { job: id, kind, subject: subjectId })
       await this.#giveUp(job, { why: signal.reason === cancelled ? 'cancelled' : 'broken' })
     }
   }
@@ -220,27 +224,31 @@ export class Jobs {
     await running?.done
     const job = getJob(this.#db, id)
     if (job?.status !== 'waiting') return
-    await this.#handlerOf(job).giveUp(job, { why: 'cancelled', by }, this.#stop.signal)
+    const { giveUp } = await this.#handlerOf(job)
+    await giveUp(job, { why: 'cancelled', by }, this.#stop.signal)
     endJob(this.#db, id)
     this.#letGo(id)
   }
 
-  async #settle(job: Job) {
+  async #settle({ id, kind }: Pick<Job, 'id' | 'kind'>) {
+    const putBackAlone = () => putBackJob(this.#db, id, { isAttempt: true })
+    const { putBack = putBackAlone } = await this.#handlerOf({ kind })
+    const job = getJob(this.#db, id) // it may have been cancelled, or have ended, by now
+    if (!job) return
     if (job.cancelRequested) return this.#giveUp(job, { why: 'cancelled' })
     if (job.attempt >= maxAttempts) return this.#giveUp(job, { why: 'interrupted' })
-    const putBack = () => putBackJob(this.#db, job.id, { isAttempt: true })
-    const { putBack: withSubject = putBack } = this.#handlerOf(job)
-    await retryOnDiskFull(() => withSubject(job), { signal: this.#stop.signal })
+    await retryOnDiskFull(() => putBack(job), { signal: this.#stop.signal })
   }
 
   /**
-   * Ends a job that can't go on. Tried until it is stored, so that its subject is blocked no longer than
-   * the cause lasts; after the stop the next process takes it up.
+   * Ends a job that can't continue. Retried until it is stored, so that its subject is blocked no
+   * longer than necessary; after a stop the next process resumes it.
    */
   async #giveUp(job: Job, end: GivenUp) {
     while (!this.#stop.signal.aborted)
       try {
-        await this.#handlerOf(job).giveUp(job, end, this.#stop.signal)
+        const { giveUp } = await this.#handlerOf(job)
+        await giveUp(job, end, this.#stop.signal)
         endJob(this.#db, job.id)
         return this.#letGo(job.id)
       } catch {
@@ -253,21 +261,21 @@ export class Jobs {
     this.#waiters.delete(id)
   }
 
-  #handlerOf({ kind }: Job) {
-    const handler = this.#handlers.get(kind)
-    if (!handler) throw new Error(`Nothing handles jobs of the kind ${kind}`)
-    return handler
+  #handlerOf({ kind }: Pick<Job, 'kind'>) {
+    const load = this.#handlers.get(kind)
+    if (!load) throw new Error(`There is no handler for jobs of the kind ${kind}`)
+    return load()
   }
 }
 
 type Waiting = Pick<Job, 'ownerId'>
 
-/** Whose turn it is where many owners wait for few slots: of those with fewest, who had one longest ago. */
+/** Which owner gets the next slot: of those with the fewest, the one served longest ago. */
 class RoundRobin {
   readonly #lastTurns = new Map<string | null, number>()
   #turns = 0
 
-  /** The next of those that wait, which are in the order in which they came; undefined if there is none. */
+  /** The next of the queued jobs, which are in FIFO order; undefined if there is none. */
   next<Item extends Waiting>(waiting: Item[], running: Waiting[]): Item | undefined {
     const slots = ({ ownerId }: Waiting) =>
       running.filter((other) => other.ownerId === ownerId).length

@@ -9,7 +9,7 @@ export type Slot = NonNullable<Job['slot']>
 /** The database, or a transaction of it. */
 type Store = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
-/** Stores a job, in the transaction that stores what it is for. When that is stored, wake the jobs. */
+/** Stores a job, in the transaction that stores its subject. Call `wake` after the commit. */
 export const insertJob = (
   db: Store,
   job: Pick<typeof jobs.$inferInsert, 'id' | 'kind' | 'subjectId' | 'ownerId' | 'slot' | 'input'>,
@@ -18,7 +18,7 @@ export const insertJob = (
 /** Undefined once it has ended. */
 export const getJob = (db: Store, id: string): Job | undefined => getRow(db, jobs, eq(jobs.id, id))
 
-/** Of all that waits or runs on these subjects or for that owner. */
+/** Of all queued or running jobs on these subjects or for that owner. */
 export const listJobIds = (db: Store, of: { subjectIds: string[] } | { ownerId: string }) =>
   db
     .select({ id: jobs.id })
@@ -27,26 +27,30 @@ export const listJobIds = (db: Store, of: { subjectIds: string[] } | { ownerId: 
     .all()
     .map(({ id }) => id)
 
-/** The first of those that wait or run on the subject. */
+/** The first queued or running job of the subject. */
 export const getJobOf = (db: Store, subjectId: string): Job | undefined =>
   getRow(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))
 
+/** All queued or running jobs on the subject, oldest first. */
+export const listJobsOf = (db: Store, subjectId: string): Job[] =>
+  listRows(db, jobs, eq(jobs.subjectId, subjectId), asc(jobs.id))
+
 export const hasJob = (db: Store, subjectId: string) => getJobOf(db, subjectId) !== undefined
 
-/** Those that may begin where a slot is free, oldest first. */
+/** Those that may start when a slot is free, oldest first. */
 export function listStartable(db: Store): Job[] {
   const isRunning = eq(jobs.status, 'running')
   const busy = db.select({ id: jobs.subjectId }).from(jobs).where(isRunning)
   return listRows(db, jobs, and(isStartable, notInArray(jobs.subjectId, busy)), asc(jobs.id))
 }
 
-/** Those that were begun, and those whose end was asked for, oldest first. */
+/** Those that were started or cancelled, oldest first. */
 export function listUnsettled(db: Store): Job[] {
   const isUnsettled = or(eq(jobs.status, 'running'), eq(jobs.cancelRequested, true))
   return listRows(db, jobs, isUnsettled, asc(jobs.id))
 }
 
-/** Begins it; undefined when it was cancelled meanwhile. */
+/** Starts it; undefined when it was cancelled meanwhile. */
 export const claimJob = (db: Store, id: string): Job | undefined =>
   db
     .update(jobs)
@@ -57,7 +61,7 @@ export const claimJob = (db: Store, id: string): Job | undefined =>
 
 const isStartable = and(eq(jobs.status, 'waiting'), eq(jobs.cancelRequested, false))
 
-/** It waits again; one that Davit's stop ended was no attempt, one that a crash ended was. */
+/** Requeues it; an end by Davit's stop doesn't count as an attempt, a crash does. */
 export const putBackJob = (
   db: Store,
   id: string,
@@ -69,11 +73,11 @@ export const putBackJob = (
     .where(eq(jobs.id, id))
     .run()
 
-/** It has come so far that none of its beginnings is what kills Davit. */
+/** It got far enough that its starts don't count as crashes. */
 export const forgetAttempts = (db: Store, id: string) =>
   db.update(jobs).set({ attempt: 0 }).where(eq(jobs.id, id)).run()
 
-/** Has them end, though this process may be killed before they have. */
+/** Marks them as cancelled, so that they end even if this process is killed before. */
 export const requestCancel = (db: Store, ids: string[]) =>
   db.update(jobs).set({ cancelRequested: true }).where(inArray(jobs.id, ids)).run()
 

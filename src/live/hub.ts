@@ -1,12 +1,12 @@
-/** Messages that a reader may fall behind by before they are dropped and it gets `resync`. */
+/** Messages a reader may lag behind before they are dropped and it gets `resync`. */
 const maxBacklog = 64
 
-/** Stands in the place of messages that may have been missed: read from where they are stored. */
+/** Replaces messages that may have been missed: read them from where they are stored. */
 export const resync = Symbol('resync')
 
 /**
- * In-memory fan-out, one channel per key. A reader that is slow delays no one: it gets `resync` in the
- * place of what it missed, or the newest message only. Holds no history: what must survive is stored
+ * In-memory fan-out, one channel per key. A slow reader delays no one: it gets `resync` instead
+ * of what it missed, or the newest message only. Holds no history: what must survive is stored
  * before it is published.
  */
 export class Hub<Message> {
@@ -22,7 +22,7 @@ export class Hub<Message> {
     return this.#read(channel, signal, reader)
   }
 
-  /** The same for one that begins with what is stored: a new reader has missed everything. */
+  /** The same, beginning with `resync`: a new reader has missed everything. */
   follow(channel: string, signal: AbortSignal) {
     const reader = new Reader<Message | typeof resync>([resync], { overflow: resync })
     return this.#read(channel, signal, reader)
@@ -33,7 +33,7 @@ export class Hub<Message> {
     return this.#read(channel, signal, new Reader<Message>(first === undefined ? [] : [first]))
   }
 
-  /** Tells of each message until the signal, which ends it. What is called must return at once. */
+  /** Calls back for each message until the signal. The callback must return at once. */
   listen(channel: string, signal: AbortSignal, listener: Listener<Message>) {
     const leave = () => {
       signal.removeEventListener('abort', end)
@@ -53,7 +53,7 @@ export class Hub<Message> {
     return leave
   }
 
-  /** Whether anyone listens to that channel. */
+  /** Whether the channel has subscribers. */
   isHeard(channel: string) {
     return this.#channels.has(channel)
   }
@@ -74,8 +74,8 @@ type Listener<Message> = { push: (message: Message) => void; end?: () => void }
 const over = { done: true, value: undefined } as const
 
 /**
- * What one reader has not taken yet. It could be an async generator, but a thousand of them wake at
- * every message, and each step of one costs.
+ * The messages one reader hasn't read yet. Not an async generator: a thousand of them wake at every
+ * message, and each step of one is expensive.
  */
 class Reader<Item> implements AsyncIterableIterator<Item, undefined> {
   leave = () => {}

@@ -1,8 +1,8 @@
-/** What comes from several sources, as it comes; ends when all have. Who leaves ends them. */
+/** Merges several sources as they yield; ends when all have ended. Leaving the loop ends them. */
 export async function* merged<Item>(sources: AsyncGenerator<Item>[]): AsyncGenerator<Item> {
   const ready: { source: AsyncGenerator<Item>; result: Promise<IteratorResult<Item>> }[] = []
   let wake = () => {}
-  // not by `Promise.race`: a source that is quiet would keep all that the others ever said
+  // not by `Promise.race`: a quiet source would retain everything the others ever yielded
   const ask = (source: AsyncGenerator<Item>) => {
     const result = source.next()
     const arrive = () => {

@@ -3,7 +3,7 @@ import { Hub } from './hub.ts'
 
 type Source<Message> = { followers: number; latest?: Message; abort: AbortController }
 
-/** One source for each key, read once for all who follow it: from the first one's arrival until the last has left. */
+/** One source for each key, read once for all its readers: from the first subscription until the last ends. */
 export class SharedSource<Message> {
   readonly #open: (key: string, signal: AbortSignal) => AsyncIterable<Message>
   readonly #hub = new Hub<Message>()
@@ -13,7 +13,7 @@ export class SharedSource<Message> {
     this.#open = open
   }
 
-  /** Sources that are open. */
+  /** Open sources. */
   get size() {
     return this.#sources.size
   }
@@ -22,7 +22,7 @@ export class SharedSource<Message> {
     return this.#sources.has(key)
   }
 
-  /** What an open source said last; undefined before its first message, and of one that is not open. */
+  /** The last message of an open source; undefined before its first message, and when it isn't open. */
   latest(key: string) {
     return this.#sources.get(key)?.latest
   }
@@ -57,7 +57,7 @@ export class SharedSource<Message> {
         this.#hub.publish(key, message)
       }
     } catch (error) {
-      if (!source.abort.signal.aborted) report('what is followed broke off', error, { key })
+      if (!source.abort.signal.aborted) report('the source ended', error, { key })
     }
     this.#end(key, source)
   }

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
- * For one who looks again whenever something may have changed: yields at once, and after every call of
- * `wake`, but never twice within `interval` milliseconds, however often it is called in between. After
- * `longest` it yields though nothing was told.
+ * For readers that check again whenever something may have changed: yields at once,
+ * and after every call of `wake`, but never twice within `interval` milliseconds.
+ * After `longest` it yields in any case.
  */
 export async function* ticks(
   listen: (wake: () => void) => void,

@@ -1,9 +1,9 @@
-/** Steps that may still be taken; shared by all that is matched one after the other. */
+/** The steps that are left; shared by everything that is matched in sequence. */
 export type Effort = { left: number }
 
 export class EffortSpent extends Error {}
 
-/** Throws when so many steps are not left. */
+/** Throws when fewer steps are left. */
 export function spend(effort: Effort, steps: number) {
   effort.left -= steps
   if (effort.left < 0) throw new EffortSpent()

@@ -3,14 +3,14 @@ import { statfs } from 'node:fs/promises'
 export type DiskSpace = {
   /** A folder on that disk. */
   folder: string
-  /** Bytes, as `df` counts: what only root may use is neither free nor used. */
+  /** Bytes, as `df` counts: blocks reserved for root are neither free nor used. */
   size: number
   free: number
   /** Per cent. */
   used: number
 }
 
-/** Null when the folder is not there for us. */
+/** Null when the folder can't be read. */
 export async function spaceOf(folder: string): Promise<DiskSpace | null> {
   try {
     const { bsize, blocks, bfree, bavail } = await statfs(folder)
@@ -26,10 +26,10 @@ export async function spaceOf(folder: string): Promise<DiskSpace | null> {
   }
 }
 
-/** Bytes that must be free for a build to begin: it may need as much at once, and so may the apps. */
+/** Bytes that must be free for a build to begin: it may need this much at once, and so may the apps. */
 export const leastFree = ({ size }: Pick<DiskSpace, 'size'>) =>
   Math.min(2 * 2 ** 30, Math.floor(size / 10))
 
-/** What to do about a disk with too little. */
+/** What to do when a disk has too little. */
 export const roomHint =
-  'Free some space: an admin sees what takes it, and what can go, under Settings, Clean-up. Then try again.'
+  'Free some space: an admin can see what uses it and remove it under Settings, Clean-up. Then try again.'

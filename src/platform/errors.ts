@@ -31,7 +31,7 @@ export const httpStatusOf = {
 export type FieldError = { field: string; message: string }
 
 /**
- * A refusal the user may read: the message names the thing and the next move.
+ * A refusal the user may read: the message names the thing and what to do.
  * Anything else that is thrown is a bug: logged in full, shown as an internal error.
  */
 export class AppError extends Error {
@@ -50,19 +50,19 @@ export class AppError extends Error {
   }
 }
 
-export const notFound = (what: string) => new AppError('not_found', `This ${what} does not exist.`)
+export const notFound = (what: string) => new AppError('not_found', `This ${what} doesn’t exist.`)
 
-/** What was looked for; throws `not_found` where there is none. */
+/** The row; throws `not_found` when there is none. */
 export function found<Found>(what: string, row: Found | undefined): Found {
   if (row === undefined) throw notFound(what)
   return row
 }
 
-/** A refusal of one field, which has its JSON name; the message may leave it to be the subject. */
+/** A refusal of one field, by its JSON name; a message in lower case has the field as its subject. */
 export const invalidField = (field: string, message: string) =>
   new AppError('invalid', withSubject(field, message), { fields: [{ field, message }] })
 
-/** A field that is well-formed but at odds with what is there already. */
+/** A field that is valid but conflicts with what exists. */
 export const conflictField = (field: string, message: string) =>
   new AppError('conflict', withSubject(field, message), { fields: [{ field, message }] })
 
@@ -99,7 +99,7 @@ export function plainError(error: unknown): PlainError {
   return { kind: 'bug', message: String(message), stack: Bun.inspect(error, { colors: false }) }
 }
 
-/** The error again, of its class; a bug has what was said of it there as its cause. */
+/** Rebuilds the error with its class; a bug keeps its original description as the cause. */
 export function errorFrom(plain: PlainError): Error {
   if (plain.kind === 'refusal') return new AppError(plain.code, plain.message, plain)
   if (plain.kind === 'failure') return new Failure(plain.code, plain.message, plain.hint)

@@ -8,15 +8,15 @@ export type Lookup = (host: string) => Promise<string[]>
 /** Why Davit may not connect to this host as it is written, or null; asks no name server. */
 export function refusedHost(host: string, allow: string[]): string | null {
   const name = canonicalHost(host)
-  if (!name) return `“${host}” is not the name of a host.`
+  if (!name) return `“${host}” isn’t a valid host name.`
   if (isNamed(name, allow)) return null
   const refused = isIP(name) ? !isAdmittedAddress(name, allow) : isLocalName(name)
   return refused ? refusal(name) : null
 }
 
 /**
- * The addresses to connect to. Every address of the name must be admitted, and the caller connects
- * to one of these: asking the name server again could bring another answer.
+ * The addresses to connect to. Every address of the name must be allowed, and the caller
+ * connects to one of these: a second lookup could return another address.
  */
 export async function resolveHost(
   host: string,
@@ -41,7 +41,7 @@ export async function resolveHost(
   return addresses
 }
 
-/** Whether the address lies in one of the entries; entries that are names never hold one. */
+/** Whether one of the entries contains the address; entries that are names never do. */
 export function inCidrs(address: string, entries: string[]): boolean {
   const plain = canonicalHost(address)
   if (!plain || !isIP(plain)) return false
@@ -58,10 +58,10 @@ export const isLoopback = (host: string) =>
 export function refuseListEntry(entry: string): string | null {
   return parseCidr(entry) || (!entry.includes('/') && canonicalHost(entry))
     ? null
-    : `wants names, addresses or CIDRs such as 10.0.0.0/8, not “${entry}”`
+    : `must be names, addresses or CIDRs such as 10.0.0.0/8, not “${entry}”`
 }
 
-/** Whether an entry stands for addresses, and for no name that would first have to be looked up. */
+/** Whether an entry is an address or a range, not a name that has to be looked up. */
 export const isAddressOrCidr = (entry: string) => parseCidr(entry) !== null || isIP(entry) !== 0
 
 /** The one spelling of a host: lower case, no trailing dot, no brackets, numbers as an address. */
@@ -78,7 +78,7 @@ export function canonicalHost(host: string): string | null {
 
 // What IANA's registries of special-purpose addresses say is not globally reachable, or leads to an
 // IPv4 address that isn't looked at here; multicast; and the metadata address of a cloud that uses a
-// public one. Of IPv6 only 2000::/3 is given out at all (RFC 4291), the rest is refused as a whole.
+// public one. Of IPv6 only 2000::/3 is allocated (RFC 4291); the rest is refused.
 const privateBlocks = new BlockList()
 for (const cidr of [
   '0.0.0.0/8',
@@ -107,6 +107,12 @@ for (const cidr of [
 
 const globalUnicast = new BlockList()
 addEntry(globalUnicast, '2000::/3')
+
+/** Whether an address is globally reachable. */
+export function isPublicAddress(address: string) {
+  const plain = canonicalHost(address)
+  return plain !== null && isIP(plain) !== 0 && isPublic(plain)
+}
 
 function isPublic(address: string) {
   if (privateBlocks.check(address, familyOf(address))) return false
@@ -151,7 +157,7 @@ function familyOf(address: string) {
   return isIP(address) === 4 ? 'ipv4' : 'ipv6'
 }
 
-/** An IPv4 address in IPv6 clothes (mapped, or behind NAT64) leads to that IPv4 address. */
+/** An IPv6 address that embeds an IPv4 address (mapped, or NAT64) leads to that IPv4 address. */
 function embeddedIPv4(host: string): string {
   const hex = /^(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(host)
   if (!hex) return host
@@ -163,20 +169,20 @@ const lookupAll: Lookup = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
 const refusal = (host: string) =>
-  `Davit does not connect to ${host}: it is a private address of its own network. ` +
-  `The setting DAVIT_ALLOW_HOSTS can admit it.`
+  `Davit doesn’t connect to ${host}: it is a private address. ` +
+  `The setting DAVIT_ALLOW_HOSTS can allow it.`
 
 const hostRefused = (message: string) =>
   new Failure(
     'host_refused',
     message,
-    'Use a public address, or have the operator add the host to DAVIT_ALLOW_HOSTS.',
+    'Use a public address, or ask the operator to add the host to DAVIT_ALLOW_HOSTS.',
   )
 
 const hostUnresolved = (host: string, cause?: unknown) =>
   new Failure(
     'host_unresolved',
-    `The host ${host} is not known to the name server.`,
+    `The host ${host} doesn’t exist in the DNS.`,
     'Check the spelling of the host in the address.',
     { cause },
   )

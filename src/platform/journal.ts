@@ -2,7 +2,7 @@ type Fields = Record<string, unknown>
 
 type Level = 'info' | 'warn' | 'error'
 
-/** A line of the log, for a thread that has to write it itself. */
+/** A line of the log, for threads that write it themselves. */
 export const journalLine = (level: Level, message: string, fields: Fields = {}) =>
   `${JSON.stringify({ time: new Date().toISOString(), level, message, ...fields })}\n`
 
@@ -19,11 +19,11 @@ export const journal = {
     write('error', message, { ...fields, error: Bun.inspect(error, { colors: false }) }),
 }
 
-/** What fails everything that needs it for as long as it lasts: told once, and once when it is over. */
+/** Failures of something that much else needs: logged once, and once more when they end. */
 const lasting = 'engine_unreachable'
 let isOutage = false
 
-/** Tells the operator of trouble in the background: faults of the outside world in a line, bugs in full. */
+/** Logs failures of background work: those of the outside world in one line, bugs in full. */
 export function report(what: string, error: unknown, fields: Fields = {}) {
   const isPartOfOutage = isFault(error) && error.code === lasting
   if (isPartOfOutage && isOutage) return
@@ -32,9 +32,9 @@ export function report(what: string, error: unknown, fields: Fields = {}) {
   else journal.error(what, error, fields)
 }
 
-/** Tells that the engine can be reached again, where it was told that it can't. */
+/** Logs that the engine is reachable again, if it was logged that it wasn't. */
 export function reportEngineBack() {
-  if (isOutage) journal.info('the Docker Engine can be reached again')
+  if (isOutage) journal.info('Docker can be reached again')
   isOutage = false
 }
 

@@ -1,8 +1,8 @@
 import { AppError } from './errors.ts'
 
 /**
- * How many of each one user may have: more than honest work needs, and few enough that one user fills
- * neither the disk nor the ports and networks that all share. The README names them under “How many of each”.
+ * How many of each one user may have: more than normal use needs, and few enough that one user can't
+ * use up the disk, ports or networks that everyone shares. `assets/docs/limits.md` names them.
  */
 export const limits = {
   projects: 500,
@@ -13,6 +13,8 @@ export const limits = {
   services: 200,
   /** Of one environment: its containers are on the network of each. */
   links: 20,
+  /** Over all environments and services. */
+  domains: 1000,
   tokens: 100,
   sources: 50,
   registries: 50,
@@ -39,7 +41,7 @@ export const containerLimits = {
   stopTimeout: 300,
   /** Open files; what the kernel gives a process by default. */
   openFiles: 1_048_576,
-  /** Milliseconds between two looks at its health at the least: each is a process of the engine's. */
+  /** Least milliseconds between two health checks: each one starts a process. */
   healthInterval: 1000,
   /** Bytes of its labels, and of its command: every list of containers carries both. */
   listed: 32 * 1024,
@@ -50,27 +52,28 @@ export const processLimits = {
   processes: 20,
   /** Of one process. */
   replicas: 20,
-  /** Replicas of all its processes: as many old and new ones have room beside each other in a network. */
+  /** Replicas of all its processes: during a roll-out the network must hold the old and the new ones. */
   instances: 30,
 } as const
 
 type Limited = Exclude<keyof typeof limits, 'sessions'>
 
 const said: Record<Limited, string> = {
-  projects: 'You have % projects, which is the most. Delete one first.',
-  environments: 'Your projects have % environments, which is the most. Delete one first.',
-  variables: 'This environment has % variables, which is the most. Delete some first.',
-  links: 'This environment has % links, which is the most. Remove one first.',
-  services: 'You have % services, which is the most. Delete one first.',
-  tokens: 'You have % API tokens, which is the most. Revoke one first.',
-  sources: 'You have % git sources, which is the most. Remove one first.',
-  registries: 'You have % registries, which is the most. Remove one first.',
-  invites: 'You have made % open invitations, which is the most. Withdraw one first.',
-  deployments: 'You have % deployments waiting, which is the most. Wait until some are done.',
-  runs: 'You have % runs that have not ended, which is the most. Wait until one ends, or cancel one.',
+  projects: 'You have % projects, the maximum. Delete one first.',
+  environments: 'Your projects have % environments, the maximum. Delete one first.',
+  variables: 'This environment has % variables, the maximum. Delete some first.',
+  links: 'This environment has % links, the maximum. Remove one first.',
+  services: 'You have % services, the maximum. Delete one first.',
+  domains: 'You have % domains, the maximum. Remove some first.',
+  tokens: 'You have % API tokens, the maximum. Revoke one first.',
+  sources: 'You have % git sources, the maximum. Remove one first.',
+  registries: 'You have % registries, the maximum. Remove one first.',
+  invites: 'You have % open invitations, the maximum. Revoke one first.',
+  deployments: 'You have % queued deployments, the maximum. Wait until some have ended.',
+  runs: 'You have % runs that haven’t ended, the maximum. Wait until one ends, or cancel one.',
 }
 
-/** Refuses one more of what there are `count` already, where that is the most. */
+/** Refuses one more where `count` is already the maximum. */
 export function refuseMore(what: Limited, count: number) {
   if (count < limits[what]) return
   const message = whyNoMore(what)

@@ -6,7 +6,7 @@ type Options = {
   tooLong: () => Error
   /** Milliseconds that it may take. */
   deadline?: number
-  /** Whose text it is: of one owner's texts only one is read at a time. */
+  /** Whose text it is: one text is read at a time for each owner. */
   owner?: string
   signal?: AbortSignal | undefined
 }
@@ -14,7 +14,7 @@ type Options = {
 const pool = new WorkerPool(workerEntry('parse-worker'), { size: 2, idle: 10_000 })
 
 /**
- * Reads text that someone else wrote on another thread, so that no text stops this one. `task` is one of
+ * Parses untrusted text on another thread, so that no text blocks this one. `task` is one of
  * the worker's functions under its name there, as in `{ readAnswer }`: a minified function has another
  * one. Throws what it throws (AppError and Failure as they are), or `tooLong` after the deadline.
  */

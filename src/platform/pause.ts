@@ -8,8 +8,8 @@ const slice = 5
 let begun: number | null = null
 
 /**
- * For work that is long but of small steps: called between them, it lets everything else have its turn
- * when the slice of this one is over, and resolves at once before that. What can't be cut into steps
+ * For work that is long but of small steps: called between them, it yields to everything else when
+ * the time slice is used up, and resolves at once before that. Work that can't be split into steps
  * belongs on another thread (`parse`).
  */
 export async function pause() {
@@ -18,7 +18,7 @@ export async function pause() {
   beginTurn()
 }
 
-/** For the innermost of loops, where even a promise for each step is dear: whether to call `pause`. */
+/** For inner loops, where even a promise for each step is expensive: whether to call `pause`. */
 export const isTurnOver = () => performance.now() - beginTurn() >= slice
 
 function beginTurn() {
@@ -27,7 +27,7 @@ function beginTurn() {
   return (begun = performance.now())
 }
 
-/** What the work gives, unless the signal aborts before: it then throws the signal's reason, and the work goes on. */
+/** The result of the work, unless the signal aborts first: it then throws the signal's reason, and the work continues. */
 export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>()
   const abort = () => reject(signal.reason)
@@ -36,7 +36,13 @@ export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise
   return Promise.race([work, promise]).finally(() => signal.removeEventListener('abort', abort))
 }
 
-/** Does it now and again after so many milliseconds, until the signal. What fails is told, and ends nothing. */
+/**
+ * Milliseconds until the clock's next multiple of an interval. What is in no hurry is done at such times,
+ * all of it together: to wake up costs more than a little more work.
+ */
+export const untilBeat = (interval: number, now = Date.now()) => interval - (now % interval)
+
+/** Runs it now and every so many milliseconds, until the signal. A failure is logged and ends nothing. */
 export async function repeat(
   interval: number,
   work: () => unknown,

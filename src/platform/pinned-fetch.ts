@@ -4,12 +4,12 @@ import { resolveHost } from './hosts.ts'
 import type { Lookup } from './hosts.ts'
 
 export type Pinning = {
-  /** Private hosts that may be asked: the setting DAVIT_ALLOW_HOSTS. */
+  /** Private hosts that are allowed: the setting DAVIT_ALLOW_HOSTS. */
   allow: string[]
   signal: AbortSignal
   /** Milliseconds for all of it, from the name server to the last byte. */
   timeout?: number
-  /** Bytes of the answer's body. */
+  /** Bytes of the response body. */
   maxBytes?: number
   /** For tests: another name server, and certificates to trust. */
   lookup?: Lookup | undefined
@@ -19,9 +19,9 @@ export type Pinning = {
 export type Asked = { method?: string; headers?: Record<string, string>; body?: string }
 
 /**
- * Asks a server elsewhere and reads its whole answer. The address that was checked is the one
- * connected to, and a redirect is followed to the same host only. Every way to get no answer is a
- * Failure that names the host and nothing that was found there.
+ * Requests a URL and reads the whole response. The address that was checked is the one
+ * connected to, and a redirect is followed to the same host only. Every way to get no response is
+ * a Failure that names the host and nothing that was found there.
  */
 export async function pinnedFetch(
   target: string | URL,
@@ -39,17 +39,26 @@ export async function pinnedFetch(
 }
 
 /**
- * Gives what a server elsewhere has to `take`, piece by piece. Redirects to other hosts are followed, each
- * held to the same rules. Throws a Failure like `pinnedFetch`, and for every answer but a success.
+ * Passes a download to `take`, piece by piece. Redirects to other hosts are followed, each under
+ * the same rules. Throws a Failure like `pinnedFetch`, and for every response but a success.
  */
 export const pinnedDownload = (
   target: string | URL,
-  options: Pinning & { maxBytes: number; take: (chunk: Uint8Array) => Promise<void> },
+  {
+    onlyHttps = false,
+    ...options
+  }: Pinning & {
+    maxBytes: number
+    take: (chunk: Uint8Array) => Promise<void>
+    /** No redirect leads to an address without HTTPS. */
+    onlyHttps?: boolean
+  },
 ) => {
   const check = (url: URL, { ok, status }: Response) => {
     if (!ok) throw refusedDownload(url.host, status)
   }
-  const mayLead = (_: URL, to: URL) => /^https?:$/.test(to.protocol)
+  const protocols = onlyHttps ? ['https:'] : ['https:', 'http:']
+  const mayLead = (_: URL, to: URL) => protocols.includes(to.protocol)
   return pinned(target, {}, { timeout: 60_000, ...options, check, mayLead, mostRedirects: 5 })
 }
 
@@ -119,7 +128,7 @@ function asGet({ headers = {} }: Asked): Asked {
   return { headers: Object.fromEntries(kept) }
 }
 
-/** Tries the addresses in turn: a name often has one that cannot be reached from here. */
+/** Tries the addresses in turn: a name often has one that can't be reached from here. */
 async function connect(
   url: URL,
   options: Asked & { addresses: string[]; signal: AbortSignal; ca: string | undefined },
@@ -151,29 +160,33 @@ const neverConnected = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOT
 /** IPv4 first: where IPv6 leads nowhere, finding that out can take all the time there is. */
 const byFamily = (a: string, b: string) => isIP(a) - isIP(b)
 
-const tooLarge = new Error('The answer is too large.')
+const tooLarge = new Error('The response is too large.')
 
 function inWords(error: unknown, { host, timedOut }: { host: string; timedOut: boolean }) {
   if (error instanceof Failure) return error
-  if (timedOut) return failure('host_timeout', `The host ${host} did not answer in time.`, error)
+  if (timedOut) return failure('host_timeout', `The host ${host} didn’t respond in time.`, error)
   if (error === tooLarge)
-    return failure('answer_too_large', `The host ${host} sent more than Davit takes.`, error)
+    return failure('answer_too_large', `The host ${host} sent more than Davit accepts.`, error)
   const { code = '' } = error as { code?: string }
   if (/CERT|VERIFY|SELF_SIGNED|ALTNAME/.test(code))
     return new Failure(
       'certificate_refused',
-      `The certificate of ${host} is not one that Davit trusts for this name.`,
-      'Have the operator trust its issuer, for example with NODE_EXTRA_CA_CERTS.',
+      `Davit doesn’t trust the certificate of ${host} for this name.`,
+      'Ask the operator to trust its issuer, for example with NODE_EXTRA_CA_CERTS.',
       { cause: error },
     )
-  return failure('host_unreachable', `The host ${host} could not be reached, or broke off.`, error)
+  return failure(
+    'host_unreachable',
+    `The host ${host} couldn’t be reached, or the connection broke.`,
+    error,
+  )
 }
 
 const failure = (code: string, message: string, cause: unknown) =>
   new Failure(
     code,
     message,
-    'Try again; if it stays so, see whether it answers from this machine.',
+    'Try again. If it keeps failing, check that this server can reach it.',
     {
       cause,
     },
@@ -182,13 +195,13 @@ const failure = (code: string, message: string, cause: unknown) =>
 const refusedDownload = (host: string, status: number) =>
   new Failure(
     'download_failed',
-    `The host ${host} answered ${status} to a download.`,
-    'Check the address, and whether everyone may have what is there.',
+    `The download from ${host} failed with status ${status}.`,
+    'Check the address, and that it can be downloaded without a login.',
   )
 
 const redirected = (host: string) =>
   new Failure(
     'redirected',
-    `The host ${host} sends whoever asks to another address.`,
-    'Use the address that it leads to.',
+    `The host ${host} redirects to another address.`,
+    'Use the address that it redirects to.',
   )

@@ -11,12 +11,12 @@ const cost = { N: 2 ** 17, r: 8, p: 1, maxmem: 192 * 2 ** 20 }
 /** The line that a stream begins with, and the key of its chunks, which no other stream has. */
 export type Seal = { header: string; key: Buffer }
 
-/** What was read is not what was written: it was cut short, or changed. */
+/** The stream isn't what was written: it was truncated or changed. */
 export class DamagedStream extends Error {}
 
 /**
- * A new seal. With a passphrase the header holds the salt, and by what the key is known. Without one
- * it holds the key itself: the stream is proof against damage, and hides nothing.
+ * A new seal. With a passphrase the header holds the salt and a check of the key. Without
+ * one it holds the key itself: the stream detects damage, but hides nothing.
  */
 export async function newSeal(passphrase: string | null): Promise<Seal> {
   const random = randomBytes(32)
@@ -52,8 +52,8 @@ const checkOf = (key: Buffer) =>
   Buffer.from(hkdfSync('sha256', key, '', 'davit passphrase', 16)).toString('base64url')
 
 /**
- * AES-256-GCM in chunks: each is bound to the header, to its place and to whether it is the last, so
- * that none can be changed, moved, left out or cut off unnoticed. Little of it is in memory at once.
+ * AES-256-GCM in chunks: each is bound to the header, its position and whether it is the last, so
+ * that changes, moves, omissions and truncation are detected. Little of it is in memory at once.
  */
 export async function* sealChunks(content: AsyncIterable<Uint8Array>, { header, key }: Seal) {
   let place = 0
@@ -64,7 +64,7 @@ export async function* sealChunks(content: AsyncIterable<Uint8Array>, { header, 
   }
 }
 
-/** The content again; throws at the first byte that is not as it was written. */
+/** The content; throws at the first byte that differs from what was written. */
 export async function* openChunks(sealed: AsyncIterable<Uint8Array>, { header, key }: Seal) {
   let place = 0
   for await (const { chunk, last } of chunksOf(sealed, chunkSize + tagSize)) {
@@ -98,7 +98,7 @@ async function* chunksOf(bytes: AsyncIterable<Uint8Array>, size: number) {
     if (length <= size) continue
     const all = Buffer.concat(held)
     let at = 0
-    // what fills a chunk exactly is kept: it may be the last
+    // a full chunk is held back: it may be the last
     for (; all.length - at > size; at += size)
       yield { chunk: all.subarray(at, at + size), last: false }
     held = [all.subarray(at)]

@@ -17,7 +17,7 @@ export const randomToken = () => randomBytes(32).toString('base64url')
 export const randomCode = () =>
   encodeBase32UpperCaseNoPadding(randomBytes(10)).match(/.{4}/g)!.join('-')
 
-/** As many random bytes, for values that are made in other alphabets. */
+/** Random bytes, for values in other alphabets. */
 export const randomBytesOf = (count: number): Uint8Array => randomBytes(count)
 
 /** A JSON Web Token signed with HMAC-SHA-256 under the key's UTF-8 bytes. */
@@ -31,7 +31,7 @@ export function signedToken(claims: Record<string, unknown>, key: string) {
 /** SHA-256 in hex: what the database holds of a token. */
 export const hashToken = (token: string) => encodeHexLowerCase(sha256(bytesOf(token)))
 
-/** Compares two texts in a time that tells nothing about where they differ. */
+/** Compares two texts in constant time. */
 export const sameSecret = (a: string, b: string) =>
   constantTimeEqual(sha256(bytesOf(a)), sha256(bytesOf(b)))
 
@@ -74,7 +74,7 @@ export class Secrets {
 
 /**
  * Takes the configured secret, or the key file of the data directory, made at the first start. Throws
- * when that file is too short to be a key: sealing under what is left of it would hide nothing.
+ * when that file is too short to be a key: sealing under the rest of it would hide nothing.
  */
 export function openSecrets({ dataDir, secretKey }: { dataDir: string; secretKey: string | null }) {
   if (secretKey) return new Secrets(secretKey)
@@ -87,19 +87,19 @@ export function openSecrets({ dataDir, secretKey }: { dataDir: string; secretKey
   if (key.length < 32)
     throw new Failure(
       'key_cut_short',
-      `The key file ${path} was cut short.`,
-      'Put it back from a backup, or delete it if this Davit is new.',
+      `The key file ${path} is truncated.`,
+      'Restore it from a backup, or delete it if this Davit is new.',
     )
   return new Secrets(key)
 }
 
-/** A new key beside an old database would open nothing in it. */
+/** A new key could open nothing in an old database. */
 function refuseNewKey(dataDir: string, path: string) {
   if (!existsSync(join(dataDir, 'davit.db'))) return
   throw new Failure(
     'key_missing',
-    `The key file ${path} is missing, and the secrets in the database can not be read without it.`,
-    'Put it back from a backup, or set the DAVIT_SECRET_KEY that was set before.',
+    `The key file ${path} is missing, and the secrets in the database can’t be read without it.`,
+    'Restore it from a backup, or set the DAVIT_SECRET_KEY that was set before.',
   )
 }
 
@@ -109,7 +109,7 @@ export function readKeyFile(path: string) {
   } catch (cause) {
     throw new Failure(
       'key_unreadable',
-      `The key file ${path} can not be read (${(cause as NodeJS.ErrnoException).code}).`,
+      `The key file ${path} can’t be read (${(cause as NodeJS.ErrnoException).code}).`,
       'The user who runs Davit must own it.',
       { cause },
     )

@@ -1,8 +1,8 @@
 type Waiting = { weight: number; start: () => void }
 
 /**
- * Lets callers hold at most so much of it at a time, each one unless it says more; the others wait in
- * the order in which they came.
+ * Lets callers hold at most so many permits at a time, one each by default; the
+ * others wait in FIFO order.
  */
 export class Semaphore {
   readonly #waiting = new Set<Waiting>()
@@ -13,7 +13,7 @@ export class Semaphore {
     this.#free = count
   }
 
-  /** How many wait. */
+  /** How many callers wait. */
   get waiting() {
     return this.#waiting.size
   }
@@ -23,8 +23,8 @@ export class Semaphore {
   }
 
   /**
-   * Resolves when it is the caller's turn, which lasts until the result is disposed of. An abort ends
-   * the wait, and only that: whoever holds it or waits behind notices nothing. Throws its reason.
+   * Resolves when the caller holds its permits, which disposing of the result releases.
+   * An abort ends the wait and throws its reason; it doesn't affect other callers.
    */
   async acquire(signal?: AbortSignal, weight = 1): Promise<Disposable> {
     signal?.throwIfAborted()
@@ -50,7 +50,7 @@ export class Semaphore {
     }
   }
 
-  /** Nobody passes one who came before, however little they need. */
+  /** No one overtakes an earlier caller, however few permits they need. */
   #admit() {
     for (const waiting of this.#waiting) {
       if (waiting.weight > this.#free) return
@@ -66,12 +66,12 @@ export class Semaphore {
 export class KeyedLock {
   readonly #locks = new Map<string, Semaphore>()
 
-  /** Whether some work has the key or waits for it. */
+  /** Whether some work holds the key or waits for it. */
   isLocked(key: string) {
     return this.#locks.has(key)
   }
 
-  /** Waits for its turn, then works; an abort ends the wait with the signal's reason. */
+  /** Waits for the key, then runs the work; an abort ends the wait with the signal's reason. */
   async run<Result>(key: string, signal: AbortSignal, work: () => Promise<Result>) {
     const lock = this.#locks.get(key) ?? new Semaphore(1)
     this.#locks.set(key, lock)

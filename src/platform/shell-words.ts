@@ -2,8 +2,8 @@
 const escapable = ['"', '\\', '$', '`', '\n']
 
 /**
- * A command line as the words that a POSIX shell would pass on; nothing else of a shell is done. Where
- * it can't be split, throws what `refuse` makes of a sentence's end that says why.
+ * A command line as the words that a POSIX shell would pass on; nothing else of a shell is interpreted.
+ * When it can't be split, throws what `refuse` returns for the end of a sentence that says why.
  */
 export function splitWords(text: string, refuse: (problem: string) => Error): string[] {
   const words: string[] = []
@@ -40,7 +40,7 @@ export const joinWords = (words: string[]) => words.map(quote).join(' ')
 const quote = (word: string) =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
 
-/** The words of a command, whichever way it was given. One that was checked before never throws. */
+/** The words of a command, given as a line or a list. A command that was validated never throws. */
 export const wordsOf = (command: string | string[]): string[] =>
   typeof command === 'string'
     ? splitWords(command, (problem) => new Error(`A command ${problem}`))

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 
-/** The first signal to end is heeded in good order; a second one ends the process at once. */
+/** The first signal shuts down gracefully; a second one ends the process at once. */
 export const firstSignal = () =>
   new Promise<string>((resolve) => {
     let received = 0
@@ -8,7 +8,7 @@ export const firstSignal = () =>
       process.on(name, () => (++received === 1 ? resolve(name) : process.exit(1)))
   })
 
-/** The end of the terminal ends Davit too, unless who started it has that ignored, as nohup does. */
+/** Closing the terminal ends Davit too, unless SIGHUP is ignored, as nohup does. */
 function hangupSignal() {
   if (!existsSync('/proc/self/status')) return []
   const ignored = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]
@@ -16,7 +16,7 @@ function hangupSignal() {
   return isIgnored ? [] : (['SIGHUP'] as const)
 }
 
-/** Whoever read our output may end before us, a `tee` or a parent: what is written then is lost, no more. */
+/** The reader of our output, a `tee` or a parent, may end before us: what is written then is lost, nothing else happens. */
 export function surviveBrokenPipes() {
   for (const output of [process.stdout, process.stderr]) output.on('error', () => {})
 }

@@ -1,4 +1,3 @@
-import { dlopen, ptr } from 'bun:ffi'
 import { writeSync } from 'node:fs'
 import { journalLine } from './journal.ts'
 import type { Watch } from './watchdog.ts'
@@ -8,8 +7,8 @@ declare const self: Worker
 self.onmessage = ({ data }: MessageEvent<Watch>) => watch(data)
 
 /** Never returns: this thread does nothing else. */
-function watch({ beats, tick, mostMissed, notifySocket }: Watch) {
-  const notify = openNotify(notifySocket)
+async function watch({ beats, tick, mostMissed, notifySocket }: Watch) {
+  const notify = await openNotify(notifySocket)
   notify('READY=1')
   let seen = Atomics.load(beats, 0)
   for (let missed = 0; ;) {
@@ -22,7 +21,7 @@ function watch({ beats, tick, mostMissed, notifySocket }: Watch) {
   }
 
   function end(seconds: number) {
-    const message = `Davit stood still for ${Math.round(seconds)} s and ends, to be started again`
+    const message = `Davit was blocked for ${Math.round(seconds)} s and exits, to be restarted`
     tell('error', message)
     process.kill(process.pid, 'SIGKILL')
     Atomics.wait(beats, 1, 0, 1000)
@@ -30,46 +29,49 @@ function watch({ beats, tick, mostMissed, notifySocket }: Watch) {
   }
 }
 
-function openNotify(path: string | null) {
+async function openNotify(path: string | null) {
   if (path === null) return () => {}
   try {
-    return connectNotify(path)
+    return connectNotify(await import('bun:ffi'), path)
   } catch (error) {
-    tell('warn', `systemd is not told that Davit is alive: ${(error as Error).message}`)
+    tell('warn', `systemd can’t be notified that Davit is alive: ${(error as Error).message}`)
     return () => {}
   }
 }
 
-/** Past the streams, which are the business of the loop that may stand still. */
+/** Bypasses the streams, which need the loop that may be blocked. */
 function tell(level: 'warn' | 'error', message: string) {
   try {
     writeSync(2, journalLine(level, message))
   } catch {
-    // whoever read our output has ended
+    // the reader of our output has ended
   }
 }
+
+/** Only systemd needs it, so only there it is loaded. */
+type Ffi = typeof import('bun:ffi')
 
 const [unixFamily, datagram, closeOnExec] = [1, 2, 0x80000]
 
 /**
- * Gives a function that sends states to systemd (`READY=1`, see sd_notify): by the C library, because
- * the runtime has no datagram sockets of this kind. Throws where there is no C library that it knows.
+ * Returns a function that sends states to systemd (`READY=1`, see sd_notify), through the C library,
+ * because the runtime has no datagram sockets of this kind. Throws where it finds no C library.
  */
-function connectNotify(path: string): (state: string) => void {
-  const { socket, sendto } = openLibrary()
+function connectNotify(ffi: Ffi, path: string): (state: string) => void {
+  const { socket, sendto } = openLibrary(ffi)
   const descriptor = socket(unixFamily, datagram | closeOnExec, 0)
   const address = Buffer.concat([
     new Uint8Array(new Uint16Array([unixFamily]).buffer),
-    Buffer.from(path.replace(/^@/, '\0')), // an address that is no file
+    Buffer.from(path.replace(/^@/, '\0')), // an abstract address, not a file
   ])
   return (state) => {
     const message = Buffer.from(state)
-    // what can't be delivered is lost: systemd then does what it does with a process that is silent
-    sendto(descriptor, ptr(message), message.length, 0, ptr(address), address.length)
+    // what can't be delivered is lost: systemd then treats the process as silent
+    sendto(descriptor, ffi.ptr(message), message.length, 0, ffi.ptr(address), address.length)
   }
 }
 
-function openLibrary() {
+function openLibrary({ dlopen }: Ffi) {
   const architecture = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
   for (const name of ['libc.so.6', `libc.musl-${architecture}.so.1`]) {
     try {
@@ -78,7 +80,7 @@ function openLibrary() {
         sendto: { args: ['int', 'ptr', 'usize', 'int', 'ptr', 'uint32_t'], returns: 'i64' },
       }).symbols
     } catch {
-      // the other one
+      // musl
     }
   }
   throw new Error('no C library was found')

@@ -9,7 +9,7 @@ const usualLimit = 60_000
 export type Watch = {
   /** Counts the beats of the loop; its second cell never changes, and is there to wait on. */
   beats: Int32Array<SharedArrayBuffer>
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   tick: number
   mostMissed: number
   /** Where systemd listens, if it started this process. */
@@ -17,12 +17,12 @@ export type Watch = {
 }
 
 /**
- * Ends the process when its loop stands still for a minute, so that whatever started it starts it again;
- * tells systemd that it is ready, and alive with each beat, where systemd asks for that. A thread watches:
- * it counts its own ticks, so neither a suspended machine nor a clock that jumps counts as standing still.
+ * Ends the process when its loop is blocked for a minute, so that its supervisor restarts it;
+ * notifies systemd that it is ready, and alive with each beat, if systemd asks for that. A thread watches:
+ * it counts its own ticks, so neither a suspended machine nor a clock that jumps counts as blocked.
  */
 export function startWatchdog(env: Record<string, string | undefined>) {
-  // systemd ends what is silent for WATCHDOG_USEC: ours is to come first, because it says why
+  // systemd ends what is silent for WATCHDOG_USEC: ours must come first, because it says why
   const given = Number(env.WATCHDOG_USEC) / 1000
   const limit = given > 0 ? Math.min(given * 0.75, usualLimit) : usualLimit
   const tick = limit / mostMissed

@@ -5,13 +5,13 @@ import { KeyedLock, Semaphore } from './semaphore.ts'
 /** A task ran longer than its deadline. */
 export class DeadlineError extends Error {}
 
-/** Milliseconds in which a thread has to be there. */
+/** Milliseconds in which a thread has to start. */
 const startDeadline = 60_000
 
 type Options = {
   /** Milliseconds that it may run; waiting for a worker, or for its start, doesn't count. */
   deadline: number
-  /** Whose it is: of one owner's tasks only one runs at a time. */
+  /** Whose it is: one task runs at a time for each owner. */
   owner?: string | undefined
   signal?: AbortSignal | undefined
 }
@@ -19,12 +19,12 @@ type Options = {
 type Patience = { deadline: number; signal: AbortSignal }
 type Request = { name: string; args: unknown[] }
 
-/** What a worker answers with. Before the first task it sends one too: that it is ready. */
+/** What a worker replies. Before the first task it sends one too: that it is ready. */
 export type Reply = { value: unknown } | { error: PlainError }
 
 /**
  * Runs tasks on threads of their own. A thread starts with the first task that needs it, ends when idle
- * for a while, and is ended and replaced when a task outlives its deadline or nobody waits for it anymore.
+ * for a while, and is ended and replaced when a task exceeds its deadline or no one waits for it anymore.
  */
 export class WorkerPool {
   readonly #entry: string
@@ -35,7 +35,7 @@ export class WorkerPool {
   /** Those without a task, with the timer that ends them. */
   readonly #resting = new Map<Worker, ReturnType<typeof setTimeout>>()
 
-  /** `entry`: the module that answers tasks; `idle`: milliseconds that a thread without a task stays. */
+  /** `entry`: the module that runs tasks; `idle`: milliseconds that a thread without a task stays. */
   constructor(entry: string, { size, idle }: { size: number; idle: number }) {
     this.#entry = entry
     this.#idle = idle
@@ -86,7 +86,7 @@ export class WorkerPool {
     return worker
   }
 
-  /** What a worker says next, to what it is asked if anything; without an answer it is ended. */
+  /** Sends the worker a message, if any, and resolves with its next one; without a reply the worker is ended. */
   async #hear(worker: Worker, { deadline, signal }: Patience, request?: Request): Promise<Reply> {
     const { promise, resolve, reject } = Promise.withResolvers<Reply>()
     const timer = setTimeout(() => reject(new DeadlineError()), deadline)

@@ -2,7 +2,7 @@ import { expect, spyOn, test } from 'bun:test'
 import { openDatabase } from '../../src/db/index.ts'
 import { Jobs, stopping } from '../../src/jobs/jobs.ts'
 import type { GivenUp, Work } from '../../src/jobs/jobs.ts'
-import { endJob, getJob, hasJob, insertJob, putBackJob } from '../../src/jobs/store.ts'
+import { claimJob, endJob, getJob, hasJob, insertJob, putBackJob } from '../../src/jobs/store.ts'
 import type { Slot } from '../../src/jobs/store.ts'
 import { journal } from '../../src/platform/journal.ts'
 
@@ -28,8 +28,8 @@ function scene({ slots = 1, db = openDatabase(':memory:') }: { slots?: number; d
     giveUp: ({ subjectId }: { subjectId: string }, end: GivenUp) =>
       void given.push([subjectId, end]),
   }
-  jobs.handle('deploy', handler)
-  jobs.handle('start', handler)
+  jobs.handle('deploy', () => handler)
+  jobs.handle('start', () => handler)
   const add = (subjectId: string, ownerId: string, slot: Slot | null = 'build') =>
     insertJob(db, { kind: slot === 'service' ? 'start' : 'deploy', subjectId, ownerId, slot })
   const end = async (subjectId: string, error?: Error) => {
@@ -182,7 +182,7 @@ test('a handler that breaks is reported, and its job given up until that is stor
   await turn()
   const ended = end('one', new Error('a bug'))
   while (given.length === 0) await turn()
-  expect(broke.mock.calls[0]!.slice(0, 1)).toEqual(['a job broke'])
+  expect(broke.mock.calls[0]!.slice(0, 1)).toEqual(['a job failed unexpectedly'])
   expect(hasJob(db, 'one')).toBe(true)
   db.$client.run('DROP TRIGGER broken')
   await ended
@@ -201,4 +201,36 @@ test('what is deleted has its jobs ended, and nothing of it put back', async () 
   await turn()
   expect([...goingOn.keys()]).toEqual(['waits'])
   expect(given.map(([subject]) => subject)).toEqual(['stays'])
+})
+
+test('a job that ends while its handler is loaded is never begun', async () => {
+  const { db, jobs, begun, add } = scene()
+  const loaded = Promise.withResolvers<void>()
+  const run = async () => void begun.push('late')
+  jobs.handle('deploy', () => loaded.promise.then(() => ({ run, giveUp: () => {} })))
+  const { id } = add('app', 'ada')
+  jobs.wake()
+  await turn()
+  expect(getJob(db, id)?.status).toBe('waiting') // what is queued may be superseded
+  endJob(db, id)
+  loaded.resolve()
+  await jobs.idle()
+  expect(begun).toEqual([])
+})
+
+test('a job of the last process that is cancelled while its handler is loaded is given up', async () => {
+  const { db, jobs, given, add } = scene()
+  const loaded = Promise.withResolvers<void>()
+  const run = async () => {}
+  const giveUp = ({ subjectId }: { subjectId: string }, end: GivenUp) =>
+    void given.push([subjectId, end])
+  jobs.handle('deploy', () => loaded.promise.then(() => ({ run, giveUp })))
+  const { id } = add('app', 'ada')
+  claimJob(db, id)
+  const recovered = jobs.recover(['deploy'])
+  await jobs.cancel([id])
+  loaded.resolve()
+  await recovered
+  expect(given).toEqual([['app', { why: 'cancelled' }]])
+  expect(getJob(db, id)).toBeUndefined()
 })

@@ -86,7 +86,7 @@ test('a reader that stops reading leaves', async () => {
   expect(hub.size).toBe(0)
 })
 
-test('who wants the newest gets what is there at once, and misses what was replaced', async () => {
+test('a reader of the newest gets the current value at once, and misses what was replaced', async () => {
   const hub = new Hub<number>()
   const leaving = new AbortController()
   const messages = hub.newest('a', leaving.signal, 1)

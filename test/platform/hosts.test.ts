@@ -23,7 +23,7 @@ describe('a host as it is written', () => {
 
   test.each(['', '-oProxyCommand=x', 'a b', 'a/b', 'a@b', 'a:80', 'ho%20st', 'a;b', 'a\0b'])(
     '“%s” is not a host',
-    (host) => expect(refusedHost(host, ['0.0.0.0/0'])).toContain('not the name of a host'),
+    (host) => expect(refusedHost(host, ['0.0.0.0/0'])).toContain('a valid host name'),
   )
 
   test('the list admits names, addresses and CIDRs, and only those', () => {
@@ -120,7 +120,7 @@ describe('the addresses of a name', () => {
     expect(await resolveHost('git.lan', ranges)).toEqual(['10.0.0.9'])
   })
 
-  test('that do not exist end in words', async () => {
+  test('that do not exist are explained', async () => {
     const unknown = resolveHost('nowhere.invalid', { allow: [], signal })
     expect(await unknown.catch((error) => error)).toMatchObject({
       code: 'host_unresolved',

@@ -30,23 +30,23 @@ test('anything else is an error, told in full', () => {
   expect(line.error).toContain('journal.test.ts')
 })
 
-test('an engine that is away is told once, whatever fails because of it, and once when it is back', () => {
+test('an engine that is away is reported once, whatever fails because of it, and once when it is back', () => {
   const away = new Failure('engine_unreachable', 'The engine is away.', 'Start it.')
   const back = spyOn(journal, 'info')
   const lines = linesOf(() => {
     for (let second = 0; second < 60; second++) {
-      report('containers were not looked at', away)
-      report('a service was not looked at', away, { service: 's' })
+      report('containers were not inspected', away)
+      report('a service could not be observed', away, { service: 's' })
     }
     reportEngineBack()
     reportEngineBack()
-    expect(back.mock.calls).toEqual([['the Docker Engine can be reached again']])
-    report('the use of containers was not measured', away)
+    expect(back.mock.calls).toEqual([['Docker can be reached again']])
+    report('the usage of containers was not measured', away)
     reportEngineBack()
   })
   expect(back).toHaveBeenCalledTimes(2)
   expect(lines.map(({ message }) => message)).toEqual([
-    'containers were not looked at: The engine is away.',
-    'the use of containers was not measured: The engine is away.',
+    'containers were not inspected: The engine is away.',
+    'the usage of containers was not measured: The engine is away.',
   ])
 })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { pause } from '../../src/platform/pause.ts'
+import { pause, untilBeat } from '../../src/platform/pause.ts'
 
 const busyFor = (milliseconds: number) => {
   const until = performance.now() + milliseconds
@@ -11,6 +11,11 @@ test('work that is short goes on in one turn of the loop', async () => {
   setImmediate(() => turns++)
   for (let n = 0; n < 10; n++) await pause()
   expect(turns).toBe(0)
+})
+
+test('whoever waits for a beat ends at the same time', () => {
+  const ends = [0, 1, 2500, 4999].map((now) => now + untilBeat(5000, 60_000 + now))
+  expect(ends).toEqual([5000, 5000, 5000, 5000])
 })
 
 test('work that is long lets others have their turn, and all long work shares one slice', async () => {

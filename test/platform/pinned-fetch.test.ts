@@ -81,7 +81,7 @@ describe('a host', () => {
     },
   )
 
-  test('with an address that cannot be reached is asked at the next one', async () => {
+  test('with an address that can’t be reached is asked at the next one', async () => {
     const url = `http://git.example:${plain.port}/`
     const addresses = async () => ['127.0.0.9', '127.0.0.1']
     const response = await ask(url, { allow: ['127.0.0.0/8'], lookup: addresses })
@@ -201,7 +201,7 @@ describe('an answer', () => {
     expect(error).toMatchObject({ message: 'Enough.' })
   })
 
-  test('of a port where nobody listens, or no HTTP is spoken, is a failure without details', async () => {
+  test('of a port where no one listens, or no HTTP is spoken, is a failure without details', async () => {
     const mute = Bun.listen({
       hostname: '127.0.0.1',
       port: 0,

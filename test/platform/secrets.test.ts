@@ -20,7 +20,7 @@ describe('a sealed value', () => {
     (text) => expect(secrets.open(secrets.seal(text, context), context)).toBe(text),
   )
 
-  test('is another one each time, and tells nothing of the text', () => {
+  test('is another one each time, and reveals nothing about the text', () => {
     const [one, two] = [secrets.seal('hunter22', context), secrets.seal('hunter22', context)]
     expect(one).not.toBe(two)
     expect(Buffer.from(one, 'base64url').toString('latin1')).not.toContain('hunter22')

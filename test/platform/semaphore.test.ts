@@ -53,7 +53,7 @@ describe('a semaphore', () => {
     third.catch(() => {})
   })
 
-  test('who waits and is aborted leaves the line, and takes nobody’s turn', async () => {
+  test('who waits and is aborted leaves the line, and takes no one’s turn', async () => {
     const semaphore = new Semaphore(1)
     const first = await semaphore.acquire()
     const abort = new AbortController()
@@ -74,7 +74,7 @@ describe('a semaphore', () => {
 })
 
 describe('a lock by key', () => {
-  test('an aborted waiter lets nobody in beside the one that works', async () => {
+  test('an aborted waiter lets no one in beside the one that works', async () => {
     const lock = new KeyedLock()
     const { gates, work } = gatedWork()
     const first = lock.run('mirror', never, work)
@@ -106,7 +106,7 @@ describe('a lock by key', () => {
   })
 })
 
-test('who needs more than is left waits, and nobody passes them', async () => {
+test('who needs more than is left waits, and no one passes them', async () => {
   const semaphore = new Semaphore(10)
   const first = await semaphore.acquire(undefined, 8)
   const order: string[] = []

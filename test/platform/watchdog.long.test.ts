@@ -10,7 +10,7 @@ test('a Davit whose loop stands still ends, says why, and starts again', async (
   expect(await davit.exited).not.toBe(0)
   const last = (await davit.log()).trim().split('\n').at(-1)!
   expect(JSON.parse(last)).toMatchObject({ level: 'error' })
-  expect(last).toContain('stood still for 2 s')
+  expect(last).toContain('was blocked for 2 s')
   expect(await isWell(await aDavit(soon, davit.directory))).toBe(true)
 })
 
@@ -42,6 +42,6 @@ test('a Davit that works, or was stopped for a while as a machine is, stays', as
   process.kill(davit.pid, 'SIGCONT')
   await Bun.sleep(4000)
   expect(await isWell(davit)).toBe(true)
-  expect(await davit.log()).not.toContain('stood still')
+  expect(await davit.log()).not.toContain('was blocked')
   expect(await davit.stop()).toBe(0)
 })

@@ -57,7 +57,7 @@ test('refusals and failures arrive as what they are, bugs with their stack', asy
   expect(await pool.run('double', [1], patient)).toBe(2)
 })
 
-test('what nobody waits for anymore ends, whether it waits or runs', async () => {
+test('what no one waits for anymore ends, whether it waits or runs', async () => {
   const pool = poolOf()
   const gone = new AbortController()
   const running = pool.run('spin', [], { ...patient, signal: gone.signal }).catch(String)

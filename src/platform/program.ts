@@ -1,0 +1,183 @@
+/** Every program that Davit starts: test/architecture.test.ts repeats this list. */
+export const programs = [
+  'git',
+  'apt-get',
+  'davit',
+  'dnf',
+  'dpkg',
+  'journalctl',
+  'ssh',
+  'sync',
+  'systemctl',
+  'tar',
+  'useradd',
+  'userdel',
+  'usermod',
+] as const
+
+export type ProgramName = (typeof programs)[number]
+
+export type Program = {
+  /** Handed over as a list; no shell reads it. Untrusted text must not be able to pass for an option. */
+  argv: [ProgramName, ...string[]]
+  /** The file to run, where it isn't the one in PATH. */
+  file?: string
+  cwd?: string
+  /** Its whole environment. */
+  env: Record<string, string>
+  /** Its whole input, or `stream` for one that is written while it runs. */
+  input?: Uint8Array<ArrayBuffer> | 'stream' | undefined
+  signal: AbortSignal
+  /** Milliseconds after which it is ended. */
+  deadline: number
+  /** Milliseconds without error output after which it is ended. */
+  silence?: number | undefined
+  /** The error when it is ended because this many milliseconds are over. */
+  timedOut?: (milliseconds: number) => Error
+  /** Milliseconds that it may take to end before it is killed. */
+  grace?: number
+  /** Called for each line of its error output. */
+  onLine?: (line: string) => void
+}
+
+export type RunningProgram = {
+  output: ReadableStream<Uint8Array>
+  /** Takes input, where it is a stream; resolves when there is room for more. Throws when the program has ended. */
+  write: (bytes: Uint8Array) => Promise<void>
+  /** Ends the input. */
+  endInput: () => Promise<void>
+  /** Resolves with its exit status; rejects with the reason for which it was ended. */
+  ended: Promise<number>
+  stop: (reason: unknown) => void
+}
+
+export class ProgramTimeout extends Error {}
+
+/** The program isn't installed. */
+export class ProgramMissing extends Error {}
+
+/**
+ * Starts a program in a process group of its own, which ends as a whole: by `stop`, the signal, the deadline
+ * or silence. Throws ProgramMissing when there is none.
+ */
+export function startProgram(program: Program): RunningProgram {
+  program.signal.throwIfAborted()
+  const child = spawn(program)
+  let stopped: { reason: unknown } | undefined
+  let over = false
+  const stop = (reason: unknown) => {
+    if (stopped || over) return
+    stopped = { reason }
+    killGroup(child, program.grace ?? 1_000)
+  }
+
+  const abort = () => stop(program.signal.reason)
+  program.signal.addEventListener('abort', abort, { once: true })
+  const endAfter = (milliseconds: number | undefined) =>
+    milliseconds === undefined
+      ? undefined
+      : setTimeout(() => stop((program.timedOut ?? timeoutOf(program))(milliseconds)), milliseconds)
+  const deadline = endAfter(program.deadline)
+  const silence = endAfter(program.silence)
+
+  const onLine = program.onLine ?? (() => {})
+  const reading = eachLine(child.stderr, { onChunk: () => silence?.refresh(), onLine })
+  const ended = Promise.all([child.exited, reading])
+    .finally(() => {
+      over = true
+      program.signal.removeEventListener('abort', abort)
+      clearTimeout(deadline)
+      clearTimeout(silence)
+    })
+    .then(([status]) => {
+      if (stopped) throw stopped.reason
+      return status
+    })
+  return { output: child.stdout, ...inputOf(child), ended, stop }
+}
+
+function inputOf({ stdin }: ReturnType<typeof spawn>) {
+  const sink = () => {
+    if (typeof stdin === 'object') return stdin
+    throw new Error('this program takes no input while it runs')
+  }
+  return {
+    async write(bytes: Uint8Array) {
+      sink().write(bytes)
+      await sink().flush()
+    },
+    async endInput() {
+      await sink().end()
+    },
+  }
+}
+
+/** Runs a program to its end: its exit status and the lines of both streams, the last 1,000 of them. */
+export async function runProgram(program: Program) {
+  const lines: string[] = []
+  const onLine = (line: string) => {
+    program.onLine?.(line)
+    lines.push(line)
+    if (lines.length > 1_000) lines.shift()
+  }
+  const running = startProgram({ ...program, onLine })
+  const [status] = await Promise.all([running.ended, eachLine(running.output, { onLine })])
+  return { status, lines }
+}
+
+/** Calls back with each line of at most 64 KiB; what is longer is cut. */
+async function eachLine(
+  stream: ReadableStream<Uint8Array>,
+  { onChunk, onLine }: { onChunk?: () => void; onLine: (line: string) => void },
+) {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for await (const chunk of stream) {
+    onChunk?.()
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r/)
+    rest = lines.pop()!.slice(0, longestLine)
+    for (const line of lines) if (line) onLine(line.slice(0, longestLine))
+  }
+  if (rest) onLine(rest)
+}
+
+const longestLine = 65_536
+
+function spawn({ argv: [name, ...args], file = name, cwd, env, input }: Program) {
+  if (!programs.includes(name)) throw new Error(`${name} isn’t one of the programs to start`)
+  try {
+    return Bun.spawn([file, ...args], {
+      ...(cwd === undefined ? {} : { cwd }),
+      env,
+      stdin: input === 'stream' ? 'pipe' : (input ?? 'ignore'),
+      stdout: 'pipe',
+      stderr: 'pipe',
+      detached: true, // Its own process group: what it starts must end with it.
+    })
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause
+    throw new ProgramMissing(`${name} isn’t installed`, { cause })
+  }
+}
+
+const timeoutOf =
+  ({ argv: [name] }: Program) =>
+  (milliseconds: number) =>
+    new ProgramTimeout(`${name} didn’t finish within ${Math.ceil(milliseconds / 1000)} s`)
+
+/** SIGTERM first, so that it can remove its lock files. */
+function killGroup(child: Bun.Subprocess, grace: number) {
+  const kill = (signal: NodeJS.Signals) => {
+    try {
+      process.kill(-child.pid, signal)
+    } catch {
+      // The whole group has ended.
+    }
+  }
+  kill('SIGTERM')
+  const force = setTimeout(() => kill('SIGKILL'), grace)
+  child.exited.then(() => {
+    clearTimeout(force)
+    kill('SIGKILL')
+  })
+}

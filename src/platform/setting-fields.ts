@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { readPublicKey } from './minisign.ts'
+import { isAddressOrCidr, refuseListEntry } from './hosts.ts'
+
+/* Field types of settings, which are texts of the environment. Messages follow the name of the key. */
+
+export const list = z
+  .string()
+  .default('')
+  .transform((text) => text.split(/[\s,]+/).filter(Boolean))
+
+export const hostList = list.superRefine((entries, context) => {
+  for (const entry of entries) {
+    const refusal = refuseListEntry(entry)
+    if (refusal) context.addIssue({ code: 'custom', message: refusal })
+  }
+})
+
+export const cidrList = list.superRefine((entries, context) => {
+  for (const entry of entries)
+    if (!isAddressOrCidr(entry))
+      context.addIssue({ code: 'custom', message: `must be addresses or CIDRs, not “${entry}”` })
+})
+
+export const whole = (name: string, { min, max }: { min: number; max: number }) =>
+  z
+    .string()
+    .regex(/^\d{1,9}$/, `must be ${name}, a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be ${name}, a whole number from ${min} to ${max}`)
+
+export const publicUrl = z.string().transform((text, context) => {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url && /^https?:$/.test(url.protocol) && url.pathname === '/' && !url.search && !url.hash)
+    return url
+  context.addIssue({
+    code: 'custom',
+    message: 'must be an address such as https://davit.example.com',
+  })
+  return z.NEVER
+})
+
+export const isPlainUrl = (text: string) =>
+  URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && new URL(text).pathname === '/'
+
+/** The address of a `release.json`. */
+export const releaseIndex = z
+  .string()
+  .refine(
+    (text) => URL.canParse(text) && /^https?:\/\/\S+\.json$/.test(text),
+    'must be the address of a release.json, such as https://example.com/release.json',
+  )
+
+/** A public key of minisign: the second line of its file. */
+export const signingKey = z
+  .string()
+  .refine((text) => readPublicKey(text) !== null, 'must be a public key of minisign')
