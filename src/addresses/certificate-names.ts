@@ -1,0 +1,95 @@
+import { X509Certificate } from 'node:crypto'
+import { isAdmin } from '../accounts/store.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { canonicalHost } from '../platform/hosts.ts'
+import { listOwnedHosts, listOwnedLabels } from './owner-store.ts'
+
+/** The database, or a transaction of it. */
+type Tx = Pick<Db, 'select'>
+
+type Uploaded = { host: string; certificate: string }
+
+/**
+ * Caddy shows an uploaded certificate for all names in it, whichever host it was uploaded for. Returns
+ * a name in it that its owner may not serve, because someone else has it or an app may get it under
+ * DAVIT_DOMAIN. Null: there is none, or the owner is an admin, who is trusted with all names.
+ */
+export function foreignNames(db: Tx, config: Pick<Config, 'url' | 'domain'>) {
+  let known: Map<string, string | null> | null = null
+
+  return function foreignNameIn({ host, certificate }: Uploaded): string | null {
+    const owners = (known ??= ownersOfHosts(db, config))
+    const ownerId = owners.get(host) ?? null
+    if (isAdmin(db, ownerId)) return null
+    const odd = oddNameIn(certificate)
+    if (odd !== null) return odd
+    const names = namesIn(certificate)
+    for (const [other, otherId] of owners)
+      if (otherId !== ownerId && isAmong(names, other)) return other
+    const isFree = (name: string) => name.endsWith(`.${config.domain}`) && !owners.has(name)
+    return (config.domain && [...names].find(isFree)) || null
+  }
+}
+
+/** Whether a certificate that another user (not an admin) uploaded would be used for a host. */
+export const isNameOfOther = (
+  tx: Tx,
+  { host, ownerId }: { host: string; ownerId: string | undefined },
+) =>
+  listOwnedHosts(tx).some(
+    ({ certificate, ...other }) =>
+      certificate !== null &&
+      other.ownerId !== ownerId &&
+      !isAdmin(tx, other.ownerId) &&
+      oddNameIn(certificate) === null && // else it isn't used
+      isAmong(namesIn(certificate), host),
+  )
+
+/** The owner of each host; null for Davit's own. */
+function ownersOfHosts(db: Tx, { url, domain }: Pick<Config, 'url' | 'domain'>) {
+  const owners = new Map<string, string | null>()
+  for (const { label, ownerId } of domain ? listOwnedLabels(db) : [])
+    owners.set(`${label}.${domain}`, ownerId)
+  for (const { host, ownerId } of listOwnedHosts(db)) owners.set(host, ownerId)
+  for (const name of [url?.hostname, domain]) {
+    const host = name && canonicalHost(name)
+    if (host) owners.set(host, null)
+  }
+  return owners
+}
+
+/** All names Caddy reads from a certificate, including those that browsers ignore, and alternative names of any kind. */
+function namesIn(certificate: string): ReadonlySet<string> {
+  const { common, others } = readNames(certificate)
+  const hosts = others.map((name) => name.replace(/^[^:]*:/, ''))
+  return new Set([...common, ...hosts].map((name) => name.toLowerCase()))
+}
+
+/**
+ * A name that no browser accepts, such as `*.com` or `*.*.test`, or one of another kind, such as `URI:app.test#`:
+ * Caddy takes it for more hosts, or others, than it says. Null: there is none.
+ */
+function oddNameIn(certificate: string) {
+  const { common, others } = readNames(certificate)
+  const isOdd = (name: string) => name.includes('*') && !wildcard.test(name)
+  return others.find((name) => !ordinary.test(name)) ?? common.find(isOdd) ?? null
+}
+
+const wildcard = /^\*(\.[\w-]+){2,}$/
+const ordinary = /^(DNS:(\*\.[\w-]+\.)?[\w-]+(\.[\w-]+)*|IP Address:[\da-f.:]+)$/i
+
+function readNames(certificate: string) {
+  const { subject, subjectAltName } = new X509Certificate(certificate)
+  const common = [...(subject ?? '').matchAll(/\bCN\s*=\s*([^\n+,]+)/g)].map(([, name]) => name!)
+  const others = subjectAltName ? subjectAltName.split(', ') : []
+  return { common: common.map((name) => name.trim()), others: others.map((name) => name.trim()) }
+}
+
+/** In Caddy's order: the host, then with one part after the other replaced by an asterisk. */
+function isAmong(names: ReadonlySet<string>, host: string) {
+  const parts = host.split('.')
+  return [...parts, ''].some((_, count) =>
+    names.has(parts.map((part, at) => (at < count ? '*' : part)).join('.')),
+  )
+}

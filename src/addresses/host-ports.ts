@@ -1,0 +1,51 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
+import { AppError, conflictField } from '../platform/errors.ts'
+import type { Places } from './places.ts'
+import { listHostPorts, listServicePorts } from './store.ts'
+
+/** Above what most software uses, below the range that Linux takes for outgoing connections. */
+const first = 20_000
+const last = 29_999
+
+/**
+ * A port of the host that is unassigned and that nothing listens on, as far as that is seen from here; it is
+ * assigned permanently.
+ */
+export function freeHostPort(
+  { db, docker }: { db: Db; docker: Pick<Docker, 'remote'> },
+  { publishAddress }: Places,
+) {
+  const taken = new Set([...listHostPorts(db), ...listServicePorts(db)])
+  const count = last - first + 1
+  const start = Math.floor(Math.random() * count)
+  for (let i = 0; i < count; i++) {
+    const port = first + ((start + i) % count)
+    if (!taken.has(port) && (docker.remote || canListen(publishAddress, port))) return port
+  }
+  throw new AppError('conflict', `All ports from ${first} to ${last} are in use on this server.`)
+}
+
+/** Refuses a port that something other than an environment uses; a conflict between environments is found when it is stored. */
+export function refuseUsedPort(
+  { db, config, docker }: { db: Db; config: Config; docker: Docker },
+  { port, publishAddress }: { port: number; publishAddress: string },
+) {
+  const isFree = !listServicePorts(db).includes(port)
+  if (isFree && (docker.remote || listHostPorts(db).includes(port))) return
+  if (isFree && port !== config.port && canListen(publishAddress, port)) return
+  throw conflictField(
+    'hostPort',
+    `Another program on this server already listens on port ${port}. Choose another one.`,
+  )
+}
+
+function canListen(hostname: string, port: number) {
+  try {
+    Bun.listen({ hostname, port, socket: { data() {} } }).stop(true)
+    return true
+  } catch {
+    return false
+  }
+}

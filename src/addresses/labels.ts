@@ -1,0 +1,52 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { firstFree, slugOf } from '../platform/names.ts'
+import { isDavits } from './hosts.ts'
+import { hasLabel, listNamed, setLabel } from './label-store.ts'
+import { listGivenHosts } from './store.ts'
+
+type Named = { project: string; environment: string }
+
+/** What names Davit itself. */
+type Naming = Pick<Config, 'url' | 'domain'>
+
+/** The environment that every project starts with; its label is the project's name alone. */
+const main = 'production'
+
+/** Characters of one part of a name in the DNS (RFC 1035). */
+const maxLabel = 63
+
+/**
+ * A free name under DAVIT_DOMAIN: `hello` for the production environment of the project
+ * Hello, else `staging-hello`; with a number appended when that is taken.
+ */
+export function freeLabel(db: Db, { project, environment, ...config }: Named & Naming) {
+  const slug = slugOf(project) || 'app'
+  const wanted = environment === main ? slug : `${environment}-${slug}`
+  return firstFree(
+    (end) => wanted.slice(0, maxLabel - end.length).replace(/-+$/, '') + end,
+    (label) => {
+      const host = config.domain && `${label}.${config.domain}`
+      const isGiven = host && (isDavits(host, config) || listGivenHosts(db, [host]).length > 0)
+      return !hasLabel(db, label) && !isGiven
+    },
+  )
+}
+
+/** Names the environments of earlier versions, and renames those whose name became Davit's. */
+export function fillLabels(db: Db, { url, domain }: Naming) {
+  for (const { id, label, ...named } of listNamed(db))
+    if (label === null || isDavits(`${label}.${domain}`, { url, domain }))
+      setLabel(db, id, freeLabel(db, { ...named, url, domain }))
+}
+
+/** Renames a project's environments with it. */
+export function renameLabels(
+  db: Db,
+  { id: projectId, name, url, domain }: { id: string; name: string } & Naming,
+) {
+  for (const { id, environment } of listNamed(db, projectId)) {
+    setLabel(db, id, null) // it may keep it
+    setLabel(db, id, freeLabel(db, { project: name, environment, url, domain }))
+  }
+}

@@ -1,0 +1,48 @@
+import { isAdmin } from '../accounts/store.ts'
+import { appsAddress } from '../config.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { remoteHost } from '../docker/index.ts'
+import { canonicalHost, isLoopback } from '../platform/hosts.ts'
+
+/** Where the ports of apps and services are published, and the host in their addresses. */
+export type Places = Pick<Config, 'publishAddress' | 'url'> & {
+  /** Docker’s machine, if it is another one. */
+  remote: string | null
+  /** Explains why apps are reachable from one machine only although the setting says more; else null. */
+  note: string | null
+}
+
+type PanelPlace = Pick<Config, 'publishAddress' | 'url' | 'host' | 'dockerHost'>
+
+/**
+ * Where the ports of one user are published. Cookies are per host, not per port: when the panel isn't on
+ * HTTPS and the setting puts both on one host, only admins, who are trusted with the panel, publish there.
+ */
+export function placesOf({ config, db }: { config: Config; db: Db }, ownerId: string): Places {
+  const { url, dockerHost } = config
+  const isApart = sharesHost(config) && !isAdmin(db, ownerId)
+  const publishAddress = isApart ? appsAddress : config.publishAddress
+  const remote = remoteHost(dockerHost)
+  const isHidden = remote !== null && isLoopback(publishAddress)
+  const note = isApart ? noteApart(remote) : isHidden ? noteRemote(publishAddress, remote) : null
+  return { publishAddress, url, remote, note }
+}
+
+const noteApart = (remote: string | null) =>
+  `Published on ${appsAddress}, for ${remote ?? 'this machine'} only: Davit isn’t served over HTTPS, and apps on its host could steal logins. An admin can set DAVIT_URL to an https:// address.`
+
+const noteRemote = (address: string, remote: string) =>
+  `Published on ${address} of ${remote}, where Docker is, for that machine only. An admin can set DAVIT_PUBLISH_ADDRESS to an address of it.`
+
+/** Whether a browser would send an app published as the setting says the panel's cookies. */
+export function sharesHost({ publishAddress: set, url, host, dockerHost }: PanelPlace) {
+  const remote = remoteHost(dockerHost)
+  const publishAddress = remote !== null && isAny(set) ? remote : set
+  if (url?.protocol === 'https:' || publishAddress === appsAddress) return false
+  if (!isLoopback(host) || (url && !isLoopback(url.hostname))) return true
+  const own = ['127.0.0.1', '::1', '0.0.0.0', '::', host, url?.hostname ?? host].map(canonicalHost)
+  return own.includes(canonicalHost(publishAddress))
+}
+
+const isAny = (address: string) => address === '0.0.0.0' || address === '::'

@@ -1,0 +1,230 @@
+import { and, asc, count, eq, inArray, isNotNull, isNull, or } from 'drizzle-orm'
+import type { SQL } from 'drizzle-orm'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { listRows, listValues } from '../db/queries.ts'
+import {
+  certificates,
+  domains,
+  environments,
+  projects,
+  releases,
+  servicePorts,
+  services,
+  workloads,
+} from '../db/schema.ts'
+import { AppError, conflictField, invalidField } from '../platform/errors.ts'
+import { refuseMore } from '../platform/limits.ts'
+import { isNameOfOther } from './certificate-names.ts'
+import { isDavits } from './hosts.ts'
+
+export { httpsKinds } from '../db/schema.ts'
+
+export type Domain = typeof domains.$inferSelect
+
+/** Whose an address is: one of the two. */
+export type Holder = { environmentId: string } | { serviceId: string }
+
+/** The database, or a transaction of it. */
+type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
+
+/** Ports of this host that services are published on. */
+export const listServicePorts = (db: Db) => listValues(db, servicePorts.port)
+
+/** Ports of this host by which environments are reached. */
+export const listHostPorts = (db: Db) => listValues(db, environments.hostPort)
+
+/** In their order: the first one is what the holder's address begins with. */
+export const listDomains = (db: Tx, holder: Holder): Domain[] =>
+  listRows(db, domains, heldBy(holder), asc(domains.position), asc(domains.id))
+
+/** Of all owners, oldest first. */
+export const listAllDomains = (db: Tx): Domain[] =>
+  listRows(db, domains, undefined, asc(domains.id))
+
+/** Their hosts, each once, in their order. */
+export const listHosts = (db: Tx, holder: Holder) => [
+  ...new Set(listDomains(db, holder).map(({ host }) => host)),
+]
+
+const heldBy = (holder: Holder): SQL =>
+  'environmentId' in holder
+    ? eq(domains.environmentId, holder.environmentId)
+    : eq(domains.serviceId, holder.serviceId)
+
+/** Names that Davit itself has. */
+type Naming = { config: Pick<Config, 'url' | 'domain'> }
+
+/**
+ * In a transaction: sets the hosts of the owner, in this order. Existing ones keep their
+ * options. Throws `conflict` for one that someone else has.
+ */
+export function setHosts(
+  tx: Tx,
+  holder: Holder,
+  { hosts, ...naming }: { hosts: string[] } & Naming,
+) {
+  const wanted = [...new Set(hosts)]
+  const had = listDomains(tx, holder)
+  for (const row of had)
+    if (!wanted.includes(row.host)) tx.delete(domains).where(eq(domains.id, row.id)).run()
+  for (const [position, host] of wanted.entries()) {
+    const kept = had.filter((row) => row.host === host)
+    if (kept.length > 0)
+      tx.update(domains)
+        .set({ position })
+        .where(and(eq(domains.host, host), heldBy(holder)))
+        .run()
+    else insertDomain(tx, holder, { host, position }, { ...naming, field: 'domains' })
+  }
+}
+
+type DomainValues = Omit<
+  typeof domains.$inferInsert,
+  'environmentId' | 'serviceId' | 'position' | keyof HostOptions
+> & { position?: number }
+
+/** Of an owner. */
+const mostOfOne = 50
+
+/**
+ * In a transaction, after the owner's other domains. Throws `conflict` when someone else has the host,
+ * its path is taken, or there are too many. Another path of a host shares its HTTPS.
+ */
+export function insertDomain(
+  tx: Tx,
+  holder: Holder,
+  values: DomainValues,
+  { field = 'host', ...naming }: { field?: string } & Naming,
+): Domain {
+  const { host, path = '/' } = values
+  refuseTaken(tx, holder, { host, path, field, ...naming })
+  const own = listDomains(tx, holder)
+  if (own.length >= mostOfOne)
+    throw new AppError('conflict', `This has ${mostOfOne} domains, the maximum. Remove one first.`)
+  refuseMore('domains', countDomains(tx, ownerOf(tx, holder)!))
+  const [twin] = listOfHost(tx, host)
+  const position = (own.at(-1)?.position ?? -1) + 1
+  return tx
+    .insert(domains)
+    .values({ position, ...values, ...holder, ...(twin && hostOptionsOf(twin)) })
+    .returning()
+    .get()
+}
+
+/** What all paths of a host share. */
+type HostOptions = Pick<Domain, 'https' | 'certificate' | 'certificateKey' | 'hsts'>
+
+export const hostOptionsOf = ({
+  https,
+  certificate,
+  certificateKey,
+  hsts,
+}: HostOptions): HostOptions => ({ https, certificate, certificateKey, hsts })
+
+/** In a transaction. */
+export const setHostOptions = (tx: Tx, host: string, options: HostOptions) =>
+  tx.update(domains).set(options).where(eq(domains.host, host)).run()
+
+/** All paths of a host, oldest first. */
+export const listOfHost = (tx: Tx, host: string): Domain[] =>
+  listRows(tx, domains, eq(domains.host, host), asc(domains.id))
+
+/**
+ * A host belongs to one owner, who may have several paths of it. An environment's name under DAVIT_DOMAIN
+ * belongs to that environment. `id` is the domain that is being changed.
+ */
+export function refuseTaken(
+  tx: Tx,
+  holder: Holder,
+  {
+    host,
+    path,
+    config,
+    field = 'host',
+    id = '',
+  }: { host: string; path: string; field?: string; id?: string } & Naming,
+) {
+  if (isDavits(host, config)) throw invalidField(field, `${host} is Davit’s own name.`)
+  const others = listOfHost(tx, host).filter((other) => other.id !== id)
+  const isSame = (other: string) => other.toLowerCase() === path.toLowerCase() // as Caddy compares
+  if (others.some((other) => isSame(other.path)))
+    throw conflictField(field, `${host}${path === '/' ? '' : path} is already in use.`)
+  const owner = ownerOf(tx, holder)
+  if (others.some((other) => ownerOf(tx, holderOf(other)) !== owner))
+    throw conflictField(field, `${host} is already in use.`)
+  if (isNameOfOther(tx, { host, ownerId: owner }))
+    throw conflictField(field, `${host} is covered by the certificate of someone else’s domain.`)
+  const { domain } = config
+  if (!domain?.length || !host.endsWith(`.${domain}`)) return
+  const label = host.slice(0, -domain.length - 1)
+  const [labelled] = listValues(tx, environments.id, eq(environments.label, label))
+  const isOwn = 'environmentId' in holder && labelled === holder.environmentId
+  if (labelled && !isOwn) throw conflictField(field, `${host} is the name of another app.`)
+}
+
+export const holderOf = ({ environmentId, serviceId }: Domain): Holder =>
+  environmentId ? { environmentId } : { serviceId: serviceId! }
+
+/** The user to whom an environment or a service belongs. */
+const ownerOf = (tx: Tx, holder: Holder) =>
+  'environmentId' in holder
+    ? tx
+        .select({ ownerId: projects.ownerId })
+        .from(environments)
+        .innerJoin(projects, eq(projects.id, environments.projectId))
+        .where(eq(environments.id, holder.environmentId))
+        .get()?.ownerId
+    : listValues(tx, services.ownerId, eq(services.id, holder.serviceId))[0]
+
+/** Of all environments and services of a user. */
+const countDomains = (tx: Tx, ownerId: string) =>
+  tx
+    .select({ count: count() })
+    .from(domains)
+    .leftJoin(environments, eq(environments.id, domains.environmentId))
+    .leftJoin(projects, eq(projects.id, environments.projectId))
+    .leftJoin(services, eq(services.id, domains.serviceId))
+    .where(or(eq(projects.ownerId, ownerId), eq(services.ownerId, ownerId)))
+    .get()!.count
+
+/** Environments with a name under DAVIT_DOMAIN, oldest first. */
+export const listLabelled = (db: Tx) =>
+  db
+    .select({ id: environments.id, label: environments.label })
+    .from(environments)
+    .where(isNotNull(environments.label))
+    .orderBy(asc(environments.id))
+    .all()
+    .map(({ id, label }) => ({ id, label: label! }))
+
+/** Environments whose port is the edge's, which leads to their live release. */
+export const listEdgePorts = (db: Tx) =>
+  db
+    .select({ id: environments.id, port: environments.hostPort, ownerId: projects.ownerId })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .innerJoin(workloads, eq(workloads.id, environments.id))
+    .innerJoin(releases, eq(releases.id, workloads.liveReleaseId))
+    .where(and(eq(releases.edge, true), isComingByEdge(db)))
+    .all()
+
+/** A release whose port Docker publishes can't start while the edge listens on it. */
+const isComingByEdge = (db: Tx) => {
+  const byEdge = db.select({ id: releases.id }).from(releases).where(eq(releases.edge, true))
+  return or(isNull(workloads.nextReleaseId), inArray(workloads.nextReleaseId, byEdge))
+}
+
+/** What is known of the certificates of hosts whose HTTPS is automatic. */
+export const listCertificates = (db: Tx) => listRows(db, certificates, undefined)
+
+export const isIssued = (db: Tx, host: string) =>
+  listValues(
+    db,
+    certificates.host,
+    and(eq(certificates.host, host), eq(certificates.status, 'issued')),
+  ).length > 0
+
+/** Hosts of that list that someone was given. */
+export const listGivenHosts = (db: Tx, hosts: string[]) =>
+  listValues(db, domains.host, inArray(domains.host, hosts))

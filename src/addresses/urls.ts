@@ -1,0 +1,75 @@
+import { appsAddress } from '../config.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { endsWithin } from '../web/within.ts'
+import type { Places } from './places.ts'
+import { isIssued, listDomains, listGivenHosts } from './store.ts'
+import type { Domain, Holder } from './store.ts'
+
+/** What determines how a host is reached. */
+export type UrlDeps = {
+  db: Db
+  config: Pick<Config, 'domain' | 'edgePorts'>
+  /** Whether names lead here. */
+  edge: { isOn: boolean }
+}
+
+/**
+ * The first address with a name; null when there is none, or no edge to serve it. Its scheme is what
+ * a browser can open now, or with `isIntended` what it will be: apps get that one.
+ */
+export function namedUrl(
+  deps: UrlDeps,
+  {
+    holder,
+    label,
+    isIntended = false,
+  }: { holder: Holder; label: string | null; isIntended?: boolean },
+) {
+  const { db, config, edge } = deps
+  if (!edge.isOn) return null
+  const first = listDomains(db, holder).find(({ redirectTo }) => redirectTo === null)
+  if (first) return domainUrl(deps, first, { isIntended })
+  const host = label && config.domain && `${label}.${config.domain}`
+  if (!host || listGivenHosts(db, [host]).length > 0) return null
+  return domainUrl(deps, { host, path: '/', https: 'auto' }, { isIntended })
+}
+
+/** Where one address is reached. */
+export function domainUrl(
+  { db, config }: Omit<UrlDeps, 'edge'>,
+  { host, path, https }: Pick<Domain, 'host' | 'path' | 'https'>,
+  { isIntended = false } = {},
+) {
+  // no authority issues certificates for this machine's own names
+  const isToBe = isIntended && !host.endsWith('.localhost')
+  const isSecure = https === 'own' || (https === 'auto' && (isToBe || isIssued(db, host)))
+  const { http: plainPort, https: securePort } = config.edgePorts
+  const [scheme, port, usual] = isSecure ? ['https', securePort, 443] : ['http', plainPort, 80]
+  return `${scheme}://${host}${port === usual ? '' : `:${port}`}${path === '/' ? '' : path}`
+}
+
+/** Makes the edge serve what was stored. */
+export type Serving = {
+  edge: { look(): Promise<void> }
+  /** Checks new names, for their certificates. */
+  certificates: { look(): void }
+  config: Pick<Config, 'patience'>
+}
+
+/** Waits until the edge serves what was just stored, as long as a request may wait. */
+export function served({ edge, certificates, config }: Serving) {
+  certificates.look()
+  return endsWithin(config.patience, edge.look())
+}
+
+/** Addresses that stand for all of this host, with one that leads there from this machine. */
+const everywhere: Record<string, string> = { '0.0.0.0': appsAddress, '::': 'localhost' }
+
+/** Where a port of the engine's host is reached. */
+export function urlOn(hostPort: number, { publishAddress, url, remote }: Omit<Places, 'note'>) {
+  const host = everywhere[publishAddress]
+    ? (remote ?? url?.hostname ?? everywhere[publishAddress])
+    : publishAddress
+  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${hostPort}`
+}

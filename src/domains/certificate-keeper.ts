@@ -1,0 +1,298 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Docker } from '../docker/index.ts'
+import type { Edge } from '../edge/edge.ts'
+import type { Host, Https } from '../edge/plan.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
+import { unlessAborted } from '../platform/pause.ts'
+import { askForCertificate, lastProblem, servedCertificate } from './certificate-ask.ts'
+import type { Served } from './certificate-ask.ts'
+import { authorityName, explain } from './certificate-explain.ts'
+import {
+  findCertificate,
+  keepCertificates,
+  listByTime,
+  longestWait,
+  resumePending,
+  setCertificate,
+} from './certificate-store.ts'
+import type { Certificate } from './certificate-store.ts'
+import { checkDns } from './dns-check.ts'
+import type { DnsCheck } from './dns-check.ts'
+import { ownAddresses, publicAddresses } from './public-address.ts'
+
+type Kept = {
+  config: Pick<Config, 'acme' | 'domain' | 'edgePorts' | 'publicAddresses' | 'url'>
+  db: Db
+  docker: Docker
+  edge: Pick<Edge, 'mode' | 'look'>
+  instanceId: string
+  /** In place of the system's resolvers; in tests. */
+  nameServers: string[] | null
+  /** Everything the edge serves, according to the database. */
+  hosts: () => Host[]
+}
+
+/** Hosts that are checked in parallel. */
+const atOnce = 4
+
+const second = 1000
+const minute = 60 * second
+const hour = 60 * minute
+const day = 24 * hour
+
+/** Milliseconds until a name that leads elsewhere is checked again, and one without HTTPS from Davit. */
+const waitingAgain = 2 * minute
+const otherAgain = 10 * minute
+
+/** Milliseconds until a certificate is requested again, by the number of consecutive failures. */
+const delays = [minute, 5 * minute, 30 * minute, 2 * hour, 6 * hour, day]
+const delayAfter = (failures: number) => delays[Math.min(failures, delays.length) - 1] ?? minute
+
+/** Failures after which a user can't request it at once: Let's Encrypt allows five an hour. */
+const manyFailures = 4
+const sparingly = 15 * minute
+
+/** The remaining fraction of a certificate's lifetime at which it should have been renewed: Caddy renews at a third. */
+const lateBelow = 0.25
+
+/**
+ * Makes Caddy get and renew the certificates of all hosts with automatic HTTPS: only for names
+ * that lead here, and less often after each failure. Its state is in the database.
+ */
+export class CertificateKeeper {
+  readonly #kept: Kept
+  readonly #busy = new Map<string, Promise<void>>()
+  /** Hosts that were asked for again during their check: it may have seen them as they were. */
+  readonly #again = new Set<string>()
+  /** What is due, longest overdue first. */
+  #queue: string[] = []
+  /** By host, as of the last check: scanning all hosts to find one is too expensive. */
+  #https = new Map<string, Https['kind']>()
+  #woken = Promise.withResolvers<void>()
+  #expected: string[] | null = null
+
+  constructor(kept: Kept) {
+    this.#kept = kept
+  }
+
+  /** Where names of this server should lead, as far as known. */
+  get expected(): readonly string[] {
+    const { publicAddresses: given } = this.#kept.config
+    return this.#expected ?? (given.length > 0 ? given : ownAddresses())
+  }
+
+  /** Hosts were stored: checks them at once. */
+  look(hosts: string[] = []) {
+    for (const host of hosts) {
+      if (this.#busy.has(host)) this.#again.add(host)
+      const known = findCertificate(this.#kept.db, host)
+      if (known) setCertificate(this.#kept.db, host, { nextTryAt: earliest(known, new Date()) })
+    }
+    this.#woken.resolve()
+  }
+
+  /** Checks a name now, and requests its certificate as soon as allowed. */
+  async check(host: string, { signal }: { signal: AbortSignal }) {
+    keepCertificates(this.#kept.db, this.#hosts(), new Date())
+    await this.#lookUp(host, signal)
+    this.look([host])
+  }
+
+  /** Runs until the signal; resolves when all work has ended. */
+  async run({ signal }: { signal: AbortSignal }) {
+    resumePending(this.#kept.db)
+    while (!signal.aborted) {
+      this.#woken = Promise.withResolvers<void>() // before the check: later changes count
+      const wait = this.#begin(signal)
+      const over = new AbortController()
+      const either = AbortSignal.any([signal, over.signal])
+      const timer = sleep(wait, undefined, { signal: either, ref: false }).catch(() => {})
+      await Promise.race([this.#woken.promise, timer])
+      over.abort()
+    }
+    await Promise.all(this.#busy.values())
+  }
+
+  /** Starts what is due; returns the milliseconds until the next. */
+  #begin(signal: AbortSignal) {
+    const now = new Date()
+    try {
+      keepCertificates(this.#kept.db, this.#hosts(), now)
+      const { due, next } = listByTime(this.#kept.db, now)
+      this.#queue = due.map(({ host }) => host).filter((host) => !this.#busy.has(host))
+      this.#goOn(signal)
+      return Math.min(Math.max((next?.getTime() ?? Infinity) - Date.now(), second), minute)
+    } catch (error) {
+      report('checking certificates failed', error)
+      return minute
+    }
+  }
+
+  #goOn(signal: AbortSignal) {
+    while (this.#busy.size < atOnce && !signal.aborted) {
+      const host = this.#queue.shift()
+      if (host === undefined) return
+      this.#again.delete(host)
+      const work = this.#tend(host, signal).finally(() => {
+        this.#busy.delete(host)
+        if (this.#queue.length > 0) this.#goOn(signal)
+        else this.#woken.resolve()
+      })
+      this.#busy.set(host, work)
+    }
+  }
+
+  async #tend(host: string, signal: AbortSignal) {
+    try {
+      const dns = await this.#lookUp(host, signal)
+      const row = findCertificate(this.#kept.db, host)
+      if (!row) return
+      const isAuto = this.#https.get(host) === 'auto'
+      if (isAuto && this.#kept.edge.mode === 'direct') await this.#inForce(signal) // it may be about to start
+      if (!isAuto || this.#kept.edge.mode === 'direct')
+        this.#set(host, {
+          ...troubleOf(dns),
+          nextTryAt: this.#later(host, isAuto ? waitingAgain : otherAgain),
+        })
+      else if (this.#kept.edge.mode === 'external') await this.#readForeign(host, dns, signal)
+      else if (row.status === 'issued') await this.#lookAtIssued(row, dns, signal)
+      else if (dns.mayAsk) await this.#ask(row, dns, signal)
+      else await this.#wait(row, dns, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      this.#set(host, { nextTryAt: after(minute) })
+      if (!(error instanceof Failure && error.code === 'edge_unreachable'))
+        report('checking a certificate failed', error, { host })
+    }
+  }
+
+  async #lookUp(host: string, signal: AbortSignal): Promise<DnsCheck> {
+    const { config, nameServers } = this.#kept
+    const own = ownAddresses()
+    const expected = await publicAddresses({ config, nameServers }, { own, signal })
+    this.#expected = expected
+    const dns = await checkDns(host, { expected, own, nameServers, signal })
+    this.#set(host, { dnsFound: dns.found, dnsOk: dns.ok, checkedAt: new Date() })
+    return dns
+  }
+
+  /** A certificate for a name that leads elsewhere is never requested: that would only use up the authority's limits. */
+  async #wait({ host, status }: Certificate, dns: DnsCheck, signal: AbortSignal) {
+    const nextTryAt = this.#later(host, waitingAgain)
+    this.#set(host, { ...troubleOf(dns), status: 'waiting', nextTryAt })
+    if (status === 'pending') await this.#inForce(signal)
+  }
+
+  /** Counts as failed until it is issued, so that restarts don't add requests. */
+  async #ask({ host, failures }: Certificate, { expected }: DnsCheck, signal: AbortSignal) {
+    const { config } = this.#kept
+    const tries = failures + 1
+    const none = { errorMessage: null, errorHint: null }
+    const nextTryAt = after(delayAfter(tries))
+    this.#set(host, { ...none, status: 'pending', failures: tries, nextTryAt })
+    await this.#inForce(signal)
+    const { https: port } = config.edgePorts
+    const got = await askForCertificate(this.#kept, host, { port, signal }).catch((error) => {
+      if (!signal.aborted) this.#set(host, { failures }) // nothing was requested
+      throw error
+    })
+    if ('issuer' in got) this.#set(host, { ...issued(got), failures: 0 })
+    else {
+      const authority = authorityName(config.acme.directory)
+      const { message, hint, notBefore } = explain(got, { host, authority, expected })
+      // the usual delay after a limit ends: `earliest` derives the end from it
+      const afterLimit = notBefore ? notBefore.getTime() + delayAfter(tries) : 0
+      const least = Math.max(nextTryAt.getTime(), afterLimit)
+      this.#set(host, {
+        ...{ status: 'failed', errorMessage: message, errorHint: hint },
+        nextTryAt: new Date(Math.min(least, Date.now() + longestWait)),
+      })
+    }
+    await this.#inForce(signal)
+  }
+
+  /** Connecting makes Caddy renew it in time; it keeps its permission, or Caddy would drop it. */
+  async #lookAtIssued(row: Certificate, dns: DnsCheck, signal: AbortSignal) {
+    const { host } = row
+    const { config } = this.#kept
+    const { https: port } = config.edgePorts
+    const served = await servedCertificate(host, { port, signal })
+    const left = served ? served.notAfter.getTime() - Date.now() : 0
+    if (!served || left <= 0) {
+      if (dns.mayAsk) await this.#ask(row, dns, signal)
+      else await this.#wait({ ...row, status: 'pending' }, dns, signal)
+      return
+    }
+    const isLate = left < (served.notAfter.getTime() - served.from.getTime()) * lateBelow
+    const trouble = isLate ? await whyLate(this.#kept) : dns.mayAsk ? {} : troubleOf(dns)
+    this.#set(host, { ...issued(served), ...trouble })
+
+    async function whyLate(kept: Kept) {
+      const since = new Date(Date.now() - day)
+      const problem = await lastProblem(kept, host, { since, signal })
+      const authority = authorityName(config.acme.directory)
+      const why = problem && explain(problem, { host, authority, expected: dns.expected })
+      const end = served!.notAfter.toISOString().slice(0, 10)
+      return {
+        errorMessage:
+          `The certificate ends on ${end} and wasn’t renewed. ${why?.message ?? ''}`.trim(),
+        errorHint: why?.hint ?? dns.trouble?.hint ?? 'See the log of Caddy’s container.',
+      }
+    }
+  }
+
+  /** The user's own Caddy gets certificates by itself. */
+  async #readForeign(host: string, dns: DnsCheck, signal: AbortSignal) {
+    const { https: port } = this.#kept.config.edgePorts
+    const served = await servedCertificate(host, { port, signal })
+    if (served && served.notAfter > new Date())
+      this.#set(host, { ...issued(served), ...(dns.mayAsk ? {} : troubleOf(dns)) })
+    else
+      this.#set(host, {
+        ...{ status: 'waiting', nextTryAt: this.#later(host, waitingAgain) },
+        errorMessage: dns.trouble?.message ?? `Your Caddy has no certificate for ${host} yet.`,
+        errorHint: dns.trouble?.hint ?? 'See its log.',
+      })
+  }
+
+  #hosts() {
+    this.#https = new Map(this.#kept.hosts().map(({ name, https }) => [name, https.kind]))
+    return new Set(this.#https.keys())
+  }
+
+  /** When a name that isn't ready is checked again: at once if that was asked for meanwhile. */
+  #later = (host: string, wait: number) => (this.#again.delete(host) ? null : after(wait))
+
+  #set(host: string, values: Partial<Certificate>) {
+    setCertificate(this.#kept.db, host, values)
+  }
+
+  /** The stored configuration is active. */
+  #inForce = (signal: AbortSignal) => unlessAborted(this.#kept.edge.look(), signal)
+}
+
+const after = (milliseconds: number) => new Date(Date.now() + milliseconds)
+
+/** When a user's request may run. An authority's limit, or many failures, still count. */
+function earliest({ failures, status, nextTryAt }: Certificate, now: Date): Date | null {
+  if (status !== 'failed' || nextTryAt === null || failures < 1) return null
+  const isLimited = nextTryAt.getTime() - now.getTime() > delayAfter(failures)
+  if (isLimited) return nextTryAt
+  if (failures < manyFailures) return null
+  return new Date(Math.min(nextTryAt.getTime(), now.getTime() + sparingly))
+}
+
+const troubleOf = ({ trouble, ok }: DnsCheck) => ({
+  errorMessage: ok === true ? null : (trouble?.message ?? null),
+  errorHint: ok === true ? null : (trouble?.hint ?? null),
+})
+
+/** It is checked daily, and more often near its end. */
+function issued({ issuer, notAfter }: Served): Partial<Certificate> {
+  const left = notAfter.getTime() - Date.now()
+  const nextTryAt = after(Math.min(Math.max(left / 10, 5 * second), day))
+  return { status: 'issued', issuer, notAfter, errorMessage: null, errorHint: null, nextTryAt }
+}

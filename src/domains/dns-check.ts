@@ -1,0 +1,103 @@
+import { isIPv4 } from 'node:net'
+import { canonicalHost, isPublicAddress } from '../platform/hosts.ts'
+import { lookUp } from './dns.ts'
+import type { Answer } from './dns.ts'
+
+export type DnsCheck = {
+  /** Where the name should lead; empty when unknown. */
+  expected: string[]
+  /** Where it does. */
+  found: string[]
+  /** Null when unknown. */
+  ok: boolean | null
+  /** What is wrong with it and what to do, or null. */
+  trouble: { message: string; hint: string } | null
+  /** Whether an authority would reach this server by it, as far as known: else none is requested. */
+  mayAsk: boolean
+}
+
+/**
+ * Compares where a name leads with where it should. `own` are further valid addresses of this
+ * machine.
+ */
+export async function checkDns(
+  host: string,
+  {
+    expected,
+    own,
+    nameServers,
+    signal,
+  }: { expected: string[]; own: string[]; nameServers: string[] | null; signal: AbortSignal },
+): Promise<DnsCheck> {
+  const answer = await lookUp(host, { nameServers, signal })
+  return { expected, found: answer.addresses, ...judge(host, answer, { expected, own }) }
+}
+
+function judge(
+  host: string,
+  { addresses, problem }: Answer,
+  { expected, own }: { expected: string[]; own: string[] },
+): Pick<DnsCheck, 'ok' | 'trouble' | 'mayAsk'> {
+  const records = recordsFor(expected)
+  const wrong = (message: string, hint: string) =>
+    ({ ok: false, trouble: { message, hint }, mayAsk: false }) as const
+  if (problem === 'silent')
+    return {
+      ...wrong(
+        `The name servers didn’t respond in time for ${host}.`,
+        'Davit tries again. If it keeps failing, check the resolvers in /etc/resolv.conf of the server.',
+      ),
+      ok: null,
+    }
+  if (problem === 'failed')
+    return wrong(
+      `The name servers of ${host} respond with an error.`,
+      'Check the domain at your DNS provider: its name servers, and DNSSEC if it is on.',
+    )
+  if (problem === 'missing')
+    return wrong(`${host} has no address in the DNS.`, `Add ${records} at your DNS provider.`)
+  if (expected.length === 0) return unknown(host, addresses)
+
+  const right = new Set([...expected, ...own].map(canonicalHost))
+  const others = addresses.filter((address) => !right.has(canonicalHost(address)))
+  if (others.length === 0) return { ok: true, trouble: null, mayAsk: true }
+  const listed = others.slice(0, 4).join(', ') + (others.length > 4 ? ', …' : '')
+  if (others.length < addresses.length)
+    return wrong(
+      `${host} points to this server, but also to ${listed}.`,
+      `Remove the ${others.length > 1 ? 'records' : 'record'} with ${listed} at your DNS provider.`,
+    )
+  if (others.every((address) => !isPublicAddress(address)))
+    return wrong(
+      `${host} points to ${listed}, which can’t be reached from the internet.`,
+      `Set ${records} at your DNS provider.`,
+    )
+  return wrong(
+    `${host} points to ${listed} instead of ${expected.join(', ')}.`,
+    `Set ${records} at your DNS provider. If ${listed} is a proxy such as Cloudflare in front of this ` +
+      'server, HTTPS works with the proxy’s certificate: let it connect over HTTP, or upload a certificate here.',
+  )
+}
+
+/** Nothing to compare with: the authority decides, unless it can't reach any of the addresses. */
+function unknown(host: string, addresses: string[]) {
+  const isPublic = addresses.some(isPublicAddress)
+  return {
+    ok: null,
+    mayAsk: isPublic,
+    trouble: {
+      message: isPublic
+        ? `Davit can’t detect its public address, so it can’t check whether ${addresses.join(', ')} is right.`
+        : `${host} points to ${addresses.join(', ')}, which can’t be reached from the internet.`,
+      hint: 'Set DAVIT_PUBLIC_ADDRESS to the address of this server.',
+    },
+  }
+}
+
+/** The records to enter at a DNS provider. */
+function recordsFor(expected: string[]) {
+  if (expected.length === 0) return 'an A record with the address of this server'
+  return expected
+    .map((address) => `${isIPv4(address) ? 'an A' : 'an AAAA'} record with the value ${address}`)
+    .join(' and ')
+}

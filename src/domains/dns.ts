@@ -1,0 +1,46 @@
+import { Resolver } from 'node:dns/promises'
+
+/** The addresses of a name; `problem` says why there are none. */
+export type Answer = {
+  addresses: string[]
+  problem: 'missing' | 'failed' | 'silent' | null
+}
+
+/** Maximum addresses of one family: a response may have thousands. */
+const most = 20
+
+/** Milliseconds for a name server; on the retry it has twice as long. */
+const patience = 1500
+
+/**
+ * The public addresses of a name: from the DNS, ignoring the machine's hosts file. Uses the
+ * system's resolvers unless others are given (`127.0.0.1:5300`).
+ */
+export async function lookUp(
+  name: string,
+  { nameServers, signal }: { nameServers: string[] | null; signal: AbortSignal },
+): Promise<Answer> {
+  signal.throwIfAborted()
+  const resolver = new Resolver({ timeout: patience, tries: 2 })
+  if (nameServers) resolver.setServers(nameServers)
+  const cancel = () => resolver.cancel()
+  signal.addEventListener('abort', cancel)
+  try {
+    const asked = [resolver.resolve4(name), resolver.resolve6(name)]
+    const answers = await Promise.allSettled(asked)
+    signal.throwIfAborted()
+    const addresses = answers.flatMap((answer) =>
+      answer.status === 'fulfilled' ? answer.value.slice(0, most) : [],
+    )
+    if (addresses.length > 0) return { addresses: [...new Set(addresses)], problem: null }
+    const codes = answers.map((answer) => answer.status === 'rejected' && answer.reason.code)
+    return { addresses: [], problem: problemOf(codes) }
+  } finally {
+    signal.removeEventListener('abort', cancel)
+  }
+}
+
+function problemOf(codes: unknown[]): Answer['problem'] {
+  if (codes.every((code) => code === 'ENOTFOUND' || code === 'ENODATA')) return 'missing'
+  return codes.some((code) => code === 'ETIMEOUT' || code === 'ECONNREFUSED') ? 'silent' : 'failed'
+}

@@ -1,0 +1,135 @@
+import { isIP } from 'node:net'
+import { z } from 'zod'
+import { hostName } from '../addresses/hosts.ts'
+import { httpsKinds } from '../addresses/store.ts'
+import { canonicalHost, isAddressOrCidr } from '../platform/hosts.ts'
+import type { Target } from '../services/ports.ts'
+import { block, flag, line, lines, whole } from '../web/fields.ts'
+import { maxCertificate, maxKey } from './certificate-own.ts'
+import { responseHeaders } from './response-headers.ts'
+
+/** A literal path prefix: Caddy would treat other characters as patterns. */
+const pathPrefix = line('a path such as /api', { max: 200 })
+  .refine((text) => text.startsWith('/'), 'must start with /, such as /api.')
+  .refine((text) => !/[?#]/.test(text), 'must be only a path, without ? and #.')
+  .refine((text) => !/(^|\/)\.{1,2}(\/|$)/.test(text), 'can’t have . or .. as a part.')
+  .refine(
+    (text) => /^[\w.~!$&'()+,;=:@/?#-]*$/.test(text),
+    'can only have letters without accents, digits and - . _ ~ ! $ & ’ ( ) + , ; = : @ in it.',
+  )
+  .transform((text) => text.replace(/\/+/g, '/').replace(/(?<=.)\/$/, ''))
+
+/** `component:port`; see `parseTarget`. */
+const target = line('a component and its port, such as web:8080', { max: 200 }).refine(
+  (text) => parseTarget(text) !== null,
+  'must be a component and its port, such as web:8080.',
+)
+
+/** Null where it isn't one. */
+export function parseTarget(text: string): Target | null {
+  const [, component, digits] = /^([^:\s]+):(\d{1,5})$/.exec(text) ?? []
+  const port = Number(digits)
+  return component && port > 0 && port < 65_536 ? { component, port } : null
+}
+
+/** Without a trailing slash: the path of each request is appended. */
+const redirectTo = line('an address such as https://example.com', { max: 500 }).transform(
+  (text, context) => {
+    const refuse = (message: string) => {
+      context.addIssue({ code: 'custom', message })
+      return ''
+    }
+    const url = /^https?:\/\/[^/]/i.test(text) ? URL.parse(text) : null
+    if (!url) return refuse('must be an address that starts with https:// or http://.')
+    if (url.username || url.password) return refuse('can’t have a user name and password.')
+    if (/[?#]/.test(text))
+      return refuse('can’t have ? or #. Path and query of each request are appended.')
+    return url.origin + url.pathname.replace(/\/+$/, '')
+  },
+)
+
+/** bcrypt's limit in bytes; programs shorten longer passwords differently. */
+const maxPassword = 72
+
+const account = z.object(
+  {
+    username: line('a user name', { max: 100 }).refine(
+      (text) => !text.includes(':'),
+      'can’t have a colon in a user name.',
+    ),
+    /** Null: the user name keeps its password. */
+    password: block('a password', { max: 200 })
+      .min(1, 'has an empty password.')
+      .refine((text) => !/\p{Cc}/u.test(text), 'can’t have control characters in a password.')
+      .refine(
+        (text) => Buffer.byteLength(text) <= maxPassword,
+        `has a password of more than ${maxPassword} bytes.`,
+      )
+      .nullish(),
+  },
+  'must have a user name and a password in each entry.',
+)
+
+export type AskedAccount = z.output<typeof account>
+
+const basicAuth = z
+  .preprocess(
+    (value) => (typeof value === 'string' ? accountsIn(value) : value),
+    z
+      .array(account, 'must be a list of user names and passwords.')
+      .max(20, 'can have at most 20 entries.'),
+  )
+  .refine(
+    (accounts) => new Set(accounts.map(({ username }) => username)).size === accounts.length,
+    'has a user name twice.',
+  )
+
+/** In a form `user:password`, one a line. */
+const accountsIn = (text: string) =>
+  text
+    .split('\n')
+    .filter((entry) => entry.trim() !== '')
+    .map((entry) => {
+      const [, username, password] = /^([^:]*):?(.*)$/.exec(entry)!
+      return { username, password: password || null }
+    })
+
+/** As Caddy reads it, in one spelling. */
+const range = line('an address or a range such as 203.0.113.0/24', { max: 60 }).transform(
+  (text, context) => {
+    const plain = canonicalRange(text)
+    if (plain !== null) return plain
+    const message = `must be addresses and ranges such as 203.0.113.0/24, not “${text}”.`
+    context.addIssue({ code: 'custom', message })
+    return ''
+  },
+)
+
+function canonicalRange(text: string) {
+  const [address = '', size] = text.split('/')
+  if (!isAddressOrCidr(text) || address.includes('%')) return null
+  const plain = canonicalHost(address)!
+  if (size === undefined) return plain
+  // the prefix of an IPv4-mapped IPv6 address counts other bits
+  return isIP(plain) === isIP(address.replace(/^\[|\]$/g, '')) ? `${plain}/${Number(size)}` : null
+}
+
+export const domainForm = z.object({
+  host: hostName,
+  path: pathPrefix.nullish(),
+  target: target.nullish(),
+  redirectTo: redirectTo.nullish(),
+  https: z.enum(httpsKinds, 'must be auto, off or own.').nullish(),
+  certificate: block('a certificate as PEM text', { max: maxCertificate }).nullish(),
+  key: block('a private key as PEM text', { max: maxKey }).nullish(),
+  hsts: flag().nullish(),
+  basicAuth: basicAuth.nullish(),
+  allowIps: lines(range, { max: 200 }).nullish(),
+  headers: responseHeaders.nullish(),
+  maxBody: whole('MiB', { min: 1, max: 10_240 }).nullish(),
+  maintenance: flag().nullish(),
+})
+
+export const domainUpdateForm = domainForm.partial({ host: true })
+
+export type AskedDomain = z.output<typeof domainUpdateForm>

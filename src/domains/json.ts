@@ -1,0 +1,151 @@
+import { foreignNames } from '../addresses/certificate-names.ts'
+import { isDavits } from '../addresses/hosts.ts'
+import { openKey } from '../addresses/plan.ts'
+import type { Domain } from '../addresses/store.ts'
+import { domainUrl } from '../addresses/urls.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import type { Edge } from '../edge/edge.ts'
+import { cannotRun } from '../edge/mode.ts'
+import { Failure } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { usualTarget } from '../runtime/lead-store.ts'
+import { ofImage } from '../services/compose/template.ts'
+import { describeOwn } from './certificate-own.ts'
+import { getCertificates } from './store.ts'
+import type { Certificate } from './store.ts'
+
+export type ShownDeps = {
+  db: Db
+  config: Config
+  secrets: Pick<Secrets, 'open'>
+  edge: Pick<Edge, 'isOn' | 'trouble' | 'leftOut'>
+}
+
+export type ShownDomain = ReturnType<typeof shown>
+
+/** Domains in the API and on pages: without passwords, hashes and keys. */
+export function domainsJson(
+  deps: ShownDeps,
+  domains: Domain[],
+  { expected }: { expected: string[] },
+): ShownDomain[] {
+  const known = getCertificates(
+    deps.db,
+    domains.map(({ host }) => host),
+  )
+  return domains.map((domain) => shown(deps, domain, { known: known.get(domain.host), expected }))
+}
+
+function shown(
+  deps: ShownDeps,
+  domain: Domain,
+  { known, expected }: { known: Certificate | undefined; expected: string[] },
+) {
+  const { id, environmentId, serviceId, host, path, redirectTo, https, hsts } = domain
+  const { accounts, allowIps, headers, maxBody, maintenance, createdAt } = domain
+  return {
+    ...{ id, environmentId, serviceId, host, path },
+    url: domainUrl(deps, domain),
+    target: targetOf(deps, domain),
+    redirectTo,
+    https,
+    hsts,
+    dns: {
+      expected,
+      found: known?.dnsFound ?? [],
+      ok: known?.dnsOk ?? null,
+      checkedAt: known?.checkedAt ?? null,
+    },
+    certificate: certificateOf(deps, domain, known),
+    basicAuth: accounts.map(({ username }) => ({ username })),
+    ...{ allowIps, headers, maxBody, maintenance },
+    error: errorOf(deps, domain),
+    createdAt,
+  }
+}
+
+/** Services only: an environment has a single target. */
+function targetOf(deps: ShownDeps, { serviceId, component, port }: Domain) {
+  const target =
+    serviceId && (component && port ? { component, port } : usualTarget(deps.db, serviceId))
+  return target && target.port !== ofImage ? `${target.component}:${target.port}` : null
+}
+
+/** Null when none is requested, or nothing is known yet. */
+function certificateOf(
+  { config }: ShownDeps,
+  { https, certificate }: Domain,
+  known: Certificate | undefined,
+) {
+  if (https === 'off') return null
+  if (https === 'own') {
+    const own = { ...describeOwn(certificate!), nextTryAt: null }
+    return config.edge === 'external' ? { ...own, error: notOfYourCaddy } : own
+  }
+  if (!known) return null
+  const { issuer, notAfter, status, errorMessage: message, errorHint: hint, nextTryAt } = known
+  return { issuer, notAfter, status, error: message === null ? null : { message, hint }, nextTryAt }
+}
+
+/** It was uploaded while Davit's own Caddy served. */
+const notOfYourCaddy = {
+  message: 'Your own Caddy serves this domain, and doesn’t use the uploaded certificate.',
+  hint: 'Add the certificate to the settings of your Caddy, and choose automatic HTTPS here.',
+}
+
+/** Why a host isn't served correctly; null when it is, as far as known. */
+function errorOf(deps: ShownDeps, domain: Domain) {
+  const { edge, config } = deps
+  const isOthers = edge.leftOut.some(({ failure }) => failure === edge.trouble)
+  const failure =
+    whyLeftOut(deps, domain) ?? (isOthers ? null : forOwners(edge.trouble)) ?? offBySetting(config)
+  return failure && { code: failure.code, message: failure.message, hint: failure.hint }
+}
+
+/** Codes of failures that quote Caddy or the system, and so may name others' hosts, and files of the server. */
+const quoting = new Set(['edge_refused', 'edge_failed', 'edge_closed'])
+
+/** What owners of domains are told of a failure of Caddy as a whole; an admin sees all of it in the settings. */
+export const forOwners = (trouble: Failure | null) =>
+  trouble && quoting.has(trouble.code)
+    ? new Failure(
+        trouble.code,
+        'Caddy has a problem. Ask an admin to look at it.',
+        'Admins find the details under Settings, Edge.',
+      )
+    : trouble
+
+/** Why it isn't served although others are; null when it is. */
+export function whyLeftOut(deps: ShownDeps, domain: Domain): Failure | null {
+  const { host, https } = domain
+  if (isDavits(host, deps.config))
+    return new Failure(
+      'domain_of_davit',
+      `${host} is used by Davit itself, so it can’t point to an app.`,
+      'Use another name.',
+    )
+  if (https === 'own' && openKey(deps, domain) === null)
+    return new Failure(
+      'key_unreadable',
+      `${host} isn’t served, because the private key of its certificate can no longer be read.`,
+      'Enter the certificate and its key again, or start Davit with the DAVIT_SECRET_KEY it had before.',
+    )
+  const foreign =
+    https === 'own' &&
+    foreignNames(deps.db, deps.config)({ host, certificate: domain.certificate! })
+  if (foreign)
+    return new Failure(
+      'certificate_of_others',
+      `${host} isn’t served, because its certificate is also for ${foreign}, which isn’t yours.`,
+      'Upload one for your own names, or choose automatic HTTPS.',
+    )
+  const own = deps.edge.leftOut.find((one) => 'host' in one && one.host === host)
+  return own?.failure ?? null
+}
+
+/** Null when names can be served. */
+export const offBySetting = ({ edge }: Pick<Config, 'edge'>) =>
+  edge === 'direct'
+    ? cannotRun('DAVIT_EDGE is direct', 'Set DAVIT_EDGE=auto and restart Davit.')
+    : null

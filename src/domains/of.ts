@@ -1,0 +1,21 @@
+import type { Holder } from '../addresses/store.ts'
+import type { Environment } from '../environments/store.ts'
+import type { Project } from '../projects/store.ts'
+import type { Service } from '../services/store.ts'
+
+/** The owner of the domains. */
+export type Of =
+  | { kind: 'environment'; environment: Environment; project: Project }
+  | { kind: 'service'; service: Service }
+
+export const holderIn = (of: Of): Holder =>
+  of.kind === 'environment' ? { environmentId: of.environment.id } : { serviceId: of.service.id }
+
+/** The path of the page that lists them; forms post there. */
+export const listPath = (of: Of) =>
+  of.kind === 'environment'
+    ? `/envs/${of.environment.id}/domains`
+    : `/services/${of.service.id}/domains`
+
+export const nameOf = (of: Of) =>
+  of.kind === 'environment' ? `${of.project.name} ${of.environment.name}` : of.service.name

@@ -1,0 +1,118 @@
+import { placesOf } from '../addresses/places.ts'
+import { listDomains, listGivenHosts } from '../addresses/store.ts'
+import type { Domain } from '../addresses/store.ts'
+import { domainUrl, urlOn } from '../addresses/urls.ts'
+import type { Config } from '../config.ts'
+import { hasPort } from '../environments/processes.ts'
+import type { Environment } from '../environments/store.ts'
+import { addressOf } from '../services/address.ts'
+import { listPorts } from '../services/store.ts'
+import type { CertificateKeeper } from './certificate-keeper.ts'
+import { domainsJson, forOwners, offBySetting, whyLeftOut } from './json.ts'
+import type { ShownDeps, ShownDomain } from './json.ts'
+import { holderIn } from './of.ts'
+import type { Of } from './of.ts'
+import { sslipName } from './public-address.ts'
+
+export type AddressDeps = ShownDeps & { certificates: Pick<CertificateKeeper, 'expected'> }
+
+export type AddressesView = ReturnType<typeof addressesOf>
+
+/** All domains of an environment or a service, for its page. */
+export function addressesOf(deps: AddressDeps, of: Of) {
+  const { edge, config } = deps
+  const expected = [...deps.certificates.expected]
+  const rows = listDomains(deps.db, holderIn(of))
+  const domains = domainsJson(deps, rows, { expected })
+  const free = sslipName(labelOf(of), expected)
+  return {
+    of,
+    domains,
+    /** Its automatic name under DAVIT_DOMAIN. */
+    byItself: byItself(deps, of, expected),
+    byPort: portOf(deps, of),
+    expected,
+    /** A suggested name that needs no DNS setup. */
+    freeHost: domains.some(({ host }) => host === free) ? null : free,
+    /** Why no names are served, although they could be. */
+    off: edge.isOn ? null : (forOwners(edge.trouble) ?? offBySetting(config)),
+    trouble: edge.isOn && !edge.leftOut.length ? forOwners(edge.trouble) : null,
+    leftOut: new Map([
+      ...edge.leftOut.flatMap((one) => ('host' in one ? [[one.host, one.failure] as const] : [])),
+      ...rows.flatMap((row) => {
+        const why = whyLeftOut(deps, row)
+        return why ? [[row.host, why] as const] : []
+      }),
+    ]),
+    redirectOf: (domain: ShownDomain) => redirectOf(deps, domain, domains),
+  }
+}
+
+/** Its addresses, the primary one first; null is its port. */
+export function openAddresses({ domains, byItself, byPort, off }: AddressesView) {
+  const names = off ? [] : [...domains, ...(byItself ? [byItself] : [])]
+  const own = names.filter(({ redirectTo }) => redirectTo === null)
+  return [
+    ...own.map((domain) => ({ url: domain.url, domain })),
+    ...(byPort ? [{ url: byPort, domain: null }] : []),
+  ]
+}
+
+const labelOf = (of: Of) =>
+  (of.kind === 'environment' ? of.environment.label : of.service.host) ?? 'app'
+
+function byItself(deps: ShownDeps, of: Of, expected: string[]): ShownDomain | null {
+  const domain = of.kind === 'environment' ? nameOfItself(deps, of.environment) : null
+  if (!domain || listGivenHosts(deps.db, [domain.host]).length > 0) return null
+  return domainsJson(deps, [domain], { expected })[0]!
+}
+
+/** What an environment has under DAVIT_DOMAIN, unless someone was given that host; null for one without. */
+export const nameOfItself = (
+  { config }: { config: Pick<Config, 'domain'> },
+  environment: Pick<Environment, 'id' | 'label' | 'port' | 'processes'>,
+): Domain | null =>
+  config.domain && environment.label && hasPort(environment)
+    ? { ...plain, host: `${environment.label}.${config.domain}`, environmentId: environment.id }
+    : null
+
+/** A domain with default options. */
+const plain: Omit<Domain, 'host' | 'environmentId'> = {
+  id: '',
+  serviceId: null,
+  position: 0,
+  path: '/',
+  component: null,
+  port: null,
+  redirectTo: null,
+  https: 'auto',
+  certificate: null,
+  certificateKey: null,
+  hsts: false,
+  accounts: [],
+  allowIps: [],
+  headers: {},
+  maxBody: null,
+  maintenance: false,
+  createdAt: new Date(0),
+}
+
+function portOf(deps: ShownDeps, of: Of) {
+  if (of.kind === 'service')
+    return addressOf(placesOf(deps, of.service.ownerId), listPorts(deps.db, of.service.id))
+  const { environment, project } = of
+  return hasPort(environment) ? urlOn(environment.hostPort, placesOf(deps, project.ownerId)) : null
+}
+
+/** The missing one of `example.com` and `www.example.com`; null when both exist. */
+function redirectOf(deps: ShownDeps, domain: ShownDomain, domains: ShownDomain[]) {
+  const { host, redirectTo, path } = domain
+  if (redirectTo !== null || path !== '/') return null
+  const other = host.startsWith('www.')
+    ? host.slice('www.'.length)
+    : host.split('.').length === 2
+      ? `www.${host}`
+      : null
+  if (!other?.includes('.') || domains.some((one) => one.host === other)) return null
+  return { host: other, to: domainUrl(deps, domain, { isIntended: true }) }
+}

@@ -1,0 +1,108 @@
+import { inTurn } from '../accounts/passwords.ts'
+import {
+  holderOf,
+  insertDomain,
+  listOfHost,
+  refuseTaken,
+  setHostOptions,
+} from '../addresses/store.ts'
+import type { Domain, Holder } from '../addresses/store.ts'
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { invalidField } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import type { AskedAccount, AskedDomain } from './forms.ts'
+import type { Target } from '../services/ports.ts'
+import { httpsAfter } from './https.ts'
+import { isInCircle } from './redirects.ts'
+import { listRedirectSites, updateDomain } from './store.ts'
+import type { DomainChanges } from './store.ts'
+
+type SaveDeps = { db: Db; secrets: Secrets; config: Config }
+
+/** The validated input, after all slow work. */
+export type Prepared = {
+  asked: AskedDomain
+  /** Undefined: unchanged. Null: the first port that the service publishes. */
+  target: Target | null | undefined
+  accounts: HashedAccount[] | undefined
+}
+
+/** Without a hash: the user name keeps its password. */
+export type HashedAccount = { username: string; hash: string | null }
+
+/** What Caddy compares. */
+const bcrypt = { algorithm: 'bcrypt', cost: 10 } as const
+
+/** Slow for each password. */
+export const hashAccounts = (accounts: AskedAccount[]): Promise<HashedAccount[]> =>
+  Promise.all(
+    accounts.map(async ({ username, password }) => ({
+      username,
+      hash: password ? await inTurn(() => Bun.password.hash(password, bcrypt)) : null,
+    })),
+  )
+
+/** In a transaction. Throws `conflict` or `invalid`, after which nothing may be stored. */
+export function addDomain(
+  deps: SaveDeps,
+  holder: Holder,
+  { host, ...prepared }: Prepared & { host: string },
+): Domain {
+  const { db, config } = deps
+  const path = prepared.asked.path ?? '/'
+  const { id } = insertDomain(db, holder, { host, path }, { config })
+  const domain = updateDomain(db, id, changesOf(prepared, { accounts: [] }))
+  return finished(deps, { domain, current: domain, asked: prepared.asked })
+}
+
+/** In a transaction. Throws `conflict` or `invalid`, after which nothing may be stored. */
+export function changeDomain(deps: SaveDeps, current: Domain, prepared: Prepared): Domain {
+  const { db, config } = deps
+  const { asked } = prepared
+  const host = asked.host ?? current.host
+  const path = asked.path === undefined ? current.path : (asked.path ?? '/')
+  const [twin] = listOfHost(db, host).filter(({ id }) => id !== current.id)
+  if (host !== current.host || path !== current.path)
+    refuseTaken(db, holderOf(current), { host, path, config, id: current.id })
+  const changes = { ...changesOf(prepared, current), host, path }
+  const domain = updateDomain(db, current.id, changes)
+  const isMoved = host !== current.host && twin !== undefined
+  return finished(deps, { domain, current: isMoved ? twin : current, asked })
+}
+
+/** Sets what all paths of a host share, and checks redirects for loops. */
+function finished(
+  deps: SaveDeps,
+  { domain, current, asked }: { domain: Domain; current: Domain; asked: AskedDomain },
+): Domain {
+  const { db, config } = deps
+  const { id, host } = domain
+  setHostOptions(db, host, httpsAfter(deps, { host, current, asked }))
+  if (isInCircle(listRedirectSites(db), { host, ports: config.edgePorts }))
+    throw invalidField('redirectTo', 'leads back to this domain in a loop.')
+  return updateDomain(db, id, {})
+}
+
+function changesOf(
+  { asked, target, accounts }: Prepared,
+  current: Pick<Domain, 'accounts'>,
+): DomainChanges {
+  const { redirectTo, allowIps, headers, maxBody, maintenance } = asked
+  return {
+    ...(target !== undefined && {
+      component: target?.component ?? null,
+      port: target?.port ?? null,
+    }),
+    ...{ redirectTo, allowIps, headers, maxBody, maintenance },
+    accounts: accounts && accounts.map((account) => withHash(account, current.accounts)),
+  }
+}
+
+type Account = Domain['accounts'][number]
+
+function withHash({ username, hash }: HashedAccount, current: Account[]): Account {
+  const kept = hash ?? current.find((other) => other.username === username)?.hash
+  if (kept) return { username, hash: kept }
+  throw invalidField('basicAuth', `has no password for ${username}. Enter ${username}:password.`)
+}

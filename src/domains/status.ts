@@ -1,0 +1,78 @@
+import type { Failure } from '../platform/errors.ts'
+import type { Look } from '../web/status-badge.tsx'
+import type { ShownDomain } from './json.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+/** Milliseconds before its end at which Caddy should have renewed a certificate, or a user is asked to upload another. */
+const soon = 21 * day
+
+/**
+ * The status of a domain, in a word or two. `off` says why no names are served, `leftOut` why some
+ * aren't although others are.
+ */
+export function lookOf(
+  { host, dns, certificate, https, maintenance }: ShownDomain,
+  { off, leftOut }: { off: Failure | null; leftOut: ReadonlyMap<string, Failure> },
+): Look {
+  if (off) return looks.off
+  if (leftOut.has(host)) return looks.leftOut
+  if (dns.checkedAt === null || (https === 'auto' && certificate === null)) return looks.checking
+  if (dns.ok === false) return dns.found.length === 0 ? looks.waiting : looks.wrongDns
+  if (certificate) {
+    const { status, notAfter, error } = certificate
+    if (status === 'failed') return https === 'own' ? looks.ended : looks.failed
+    if (status === 'waiting') return looks.waiting
+    if (status === 'pending') return looks.issuing
+    if (error && notAfter && endsSoon(notAfter)) return looks.endsSoon
+  }
+  return maintenance ? looks.maintenance : looks.ready
+}
+
+const looks = {
+  off: { word: 'Off', tone: 'quiet', icon: 'minus' },
+  leftOut: { word: 'Not served', tone: 'bad', icon: 'x' },
+  checking: { word: 'Checking', tone: 'active', icon: 'loader-circle' },
+  waiting: { word: 'Waiting for DNS', tone: 'quiet', icon: 'clock' },
+  wrongDns: { word: 'Wrong DNS', tone: 'bad', icon: 'triangle-alert' },
+  issuing: { word: 'Issuing', tone: 'active', icon: 'loader-circle' },
+  failed: { word: 'HTTPS failed', tone: 'bad', icon: 'x' },
+  ended: { word: 'Expired', tone: 'bad', icon: 'x' },
+  endsSoon: { word: 'Expires soon', tone: 'bad', icon: 'triangle-alert' },
+  maintenance: { word: 'Maintenance', tone: 'quiet', icon: 'square' },
+  ready: { word: 'Ready', tone: 'good', icon: 'check' },
+} satisfies Record<string, Look>
+
+const endsSoon = (notAfter: Date) => notAfter.getTime() - Date.now() < soon
+
+export type Problem = {
+  message: string
+  hint: string | null
+  /** Addresses that the name should lead to. */
+  records: string[]
+}
+
+/** The problem of a domain, and what to do about it; null without a known problem. */
+export function problemOf({ host, dns, certificate }: ShownDomain): Problem | null {
+  const error = certificate?.error ?? null
+  if (dns.ok === false) {
+    const told = certificate?.status === 'waiting' ? error : null
+    return {
+      message: told?.message ?? dnsMessage(host, dns),
+      hint: dns.expected.length > 0 ? proxyHint(dns) : (told?.hint ?? null),
+      records: dns.expected,
+    }
+  }
+  return error && { message: error.message, hint: error.hint, records: [] }
+}
+
+/** For a name that leads elsewhere: its records are right if a proxy passes visitors on. */
+const proxyHint = ({ found }: ShownDomain['dns']) =>
+  found.length === 0
+    ? null
+    : `If ${found.join(', ')} is a proxy such as Cloudflare in front of this server, nothing is wrong: let it connect over HTTP, or upload a certificate here.`
+
+const dnsMessage = (host: string, { found, expected }: ShownDomain['dns']) =>
+  found.length === 0
+    ? `${host} has no address in the DNS.`
+    : `${host} points to ${found.join(', ')} instead of ${expected.join(', ') || 'this server'}.`

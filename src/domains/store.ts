@@ -1,0 +1,63 @@
+import { and, eq, inArray, or } from 'drizzle-orm'
+import type { Domain, Holder } from '../addresses/store.ts'
+import type { Changes } from '../db/columns.ts'
+import type { Db } from '../db/index.ts'
+import { changeRow, listPage, listRows } from '../db/queries.ts'
+import { certificates, domains, environments, projects, services } from '../db/schema.ts'
+import { found } from '../platform/errors.ts'
+import type { Page } from '../web/paging.ts'
+import type { RedirectSite } from './redirects.ts'
+
+export { certificateStatuses } from '../db/schema.ts'
+
+export type Certificate = typeof certificates.$inferSelect
+export type DomainChanges = Changes<typeof domains>
+
+type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
+
+/** Found through the owner of its environment or service. */
+export function findOwnDomain(db: Tx, { id, ownerId }: { id: string; ownerId: string }): Domain {
+  const row = db
+    .select({ domain: domains })
+    .from(domains)
+    .leftJoin(environments, eq(environments.id, domains.environmentId))
+    .leftJoin(projects, eq(projects.id, environments.projectId))
+    .leftJoin(services, eq(services.id, domains.serviceId))
+    .where(
+      and(eq(domains.id, id), or(eq(projects.ownerId, ownerId), eq(services.ownerId, ownerId))),
+    )
+    .get()
+  return found('domain', row).domain
+}
+
+/** A page of an owner's domains plus one more row, newest first. */
+export const pageOfDomains = (db: Db, holder: Holder, page: Page): Domain[] =>
+  listPage(
+    db,
+    domains,
+    'environmentId' in holder
+      ? eq(domains.environmentId, holder.environmentId)
+      : eq(domains.serviceId, holder.serviceId),
+    page,
+  )
+
+/** In a transaction. */
+export const updateDomain = (tx: Tx, id: string, changes: DomainChanges): Domain =>
+  changeRow(tx, domains, id, changes)
+
+/** In a transaction. */
+export const deleteDomain = (tx: Tx, id: string) =>
+  tx.delete(domains).where(eq(domains.id, id)).run()
+
+/** Of all owners. */
+export const listRedirectSites = (db: Tx): RedirectSite[] =>
+  db
+    .select({ host: domains.host, path: domains.path, redirectTo: domains.redirectTo })
+    .from(domains)
+    .all()
+
+/** The state of these hosts, by their names. */
+export const getCertificates = (db: Tx, hosts: string[]): Map<string, Certificate> =>
+  new Map(
+    listRows(db, certificates, inArray(certificates.host, hosts)).map((row) => [row.host, row]),
+  )

@@ -1,0 +1,24 @@
+import type { Config } from '../config.ts'
+import type { Db } from '../db/index.ts'
+import { invalidField } from '../platform/errors.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { versionedStack } from '../services/definition.ts'
+import { whyNoTarget } from '../services/ports.ts'
+import type { Target } from '../services/ports.ts'
+import type { Service } from '../services/store.ts'
+import { definitionOf } from '../services/stored-definition.ts'
+import { parseTarget } from './forms.ts'
+
+type TargetDeps = { db: Db; config: Config; secrets: Secrets }
+
+/** Throws `invalid` when a service has no such component, or doesn't listen there. */
+export async function checkTarget(
+  deps: TargetDeps,
+  service: Service,
+  text: string,
+): Promise<Target> {
+  const asked = parseTarget(text)!
+  const why = whyNoTarget(versionedStack(deps, await definitionOf(deps, service)), asked)
+  if (why) throw invalidField('target', why)
+  return asked
+}
