@@ -1,0 +1,118 @@
+/** The folder of Caddy's access log, below the folder shared with Davit. */
+export const accessFolder = (folder: string) => `${folder}/log`
+
+/** The current file; when it is full it is renamed with a time, such as `access-2026….log`. */
+export const accessFile = (folder: string) => `${accessFolder(folder)}/access.log`
+
+/** MiB of a file, and how many full ones are kept: Davit removes the ones it has read. */
+const files = { size: 16, kept: 4 }
+
+const remove = { filter: 'delete' }
+
+/**
+ * Caddy's logs: a line for each request of a logged server in a file, which never blocks a request,
+ * and which Davit reads even if it was down meanwhile. Headers, queries and user names are excluded,
+ * as are requests from Caddy's own log: they may contain secrets.
+ */
+export const loggingOf = ({ folder }: { folder: string }) => ({
+  logs: {
+    default: {
+      exclude: ['http.log.access'],
+      encoder: {
+        format: 'filter',
+        wrap: { format: 'json' },
+        // entirely: each request is encoded for this log too, whether or not it has a line here
+        fields: { request: remove },
+      },
+    },
+    access: {
+      include: [`http.log.access.${logger}`],
+      writer: {
+        output: 'file',
+        filename: accessFile(folder),
+        // root in a container, while Davit may be another user; no one else can enter the folder
+        mode: '0644',
+        roll_size_mb: files.size,
+        roll_keep: files.kept,
+        roll_gzip: false,
+      },
+      encoder: {
+        format: 'filter',
+        wrap: { format: 'json', message_key: '', level_key: '', name_key: '' },
+        fields: {
+          'request>headers': remove,
+          'request>remote_ip': remove,
+          'request>remote_port': remove,
+          'request>proto': remove,
+          'request>tls': remove,
+          'request>uri': { filter: 'regexp', regexp: '\\?.*', value: '?' },
+          resp_headers: remove,
+          user_id: remove,
+        },
+      },
+    },
+  },
+})
+
+const logger = 'davit'
+
+/** The `logs` of a server whose requests are logged. */
+export const logged = { default_logger_name: logger }
+
+/** The first route of such a server: log lines contain the key that served the request. */
+export const keyInLog = {
+  handle: [{ handler: 'log_append', key: 'davit', value: '{http.vars.davit}' }],
+}
+
+/** One finished request. */
+export type AccessLine = {
+  /** Milliseconds since 1970, of its end. */
+  time: number
+  /** What served it: a host, a host with a path prefix, or a port. */
+  key: string
+  client: string
+  method: string
+  host: string
+  /** A question mark at the end stands for a query. */
+  path: string
+  /** 0: it broke off before there was a response. */
+  status: number
+  /** Bytes of the bodies. */
+  received: number
+  sent: number
+  /** Seconds from its first byte to the end of the response. */
+  seconds: number
+}
+
+/** Parses a line of the log; null when it is invalid, such as a truncated one. */
+export function readAccessLine(text: string): AccessLine | null {
+  try {
+    const { ts, request, bytes_read, duration, size, status, davit } = JSON.parse(text)
+    const { client_ip, method, host, uri } = request
+    const strings = [client_ip, method, host, uri]
+    const numbers = [ts, bytes_read, duration, size, status]
+    if (!strings.every(isString) || !numbers.every(Number.isFinite)) return null
+    return {
+      time: Math.round(ts * 1000),
+      key: keyIn(davit || nameIn(host)),
+      client: client_ip,
+      method,
+      host,
+      path: uri,
+      status,
+      received: bytes_read,
+      sent: size,
+      seconds: duration,
+    }
+  } catch {
+    return null
+  }
+}
+
+const isString = (value: unknown) => typeof value === 'string'
+
+/** A port starts with a colon. Digits alone are a host sent by a visitor. */
+const keyIn = (key: string) => (/^:\d+$/.test(key) ? key.slice(1) : /^\d+$/.test(key) ? '' : key)
+
+/** A host as configured; a request that ended before its site was found has no other key. */
+const nameIn = (host: string) => host.toLowerCase().replace(/:.*$/s, '').replace(/\.$/, '')

@@ -1,0 +1,145 @@
+import { Failure } from '../platform/errors.ts'
+
+/** Caddy's admin API: on a private socket of Davit's, or the user's own Caddy by address. */
+export type AdminAddress = { socket: string } | { url: string }
+
+export type Admin = ReturnType<typeof connectAdmin>
+
+type Asked = { signal: AbortSignal; timeout?: number }
+
+/** Milliseconds for a response. A new configuration is confirmed when it is active. */
+const patience = 10_000
+
+/** Bytes of a configuration that is read back. */
+const maxBytes = 32 * 1024 * 1024
+
+/** Characters of Caddy's message that are shown. */
+const maxReason = 500
+
+/**
+ * Contacts nothing yet. Any missing response or refusal is a Failure. What may be asked twice
+ * is, once, where Caddy closed the connection: with a new configuration comes a new admin API, and who
+ * reached the one before too late is cut off.
+ */
+export function connectAdmin(address: AdminAddress) {
+  return {
+    read,
+    readText,
+    /** The list of strings at a path; empty when there is none. */
+    async list(path: string, asked: Asked) {
+      const list = await read(path, asked)
+      return Array.isArray(list) ? list.map(String) : []
+    },
+    /** Loads a whole configuration: an invalid one is refused, and the previous one stays active. */
+    load: (configuration: object, asked: Asked) =>
+      again(() => write('POST', 'load', configuration, asked)),
+    /** Changes one place of a configuration that belongs to someone else. */
+    write,
+  }
+
+  /** The active configuration at a path, such as `config/` or `id/davit`; null when there is none. */
+  async function read(path: string, asked: Asked): Promise<unknown> {
+    const text = await readText(path, asked)
+    return text === null ? null : parse(text)
+  }
+
+  /** The same as JSON: identical text when nothing has changed. */
+  async function readText(path: string, asked: Asked) {
+    const { status, text } = await again(() => ask('GET', path, asked))
+    if (status === 404 || isNothing(status, text)) return null
+    if (status !== 200) throw refused(text)
+    return text
+  }
+
+  async function write(
+    method: 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+    path: string,
+    body: object | null,
+    asked: Asked,
+  ) {
+    const { status, text } = await ask(method, path, { ...asked, body })
+    if (status !== 200) throw refused(text)
+  }
+
+  async function ask(
+    method: string,
+    path: string,
+    { signal, timeout = patience, body = null }: Asked & { body?: object | null },
+  ) {
+    const timer = AbortSignal.timeout(timeout)
+    const base = 'socket' in address ? 'http://localhost/' : address.url
+    try {
+      const response = await fetch(new URL(path, base), {
+        method,
+        ...('socket' in address && { unix: address.socket }),
+        ...(body && {
+          body: JSON.stringify(body),
+          headers: { 'Content-Type': 'application/json' },
+        }),
+        redirect: 'error',
+        keepalive: false, // a new configuration has a new admin API, too
+        signal: AbortSignal.any([signal, timer]),
+      })
+      return { status: response.status, text: await readAll(response) }
+    } catch (error) {
+      if (signal.aborted) throw signal.reason
+      if (error instanceof Failure) throw error
+      throw timer.aborted ? silent(timeout, error) : unreachable(error)
+    }
+  }
+}
+
+async function again<Answer>(work: () => Promise<Answer>) {
+  try {
+    return await work()
+  } catch (error) {
+    const { code, cause } = error as Failure
+    if (code !== 'edge_unreachable' || (cause as { code?: string }).code !== 'ECONNRESET')
+      throw error
+    return work()
+  }
+}
+
+async function readAll({ body }: Response) {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body ?? []) {
+    size += chunk.length
+    if (size > maxBytes)
+      throw new Failure('edge_answer', 'Caddy sent more than Davit accepts.', hint)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+/** The parsed response. */
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new Failure('edge_answer', 'Caddy’s admin API didn’t send JSON.', hint, {
+      cause,
+    })
+  }
+}
+
+const isNothing = (status: number, text: string) =>
+  status >= 400 && /unknown object ID|invalid traversal path/i.test(text)
+
+const hint = 'See the log of Caddy’s container.'
+
+const unreachable = (cause: unknown) =>
+  new Failure('edge_unreachable', 'Caddy’s admin API can’t be reached.', hint, { cause })
+
+const silent = (timeout: number, cause: unknown) =>
+  new Failure('edge_timeout', `Caddy didn’t respond within ${timeout / 1000} s.`, hint, { cause })
+
+function refused(text: string) {
+  const reason = /^\{"error":(".*")\}\s*$/s.exec(text)?.[1]
+  const said = (reason ? String(parse(reason)) : text).trim().slice(0, maxReason)
+  return new Failure(
+    'edge_refused',
+    `Caddy refused the configuration: ${said || 'it gave no reason'}`,
+    'The previous configuration stays active. Check your last change.',
+  )
+}

@@ -1,0 +1,57 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Failure } from '../platform/errors.ts'
+import { parse } from './admin.ts'
+import type { Admin } from './admin.ts'
+
+type Given = { admin: Pick<Admin, 'readText' | 'load'> }
+
+/** Caddy's ETag while a configuration is active: it needn't be read and compared again. */
+const textInForce = new WeakMap<object, string>()
+
+/**
+ * Loads a configuration unless it is active already, compared as a whole: someone may have changed
+ * it, or Caddy may have started without it. Each load loses requests: on idle connections, and on
+ * those just opened. So one that `mayWait` isn't loaded while anyone is connected.
+ */
+export async function apply(
+  { admin }: Given,
+  configuration: object,
+  {
+    signal,
+    isBusy = async () => true,
+    mayWait = () => false,
+  }: {
+    signal: AbortSignal
+    /** Whether anyone is connected. */
+    isBusy?: () => Promise<boolean>
+    mayWait?: (current: unknown, wanted: unknown) => boolean
+  },
+): Promise<'in force' | 'loaded' | 'waits'> {
+  const text = await admin.readText('config/', { signal })
+  if (text !== null && text === textInForce.get(configuration)) return 'in force'
+  const current = text === null ? null : parse(text)
+  const wanted: unknown = JSON.parse(JSON.stringify(configuration))
+  if (Bun.deepEquals(current, wanted)) {
+    if (text !== null) textInForce.set(configuration, text)
+    return 'in force'
+  }
+  if (current !== null && mayWait(current, wanted) && (await isBusy())) return 'waits'
+  await admin.load(configuration, { signal })
+  return 'loaded'
+}
+
+/** Milliseconds that Caddy may take to start. */
+const startTime = 20_000
+
+/** Resolves when Caddy accepts configurations; throws the reason if it doesn't in time. */
+export async function whenUp({ admin }: Given, { signal }: { signal: AbortSignal }) {
+  const end = performance.now() + startTime
+  for (;;)
+    try {
+      await admin.readText('config/', { signal, timeout: 1000 })
+      return
+    } catch (error) {
+      if (!(error instanceof Failure) || performance.now() > end) throw error
+      await sleep(50, undefined, { signal })
+    }
+}

@@ -1,0 +1,24 @@
+/** The authority's error: the end of the problem's type (RFC 8555, 6.7), if it had one. */
+export type Problem = { type: string | null; detail: string }
+
+/** Longest line that is parsed; Caddy's own are shorter. */
+const maxLine = 32 * 1024
+
+/** Why Caddy couldn't get a certificate for a host, if a line of its log says so; else null. */
+export function problemIn(line: string, host: string): Problem | null {
+  if (line.length > maxLine || !line.includes(failed) || !line.includes(host)) return null
+  const { identifier, msg, error } = parsed(line) ?? {}
+  if (identifier !== host || msg !== failed || typeof error !== 'string') return null
+  const said = /HTTP \d+ urn:ietf:params:acme:error:(\w{1,40}) - (.*)/s.exec(error)
+  return said ? { type: said[1]!, detail: said[2]! } : { type: null, detail: error }
+}
+
+const failed = 'could not get certificate from issuer'
+
+function parsed(line: string): Record<string, unknown> | null {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,86 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { writeFileAtomically } from '../platform/atomic-write.ts'
+import { Failure } from '../platform/errors.ts'
+import { plainHandler } from './pages.ts'
+import { namesPath } from './plan.ts'
+import type { Authority, Plan } from './plan.ts'
+
+/** Uploaded certificates, and those that Caddy requests on demand, if allowed. */
+export function certificatesOf({ hosts, authority, ports }: Omit<Plan, 'listeners'>) {
+  const own = hosts.flatMap(({ https }) =>
+    https.kind === 'own' ? [{ certificate: https.certificate, key: https.key }] : [],
+  )
+  const endpoint = `http://127.0.0.1:${ports.http}${permissionPath}`
+  return {
+    certificates: own.length > 0 ? { load_pem: own } : {},
+    ...(authority && {
+      automation: {
+        on_demand: { permission: { module: 'http', endpoint } },
+        policies: [{ on_demand: true, issuers: [issuer(authority)] }],
+      },
+    }),
+  }
+}
+
+const permissionPath = '/davit/certificate'
+
+/**
+ * Caddy asks itself whether it may request a certificate for a name, so that it works while Davit is down:
+ * a file allows it. No one else may ask, and no user's host has this name.
+ */
+export function permissionRoutes(folder: string) {
+  const asked = { host: ['127.0.0.1'], path: [permissionPath], remote_ip: { ranges: loopback } }
+  const file = {
+    root: namesPath(folder, 'certificates'),
+    try_files: ['/{http.request.uri.query.domain}'],
+  }
+  const routes = [
+    { match: [{ file }], handle: [plainHandler(200, 'It may.')], terminal: true },
+    { handle: [plainHandler(403, 'It may not.')] },
+  ]
+  return [{ match: [asked], handle: [{ handler: 'subroute', routes }], terminal: true }]
+}
+
+const loopback = ['127.0.0.0/8', '::1']
+
+const issuer = ({ directory, email, root }: Authority) => ({
+  module: 'acme',
+  ...(directory && { ca: directory }),
+  ...(email && { email }),
+  ...(root && { trusted_roots_pem_files: [root] }),
+  // one challenge type: each failure counts against the authority's limits
+  challenges: { 'tls-alpn': { disabled: true } },
+})
+
+/**
+ * Copies an authority's root certificate to where Caddy reads it; its name is a hash of its content,
+ * so that another one changes the configuration. When it can't be read the authority is used
+ * without it, and the Failure says so.
+ */
+export function placeAuthority(
+  folder: string,
+  authority: Authority | null,
+  { folderInside }: { folderInside: string },
+): { authority: Authority | null; failure: Failure | null } {
+  if (!authority?.root) return { authority, failure: null }
+  const text = readRoot(authority.root)
+  if (text instanceof Failure) return { authority: { ...authority, root: null }, failure: text }
+  const hash = new Bun.CryptoHasher('sha256').update(text).digest('hex').slice(0, 16)
+  const name = `authority-${hash}.pem`
+  if (!existsSync(join(folder, name))) writeFileAtomically(join(folder, name), text)
+  return { authority: { ...authority, root: `${folderInside}/${name}` }, failure: null }
+}
+
+function readRoot(path: string) {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (cause) {
+    return new Failure(
+      'acme_root',
+      `The file of DAVIT_ACME_CA can’t be read (${(cause as NodeJS.ErrnoException).code}).`,
+      'Check its path, and that the user who runs Davit may read it.',
+      { cause },
+    )
+  }
+}

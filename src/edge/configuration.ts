@@ -1,0 +1,268 @@
+import { keyInLog, logged, loggingOf } from './access-log.ts'
+import { certificatesOf, permissionRoutes } from './certificates.ts'
+import { literal, pageHandler, plainHandler } from './pages.ts'
+import { adminAddress, hostPath, isPlain, namesPath, pageAddress, pageNames } from './plan.ts'
+import type { Host, Listener, Plan, Site } from './plan.ts'
+import { optionHandlers } from './options.ts'
+import { outputsOf, redirect, slotsIn, targetRoutes, unlistedHosts } from './targets.ts'
+
+/**
+ * Caddy's whole configuration. Hosts are mapped to slots by one table instead of a route
+ * each, which keeps a thousand hosts small. Deployments change slots, not this; plain
+ * hosts and requested certificates are files as well. `last` handles
+ * requests that match nothing.
+ */
+export function configurationOf(plan: Plan, last: object[] = [pageHandler('nobody')]) {
+  return {
+    admin: { listen: adminAddress(plan.folder) },
+    logging: loggingOf(plan),
+    apps: {
+      http: {
+        http_port: plan.ports.http,
+        https_port: plan.ports.https,
+        servers: {
+          hosts: hostServer(plan, last),
+          ...(plan.listeners.length > 0 && { listeners: listenerServer(plan) }),
+          ...Object.fromEntries(pageNames.map((name) => [`page ${name}`, pageServer(plan, name)])),
+        },
+      },
+      tls: certificatesOf(plan),
+    },
+  }
+}
+
+/**
+ * Whether the active configuration differs from the new one only in plain hosts, which are found
+ * without it, too. A host with HTTPS isn't plain: it is redirected.
+ */
+export function differInPlainHosts(
+  current: unknown,
+  wanted: unknown,
+  { hosts }: Pick<Plan, 'hosts'>,
+) {
+  const secure = new Set(hosts.flatMap(({ name, https }) => (https.kind === 'off' ? [] : name)))
+  return Bun.deepEquals(withoutPlain(current, secure), withoutPlain(wanted, secure))
+}
+
+/** A copy without the rows of the table that repeat the links of hosts. */
+const withoutPlain = (configuration: unknown, secure: ReadonlySet<string>): unknown =>
+  JSON.parse(JSON.stringify(configuration), (name, value) => {
+    if (name === 'mappings' && Array.isArray(value))
+      return value.filter(({ outputs }) => !/^\{file\.[^}]*\/hosts\//.test(outputs?.[1]))
+    if (name === 'not' && value[0]?.host)
+      return value[0].host.filter((host: string) => secure.has(host))
+    return value
+  })
+
+/** Davit decides which certificates are requested, and when a name is redirected. */
+const server = {
+  automatic_https: { disable: true },
+  protocols: ['h1', 'h2'],
+  read_header_timeout: '10s',
+}
+
+function hostServer(plan: Plan, last: object[]) {
+  const { folder, ports } = plan
+  return {
+    ...server,
+    listen: [`:${ports.http}`, `:${ports.https}`],
+    logs: logged,
+    tls_connection_policies: [{}],
+    routes: [
+      keyInLog,
+      plainHost,
+      ...permissionRoutes(folder),
+      redirectToHttps(plan),
+      ...hostRoutes(plan),
+      unlistedHosts(folder),
+      { handle: last },
+    ],
+    errors,
+  }
+}
+
+/** The routes for the hosts of a plan, on any server. */
+function hostRoutes({ folder, hosts }: Plan, pages: object[] = []) {
+  const rows = hosts.flatMap(({ name, sites }) =>
+    sites.map((site) => ({
+      key: keyOf(name, site),
+      outputs: isPlain(site) ? slotsIn(hostPath(folder, name)) : outputsOf(folder, site.target),
+    })),
+  )
+  return [
+    pathless,
+    ...strictHosts(hosts),
+    { handle: [{ handler: 'vars', davit: '{http.request.host}' }] },
+    ...hosts.flatMap(siteRoutes),
+    ...targetRoutes(rows, pages),
+  ]
+}
+
+/**
+ * One route for the user's own Caddy, which gets certificates for its hosts by itself. It never reaches
+ * `intercept`, which exists in every Caddy that supports slots: an older one refuses the route.
+ */
+export const foreignRoute = (plan: Plan, last: object[] = [pageHandler('nobody')]) => ({
+  '@id': foreignId.route,
+  match: [{ host: plan.hosts.map(({ name }) => name) }],
+  handle: [
+    {
+      handler: 'subroute',
+      routes: [
+        { match: [{ host: ['intercept.invalid'] }], handle: [{ handler: 'intercept' }] },
+        plainHost,
+        ...hostRoutes(plan, foreignPages()),
+        { handle: last },
+      ],
+      errors,
+    },
+  ],
+  terminal: true,
+})
+
+/** The ports of environments, as a server of such a Caddy. */
+export const foreignListeners = (plan: Plan) => ({
+  '@id': foreignId.listeners,
+  ...listenerServer(plan, foreignPages()),
+})
+
+/** What belongs to Davit in such a Caddy. */
+export const foreignId = { route: 'davit', listeners: 'davit-ports' }
+
+/** It has no sockets for pages, so a slot's value is compared with their addresses first. */
+const foreignPages = () =>
+  pageNames.map((name) => ({
+    match: [{ vars_regexp: { '{davit.slot.0}': { pattern: `^unix/.*/pages/${name}\\.sock\\z` } } }],
+    handle: [pageHandler(name)],
+    terminal: true,
+  }))
+
+function listenerServer({ folder, listeners }: Plan, pages: object[] = []) {
+  const rows = listeners.map(({ port, slots }) => ({
+    key: `:${port}`,
+    outputs: outputsOf(folder, { slots }),
+  }))
+  return {
+    ...server,
+    listen: listeners.map(listenAddress),
+    logs: logged,
+    routes: [
+      keyInLog,
+      { handle: [{ handler: 'vars', davit: ':{http.request.local.port}' }] },
+      ...targetRoutes(rows, pages),
+      { handle: [pageHandler('nobody')] },
+    ],
+    errors,
+  }
+}
+
+/** As Caddy formats it, also in its error messages. */
+export const listenAddress = ({ address, port }: Pick<Listener, 'address' | 'port'>) =>
+  address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+
+const pageServer = ({ folder }: Plan, name: (typeof pageNames)[number]) => ({
+  automatic_https: { disable: true },
+  protocols: ['h1'],
+  listen: [`${pageAddress(folder, name)}|0600`],
+  routes: [{ handle: [pageHandler(name)] }],
+})
+
+/** The table compares exactly, while hosts may have capitals and a trailing dot. */
+const lowerCase = {
+  match: [{ header_regexp: { Host: { pattern: '[A-Z]|\\.(:|$)' } } }],
+  handle: [
+    {
+      handler: 'headers',
+      request: {
+        replace: {
+          Host: [
+            ...Array.from({ length: 26 }, (_, at) => ({
+              search: String.fromCharCode(65 + at),
+              replace: String.fromCharCode(97 + at),
+            })),
+            { search_regexp: '\\.(:|$)', replace: '$1' },
+          ],
+        },
+      },
+    },
+  ],
+}
+
+/** HTTP/2 allows any text as a host: with a slash it would be a path to another host's slots. */
+const noHost = {
+  match: [{ header_regexp: { Host: { pattern: '[^\\w.:-]' } } }],
+  handle: [pageHandler('nobody')],
+  terminal: true,
+}
+
+/**
+ * A target such as `x:http://host/admin` has no path for Caddy, so that none of a site's prefixes matches it, while
+ * an app may read one in it.
+ */
+const pathless = {
+  match: [{ vars: { '{http.request.uri.path}': [''] } }],
+  handle: [plainHandler(400, 'The request has no path.')],
+  terminal: true,
+}
+
+/** One condition before the others: matchers of one route run in any order, and files are slow. */
+function within(match: object, routes: object[]) {
+  return { match: [match], handle: [{ handler: 'subroute', routes }] }
+}
+
+/** Only hosts as they are configured pass on to what follows. */
+const plainHost = within({ header_regexp: { Host: { pattern: '[^a-z0-9.-]|\\.$' } } }, [
+  noHost,
+  lowerCase,
+])
+
+function redirectToHttps({ folder, ports, hosts }: Plan) {
+  const port = ports.https === 443 ? '' : `:${ports.https}`
+  const location = `https://{http.request.host}${port}{http.request.uri}`
+  const file = { root: namesPath(folder, 'redirects'), try_files: ['/{http.request.host}'] }
+  const plain = hosts.flatMap(({ name, https }) => (https.kind === 'off' ? name : []))
+  return within({ protocol: 'http' }, [
+    within({ not: [{ host: plain }] }, [
+      { match: [{ file }], handle: [redirect(location)], terminal: true },
+    ]),
+  ])
+}
+
+function strictHosts(hosts: Host[]) {
+  const host = hosts.flatMap(({ name, hsts }) => (hsts ? name : []))
+  const set = { 'Strict-Transport-Security': ['max-age=31536000'] }
+  const handle = [{ handler: 'headers', response: { deferred: true, set } }]
+  return host.length > 0 ? [{ match: [{ protocol: 'https', host }], handle }] : []
+}
+
+/** The longest path prefix of a host wins. Sites without one and without options need no route. */
+const siteRoutes = ({ name, sites }: Host) =>
+  sites
+    .toSorted((a, b) => b.path.length - a.path.length)
+    .flatMap((site) => {
+      const handlers = optionHandlers(site)
+      if (handlers.length === 0 && sites.length === 1 && site.path === '/') return []
+      const match = { host: [name], ...(site.path !== '/' && { path: prefixed(site.path) }) }
+      const key = { handler: 'vars', davit: literal(keyOf(name, site)) }
+      return [{ group: 'sites', match: [match], handle: [key, ...handlers] }]
+    })
+
+const prefixed = (path: string) => [literal(path), literal(`${path}/*`)]
+
+/** The key by which a site is found, and its requests are counted. */
+export const keyOf = (host: string, { path }: Pick<Site, 'path'>) =>
+  path === '/' ? host : host + path
+
+/** Caddy's own errors; an app's errors are passed through. */
+const errors = {
+  routes: [
+    {
+      match: [{ vars: { '{http.error.status_code}': ['502', '503', '504'] } }],
+      handle: [pageHandler('unreachable')],
+    },
+    {
+      match: [{ vars: { '{http.error.status_code}': ['413'] } }],
+      handle: [plainHandler(413, 'The request is larger than this address allows.')],
+    },
+  ],
+}

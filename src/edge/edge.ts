@@ -1,0 +1,284 @@
+import { existsSync, rmSync, writeFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
+import { unlessAborted } from '../platform/pause.ts'
+import { placeAuthority } from './certificates.ts'
+import type { Caddy, LeftOut } from './caddy.ts'
+import { setCertificates, setHosts, setRedirects, sweepHosts } from './hosts.ts'
+import { davitKey, davitSocket, namesPage, pageAddress, pageNames } from './plan.ts'
+import { isEngineAway, isTooLong } from './mode.ts'
+import type { PageName, Plan } from './plan.ts'
+import { forgetSlots, keepSlots, makeFolder, readSlots, setSlots } from './slots.ts'
+import { drained } from './sockets.ts'
+
+export type Mode = Caddy['mode'] | 'direct'
+
+/** Its state, written to a file in its folder. */
+export type EdgeNote = { mode: Mode; troubles: { message: string; hint: string }[] }
+
+export const notePath = (folder: string) => `${folder}/state.json`
+
+type Given = {
+  /** As Davit sees it. */
+  folder: string
+  /** Null: apps are reached by their ports. */
+  caddy: Caddy | null
+  /** Whether Caddy runs only while something is to be served. */
+  isOptional: boolean
+  /** Whether no more apps are deployed behind it: it only serves the ports of existing ones. */
+  isEnding?: boolean
+  /** What to serve, according to the database. */
+  plan: () => Pick<Plan, 'hosts' | 'listeners' | 'authority'>
+  /** Makes each workload update its slots from the database: they weren't maintained while there was no edge. */
+  fill: () => void
+}
+
+/** Milliseconds between two checks of the active configuration, and when Caddy has stopped serving. */
+const interval = 5000
+const intervalInTrouble = 1000
+
+/**
+ * Keeps a Caddy serving what the database says, whoever stops or changes it, and knows how apps are
+ * reached. Without a Caddy, slots cost nothing and do nothing.
+ */
+export class Edge {
+  readonly #given: Given
+  /** Null until the first check. */
+  #mode: Mode | null = null
+  #writesSlots: boolean
+  #isFilled = false
+  #isStopped = false
+  #trouble: Failure | null = null
+  #leftOut: LeftOut[] = []
+  #loadedAt: Date | null = null
+  #noted = ''
+  #known = Promise.withResolvers<void>()
+  #woken = Promise.withResolvers<void>()
+  #next = Promise.withResolvers<void>()
+
+  constructor(given: Given) {
+    this.#given = given
+    this.#writesSlots = given.caddy !== null
+    if (!given.caddy) this.#settle('direct')
+  }
+
+  /** Who serves apps; `direct` is their own ports, also before the first check. */
+  get mode(): Mode {
+    return this.#mode ?? 'direct'
+  }
+
+  /** The folder shared with Caddy, as Davit sees it. */
+  get folder() {
+    return this.#given.folder
+  }
+
+  /** Whether Caddy serves apps. */
+  get isOn() {
+    return this.mode !== 'direct'
+  }
+
+  /** Why the active configuration isn't the requested one; null when it is, as far as is known. */
+  get trouble() {
+    return this.#given.isEnding ? null : this.#trouble
+  }
+
+  /** The hosts and ports that aren't served although all others are, each with the reason. */
+  get leftOut(): readonly LeftOut[] {
+    return this.#leftOut
+  }
+
+  /** What is known of the Caddy that serves. */
+  get caddy() {
+    return this.isOn ? { version: this.#given.caddy!.version, loadedAt: this.#loadedAt } : null
+  }
+
+  /** Resolves once it is known who serves apps. */
+  ready({ signal }: { signal: AbortSignal }) {
+    return unlessAborted(this.#known.promise, signal)
+  }
+
+  /**
+   * Checks now: hosts or options were stored, or a port was freed. Resolves when a check that started
+   * later has ended.
+   */
+  look(): Promise<void> {
+    if (!this.#given.caddy) return Promise.resolve()
+    this.#woken.resolve()
+    return this.#next.promise
+  }
+
+  /** The state of Caddy's container changed. */
+  doubt() {
+    this.#given.caddy?.doubt()
+    void this.look()
+  }
+
+  /** Points a key to these addresses (`10.0.0.2:80`) or to a page, atomically, for all of its hosts. */
+  lead(key: string, to: [string, ...string[]] | PageName) {
+    if (!this.#writesSlots) return
+    const { folder, caddy } = this.#given
+    setSlots(folder, key, typeof to === 'string' ? [pageAddress(caddy!.folder, to)] : to)
+  }
+
+  /** Where a key points; null when it has no slots. */
+  leads(key: string): string[] | PageName | null {
+    const slots = this.#writesSlots ? readSlots(this.#given.folder, key) : null
+    return slots && (pageNames.find((name) => namesPage(slots[0]!, name)) ?? [...new Set(slots)])
+  }
+
+  /** The socket on which Davit listens for the edge; null when no Caddy would connect to it. */
+  openSocket() {
+    const { folder, caddy } = this.#given
+    if (caddy?.mode !== 'caddy' || isTooLong(folder)) return null
+    makeFolder(folder)
+    rmSync(davitSocket(folder), { force: true }) // left by a killed Davit
+    return davitSocket(folder)
+  }
+
+  /** Removes the slots of a key. */
+  forget(key: string) {
+    if (this.#writesSlots) forgetSlots(this.#given.folder, key)
+  }
+
+  /** Removes the slots of all keys but these. */
+  keep(keys: Iterable<string>) {
+    if (this.#writesSlots) keepSlots(this.#given.folder, new Set(keys))
+  }
+
+  /**
+   * Waits until Caddy has no connection to these addresses any more. False when some remain
+   * at the timeout.
+   */
+  async drained(addresses: string[], options: { seconds: number; signal: AbortSignal }) {
+    return !this.#writesSlots || drained(addresses, options)
+  }
+
+  /** Checks repeatedly, until the signal. */
+  async run({ signal }: { signal: AbortSignal }) {
+    if (!this.#given.caddy) return
+    while (!signal.aborted) {
+      this.#woken = Promise.withResolvers<void>() // before the check: later changes count
+      const look = this.#next
+      this.#next = Promise.withResolvers<void>()
+      const isWell = await this.#lookOnce(this.#given.caddy, signal)
+      this.#note()
+      look.resolve()
+      const over = new AbortController()
+      const either = AbortSignal.any([signal, over.signal])
+      const pause = isWell || this.#mode === 'direct' ? interval : intervalInTrouble
+      const timer = sleep(pause, undefined, { signal: either, ref: false }).catch(() => {})
+      await Promise.race([this.#woken.promise, timer])
+      over.abort()
+    }
+  }
+
+  async #lookOnce(caddy: Caddy, signal: AbortSignal) {
+    try {
+      const { folder, ports } = caddy
+      const plan = { folder, ports, ...this.#given.plan() }
+      if (this.#given.isOptional && plan.hosts.length + plan.listeners.length === 0)
+        await this.#turnOff(caddy, signal)
+      else await this.#putRight(caddy, plan, signal)
+      return true
+    } catch (error) {
+      if (!signal.aborted) this.#fail(error)
+      return false
+    }
+  }
+
+  async #putRight(caddy: Caddy, given: Plan, signal: AbortSignal) {
+    const { folder } = this.#given
+    makeFolder(folder)
+    const { authority, failure } = placeAuthority(folder, given.authority, {
+      folderInside: caddy.folder,
+    })
+    const plan = { ...given, authority }
+    await caddy.start(plan, { signal })
+    this.#isStopped = false
+    if (!this.#isFilled) {
+      this.#writesSlots = true
+      setSlots(folder, davitKey, [caddy.davit])
+      this.#given.fill()
+      this.#isFilled = true
+    }
+    const place = { folderInside: caddy.folder, leftOut: hostsOf(this.#leftOut) }
+    const isWhole = setHosts(folder, plan.hosts, { ...place, isInForce: false })
+    setCertificates(folder, plan.authority ? plan.hosts : [])
+    const { state, leftOut, loadedAt } = await caddy.serve(plan, { signal })
+    const names = hostsOf(leftOut)
+    if (!isWhole || names.length + place.leftOut.length > 0)
+      setHosts(folder, plan.hosts, { ...place, leftOut: names })
+    const served = plan.hosts.filter(({ name }) => !names.includes(name))
+    setRedirects(folder, served) // to certificates that exist by now
+    if (state === 'in force') sweepHosts(folder, plan.hosts)
+    this.#loadedAt = loadedAt
+    this.#leftOut = leftOut
+    this.#say(leftOut[0]?.failure ?? failure)
+    this.#settle(this.#given.isEnding ? 'direct' : caddy.mode)
+  }
+
+  async #turnOff(caddy: Caddy, signal: AbortSignal) {
+    this.#emptied()
+    this.#leftOut = []
+    this.#settle('direct')
+    this.#trouble = null
+    if (this.#isStopped) return
+    try {
+      await caddy.stop({ signal })
+      this.#isStopped = true
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error // the next check tries again
+    }
+  }
+
+  /**
+   * Once Caddy has served, it is the edge; one that never could isn't waited for. Without the engine
+   * this is unknown, and nothing can be deployed either.
+   */
+  #fail(error: unknown) {
+    this.#say(
+      error instanceof Failure
+        ? error
+        : new Failure('edge_failed', String(error), 'See Davit’s own log.', { cause: error }),
+    )
+    if (this.isOn || (this.#mode === null && isEngineAway(error))) return
+    this.#emptied()
+    this.#settle('direct')
+  }
+
+  /** Slots aren't maintained from now on. */
+  #emptied() {
+    this.#writesSlots = false
+    this.#isFilled = false
+  }
+
+  /** Repeating the same one every few seconds would say nothing more. */
+  #say(trouble: Failure | null) {
+    if (trouble && trouble.message !== this.#trouble?.message)
+      report('the edge has a problem', trouble.code === 'edge_failed' ? trouble.cause : trouble)
+    this.#trouble = trouble
+  }
+
+  /** For `davit doctor`, which is another process. */
+  #note() {
+    const failures = new Set([...this.#leftOut.map(({ failure }) => failure), this.#trouble])
+    failures.delete(null)
+    const troubles = [...failures].map((one) => ({ message: one!.message, hint: one!.hint }))
+    const note = JSON.stringify({ mode: this.mode, troubles } satisfies EdgeNote)
+    if (note === this.#noted || !existsSync(this.#given.folder)) return
+    try {
+      writeFileSync(notePath(this.#given.folder), note, { mode: 0o600 })
+      this.#noted = note
+    } catch {
+      // the disk is probably full; the next check tries again
+    }
+  }
+
+  #settle(mode: Mode) {
+    this.#mode = mode
+    this.#known.resolve()
+  }
+}
+
+const hostsOf = (leftOut: LeftOut[]) => leftOut.flatMap((one) => ('host' in one ? [one.host] : []))

@@ -1,0 +1,186 @@
+import { chmodSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { Failure } from '../platform/errors.ts'
+import { connectAdmin } from './admin.ts'
+import type { Admin, AdminAddress } from './admin.ts'
+import { foreignId, foreignListeners, foreignRoute } from './configuration.ts'
+import { tooOld } from './container.ts'
+import type { Caddy } from './caddy.ts'
+import { LeftOuts, noHandler } from './left-out.ts'
+import { isEngineAway, refusedApart } from './mode.ts'
+import type { Engine } from './own.ts'
+import type { Plan } from './plan.ts'
+import { listenerOf } from './sockets.ts'
+
+type Given = {
+  /** As Davit and that Caddy see it. */
+  folder: string
+  ports: Plan['ports']
+  admin: AdminAddress
+  /** Where Davit listens. */
+  davit: string
+  /** Where Davit's own Caddy may run, which has the ports that this one needs. */
+  engine?: Pick<Engine, 'look' | 'remove'>
+}
+
+/**
+ * The user's own Caddy. Davit's hosts are one route in it, their ports one server; nothing else
+ * is changed.
+ */
+export function foreignCaddy({ folder, ports, davit, admin: address, engine }: Given): Caddy {
+  const admin = connectAdmin(address)
+  const leftOuts = new LeftOuts({
+    listening: (options) => admin.list(`id/${foreignId.listeners}/listen`, options),
+    tryOut: async (plan, options) => void (await putRoute(admin, plan, [noHandler], options)),
+  })
+  let loadedAt: Date | null = null
+  let isAlone = engine === undefined
+  return {
+    ...{ mode: 'external', folder, ports, davit, version: null },
+    doubt() {},
+    async start(_, options) {
+      await letIn(folder, address)
+      if (isAlone) return
+      isAlone = await standAlone(engine!, options).then(
+        () => true,
+        (error) => {
+          if (!isEngineAway(error)) throw error
+          return false
+        },
+      )
+    },
+    async serve(plan, { signal }) {
+      for (;;) {
+        const { served, leftOut } = await leftOuts.served(plan, { signal })
+        try {
+          if (await applyForeign(admin, served, { signal })) loadedAt = new Date()
+          leftOuts.holds(served)
+          return { state: 'in force', loadedAt, leftOut }
+        } catch (error) {
+          if (!(error instanceof Failure) || error.code !== 'edge_refused') throw error
+          if (!(await leftOuts.learn(served, error, { signal }))) throw error
+        }
+      }
+    },
+    async stop({ signal }) {
+      await applyForeign(admin, { folder, ports, ...nothing }, { signal })
+    },
+  }
+}
+
+/** Stops Davit's own Caddy. Throws where no Caddy of this machine reaches containers. */
+async function standAlone(
+  { look, remove }: Pick<Engine, 'look' | 'remove'>,
+  options: { signal: AbortSignal },
+) {
+  const { apart } = await look(options)
+  if (apart) throw refusedApart(apart)
+  await remove(options)
+}
+
+const nothing = { hosts: [], listeners: [], authority: null }
+
+/** Applies a plan to it; returns whether that changed anything. */
+async function applyForeign(admin: Admin, plan: Plan, { signal }: { signal: AbortSignal }) {
+  const hasChanged = await putRoute(admin, plan, undefined, { signal })
+  return (await putListeners(admin, plan, { signal })) || hasChanged
+}
+
+async function putRoute(
+  admin: Admin,
+  plan: Plan,
+  last: object[] | undefined,
+  { signal }: { signal: AbortSignal },
+) {
+  const path = `id/${foreignId.route}`
+  const current = await admin.read(path, { signal })
+  if (plan.hosts.length === 0 && !last) return remove(admin, path, current, { signal })
+  const route = foreignRoute(plan, last)
+  if (Bun.deepEquals(current, JSON.parse(JSON.stringify(route)))) return false
+  try {
+    if (current !== null) await admin.write('PATCH', path, route, { signal })
+    else await insert(admin, plan, route, { signal })
+  } catch (error) {
+    throw error instanceof Failure && /intercept/.test(error.message) ? tooOld('This Caddy') : error
+  }
+  return true
+}
+
+async function putListeners(admin: Admin, plan: Plan, { signal }: { signal: AbortSignal }) {
+  const path = `id/${foreignId.listeners}`
+  const current = await admin.read(path, { signal })
+  if (plan.listeners.length === 0) return remove(admin, path, current, { signal })
+  const server = foreignListeners(plan)
+  if (Bun.deepEquals(current, JSON.parse(JSON.stringify(server)))) return false
+  if (current !== null) await admin.write('PATCH', path, server, { signal })
+  else await admin.write('PUT', `${serversPath}/${foreignId.listeners}`, server, { signal })
+  return true
+}
+
+async function remove(
+  admin: Admin,
+  path: string,
+  current: unknown,
+  { signal }: { signal: AbortSignal },
+) {
+  if (current !== null) await admin.write('DELETE', path, null, { signal })
+  return current !== null
+}
+
+const serversPath = 'config/apps/http/servers'
+
+type Servers = Record<string, { listen?: string[]; routes?: unknown[] | null }>
+
+/** Before the routes of the server on the HTTPS port, else the HTTP port. */
+async function insert(
+  { read, write }: Admin,
+  { ports }: Plan,
+  route: object,
+  { signal }: { signal: AbortSignal },
+) {
+  const servers = Object.entries(((await read(serversPath, { signal })) ?? {}) as Servers)
+  const found = [ports.https, ports.http].flatMap((port) =>
+    servers.filter(([, { listen = [] }]) => listen.some((one) => one.endsWith(`:${port}`))),
+  )[0]
+  if (!found) throw noServer(ports.https)
+  const [name, { routes }] = found
+  const path = `${serversPath}/${encodeURIComponent(name)}/routes`
+  if (routes) await write('PUT', `${path}/0`, route, { signal })
+  else await write('PUT', path, [route], { signal })
+}
+
+const noServer = (port: number) =>
+  new Failure(
+    'edge_no_server',
+    `Your Caddy has no server that listens on port ${port}.`,
+    'Give it a site, such as a Caddyfile with one host; Davit adds its hosts to the same server.',
+  )
+
+/**
+ * Gives access to a Caddy that runs as another user. The folder holds no secrets; in the data directory
+ * above it others could only open files by name, and all of those are for the owner only.
+ */
+async function letIn(folder: string, admin: AdminAddress) {
+  for (const place of [dirname(folder), folder]) chmodSync(place, 0o711)
+  for (const name of ['slots', 'hosts']) chmodSync(join(folder, name), 0o711)
+  const uid = await userOf(admin)
+  if (uid === null || uid === 0) return
+  for (let place = folder; place !== '/'; place = dirname(place)) {
+    const { mode, uid: owner } = statSync(place)
+    if ((mode & 0o011) === 0 && owner !== uid) throw closed(place)
+  }
+}
+
+const closed = (place: string) =>
+  new Failure(
+    'edge_closed',
+    `Your Caddy runs as another user, who can’t access ${place}.`,
+    `Give others access with “chmod o+x ${place}”, or set DAVIT_DATA_DIR to another directory.`,
+  )
+
+/** The user it runs as, by the owner of its admin API's socket; null when unknown. */
+async function userOf(admin: AdminAddress) {
+  if ('socket' in admin) return statSync(admin.socket, { throwIfNoEntry: false })?.uid ?? null
+  const { port, protocol } = new URL(admin.url)
+  return listenerOf(Number(port) || (protocol === 'https:' ? 443 : 80))
+}

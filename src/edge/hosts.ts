@@ -1,0 +1,109 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { optionHandlers } from './options.ts'
+import { isPlain, namesPath, pageAddress } from './plan.ts'
+import type { Host } from './plan.ts'
+import { nobody, setSlots } from './slots.ts'
+
+type Given = {
+  /** The folder as Caddy sees it. */
+  folderInside: string
+  /** Whether Caddy's configuration has all hosts but those that are left out. */
+  isInForce?: boolean
+  /** Names that Caddy refuses: they lead nowhere. */
+  leftOut?: string[]
+}
+
+/**
+ * Writes where each plain host leads, whether it is in Caddy's configuration or not: a new one is found by its
+ * name, and a removed one leads nowhere. One with options, which a name alone doesn't have, waits until the
+ * configuration has it; returns false when one does.
+ */
+export function setHosts(
+  folder: string,
+  wantedHosts: Host[],
+  { folderInside, isInForce = true, leftOut = [] }: Given,
+) {
+  const hosts = placeOf(folder)
+  const served = wantedHosts.filter(({ name }) => !leftOut.includes(name))
+  const wanted = new Map(served.flatMap(keysOf))
+  setSlots(folder, nobody, [pageAddress(folderInside, 'nobody')])
+  for (const name of readdirSync(hosts)) if (!wanted.has(name)) link(hosts, name, nobody) // it may still be in the configuration
+  const waits = (host: Host) => !isInForce && !isBare(host) && !isLed(hosts, host.name)
+  const waiting = new Set(served.filter(waits).map(({ name }) => name))
+  for (const [name, key] of wanted) if (!waiting.has(name)) link(hosts, name, key)
+  return waiting.size === 0
+}
+
+const isBare = ({ sites }: Host) =>
+  sites.length === 1 && sites.every((site) => optionHandlers(site).length === 0)
+
+const isLed = (hosts: string, name: string) =>
+  ![null, pathTo(nobody)].includes(targetOf(hosts, name))
+
+/** Writes the hosts Caddy may request certificates for. It does on the first connection, and renews in time. */
+export const setCertificates = (folder: string, hosts: Host[]) =>
+  setNames(
+    namesPath(folder, 'certificates'),
+    hosts.filter(({ https }) => https.kind === 'auto' && https.mayAsk),
+  )
+
+/** Writes the hosts that redirect to HTTPS. */
+export const setRedirects = (folder: string, hosts: Host[]) =>
+  setNames(
+    namesPath(folder, 'redirects'),
+    hosts.filter(({ https }) => https.kind !== 'off' && https.redirect),
+  )
+
+function setNames(place: string, hosts: Host[]) {
+  mkdirSync(place, { recursive: true, mode: 0o700 })
+  const wanted = new Set(hosts.map(({ name }) => name))
+  for (const name of readdirSync(place)) if (!wanted.delete(name)) rmSync(join(place, name))
+  for (const name of wanted) writeFileSync(join(place, name), '', { mode: 0o600 })
+}
+
+/** Removes all others, which lead nowhere, once the active configuration has none of them. */
+export function sweepHosts(folder: string, wantedHosts: Host[]) {
+  const hosts = placeOf(folder)
+  const wanted = new Map(wantedHosts.flatMap(keysOf))
+  for (const name of readdirSync(hosts))
+    if (!wanted.has(name) && targetOf(hosts, name) === pathTo(nobody)) rmSync(join(hosts, name))
+}
+
+const keysOf = ({ name, sites }: Host) =>
+  sites.flatMap((site) =>
+    isPlain(site) && 'slots' in site.target ? [[name, site.target.slots] as const] : [],
+  )
+
+function link(hosts: string, name: string, key: string) {
+  if (targetOf(hosts, name) === pathTo(key)) return
+  const draft = join(hosts, '.link')
+  rmSync(draft, { force: true })
+  symlinkSync(pathTo(key), draft)
+  renameSync(draft, join(hosts, name))
+}
+
+const pathTo = (key: string) => `../slots/${key}`
+
+function placeOf(folder: string) {
+  const hosts = join(folder, 'hosts')
+  mkdirSync(hosts, { recursive: true, mode: 0o700 })
+  rmSync(join(hosts, '.link'), { force: true })
+  return hosts
+}
+
+function targetOf(hosts: string, name: string) {
+  try {
+    return readlinkSync(join(hosts, name))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,187 @@
+import { chmodSync } from 'node:fs'
+import { writeFileAtomically } from '../platform/atomic-write.ts'
+import { Failure } from '../platform/errors.ts'
+import { connectAdmin } from './admin.ts'
+import { apply, whenUp } from './apply.ts'
+import { configurationOf, differInPlainHosts } from './configuration.ts'
+import { folderInside, savedConfiguration } from './container.ts'
+import type { Caddy } from './caddy.ts'
+import { LeftOuts, noHandler } from './left-out.ts'
+import { cannotRun, isEngineAway, refusedHere } from './mode.ts'
+import type { Apart } from './mode.ts'
+import { adminSocket, davitSocket } from './plan.ts'
+import type { Plan } from './plan.ts'
+import { isQuiet } from './sockets.ts'
+
+/** The engine that Davit's own Caddy runs on. */
+export type Engine = {
+  look(options: { signal: AbortSignal }): Promise<{
+    apart: Apart | null
+    isContained: boolean
+    /** This installation's Caddy is running, so its ports are taken. */
+    isRunning: boolean
+    hasImage: boolean
+  }>
+  pull(options: { signal: AbortSignal }): Promise<void>
+  /** Makes it run as configured. */
+  ensure(options: { folder: string; signal: AbortSignal }): Promise<{ version: string | null }>
+  remove(options: { signal: AbortSignal }): Promise<void>
+}
+
+type Given = {
+  /** As Davit sees it. */
+  folder: string
+  ports: Plan['ports']
+  engine: Engine
+}
+
+/** Milliseconds for pulling the image, and before the pull is retried. */
+const pullTime = 120_000
+const pullAgain = { first: 300_000, most: 300_000 }
+
+/** Milliseconds before a failed container is retried: more each time. */
+const ensureAgain = { first: 500, most: 30_000 }
+
+/** Times that a start is repeated. */
+const mostTries = 5
+
+/** The Caddy that Davit runs itself, in a container. */
+export function ownCaddy({ folder, ports, engine }: Given): Caddy {
+  const admin = connectAdmin({ socket: adminSocket(folder) })
+  const leftOuts = new LeftOuts({
+    listening: (options) => admin.list('config/apps/http/servers/listeners/listen', options),
+    tryOut: (plan, options) => admin.load(configurationOf(plan, [noHandler]), options),
+  })
+  const pull = sparingly(pullAgain, ({ signal }) =>
+    engine.pull({ signal: AbortSignal.any([signal, AbortSignal.timeout(pullTime)]) }),
+  )
+  const ensure = sparingly(ensureAgain, ({ signal }) => engine.ensure({ folder, signal }))
+  let isSure = false
+  let doubted = new AbortController()
+  let version: string | null = null
+  let loadedAt: Date | null = null
+  let last: { plan: Plan; configuration: object } | null = null
+
+  /** Repeated when the container changes meanwhile. */
+  async function start(plan: Plan, { signal }: { signal: AbortSignal }) {
+    for (let tries = 1; !isSure; tries++) {
+      doubted = new AbortController()
+      const either = AbortSignal.any([signal, doubted.signal])
+      try {
+        const isKnown = await startOnce(plan, { signal: either })
+        isSure = isKnown && !doubted.signal.aborted
+        if (!isKnown) return
+      } catch (error) {
+        if (signal.aborted || !doubted.signal.aborted || tries === mostTries) throw error
+      }
+    }
+  }
+
+  /** Whether it is known to run as configured; while the engine is unreachable a response is enough. */
+  async function startOnce(plan: Plan, { signal }: { signal: AbortSignal }) {
+    chmodSync(folder, 0o700) // the user's own Caddy had access before
+    const here = await engine.look({ signal }).catch(async (error) => {
+      if (!isEngineAway(error) || !(await answers(signal))) throw error
+      return null
+    })
+    if (!here) return false
+    const refusal = await refusedHere({ ...here, folder, ports })
+    if (refusal) throw refusal
+    if (!here.hasImage && !here.isRunning)
+      await pull({ signal }).catch((error) => {
+        throw signal.aborted ? error : noImage(error)
+      })
+    if (!here.isRunning) {
+      leftOuts.holdsNothing()
+      const { served } = await leftOuts.served(plan, { signal })
+      const saved = JSON.stringify(configurationOf(served))
+      writeFileAtomically(savedConfiguration(folder), saved)
+    }
+    const ensured = await ensure({ signal })
+    version = ensured.version ?? version
+    await whenUp({ admin }, { signal })
+    if (!here.isRunning) loadedAt = new Date() // what was saved
+    return true
+  }
+
+  const answers = (signal: AbortSignal) =>
+    admin.read('id/none', { signal, timeout: 1000 }).then(
+      () => true,
+      () => false,
+    )
+
+  async function put(plan: Plan, signal: AbortSignal): Promise<'in force' | 'waits'> {
+    const isBusy = async () => !(await isQuiet([ports.http, ports.https]))
+    const mayWait = (current: unknown, wanted: unknown) => differInPlainHosts(current, wanted, plan)
+    const options = { signal, isBusy, mayWait }
+    if (!Bun.deepEquals(last?.plan, plan)) last = { plan, configuration: configurationOf(plan) }
+    const state = await apply({ admin }, last!.configuration, options)
+    if (state === 'loaded') loadedAt = new Date()
+    if (state !== 'waits') leftOuts.holds(plan)
+    return state === 'waits' ? state : 'in force'
+  }
+
+  return {
+    mode: 'caddy',
+    folder: folderInside,
+    ports,
+    davit: `unix/${davitSocket(folderInside)}`,
+    start,
+    get version() {
+      return version
+    },
+    doubt() {
+      isSure = false
+      doubted.abort()
+    },
+    async serve(plan, { signal }) {
+      for (;;) {
+        const { served, leftOut } = await leftOuts.served(plan, { signal })
+        try {
+          return { state: await put(served, signal), loadedAt, leftOut }
+        } catch (error) {
+          const code = error instanceof Failure ? error.code : null
+          if (code === 'edge_refused') {
+            if (!(await leftOuts.learn(served, error as Failure, { signal }))) throw error
+          } else if (code === 'edge_unreachable' && isSure) {
+            isSure = false
+            await start(plan, { signal })
+          } else throw error
+        }
+      }
+    },
+    async stop({ signal }) {
+      isSure = false
+      await engine.remove({ signal })
+    },
+  }
+}
+
+/** Something that failed isn't retried for a while, longer each time: until then, the same error is thrown. */
+function sparingly<Result>(
+  pauses: { first: number; most: number },
+  work: (options: { signal: AbortSignal }) => Promise<Result>,
+) {
+  let failed: { error: unknown; until: number } | null = null
+  let pause = pauses.first
+  return async (options: { signal: AbortSignal }) => {
+    if (failed && performance.now() < failed.until) throw failed.error
+    try {
+      const result = await work(options)
+      failed = null
+      pause = pauses.first
+      return result
+    } catch (error) {
+      if (options.signal.aborted) throw error
+      failed = { error, until: performance.now() + pause }
+      pause = Math.min(pause * 2, pauses.most)
+      throw error
+    }
+  }
+}
+
+const noImage = (cause: unknown) =>
+  cannotRun(
+    'the image caddy:2 couldn’t be pulled',
+    `${cause instanceof Failure ? `${cause.message} ` : ''}Pull it yourself with “docker pull caddy:2”; Davit then uses it.`,
+  )

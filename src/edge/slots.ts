@@ -1,0 +1,122 @@
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { davitKey, slotCount } from './plan.ts'
+
+/**
+ * The addresses of keys: for each request Caddy picks a random slot of the key. The
+ * slots of a key are a folder behind a link, so that one rename changes all of them
+ * atomically. A failure before it, such as a full disk, leaves the old ones.
+ */
+export function setSlots(folder: string, key: string, addresses: [string, ...string[]]) {
+  const slots = placeOf(folder, key)
+  const wanted = Array.from({ length: slotCount }, (_, slot) => addresses[slot % addresses.length]!)
+  const current = linkOf(slots, key)
+  if (current !== null && Bun.deepEquals(readFolder(join(slots, current)), wanted)) return
+  const next = `.${key}.${current === null ? 0 : Number(current.split('.').at(-1)) + 1}`
+  const draft = join(slots, `.${key}.link`)
+  rmSync(join(slots, next), { recursive: true, force: true }) // left by a killed Davit
+  mkdirSync(join(slots, next), { recursive: true, mode: 0o700 })
+  chmodSync(join(slots, next), 0o755)
+  for (const [slot, address] of [...wanted.entries(), [nameOf(wanted), ''] as const]) {
+    const path = join(slots, next, String(slot))
+    writeFileSync(path, address)
+    chmodSync(path, 0o644)
+  }
+  rmSync(draft, { force: true })
+  symlinkSync(next, draft)
+  renameSync(draft, join(slots, key))
+  // the previous one stays until the next change: a request may just be reading it
+  removeFolders(slots, key, [next, current])
+}
+
+/** How many IPv4 addresses fit into a file name. */
+export const namedCount = 10
+
+/** All of them as a file name, by which Caddy finds those of a host that isn't configured yet. */
+function nameOf(wanted: string[]) {
+  const page = /\/(\w+)\.sock$/.exec(wanted[0]!)?.[1]
+  return page ? `@page.${page}` : `@${wanted.slice(0, namedCount).join(',')}`
+}
+
+/** The addresses of a key; null when it has none. */
+export function readSlots(folder: string, key: string): string[] | null {
+  const slots = placeOf(folder, key)
+  const current = linkOf(slots, key)
+  return current === null ? null : readFolder(join(slots, current))
+}
+
+/** Removes the slots of a key. */
+export function forgetSlots(folder: string, key: string) {
+  const slots = placeOf(folder, key)
+  rmSync(join(slots, key), { force: true })
+  if (existsSync(slots)) removeFolders(slots, key, [])
+}
+
+/** Removes the slots of all other keys, except built-in ones. */
+export function keepSlots(folder: string, keys: ReadonlySet<string>) {
+  const slots = join(folder, 'slots')
+  if (!existsSync(slots)) return
+  for (const name of readdirSync(slots)) {
+    const key = name.startsWith('.') ? name.split('.')[1]! : name
+    if (!keys.has(key) && key !== nobody && key !== davitKey)
+      rmSync(join(slots, name), { recursive: true, force: true })
+  }
+}
+
+/** The key of slots that lead nowhere. */
+export const nobody = 'nobody'
+
+/** Folders that must exist when Caddy starts; it can't create them, or would own them. */
+export function makeFolder(folder: string) {
+  for (const name of [
+    'slots',
+    'hosts',
+    'pages',
+    'certificates',
+    'redirects',
+    'config/caddy',
+    'log',
+  ])
+    mkdirSync(join(folder, name), { recursive: true, mode: 0o700 })
+}
+
+function placeOf(folder: string, key: string) {
+  if (!/^[\w-]+$/.test(key)) throw new Error(`“${key}” isn’t a key of slots.`)
+  return join(folder, 'slots')
+}
+
+function linkOf(slots: string, key: string) {
+  try {
+    return readlinkSync(join(slots, key))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+/** An unreadable folder, after a power failure, counts as empty. */
+const readFolder = (path: string) =>
+  Array.from({ length: slotCount }, (_, slot) => {
+    try {
+      return readFileSync(join(path, String(slot)), 'utf8')
+    } catch {
+      return ''
+    }
+  })
+
+function removeFolders(slots: string, key: string, kept: (string | null)[]) {
+  for (const name of readdirSync(slots))
+    if (name.startsWith(`.${key}.`) && !kept.includes(name))
+      rmSync(join(slots, name), { recursive: true, force: true })
+}

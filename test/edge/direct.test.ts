@@ -1,0 +1,148 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Edge } from '../../src/edge/edge.ts'
+import type { Caddy } from '../../src/edge/caddy.ts'
+import type { Host } from '../../src/edge/plan.ts'
+import { Failure } from '../../src/platform/errors.ts'
+import { aHost, signal } from './caddy.ts'
+
+const place = mkdtempSync(join(tmpdir(), 'davit-edge-'))
+const over = new AbortController()
+afterAll(() => {
+  over.abort()
+  rmSync(place, { recursive: true })
+})
+
+/** A Caddy that does as it is told here, and says what it was told. */
+function aCaddy() {
+  const told: string[] = []
+  const caddy: Caddy & { refusal: Failure | null; told: string[] } = {
+    ...{
+      mode: 'caddy',
+      folder: '/edge',
+      ports: { http: 80, https: 443 },
+      davit: '',
+      version: null,
+    },
+    told,
+    refusal: null,
+    doubt() {},
+    async start() {
+      if (caddy.refusal) throw caddy.refusal
+    },
+    async serve({ hosts }) {
+      told.push(`serve ${hosts.map(({ name }) => name).join(' ')}`)
+      return { state: 'in force', loadedAt: null, leftOut: [] }
+    },
+    async stop() {
+      told.push('stop')
+    },
+  }
+  return caddy
+}
+
+describe('where Davit has no edge', () => {
+  const folder = join(place, 'none')
+  const edge = new Edge({ folder, caddy: null, isOptional: true, plan: none, fill() {} })
+
+  test('nothing is waited for, and slots cost nothing', async () => {
+    await edge.ready({ signal })
+    await edge.run({ signal })
+    await edge.look()
+    edge.lead('app', ['10.0.0.1:80'])
+    edge.forget('app')
+    edge.keep([])
+    expect(edge.leads('app')).toBeNull()
+    expect(await edge.drained(['127.0.0.1:1'], { seconds: 60, signal })).toBe(true)
+    expect(edge).toMatchObject({ mode: 'direct', isOn: false, trouble: null, caddy: null })
+    expect(existsSync(folder)).toBe(false)
+  })
+})
+
+describe('an edge that isn’t always needed', () => {
+  const folder = join(place, 'auto')
+  const caddy = aCaddy()
+  let hosts: Host[] = []
+  let fills = 0
+  const edge: Edge = new Edge({
+    folder,
+    caddy,
+    isOptional: true,
+    plan: () => ({ ...none(), hosts }),
+    fill() {
+      fills++
+      edge.lead('filled', ['10.0.0.1:80'])
+    },
+  })
+
+  test('stays off until something is to be served', async () => {
+    let isKnown = false
+    const ready = edge.ready({ signal }).then(() => (isKnown = true))
+    expect(isKnown).toBe(false)
+    void edge.run({ signal: over.signal })
+    await ready
+    edge.lead('app', ['10.0.0.1:80'])
+    expect(edge.leads('app')).toBeNull()
+    await edge.look()
+    expect(edge.mode).toBe('direct')
+    expect(caddy.told).toEqual(['stop']) // one that an earlier Davit left
+  })
+
+  test('says why it stays off, and looks again', async () => {
+    hosts = [aHost('app.test')]
+    caddy.refusal = new Failure('edge_direct', 'No.', 'Do.')
+    await edge.look()
+    expect(edge).toMatchObject({ mode: 'direct', trouble: caddy.refusal })
+    caddy.refusal = null
+    await edge.look()
+    expect(edge).toMatchObject({ mode: 'caddy', isOn: true, trouble: null })
+    expect(fills).toBe(1)
+    expect(edge.leads('filled')).toEqual(['10.0.0.1:80'])
+    expect(caddy.told).toEqual(['stop', 'serve app.test'])
+  })
+
+  test('leads a key to addresses or to a page, until it is forgotten', () => {
+    edge.lead('app', ['10.0.0.1:80', '10.0.0.2:80'])
+    expect(edge.leads('app')).toEqual(['10.0.0.1:80', '10.0.0.2:80'])
+    edge.lead('app', 'starting')
+    expect(edge.leads('app')).toBe('starting')
+    edge.keep(['app'])
+    expect(edge.leads('filled')).toBeNull()
+    expect(edge.leads('app')).toBe('starting')
+    edge.forget('app')
+    expect(edge.leads('app')).toBeNull()
+  })
+
+  test('isn’t known before the engine is', async () => {
+    const away = aCaddy()
+    away.refusal = new Failure('engine_unreachable', 'Away.', 'Start it.')
+    const unknown = new Edge({ folder, caddy: away, isOptional: false, plan: none, fill() {} })
+    void unknown.run({ signal: over.signal })
+    await unknown.look()
+    expect(unknown).toMatchObject({ mode: 'direct', trouble: away.refusal })
+    let isKnown = false
+    const ready = unknown.ready({ signal }).then(() => (isKnown = true))
+    await unknown.look()
+    expect(isKnown).toBe(false)
+    away.refusal = null
+    await unknown.look()
+    await ready
+    expect(unknown.mode).toBe('caddy')
+  })
+
+  test('stays on in trouble, and is off when nothing needs it', async () => {
+    caddy.refusal = new Failure('edge_direct', 'No.', 'Do.')
+    await edge.look()
+    expect(edge).toMatchObject({ mode: 'caddy', trouble: caddy.refusal })
+    hosts = []
+    await edge.look()
+    expect(edge).toMatchObject({ mode: 'direct', isOn: false, trouble: null })
+    expect(caddy.told.at(-1)).toBe('stop')
+  })
+})
+
+function none() {
+  return { hosts: [], listeners: [], authority: null }
+}

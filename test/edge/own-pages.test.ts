@@ -1,0 +1,220 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { connectDocker } from '../../src/docker/index.ts'
+import { installationIn } from '../../src/db/copy.ts'
+import { Shell } from '../containers/shell.ts'
+import { startDavit } from '../support/davit.ts'
+import { ensureEdgeImages } from '../support/machine.ts'
+import { askEngine } from '../support/machine/engine.ts'
+import { removeFromEngine } from '../support/remove-from-engine.ts'
+import { until } from '../support/until.ts'
+import { freePort, signal } from './caddy.ts'
+
+await ensureEdgeImages({ say: console.error })
+const directory = mkdtempSync(join(tmpdir(), 'davit-'))
+const ports = { http: freePort(), https: freePort() }
+const pool = `10.${210 + (process.pid % 40)}`
+const dataDir = join(directory, 'data')
+const docker = connectDocker({ host: process.env.DOCKER_HOST })
+const davit = await startDavit({
+  directory,
+  env: {
+    DAVIT_DATA_DIR: dataDir,
+    DAVIT_HOST: '0.0.0.0',
+    DAVIT_DOMAIN: 'davit.test',
+    DAVIT_EDGE: 'auto',
+    DAVIT_EDGE_PORTS: `${ports.http},${ports.https}`,
+    DAVIT_NETWORK_POOL: `${pool}.0.0/16`,
+    DAVIT_TERMINAL: 'all',
+    DAVIT_TRUSTED_PROXIES: '',
+  },
+})
+const { id: instanceId } = installationIn(join(dataDir, 'davit.db'))!
+const label = { 'test.own-pages': instanceId }
+afterAll(async () => {
+  await davit.stop()
+  for (const name of ['davit.instance', 'test.own-pages'])
+    await removeFromEngine(docker, [`${name}=${instanceId}`])
+  rmSync(directory, { recursive: true })
+})
+
+const cookies = new Map<string, string>()
+
+/** A request for a host of the edge, as a browser on this machine sends it. */
+async function ask(
+  path: string,
+  { host = 'davit.test', ...init }: RequestInit & { host?: string } = {},
+) {
+  const headers = new Headers(init.headers)
+  headers.set('Host', host)
+  headers.set('Cookie', [...cookies].map(([name, value]) => `${name}=${value}`).join('; '))
+  const url = `http://127.0.0.1:${ports.http}${path}`
+  const response = await fetch(url, { redirect: 'manual', keepalive: false, ...init, headers })
+  for (const line of response.headers.getSetCookie()) {
+    const [name, value] = line.split(';')[0]!.split('=') as [string, string]
+    cookies.set(name, value)
+  }
+  return response
+}
+
+const asJson = { Accept: 'application/json' }
+
+beforeAll(async () => {
+  await until(async () => (await ask('/health').catch(() => null))?.status === 200)
+  const out = await Bun.file(join(directory, 'davit.out')).text()
+  const setupCode = /Setup code: (\S+)/.exec(out)![1]!
+  await ask('/auth/register', { headers: { Accept: 'text/html' } })
+  const body = new URLSearchParams({
+    email: 'ada@example.com',
+    password: 'correct horse battery',
+    setup_code: setupCode,
+    csrf_token: cookies.get('svc_csrf')!,
+  })
+  const origin = { Origin: 'http://davit.test', Accept: 'text/html' }
+  const made = await ask('/auth/register', { method: 'POST', body, headers: origin })
+  expect(made.status).toBe(303)
+  expect(made.headers.get('Location')).toStartWith('/')
+})
+
+/** A container that isn't Davit's own, on a network of its pool. */
+const container = await (async () => {
+  const subnet = `${pool}.255.0/26`
+  await docker.createNetwork({ name: `test-${instanceId}`, subnet, labels: label })
+  const id = await docker.createContainer({
+    name: `test-${instanceId}`,
+    image: 'busybox',
+    entrypoint: ['sleep'],
+    command: ['9999'],
+    env: {},
+    labels: label,
+    network: `test-${instanceId}`,
+    memoryBytes: 64 * 2 ** 20,
+    cpus: 1,
+    pidsLimit: 64,
+  })
+  await docker.startContainer(id)
+  return { id, gateway: `${pool}.255.1` }
+})()
+
+describe('Davit’s own pages, by the edge,', () => {
+  test('are at DAVIT_DOMAIN, and other names of it lead nowhere', async () => {
+    expect((await ask('/dashboard', { headers: { Accept: 'text/html' } })).status).toBe(200)
+    const other = await ask('/dashboard', { host: 'other.davit.test' })
+    expect(other.status).toBe(404)
+    expect(await other.text()).toBe('Nothing is served at this address.\n')
+  })
+
+  test('know the client by what Caddy says, whatever the client says', async () => {
+    const forged = { 'X-Forwarded-For': '203.0.113.9', 'X-Forwarded-Proto': 'https', ...asJson }
+    const response = await ask('/login', { headers: forged })
+    expect(response.headers.getSetCookie().join()).not.toContain('Secure')
+    const sessions = await (await ask('/settings/sessions', { headers: asJson })).json()
+    expect(sessions).toMatchObject({ items: [{ address: '127.0.0.1' }] })
+  })
+
+  test('refuse a form of another site, and take one of their own', async () => {
+    const change = (origin: string) =>
+      ask('/projects', {
+        method: 'POST',
+        body: JSON.stringify({ name: 'shop', repositoryUrl: 'https://git.example.com/a/b.git' }),
+        headers: {
+          ...asJson,
+          'Content-Type': 'application/json',
+          'X-CSRF-Token': cookies.get('svc_csrf')!,
+          Origin: origin,
+        },
+      })
+    expect((await change('http://evil.test')).status).toBe(403)
+    expect((await change('http://davit.test')).status).toBe(201)
+  })
+
+  test('have streams of events', async () => {
+    const over = new AbortController()
+    const headers = { Accept: 'text/event-stream' }
+    const stream = await ask('/containers/events', { headers, signal: over.signal })
+    expect(stream.headers.get('Content-Type')).toStartWith('text/event-stream')
+    let text = ''
+    for await (const chunk of stream.body!) if (/data:/.test((text += Buffer.from(chunk)))) break
+    expect(text).toContain('data:')
+    over.abort()
+  })
+
+  test('have streams that are quiet until Davit itself says that they live', async () => {
+    const firstOf = async (path: string) => {
+      const list = (await (await ask(path, { headers: asJson })).json()) as {
+        items: { id: string }[]
+      }
+      return list.items[0]!.id
+    }
+    const envs = `/projects/${await firstOf('/projects')}/envs`
+    const headers = { Accept: 'text/event-stream' }
+    const stream = await ask(`${envs}/${await firstOf(envs)}/output/stream`, { headers })
+    let beats = 0
+    for await (const _ of stream.body!) if (++beats === 2) break
+    expect(beats).toBe(2)
+  }, 40_000)
+
+  test('have terminals', async () => {
+    const shell = new Shell(`ws://127.0.0.1:${ports.http}/containers/${container.id}/terminal`, {
+      Host: 'davit.test',
+      Origin: 'http://davit.test',
+      Cookie: `svc_session=${cookies.get('svc_session')}`,
+    })
+    await shell.shows('#')
+    shell.type('echo $((6 * 7))\n')
+    await shell.shows('42')
+    shell.close()
+    await shell.ends()
+  })
+})
+
+describe('from inside a container', () => {
+  /** What a request from there gets. */
+  async function asked(port: number, headers: string[] = [], path = '/login') {
+    const request = [`GET ${path} HTTP/1.0`, ...headers, '', ''].join('\\r\\n')
+    const script = `{ printf '${request}'; sleep 1; } | nc -w 5 ${container.gateway} ${port} 2>&1`
+    const command = ['sh', '-c', script]
+    return (await docker.runInContainer(container.id, { command, signal })).output
+  }
+
+  test('Davit’s port serves no one', async () => {
+    const port = Number(new URL(davit.url).port)
+    const forged = ['Host: davit.test', 'X-Forwarded-For: 127.0.0.1']
+    expect(await asked(port, forged)).toStartWith('HTTP/1.1 403')
+    expect(await asked(port)).toStartWith('HTTP/1.1 421') // without a name
+  })
+
+  test('Caddy’s admin API can’t be reached', async () => {
+    expect(await asked(2019, [], '/config/')).toMatch(/refused|timed out/)
+    for (const host of ['localhost', '127.0.0.1', 'admin'])
+      expect(await asked(ports.http, [`Host: ${host}`], '/config/')).toContain('404')
+  })
+
+  test('the edge serves who it serves anyone, and no host of no one', async () => {
+    expect(await asked(ports.http, ['Host: davit.test'])).toMatch(/^HTTP\S+ 200.*svc_visitor=/s)
+    expect(await asked(ports.http, ['Host: nobody.test'])).toContain('404')
+    expect(await asked(ports.http)).toContain('404')
+    const permission = '/davit/certificate?domain=davit.test'
+    expect(await asked(ports.http, ['Host: 127.0.0.1'], permission)).toContain('404')
+  })
+})
+
+test('a Caddy that is paused, killed or removed is back by itself', async () => {
+  const edges = () =>
+    docker.listContainers({
+      labels: [`davit.instance=${instanceId}`, 'davit.kind=edge'],
+      all: true,
+    })
+  const serves = async () =>
+    (await ask('/health', { signal: AbortSignal.timeout(500) }).catch(() => null))?.status === 200
+  for (const harm of ['pause', 'kill', 'remove'] as const) {
+    const [edgeBefore] = await edges()
+    const path = `/containers/${edgeBefore!.id}`
+    await (harm === 'remove'
+      ? askEngine(`${path}?force=1`, { method: 'DELETE' })
+      : askEngine(`${path}/${harm}`, { method: 'POST' }))
+    await until(serves)
+  }
+})
