@@ -1,0 +1,164 @@
+import type { Config } from '../config.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import { readAccessLine } from '../edge/access-log.ts'
+import { markOfAccessLog, readAccessLog, removeRead } from '../edge/access-tail.ts'
+import type { AccessPosition } from '../edge/access-tail.ts'
+import type { NewLine } from '../logs/log-line.tsx'
+import { storable } from '../logs/block.ts'
+import type { Logs } from '../logs/logs.ts'
+import type { Masks } from '../logs/masks.ts'
+import { hasSource } from '../logs/store.ts'
+import { journal } from '../platform/journal.ts'
+import { isTurnOver, pause, repeat } from '../platform/pause.ts'
+import { KeptLines } from './kept-lines.ts'
+import { Owners } from './owners.ts'
+import {
+  changeServed,
+  deleteOf,
+  deleteOld,
+  getPosition,
+  listSources,
+  savePosition,
+  spans,
+} from './store.ts'
+import type { Place, Served } from './store.ts'
+import { Tally } from './tally.ts'
+
+/** Milliseconds between two reads of the log, and between two removals of old rows. */
+const interval = { read: 1000, retain: 600_000 }
+
+/** Chunks of the log that are stored together. */
+const atOnce = 16
+
+type CollectDeps = {
+  db: Db
+  logDb: LogDb
+  logs: Logs
+  masks: Masks
+  config: Pick<Config, 'domain'>
+  /** The folder shared by the edge and Davit. */
+  edge: { folder: string }
+}
+
+/** Counts the edge's requests and stores log lines of them, until the signal. */
+export async function keepTraffic(deps: CollectDeps, { signal }: { signal: AbortSignal }) {
+  const collector = new TrafficCollector(deps)
+  const read = async () => {
+    while (!signal.aborted && (await collector.collect())) await pause()
+  }
+  await Promise.all([
+    repeat(interval.read, read, { signal, failed: 'requests were not counted' }),
+    repeat(interval.retain, () => dropOld(deps), {
+      signal,
+      failed: 'old traffic was not removed',
+    }),
+  ])
+}
+
+/** Removes rows older than the longest range, and those of deleted environments and services. */
+export function dropOld({ db, logDb }: Pick<CollectDeps, 'db' | 'logDb'>, now = Date.now()) {
+  deleteOf(
+    logDb,
+    listSources(logDb).filter((id) => !hasSource(db, id)),
+  )
+  deleteOld(logDb, Math.floor(now / 1000))
+}
+
+/** What was read but isn't stored yet. */
+type Batch = { tallies: Map<string, Minute>; lines: Map<string, NewLine[]> }
+type Minute = Pick<Place, 'sourceId' | 'key'> & { minute: number; tally: Tally }
+
+/** Reads the access log. The position is stored with the counts, so each line counts once. */
+export class TrafficCollector {
+  readonly #deps: CollectDeps
+  readonly #owners: Owners
+  readonly #kept = new KeptLines()
+  /** Of the log when the last read that came to its end began. */
+  #mark: string | null | undefined
+
+  constructor(deps: CollectDeps) {
+    this.#deps = deps
+    this.#owners = new Owners(deps)
+  }
+
+  /** Reads and stores new lines, up to some chunks of the log. False when that was all. */
+  async collect(): Promise<boolean> {
+    const { logDb, edge } = this.#deps
+    if (logDb.$client.reserve.isGone) return false // the remaining space is for the clean-up
+    const mark = markOfAccessLog(edge.folder)
+    if (mark === this.#mark) return false
+    const stored = getPosition(logDb)
+    const batch: Batch = { tallies: new Map(), lines: new Map() }
+    let position = stored
+    let isEnd = false
+    for (let pieces = 0; !isEnd && pieces < atOnce; pieces++) {
+      const piece = await readAccessLog(edge.folder, position)
+      ;({ position, isEnd } = piece)
+      if (piece.hasGap) journal.warn('requests were not counted: their log was full')
+      this.#owners.look()
+      for (const line of piece.lines) {
+        this.#take(batch, line)
+        if (isTurnOver()) await pause()
+      }
+    }
+    if (position !== null && !Bun.deepEquals(position, stored)) {
+      await this.#store(batch, position)
+      await removeRead(edge.folder, position)
+    } else isEnd = true
+    if (isEnd) this.#mark = mark
+    return !isEnd
+  }
+
+  /** An unreadable line is incomplete, from a killed Caddy. */
+  #take({ tallies, lines }: Batch, text: string) {
+    const request = readAccessLine(text)
+    if (!request) return
+    // a request that started before the host changed owners belongs to the previous one
+    const sourceId = this.#owners.of(request.key, request.time - request.seconds * 1000)
+    if (sourceId === null) return
+    const minute = endOf(request.time / 1000, spans.minute)
+    const id = `${sourceId} ${request.key} ${minute}`
+    const known = tallies.get(id) ?? { sourceId, key: request.key, minute, tally: new Tally() }
+    known.tally.add(request)
+    tallies.set(id, known)
+    const kept = this.#kept.of(sourceId, request)
+    if (kept.length === 0) return
+    const before = lines.get(sourceId)
+    if (before) before.push(...kept)
+    else lines.set(sourceId, kept)
+  }
+
+  async #store({ tallies, lines }: Batch, position: AccessPosition) {
+    const { db, logDb, logs, masks } = this.#deps
+    const written = []
+    for (const [sourceId, unmasked] of lines) {
+      const { mask, state } = await masks.of(sourceId)
+      const masked = unmasked.flatMap((line) =>
+        storable(mask(line.text)).map((text) => ({ ...line, text })),
+      )
+      written.push({ log: { sourceId, logId: '' }, lines: masked, state })
+      await pause()
+    }
+    const isThere = (sourceId: string) => hasSource(db, sourceId)
+    logs.writeAll(
+      written.filter(({ log }) => isThere(log.sourceId)),
+      () => {
+        for (const { minute, tally, ...host } of tallies.values())
+          for (const span of isThere(host.sourceId) ? Object.values(spans) : [])
+            changeServed(logDb, { ...host, span, time: endOf(minute, span) }, (before) =>
+              sumOf([before, tally.served]),
+            )
+        savePosition(logDb, position)
+      },
+    )
+  }
+}
+
+/** The end of the span that contains this time. */
+const endOf = (time: number, span: number) => Math.ceil(time / span) * span
+
+function sumOf(all: (Served | undefined)[]) {
+  const tally = new Tally()
+  for (const one of all) if (one) tally.addServed(one)
+  return tally.served
+}

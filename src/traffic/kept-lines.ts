@@ -1,0 +1,111 @@
+import type { AccessLine } from '../edge/access-log.ts'
+import { accessProcess } from '../logs/log-line.tsx'
+import type { NewLine, Origin } from '../logs/log-line.tsx'
+import { bytes, counted } from '../web/units.ts'
+
+/** Log lines of requests that are stored per second, for one environment or service and for all; and the burst. */
+const bounds = { each: { rate: 20, burst: 1000 }, all: { rate: 500, burst: 2000 } }
+
+/** Seconds of the rate that must accumulate before lines are stored again: one gap instead of many. */
+const saved = 5
+
+/** No container of a release has this name. */
+const origin: Origin = {
+  deploymentId: '',
+  container: 'davit-edge',
+  process: accessProcess,
+  replica: null,
+}
+
+type Source = { usual: Allowance; failed: Allowance; left: number }
+
+/**
+ * Which requests get a line in the log of their environment or service: not all at high rates,
+ * so that they don't displace the app's own output. Failed requests have their own budget.
+ */
+export class KeptLines {
+  readonly #sources = new Map<string, Source>()
+  readonly #all = new Allowance(bounds.all)
+
+  /** The lines to store for a request: none, its line, or before it one that says how many are missing. */
+  of(sourceId: string, request: AccessLine): NewLine[] {
+    const source = this.#sourceOf(sourceId)
+    const { time } = request
+    const isFailed = request.status >= 500
+    const isAllowed = (isFailed && source.failed.take(time)) || source.usual.take(time)
+    if (!isAllowed || !this.#all.take(time)) {
+      source.left++
+      return []
+    }
+    const stream = isFailed ? 'stderr' : 'stdout'
+    const line: NewLine = { time, stream, text: textOf(request), origin }
+    if (source.left === 0 || source.usual.isSaving) return [line]
+    const text = noteOf(source.left)
+    source.left = 0
+    return [{ time, stream: 'system', text, origin }, line]
+  }
+
+  #sourceOf(sourceId: string) {
+    const known = this.#sources.get(sourceId)
+    if (known) return known
+    const source = {
+      usual: new Allowance(bounds.each),
+      failed: new Allowance(bounds.each),
+      left: 0,
+    }
+    this.#sources.set(sourceId, source)
+    return source
+  }
+}
+
+/** A token bucket: a rate per second, with bursts after a quiet time. When empty, it refills before it gives again. */
+class Allowance {
+  isSaving = false
+  readonly #rate: number
+  readonly #burst: number
+  #left: number
+  #time = 0
+
+  constructor({ rate, burst }: { rate: number; burst: number }) {
+    this.#rate = rate
+    this.#burst = burst
+    this.#left = burst
+  }
+
+  take(time: number) {
+    const passed = Math.max(0, time - this.#time) / 1000
+    this.#time = Math.max(this.#time, time)
+    this.#left = Math.min(this.#burst, this.#left + passed * this.#rate)
+    if (this.#left < (this.isSaving ? Math.min(this.#rate * saved, this.#burst) : 1)) {
+      this.isSaving = true
+      return false
+    }
+    this.isSaving = false
+    this.#left--
+    return true
+  }
+}
+
+const noteOf = (count: number) =>
+  `There is no log line here for ${counted(count, 'request')}, because of the rate. All are counted.`
+
+/** Characters of a path that are kept. */
+const longest = 2000
+
+function textOf({ method, host, path, status, seconds, sent, received, client }: AccessLine) {
+  const asked = `${method} ${host}${path}`
+  return [
+    `${visible(asked.length > longest ? `${asked.slice(0, longest)}…` : asked)} → ${status || 'broken off'}`,
+    `${(seconds * 1000).toFixed(seconds < 0.1 ? 1 : 0)} ms`,
+    bytes(sent),
+    ...(received > 0 ? [`${bytes(received)} received`] : []),
+    visible(client),
+  ].join(', ')
+}
+
+/** Visitor-controlled text: it must not move the cursor or change the text direction. */
+const visible = (text: string) =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (character) => {
+    const code = character.codePointAt(0)!.toString(16).padStart(2, '0')
+    return code.length > 2 ? `\\u{${code}}` : `\\x${code}`
+  })

@@ -1,0 +1,50 @@
+import { keyOf } from '../edge/configuration.ts'
+import { listAllDomains, listEdgePorts, listLabelled } from '../addresses/store.ts'
+import { ownChangesOf } from '../db/queries.ts'
+import type { Db } from '../db/index.ts'
+import { timeOfId } from '../db/new-id.ts'
+
+type Owner = { sourceId: string; since: number }
+
+/** The owner of the requests for a host, a host with a path, or a port, according to the database. */
+export class Owners {
+  readonly #deps: { db: Db; config: { domain: string | null } }
+  #owners = new Map<string, Owner>()
+  #changes: number | undefined
+
+  constructor(deps: { db: Db; config: { domain: string | null } }) {
+    this.#deps = deps
+  }
+
+  /** Reloads changes. */
+  look() {
+    const changes = ownChangesOf(this.#deps.db)
+    if (changes !== this.#changes) this.#owners = this.#read()
+    this.#changes = changes
+  }
+
+  /** The environment or service; null without an owner, or when it wasn't its owner yet at that time. */
+  of(key: string, time: number): string | null {
+    const owner = this.#owners.get(key)
+    return owner && owner.since <= time ? owner.sourceId : null
+  }
+
+  #read() {
+    const { db, config } = this.#deps
+    const owners = new Map<string, Owner>()
+    const add = (key: string, sourceId: string, { id }: { id: string }) =>
+      owners.set(key, { sourceId, since: sinceOf(id) })
+    for (const { id, label } of config.domain ? listLabelled(db) : [])
+      add(`${label}.${config.domain}`, id, { id })
+    for (const { id, port } of listEdgePorts(db)) add(String(port), id, { id })
+    for (const { id, host, path, environmentId, serviceId } of listAllDomains(db))
+      add(keyOf(host, { path }), environmentId ?? serviceId!, { id })
+    return owners
+  }
+}
+
+/** An id can be in the future, when the clock was set back: the time is unknown then. */
+function sinceOf(id: string) {
+  const time = timeOfId(id) ?? 0
+  return time > Date.now() ? 0 : time
+}

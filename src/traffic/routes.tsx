@@ -1,0 +1,91 @@
+import type { Context } from 'hono'
+import type { z } from 'zod'
+import type { LogDb } from '../db/index.ts'
+import type { HeadDeps } from '../environments/head.ts'
+import { findOwnEnvironment } from '../environments/store.ts'
+import { toMetrics } from '../environments/views.tsx'
+import { ownService, checkOwner, servicePath, servicePattern } from '../services/own-service.ts'
+import { RangeChoice, rangeQuery, refreshEvery } from '../web/chart.tsx'
+import { clientOf } from '../web/client.ts'
+import { PageHead } from '../web/components.tsx'
+import { factory } from '../web/factory.ts'
+import { block } from '../web/fields.ts'
+import { query } from '../web/query.ts'
+import { show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { readTraffic, trafficJson } from './history.ts'
+import { TrafficPanel } from './traffic-page.tsx'
+import type { Counting } from './traffic-page.tsx'
+
+export const trafficQuery = rangeQuery.extend({
+  host: block('one of its hosts, with its path if it has one, or its port', {
+    max: 1000,
+  }).optional(),
+})
+
+export type TrafficDeps = Pick<HeadDeps, 'config'> & { logDb: LogDb; edge: Omit<Counting, 'isOff'> }
+
+/** What an environment or service served, and whether that is counted. */
+export async function trafficOf(
+  deps: TrafficDeps,
+  source: { id: string },
+  { range, host }: z.output<typeof trafficQuery>,
+) {
+  const { mode, trouble } = deps.edge
+  return {
+    traffic: await readTraffic(deps.logDb, { sourceId: source.id, key: host ?? null, range }),
+    counting: { mode, trouble, isOff: deps.config.edge === 'direct' } satisfies Counting,
+  }
+}
+
+/** The same in the API. */
+export const servedJson = ({ traffic, counting }: Awaited<ReturnType<typeof trafficOf>>) =>
+  trafficJson(traffic, { isCounted: counting.mode === 'caddy' })
+
+/** The traffic of an environment or service: a page, the part of it that changes, or JSON. */
+export const trafficRoutes = (deps: HeadDeps & TrafficDeps) => {
+  const { db } = deps
+
+  return factory
+    .createApp()
+    .get('/envs/:envId/traffic', ownFirst(), query(trafficQuery), async (c) => {
+      const { environment } = own(c)
+      if (clientOf(c) !== 'program') return toMetrics(c, environment)
+      return c.json(servedJson(await trafficOf(deps, environment, c.req.valid('query'))))
+    })
+    .get(`${servicePattern}/traffic`, checkOwner(deps), query(trafficQuery), async (c) => {
+      const service = ownService(deps, c)
+      const { range, host } = c.req.valid('query')
+      const served = await trafficOf(deps, service, { range, host })
+      const crumbs = [
+        { href: '/services', name: 'Services' },
+        { href: servicePath(service), name: service.name },
+      ]
+      const panel = () => <TrafficPanel path={c.req.path} {...served} />
+      return show(c, {
+        title: `Traffic of ${service.name}`,
+        page: () => (
+          <>
+            <PageHead title="Traffic" crumbs={crumbs} doc="edge#traffic" />
+            <RangeChoice path={c.req.path} query={{ host }} range={range} />
+            {panel()}
+          </>
+        ),
+        partial: panel,
+        json: () => servedJson(served),
+        live: { every: refreshEvery[range] },
+      })
+    })
+
+  function own(c: Context) {
+    return findOwnEnvironment(db, { id: c.req.param('envId')!, ownerId: userOf(c).id })
+  }
+
+  /** An environment of someone else is missing whatever is asked. */
+  function ownFirst() {
+    return factory.createMiddleware(async function checkEnvironment(c, next) {
+      own(c)
+      await next()
+    })
+  }
+}

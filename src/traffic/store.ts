@@ -1,0 +1,185 @@
+import { and, asc, eq, gt, inArray, lte, min, notInArray, sql } from 'drizzle-orm'
+import type { LogDb } from '../db/index.ts'
+import { accessCursor, traffic, trafficSeries } from '../db/log-schema.ts'
+import { preparedOnce } from '../db/queries.ts'
+import type { AccessPosition } from '../edge/access-tail.ts'
+
+type Row = typeof traffic.$inferSelect
+
+/** The traffic of one host in a span of time. */
+export type Served = Omit<Row, 'seriesId' | 'span' | 'time'>
+
+/** Which host of which environment or service, and when. */
+export type Place = { sourceId: string; key: string } & Pick<Row, 'span' | 'time'>
+
+/** Seconds that a row covers: at first, and downsampled. */
+export const spans = { minute: 60, hour: 3600 }
+
+/** Seconds that rows of a span are stored: a little longer than they are shown. */
+const kept = [
+  { span: spans.minute, seconds: 25 * 3600 },
+  { span: spans.hour, seconds: 8 * 86_400 },
+]
+
+/** Seconds of rows that are removed at a time, which limits the damage of a wrong clock. */
+const atOnce = 7200
+
+const value = sql.placeholder
+
+/** The queries for each batch of lines and host. */
+const prepared = preparedOnce((logDb: LogDb) => {
+  const { sourceId, key } = trafficSeries
+  const { seriesId, span, time, ...counts } = traffic
+  const names = ['requests', 'status1', 'status2', 'status3', 'status4', 'status5'] as const
+  const values = [...names, 'received', 'sent', 'durations'] as const
+  return {
+    series: logDb
+      .insert(trafficSeries)
+      .values({ sourceId: value('sourceId'), key: value('key') })
+      .onConflictDoUpdate({ target: [sourceId, key], set: { key: sql`excluded.key` } })
+      .returning({ id: trafficSeries.id })
+      .prepare(),
+    row: logDb
+      .select()
+      .from(traffic)
+      .where(and(eq(seriesId, value('seriesId')), eq(span, value('span')), eq(time, value('time'))))
+      .prepare(),
+    save: logDb
+      .insert(traffic)
+      .values({
+        seriesId: value('seriesId'),
+        span: value('span'),
+        time: value('time'),
+        ...(Object.fromEntries(values.map((name) => [name, value(name)])) as Record<
+          (typeof values)[number],
+          ReturnType<typeof value>
+        >),
+      })
+      .onConflictDoUpdate({
+        target: [seriesId, span, time],
+        set: Object.fromEntries(
+          values.map((name) => [name, sql.raw(`excluded.${counts[name].name}`)]),
+        ),
+      })
+      .prepare(),
+  }
+})
+
+/** Updates the traffic of a span, starting from zero. */
+export function changeServed(
+  logDb: LogDb,
+  { sourceId, key, span, time }: Place,
+  change: (before: Served | undefined) => Served,
+) {
+  const { series, row, save } = prepared(logDb)
+  const { id: seriesId } = series.get({ sourceId, key })
+  save.run({ seriesId, span, time, ...change(row.get({ seriesId, span, time })) })
+}
+
+/** Of an environment or service, or of one of its hosts; oldest first. */
+export const listServed = (
+  logDb: LogDb,
+  {
+    sourceId,
+    key,
+    span,
+    after,
+    until,
+  }: {
+    sourceId: string
+    key?: string | undefined
+    span: number
+    after: number
+    until: number
+  },
+) =>
+  logDb
+    .select({ key: trafficSeries.key, served: traffic })
+    .from(traffic)
+    .innerJoin(trafficSeries, eq(trafficSeries.id, traffic.seriesId))
+    .where(
+      and(
+        eq(trafficSeries.sourceId, sourceId),
+        key === undefined ? undefined : eq(trafficSeries.key, key),
+        eq(traffic.span, span),
+        gt(traffic.time, after),
+        lte(traffic.time, until),
+      ),
+    )
+    .orderBy(asc(traffic.time))
+    .all()
+
+/** Requests since then, and those of them that failed, by environment or service and by host. */
+export const sumServed = (
+  logDb: LogDb,
+  { sourceIds, after }: { sourceIds: string[]; after: number },
+) =>
+  logDb
+    .select({
+      sourceId: trafficSeries.sourceId,
+      key: trafficSeries.key,
+      requests: sql<number>`sum(${traffic.requests})`,
+      failed: sql<number>`sum(${traffic.status5})`,
+    })
+    .from(trafficSeries)
+    .innerJoin(traffic, eq(traffic.seriesId, trafficSeries.id))
+    .where(
+      and(
+        inArray(trafficSeries.sourceId, sourceIds),
+        eq(traffic.span, spans.minute),
+        gt(traffic.time, after),
+      ),
+    )
+    .groupBy(trafficSeries.id)
+    .all()
+
+/** Seconds since 1970, the end of the first row; null when there is none. */
+export const getFirstTime = (logDb: LogDb, sourceId: string, span: number) =>
+  logDb
+    .select({ time: min(traffic.time) })
+    .from(traffic)
+    .innerJoin(trafficSeries, eq(trafficSeries.id, traffic.seriesId))
+    .where(and(eq(trafficSeries.sourceId, sourceId), eq(traffic.span, span)))
+    .get()?.time ?? null
+
+/** Removes expired rows, and hosts without rows. */
+export function deleteOld(logDb: LogDb, now: number) {
+  for (const { span, seconds } of kept) {
+    const oldest = logDb
+      .select({ time: min(traffic.time) })
+      .from(traffic)
+      .where(eq(traffic.span, span))
+      .get()?.time
+    if (oldest == null) continue
+    const until = Math.min(now - seconds, oldest + atOnce)
+    logDb
+      .delete(traffic)
+      .where(and(eq(traffic.span, span), lte(traffic.time, until)))
+      .run()
+  }
+  const used = logDb.selectDistinct({ id: traffic.seriesId }).from(traffic)
+  logDb.delete(trafficSeries).where(notInArray(trafficSeries.id, used)).run()
+}
+
+/** Environments and services that have traffic. */
+export const listSources = (logDb: LogDb) =>
+  logDb
+    .selectDistinct({ id: trafficSeries.sourceId })
+    .from(trafficSeries)
+    .all()
+    .map(({ id }) => id)
+
+export const deleteOf = (logDb: LogDb, sourceIds: string[]) =>
+  logDb.delete(trafficSeries).where(inArray(trafficSeries.sourceId, sourceIds)).run()
+
+export function getPosition(logDb: LogDb): AccessPosition | null {
+  const found = logDb.select().from(accessCursor).get()
+  return found ? { inode: found.inode, offset: found.offset, head: found.head } : null
+}
+
+export const savePosition = (logDb: LogDb, position: AccessPosition) =>
+  logDb
+    .insert(accessCursor)
+    .values({ id: 1, ...position })
+    .onConflictDoUpdate({ target: accessCursor.id, set: position })
+    .run()

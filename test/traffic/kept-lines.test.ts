@@ -1,0 +1,19 @@
+import { expect, test } from 'bun:test'
+import { KeptLines } from '../../src/traffic/kept-lines.ts'
+
+const start = Date.parse('2026-11-20T03:00:00Z')
+const request = (seconds: number) => ({
+  ...{ time: start + seconds * 1000, key: 'app.test', host: 'app.test', client: '203.0.113.7' },
+  ...{ method: 'GET', path: '/', status: 200, received: 0, sent: 1, seconds: 0.01 },
+})
+
+test('many requests at once keep no one from having lines later', () => {
+  const kept = new KeptLines()
+  for (let at = 0; at < 3000; at++) kept.of(`source ${at % 3}`, request(0))
+  expect(kept.of('another', request(0.1))).toEqual([])
+  const texts = kept.of('another', request(10)).map(({ text }) => text)
+  expect(texts).toEqual([
+    'There is no log line here for 1 request, because of the rate. All are counted.',
+    'GET app.test/ → 200, 10.0 ms, 1 B, 203.0.113.7',
+  ])
+})
