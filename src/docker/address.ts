@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '../platform/errors.ts'
@@ -9,6 +9,26 @@ export type EngineAddress =
   | { kind: 'ssh'; text: string; host: string; port: number; username: string | null }
 
 type Environment = Record<string, string | undefined>
+
+/** The other machine that a DOCKER_HOST leads to; null for this one. */
+export function remoteHost(host: string | undefined): string | null {
+  const address = parseAddress(host)
+  return address.kind === 'socket' ? null : address.host
+}
+
+/** Whether a DOCKER_HOST is that socket, by any of its names. */
+export function isSocket(host: string | undefined, path: string): boolean {
+  const address = parseAddress(host)
+  return address.kind === 'socket' && realPath(address.path) === realPath(path)
+}
+
+function realPath(path: string) {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path.replace(/^\/var\/run\//, '/run/') // there is no socket while the engine is off
+  }
+}
 
 /** Reads a DOCKER_HOST as docker's own client does; nothing given means the local socket. */
 export function parseAddress(host: string | undefined, env: Environment = {}): EngineAddress {
@@ -37,7 +57,7 @@ function socket(path: string): EngineAddress {
 const unusable = (host: string) =>
   new Failure(
     'engine_unreachable',
-    `The Docker Engine's address ${host} cannot be read.`,
+    `The Docker Engine’s address ${host} is invalid.`,
     'Set DOCKER_HOST to unix:///path/to/docker.sock, tcp://host:port or ssh://user@host.',
   )
 
@@ -50,7 +70,7 @@ export function readCertificates(certPath: string | null) {
     } catch (error) {
       throw new Failure(
         'engine_unreachable',
-        `The Docker Engine needs TLS, and ${join(folder, name)} cannot be read.`,
+        `The Docker Engine needs TLS, but ${join(folder, name)} can’t be read.`,
         'Set DOCKER_CERT_PATH to the folder that holds ca.pem, cert.pem and key.pem.',
         { cause: error },
       )

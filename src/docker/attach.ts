@@ -4,23 +4,23 @@ import { FrameSplitter } from './log-entries.ts'
 
 export type TerminalSize = { columns: number; rows: number }
 
-/** What runs in a container as a person or a program has it: what it shows, and what is typed to it. */
+/** The terminal or output of a container's process: what it writes, and what is typed to it. */
 export type Attached = {
-  /** What it shows, until it ends. What isn't read holds it up. */
+  /** What it writes, until it ends. Unread output blocks it. */
   output: AsyncIterable<Uint8Array>
-  /** Calls back when the engine has taken it. */
+  /** Calls back when the engine has accepted it. */
   write(input: Uint8Array, taken: () => void): void
   resize(size: TerminalSize): Promise<void>
-  /** Lets go of it. */
+  /** Detaches. */
   close(): Promise<void>
 }
 
-/** Else the engine takes Ctrl-P for the start of a request to let go of the terminal. */
+/** Else the engine reads Ctrl-P as the start of its detach sequence. */
 export const detachKeys = 'ctrl-^,ctrl-@,ctrl-^,ctrl-@'
 
 /**
  * Attaches to what a container runs, or will run once it starts: what it writes from then on, and with a
- * terminal what is typed to it; without one input goes nowhere. Letting go of it ends nothing.
+ * terminal what is typed to it; without one input goes nowhere. Detaching ends nothing.
  */
 export async function attachContainer(
   engine: Engine,
@@ -30,7 +30,7 @@ export async function attachContainer(
   const path = `/containers/${encodeURIComponent(id)}`
   const query = { stream: true, stdin: tty, stdout: true, stderr: true, detachKeys }
   const connection = await engine.hijack(`${path}/attach`, { query, signal })
-  connection.on('error', () => {}) // whoever reads is told
+  connection.on('error', () => {}) // the reader gets the error
   signal?.addEventListener('abort', () => connection.destroy(), { once: true })
   return {
     output: tty ? follow(connection) : unframed(connection),
@@ -47,7 +47,7 @@ export async function attachContainer(
   }
 }
 
-/** What comes on a connection, until it ends or is hung up. */
+/** What arrives on a connection, until it ends or is closed. */
 export async function* follow(
   connection: Duplex,
   rest: Uint8Array = Buffer.alloc(0),
@@ -60,7 +60,7 @@ export async function* follow(
   }
 }
 
-/** Both streams as they come. */
+/** Both streams as they arrive. */
 async function* unframed(connection: Duplex): AsyncGenerator<Uint8Array> {
   const frames = new FrameSplitter()
   for await (const chunk of follow(connection)) {

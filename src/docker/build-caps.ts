@@ -3,12 +3,12 @@ import { period, quota } from './control-groups.ts'
 import type { Caps } from './control-groups.ts'
 import type { Machine } from './info.ts'
 
-/** What one build may use, of so many that may run at once. */
+/** What one build may use when so many may run at once. */
 export type BuildCaps = Caps & { builds: number }
 
 type Settings = Pick<Config, 'buildMemory' | 'buildCpus' | 'buildConcurrency'>
 
-/** What is set, else what the machine can spare beside Davit, the engine and the apps. */
+/** The settings, else what the machine can spare beside Davit, the engine and the apps. */
 export function buildCaps(
   { buildMemory, buildCpus, buildConcurrency: builds }: Settings,
   { memoryBytes, cpus }: Pick<Machine, 'memoryBytes' | 'cpus'>,
@@ -26,7 +26,7 @@ const spareCpus = (cpus: number) => (cpus > 1 ? cpus - 0.5 : 0.75 * cpus)
 
 const hundredths = (cpus: number) => Math.max(10, Math.floor(cpus * 100)) / 100
 
-/** As the classic builder takes them; no swap on top, or the machine would be slowed down with it. */
+/** In the format of the classic builder; without swap, which would slow down the machine. */
 export const classicCaps = (caps: Caps) => ({
   memory: caps.memoryBytes,
   memswap: caps.memoryBytes,

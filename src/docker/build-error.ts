@@ -2,15 +2,15 @@ import { EngineError } from './failures.ts'
 
 type BuildErrorDetails = { step?: string | null; clue?: string | null; status?: number }
 
-/** A build that the engine refused, or ran and that failed, with the engine's own message. */
+/** A build that the engine refused or that failed, with the engine's message. */
 export class BuildError extends EngineError {
   /** Such as `[2/3] RUN make` with BuildKit, `Step 2/3 : RUN make` with the classic builder. */
   readonly step: string | null
-  /** Of the command of the step, when it was a command that failed. */
+  /** Exit code of the step's command, when a command failed. */
   readonly exitCode: number | null
-  /** The line of the step's output that tells of a full disk or a killed process, if there was one. */
+  /** The line of the step's output that reports a full disk or a killed process, if any. */
   readonly clue: string | null
-  /** Bytes of memory that the build was held to; null when it was held to none. */
+  /** The memory limit of the build in bytes; null without one. */
   memoryCap: number | null = null
 
   constructor(message: string, { step = null, clue = null, status = 500 }: BuildErrorDetails = {}) {
@@ -25,5 +25,5 @@ export class BuildError extends EngineError {
 const telling =
   /no space left on device|disk quota exceeded|\bkilled$|\bkilled signal\b|signal: killed|SIGKILL|\bError 137$/i
 
-/** Whether a line of a step's output tells why it may fail, which its exit code often does not. */
+/** Whether a line of a step's output explains its failure, which its exit code often doesn't. */
 export const isClue = (text: string) => telling.test(text.trimEnd())

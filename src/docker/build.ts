@@ -5,7 +5,6 @@ import { classicCaps } from './build-caps.ts'
 import { BuildError } from './build-error.ts'
 import type { BuildKitCaps } from './buildkit-caps.ts'
 import { capBuildKit } from './buildkit-caps.ts'
-import { readBuildKit } from './buildkit.ts'
 import { readClassic } from './classic.ts'
 import { EngineError } from './failures.ts'
 import { buildsWithBuildKit } from './info.ts'
@@ -13,19 +12,21 @@ import type { Builder } from './info.ts'
 import { readJsonLines } from './lines.ts'
 
 export type BuildOptions = {
-  /** A tar archive, read no faster than the engine takes it; cancelled when the build ends early. */
+  /** A tar archive, read with backpressure; cancelled when the build ends early. */
   context: ReadableStream<Uint8Array>
   /** Path within the context. */
   dockerfile: string
   tag: string
   labels?: Record<string, string>
   buildArgs?: Record<string, string>
-  /** Builds of another one, or of none, don't share cache mounts with it. The classic builder has none. */
+  /** Builds with another scope, or without one, don't share cache mounts with it. The classic builder has none. */
   cacheNamespace?: string
-  /** Whether what it runs reaches a network, the engine's default bridge; it does unless told otherwise. */
+  /** Every step runs, also those of which the engine has the result. Default: false. */
+  noCache?: boolean
+  /** Whether its commands reach a network, the engine's default bridge. Default: true. */
   network?: boolean
   builder?: Builder
-  /** What it may use; a build that needs more fails. */
+  /** Resource limits; a build that needs more fails. */
   caps?: BuildCaps | undefined
   signal?: AbortSignal | undefined
 }
@@ -33,13 +34,13 @@ export type BuildOptions = {
 export type BuildOutput =
   | { kind: 'line'; stream: 'system' | 'stdout' | 'stderr'; text: string }
   | { kind: 'image'; id: string }
-  /** The caps do not hold, and why; told once. */
+  /** Called once if the caps can't be enforced, with the reason. */
   | { kind: 'uncapped'; why: string }
 
 /**
  * Builds an image and yields its output as it happens, then the image's id. Aborting, or leaving
  * the loop, ends the build on the engine. A build that fails throws a BuildError;
- * a context that breaks off, its own error.
+ * a context that breaks off throws its own error.
  */
 export async function* buildImage(
   engine: Engine,
@@ -47,7 +48,7 @@ export async function* buildImage(
 ): AsyncGenerator<BuildOutput> {
   const { dockerfile, tag, labels = {}, buildArgs, cacheNamespace, network = true } = options
   const upload = Readable.fromWeb(context as never)
-  let broken: unknown // what ended the context, if that failed
+  let broken: unknown // why the context ended, if it failed
   upload.on('error', (error) => (broken ??= error))
   try {
     const buildKit = await buildsWithBuildKit(engine, { builder, signal })
@@ -59,14 +60,17 @@ export async function* buildImage(
       labels,
       buildargs: { ...buildArgs, ...steering },
       networkmode: network ? undefined : 'none',
-      // Containers of steps that failed or were cancelled go too.
+      nocache: options.noCache || undefined,
+      // Also removes containers of steps that failed or were cancelled.
       rm: true,
       forcerm: true,
       ...(buildKit ? { version: '2' } : caps && classicCaps(caps)),
     }
     const bytes = engine.stream('POST', '/build', { query, upload, signal })
     const messages = readJsonLines<never>(bytes)
-    const output = buildKit ? readBuildKit(messages) : readClassic(messages)
+    const output = buildKit
+      ? (await import('./buildkit.ts')).readBuildKit(messages)
+      : readClassic(messages)
     yield* wholly(engine, caps ? underCaps(output, { caps, holding }) : output)
   } catch (error) {
     signal?.throwIfAborted()
@@ -103,7 +107,7 @@ async function* underCaps(
   }
 }
 
-/** The classic builder refuses a bad Dockerfile before it begins to answer. */
+/** The classic builder refuses an invalid Dockerfile before its response begins. */
 const asBuildError = (error: unknown) =>
   error instanceof EngineError && !(error instanceof BuildError)
     ? new BuildError(error.message, { status: error.status })

@@ -10,11 +10,11 @@ import type { Builder } from './info.ts'
 
 /** The containers of a build under caps, from now until it is disposed of. */
 export type BuildKitCaps = Disposable & {
-  /** Why the caps do not hold; null as long as they do. */
+  /** Why the caps aren't enforced; null as long as they are. */
   readonly failure: string | null
 }
 
-/** Why builds can't be held to caps on this engine; null when they can. */
+/** Why caps can't be enforced on this engine; null when they can. */
 export async function whyUncapped(
   engine: Engine,
   { builder, signal }: Abortable & { builder: Builder },
@@ -25,8 +25,8 @@ export async function whyUncapped(
 }
 
 /**
- * Holds what BuildKit runs to the caps. The engine has no option for it: it ignores those of the
- * classic builder. But it writes down the control group of each container before it starts it.
+ * Enforces the caps on what BuildKit runs. The engine has no option for it and ignores those of
+ * the classic builder, but it records the control group of each container before starting it.
  */
 export async function capBuildKit(
   engine: Engine,
@@ -37,7 +37,7 @@ export async function capBuildKit(
   if (typeof means === 'string') return failed(means)
   let failure: string | null = null
   const refused = ({ code }: NodeJS.ErrnoException) => {
-    failure ??= `the kernel refuses to hold it (${code})`
+    failure ??= `the kernel refuses the limits (${code})`
   }
   try {
     const watcher = watchBuildContainers(means.folder, {
@@ -62,19 +62,21 @@ export async function capBuildKit(
 const failed = (failure: string): BuildKitCaps => ({ failure, [Symbol.dispose]() {} })
 
 async function findMeans(engine: Engine, { signal }: Abortable) {
-  if (engine.address.kind !== 'socket') return 'the engine is on another machine'
-  const folder = containersFolder((await engineMachine(engine, { signal })).folder)
+  if (engine.address.kind !== 'socket') return 'Docker is on another machine'
+  const machine = await engineMachine(engine, { signal })
+  if (machine.rootless) return 'Docker runs rootless'
+  const folder = containersFolder(machine.folder)
   const unseen = await whyUnseen(folder)
   if (unseen) return unseen
   const groups = await findControlGroups()
-  if (!groups) return 'Davit may not write to control groups for memory and processors'
+  if (!groups) return 'Davit can’t write to the control groups for memory and processors'
   return { folder, groups }
 }
 
 /**
- * All builds together are held by the group that their containers share, which stays and so counts
- * from a container's first moment. One build of several is held by its container's own group, and so
- * it is where the containers share none: below systemd's groups they have no parent of their own.
+ * All builds together are limited by the group that their containers share, which persists and so
+ * applies from a container's first moment. One build of several is limited by its container's own group,
+ * as is a build whose containers share none: below systemd's groups they have no common parent.
  */
 export async function capContainer(
   groups: ControlGroups,

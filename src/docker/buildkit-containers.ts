@@ -4,26 +4,26 @@ import { join } from 'node:path'
 
 /** A container in which BuildKit runs a step. */
 export type BuildContainer = {
-  /** The control group that BuildKit asks for it: a path from the root, or a name. */
+  /** The control group that BuildKit requests for it: a path from the root, or a name. */
   group: string
   /** Whether the step has not ended yet. */
   lives: () => Promise<boolean>
 }
 
-/** Below the engine's data: a folder for each container, as long as it is there. */
+/** Below the engine's data: a folder for each container, while it exists. */
 export const containersFolder = (engineFolder: string) => join(engineFolder, 'buildkit', 'executor')
 
-/** What keeps us from seeing the containers; null when nothing does. */
+/** Why the containers can't be seen; null when they can. */
 export const whyUnseen = (folder: string): Promise<string | null> =>
   readdir(folder).then(
     () => null,
     ({ code }) =>
       code === 'ENOENT'
-        ? 'Davit does not see the folder in which the engine keeps its builds'
-        : 'Davit is not root and has not the capability CAP_DAC_OVERRIDE',
+        ? 'Davit can’t see the folder in which Docker keeps its builds'
+        : 'Davit isn’t root and doesn’t have the capability CAP_DAC_OVERRIDE',
   )
 
-/** Tells of each container that BuildKit makes from now on, just before it starts. Throws where it can't. */
+/** Calls back for each container that BuildKit creates from now on, just before it starts. Throws when it can't. */
 export function watchBuildContainers(
   folder: string,
   {
@@ -44,7 +44,7 @@ export function watchBuildContainers(
   return { [Symbol.dispose]: () => watcher.close() }
 }
 
-/** BuildKit writes its configuration a moment after its folder; null when it went before that. */
+/** BuildKit writes its configuration a moment after its folder; null when it disappeared before that. */
 async function readContainer(folder: string): Promise<BuildContainer | null> {
   const lives = () =>
     stat(folder).then(
@@ -63,6 +63,6 @@ async function readGroup(file: string): Promise<string | null> {
   try {
     return JSON.parse(await readFile(file, 'utf8')).linux?.cgroupsPath || null
   } catch {
-    return null // not there, or not whole yet
+    return null // missing or incomplete so far
   }
 }

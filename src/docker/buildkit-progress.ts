@@ -10,17 +10,17 @@ type Step = {
   name: string
   ended: boolean
   outputs: Record<'stdout' | 'stderr', LineSplitter>
-  /** When progress was last told, in seconds. */
+  /** When progress was last reported, in seconds. */
   toldAt: number
-  /** The last line that tells why the step may fail. */
+  /** The last line that may explain a failure of the step. */
   clue: string | null
   isClipped: boolean
 }
 
-/** Seconds between two lines about a pull that goes on. */
+/** Seconds between two lines about a running pull. */
 const progressInterval = 10
 
-/** Tells a build's trace line by line, in the manner of docker's plain progress. */
+/** Renders a build's trace as lines, like docker's plain progress. */
 export class BuildKitProgress {
   readonly #names = new Map<string, string>()
   readonly #steps = new Map<string, Step>()
@@ -32,7 +32,7 @@ export class BuildKitProgress {
     return this.#failed === null ? null : (this.#names.get(this.#failed) ?? null)
   }
 
-  /** What that step printed of the cause. */
+  /** What that step printed about the cause. */
   get clue() {
     return this.#failed === null ? null : (this.#steps.get(this.#failed)?.clue ?? null)
   }
@@ -49,7 +49,7 @@ export class BuildKitProgress {
     for (const vertex of vertexes) yield* this.#end(vertex)
   }
 
-  /** A step is numbered and named when it first has something to tell. */
+  /** A step is numbered and named with its first line. */
   *#begin(digest: string): Generator<Line, Step> {
     const known = this.#steps.get(digest)
     if (known) return known
@@ -94,7 +94,7 @@ export class BuildKitProgress {
     const limit = clipped.exec(text)?.[1]
     if (!limit || step.isClipped) return
     step.isClipped = true
-    yield line(step, `Output is missing here: BuildKit keeps ${limit} of a step, no more.`)
+    yield line(step, `Output is missing here: BuildKit keeps only ${limit} of a step.`)
   }
 
   *#tellStatus(status: VertexStatus): Generator<Line> {
@@ -120,7 +120,7 @@ export class BuildKitProgress {
   }
 }
 
-/** BuildKit's words where it leaves out what a step writes too much of, or too fast. */
+/** BuildKit's message when it drops output that a step writes too much of, or too fast. */
 const clipped = /^\[output clipped, log limit (\S+) reached\]$/
 
 const line = (step: Step, text: string, stream: Line['stream'] = 'system'): Line => ({

@@ -1,7 +1,7 @@
 import { BinaryReader } from '@bufbuild/protobuf/wire'
 import type { WireType } from '@bufbuild/protobuf/wire'
 
-/** How a field is read, and what it is as long as it was not sent. */
+/** How a field is decoded, and its default. */
 type Field<Value> = {
   absent: () => Value
   read: (reader: BinaryReader, before: Value) => Value
@@ -14,7 +14,7 @@ type Message<Of extends Fields> = {
 }
 
 const text: Field<string> = { absent: () => '', read: (reader) => reader.string() }
-/** Of bytes that need not be text. */
+/** Of bytes that may not be text. */
 const loose: Field<string> = {
   absent: () => '',
   read: (reader) => Buffer.from(reader.bytes()).toString(),
@@ -86,7 +86,7 @@ export type VertexWarning = Message<typeof warning>
 /** One `moby.buildkit.trace` message: what changed in the build since the one before. */
 export type Trace = Message<typeof trace>
 
-/** Reads moby.buildkit.v1.StatusResponse; fields that are not listed here are passed over. */
+/** Decodes moby.buildkit.v1.StatusResponse; fields not listed here are skipped. */
 export const readTrace = (sent: Uint8Array): Trace => readMessage(sent, trace)
 
 function readMessage<Of extends Fields>(sent: Uint8Array, fields: Of): Message<Of> {

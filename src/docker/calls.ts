@@ -1,18 +1,26 @@
 /*
- * What can be asked of an engine, which each of them takes as its first argument.
+ * All calls to an engine, which each takes as its first argument.
  */
 export { attachContainer } from './attach.ts'
 export { buildImage } from './build.ts'
 export { whyUncapped } from './buildkit-caps.ts'
 export { inspectContainer, inspectEnded } from './container-inspect.ts'
 export { listContainers } from './container-list.ts'
-export { createContainer, putArchive, removeContainer, restartContainer } from './containers.ts'
+export { createContainer, putArchive, readArchive, removeContainer } from './containers.ts'
+export { putTar, restartContainer } from './containers.ts'
 export { setRestartPolicy, startContainer, stopContainer, waitForExit } from './containers.ts'
 export { diskUse, removeBuildCache } from './disk-use.ts'
 export { engineEvents as events } from './events.ts'
+export { runInContainer } from './exec.ts'
 export { untilHealthTestPasses } from './health-test.ts'
 export { hasImage, inspectImage, listImages, removeImage, tagImage } from './images.ts'
-export { engineFrontend as frontend, engineInfo as info, engineMachine as machine } from './info.ts'
+export { loadImage, saveImage } from './image-archive.ts'
+export {
+  engineFrontend as frontend,
+  engineInfo as info,
+  engineMachine as machine,
+  whyApart,
+} from './info.ts'
 export { containerLogs, logSnapshot, waitForOutput } from './logs.ts'
 export {
   connectNetwork,
@@ -27,4 +35,4 @@ export { checkRegistry, imageDigest, pullImage } from './pull.ts'
 export { containerStats } from './stats.ts'
 export { usedSubnets } from './subnets.ts'
 export { endLeftTerminals, openTerminal } from './terminal.ts'
-export { createVolume, listVolumes, removeVolume } from './volumes.ts'
+export { createVolume, listVolumes, removeVolume, volumeFolder } from './volumes.ts'

@@ -45,13 +45,13 @@ export async function* readClassic(
   }
 }
 
-/** What each layer of a pull passes through before the two lines worth reading. */
+/** Statuses of each layer of a pull that aren't worth a line. */
 const fleeting = new Set(['Waiting', 'Pulling fs layer', 'Verifying Checksum', 'Download complete'])
 
 /**
- * Tells the lines of the classic builder from those of the steps it runs. All come in one stream, but
- * each thing that is written comes alone: what stands between the start of a step's container and the
- * word that it was removed is the step's, whatever it looks like.
+ * Separates the lines of the classic builder from those of its steps. All arrive in one
+ * stream, but each write arrives alone: what is between the start of a step's container and the
+ * message of its removal is the step's, whatever it looks like.
  */
 class ClassicLines {
   readonly #splitters = {
@@ -64,7 +64,7 @@ class ClassicLines {
 
   *push(written: string): Generator<BuildLine> {
     if (this.#container && removed.exec(written)?.[1] === this.#container) {
-      yield* this.end() // a step's last line need not have an end
+      yield* this.end() // a step's last line may lack a line break
       this.#container = undefined
     }
     const error = red.exec(written)?.[1]
@@ -74,7 +74,7 @@ class ClassicLines {
     this.#container ??= started.exec(written)?.[1]
   }
 
-  /** What is left when nothing more will come. */
+  /** The rest, at the end of the stream. */
   *end(): Generator<BuildLine> {
     for (const stream of ['system', 'stdout', 'stderr'] as const)
       for (const text of this.#splitters[stream].end()) yield { kind: 'line', stream, text }
@@ -82,7 +82,7 @@ class ClassicLines {
 }
 
 const started = /^ ---> Running in ([0-9a-f]+)\n$/
-const removed = /^(?:Removing|Error removing) intermediate container ([0-9a-f]+)/
+const removed = /^(?: ---> Removed|Removing|Error removing) intermediate container ([0-9a-f]+)/
 
-// The builder draws what a step writes to stderr in red, which is all that tells it apart.
+// The builder colours what a step writes to stderr red, the only way to recognise it.
 const red = /^\x1b\[91m([^]*)\x1b\[0m$/

@@ -1,7 +1,7 @@
 export type RestartPolicy =
   { name: 'no' | 'always' | 'unless-stopped' } | { name: 'on-failure'; maximumRetries: number }
 
-/** Times in milliseconds; what is left out is the image's, then the engine's default. */
+/** Times in milliseconds; omitted values are the image's, then the engine's default. */
 export type HealthCheck =
   | { disabled: true }
   | {
@@ -14,13 +14,13 @@ export type HealthCheck =
       retries?: number
     }
 
-/** What gives a container power over the host: only for what an admin has allowed by name. */
+/** Options with access to the host: only what an admin has allowed by name. */
 export type Granted = {
   privileged?: boolean
   hostNetwork?: boolean
   hostPid?: boolean
   hostIpc?: boolean
-  /** Profiles of the engine's that it does without. */
+  /** Security profiles of the engine to disable. */
   unconfined?: ('seccomp' | 'apparmor')[]
   binds?: { source: string; path: string; readOnly: boolean }[]
   devices?: { host: string; path: string; permissions: string }[]
@@ -45,10 +45,10 @@ export type ContainerOptions = {
   address?: string
   /** `name:address`. */
   extraHosts?: string[]
-  /** `host` 0 lets the engine choose one; TCP unless it says UDP. */
+  /** `host` 0 lets the engine choose one; TCP by default. */
   ports?: { container: number; host: number; address: string; protocol?: 'tcp' | 'udp' }[]
   memoryBytes: number
-  /** What it should still have when memory is short. */
+  /** Memory reservation. */
   reservedBytes?: number
   shmBytes?: number
   /** Fractions of a core are fine. */
@@ -56,9 +56,9 @@ export type ContainerOptions = {
   pidsLimit: number
   ulimits?: { name: string; soft: number; hard: number }[]
   sysctls?: Record<string, string>
-  /** What is kept of the capabilities: all others are dropped. */
+  /** The capabilities to keep: all others are dropped. */
   capabilities?: string[]
-  /** Named volumes only; a path of the host cannot be mounted. */
+  /** Named volumes only; a path of the host can't be mounted. */
   volumes?: { name: string; path: string; readOnly?: boolean }[]
   tmpfs?: { path: string; options: string }[]
   /** The root file system can't be written to. */
@@ -67,9 +67,9 @@ export type ContainerOptions = {
   restart?: RestartPolicy
   /** An init as process 1, so that an app that ignores SIGTERM stops at once. Default: true. */
   init?: boolean
-  /** A terminal, whose input stays open: for what a person types to. */
+  /** A terminal with open input, for interactive use. */
   tty?: boolean
-  /** Instead of SIGTERM, or what the image says. */
+  /** Instead of SIGTERM or the image's stop signal. */
   stopSignal?: string
   /** Seconds between the signal to stop and SIGKILL. */
   stopTimeout?: number
@@ -78,7 +78,7 @@ export type ContainerOptions = {
   granted?: Granted
 }
 
-/** What most images need to start as root and drop to a user; all other capabilities are taken away. */
+/** What most images need to start as root and drop to a user; all other capabilities are dropped. */
 export const compatCapabilities = [
   'CHOWN',
   'DAC_OVERRIDE',
@@ -89,8 +89,8 @@ export const compatCapabilities = [
 ]
 
 /**
- * The engine's form of the options. It is an allow-list: whatever is not built here cannot be asked
- * for, and privileges, devices, host namespaces and bind mounts only by what is granted.
+ * The engine's form of the options. It is an allow-list: what isn't built here can't be
+ * requested, and privileges, devices, host namespaces and bind mounts only through grants.
  */
 export function containerConfig(options: ContainerOptions) {
   const { granted = {} } = options
@@ -135,7 +135,7 @@ function hostConfig(options: ContainerOptions) {
     PublishAllPorts: false,
     ...(options.extraHosts?.length && { ExtraHosts: options.extraHosts }),
     Memory: options.memoryBytes,
-    // Left out, the engine grants as much swap again on top.
+    // If omitted, the engine allows the same amount of swap on top.
     MemorySwap: options.memoryBytes,
     ...(options.reservedBytes !== undefined && { MemoryReservation: options.reservedBytes }),
     ...(options.shmBytes !== undefined && { ShmSize: options.shmBytes }),
@@ -186,7 +186,7 @@ const ulimit = ({ name, soft, hard }: { name: string; soft: number; hard: number
   Hard: hard,
 })
 
-/** The engine counts in nanoseconds, and takes 0 for what is left out. */
+/** The engine counts in nanoseconds, and reads 0 as unset. */
 function healthCheck(check: HealthCheck) {
   if (check.disabled) return { Test: ['NONE'] }
   const nanoseconds = (time = 0) => Math.round(time * 1e6)

@@ -74,12 +74,12 @@ export async function inspectContainer(
   return found && toContainer(found)
 }
 
-/** Milliseconds in which the engine hears why the kernel killed a process: it is told apart from its exit. */
+/** Milliseconds in which the engine learns why the kernel killed a process, which it hears separately from the exit. */
 const reasonDelay = 5000
 
 /**
- * The same for a container that has ended: of one that was killed it is known whether for its memory. With
- * `endedAt` one that is shown as running since before is waited for: a busy engine tells of an end first.
+ * The same for a container that has ended: if it was killed, it is known whether for its memory.
+ * With `endedAt` it waits for one that is still shown as running: a busy engine reports the end first.
  */
 export async function inspectEnded(
   engine: Engine,
@@ -88,10 +88,11 @@ export async function inspectEnded(
 ): Promise<Container | null> {
   const deadline = performance.now() + reasonDelay
   for (;;) {
+    const isLast = performance.now() > deadline // a slow answer is about a moment before it came
     const found = await inspectContainer(engine, id, { signal })
     const isLate = found?.state === 'running' && endedAt && found.startedAt! < endedAt
     const isOpen = isLate || (found?.exitCode === killed && !found.oomKilled)
-    if (!isOpen || performance.now() > deadline) return found
+    if (!isOpen || isLast) return found
     await sleep(100, undefined, { signal })
   }
 }
@@ -104,14 +105,14 @@ function toContainer(found: Inspected) {
   return {
     id: found.Id,
     name: toName(found.Name),
-    /** As it was given when the container was made, and the id that it meant then. */
+    /** The reference the container was created with, and the id it had then. */
     image: Config.Image,
     imageId: found.Image,
-    /** Entrypoint and arguments, the image's own where none were given. */
+    /** Entrypoint and arguments, by default the image's. */
     command: [found.Path, ...(found.Args ?? [])],
     /** `KEY=value`, the image's own among them. */
     env: Config.Env ?? [],
-    /** Null where the image leaves it to the engine: root. */
+    /** Null when the image doesn't set it: root. */
     user: Config.User || null,
     workingDir: Config.WorkingDir || null,
     labels: Config.Labels ?? {},
@@ -119,7 +120,7 @@ function toContainer(found: Inspected) {
     state: State.Status,
     exitCode: State.ExitCode,
     oomKilled: State.OOMKilled,
-    /** Why the engine could not start it, in its own words. */
+    /** The engine's message why it couldn't start it. */
     error: State.Error || null,
     startedAt: toTime(State.StartedAt),
     finishedAt: toTime(State.FinishedAt),
@@ -143,9 +144,9 @@ function toContainer(found: Inspected) {
     /** IP address by network name, while it runs. */
     addresses: toAddresses(NetworkSettings.Networks),
     ports: toPublished(NetworkSettings.Ports ?? {}),
-    /** Addresses of the host on which it was made to be published, whether it runs or not. */
+    /** Addresses of the host on which it is configured to be published, whether it runs or not. */
     hostAddresses: toPublished(HostConfig.PortBindings ?? {}).map(({ address }) => address),
-    /** Those that no port of the host is meant to lead to. */
+    /** Exposed ports that aren't published. */
     exposedPorts: toExposed(found),
   }
 }
@@ -161,15 +162,15 @@ function toCpus({ NanoCpus, CpuQuota, CpuPeriod }: Inspected['HostConfig']) {
   return CpuQuota > 0 ? CpuQuota / (CpuPeriod || defaultPeriod) : null
 }
 
-/** Microseconds over which the kernel gives out a quota. */
+/** The period of a CPU quota in microseconds. */
 const defaultPeriod = 100_000
 
-/** What `docker run --tmpfs` makes is not among the engine's mounts. */
+/** The engine doesn't list `docker run --tmpfs` among the mounts. */
 const toMounts = ({ Mounts, HostConfig }: Inspected) => [
   ...(Mounts ?? []).map(({ Type, Name, Source, Destination, RW }) => ({
     /** Such as `volume`, `bind`, `tmpfs`. */
     type: Type,
-    /** A volume's name or a path of the host; null where there is neither. */
+    /** A volume's name or a path of the host; null when there is neither. */
     source: Name || Source || null,
     destination: Destination,
     readOnly: !RW,
@@ -190,7 +191,7 @@ const toNetworks = ({ Id, NetworkSettings }: Inspected) =>
     address: network.IPAddress || null,
     gateway: network.Gateway || null,
     mac: network.MacAddress || null,
-    aliases: (network.Aliases ?? []).filter((alias) => !Id.startsWith(alias)),
+    aliases: (network.Aliases ?? []).filter((alias) => alias !== Id.slice(0, 12)),
   }))
 
 const toPublished = (ports: Bindings): PublishedPort[] =>
@@ -202,7 +203,7 @@ const toPublished = (ports: Bindings): PublishedPort[] =>
     })),
   )
 
-/** One that does not run has its ports in its configuration only. */
+/** A stopped one has its ports in its configuration only. */
 const toExposed = ({ Config, HostConfig }: Inspected) =>
   Object.keys(Config.ExposedPorts ?? {})
     .filter((port) => !HostConfig.PortBindings?.[port]?.length)

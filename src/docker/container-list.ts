@@ -47,7 +47,7 @@ export const toSummary = (found: SentContainer) => ({
     })),
 })
 
-/** The list has health and exit code in its phrase only; the latter is null while it runs, and before it ever did. */
+/** The list has health and exit code only in its phrase; the latter is null while it runs, and before the first start. */
 export function readStatus(status: string) {
   const health = /^Up .*\((?:health: )?(\w+)\)$/.exec(status)?.[1]
   const exitCode = /^(?:Exited|Restarting) \((-?\d+)\)/.exec(status)?.[1]
@@ -61,7 +61,7 @@ export type Health = 'starting' | 'healthy' | 'unhealthy'
 
 export type PublishedPort = { container: number; protocol: string; host: number; address: string }
 
-/** A port is published for IPv4 and for IPv6: one entry for both. */
+/** A port that is published for IPv4 and for IPv6 is one entry. */
 export function publishedOnce(ports: PublishedPort[]) {
   const seen = new Map(
     ports.map((port) => [`${port.host} ${port.container}/${port.protocol}`, port]),

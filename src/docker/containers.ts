@@ -8,7 +8,7 @@ import { Readable } from 'node:stream'
 import type { ArchivedFile } from './tar.ts'
 import { tarOf } from './tar.ts'
 
-/** The id of the new container; one with that name already there is refused with status 409. */
+/** Returns the id of the new container; an existing name is refused with status 409. */
 export async function createContainer(
   engine: Engine,
   { signal, ...options }: ContainerOptions & Abortable,
@@ -24,8 +24,8 @@ export async function createContainer(
 }
 
 /**
- * Each look at a container's health is a process that the engine starts, and no limit of the container
- * counts it: an image may not ask for one every millisecond.
+ * Each health check is a process that the engine starts outside the limits of the container:
+ * an image may not request one every millisecond.
  */
 async function lessOften(
   engine: Engine,
@@ -41,14 +41,14 @@ export const startContainer = (engine: Engine, id: string, { signal }: Abortable
   engine.request('POST', `/containers/${encodeURIComponent(id)}/start`, { signal })
 
 type Grace = {
-  /** Between SIGTERM and SIGKILL; null leaves it to what the container was made with. */
+  /** Between SIGTERM and SIGKILL; null uses the container's own timeout. */
   timeoutSeconds?: number | null
 }
 
-/** As long as each was created with: a database needs time to write its data. */
+/** Each with its own timeout: a database needs time to write its data. */
 export const atItsPace = { timeoutSeconds: null }
 
-/** SIGTERM, and SIGKILL after the time given; false when there is no such container. */
+/** SIGTERM, then SIGKILL after the timeout; false when there is no such container. */
 export const stopContainer = (engine: Engine, id: string, options: Grace & Abortable = {}) =>
   unlessMissing(signalAndWait(engine, id, 'stop', options))
 
@@ -68,7 +68,7 @@ const signalAndWait = (
     timeout: timeoutSeconds === null ? null : timeoutSeconds * 1000 + 30_000,
   })
 
-/** Resolves when it is gone, whoever removes it; false when there was no such container. */
+/** Resolves when it has been removed, by this or another call; false when there was no such container. */
 export const removeContainer = (
   engine: Engine,
   id: string,
@@ -98,7 +98,7 @@ export const setRestartPolicy = (
     signal,
   })
 
-/** Waits as long as it takes; a container that does not run any more answers at once. */
+/** Waits without a timeout; returns at once for a container that doesn't run any more. */
 export async function waitForExit(
   engine: Engine,
   id: string,
@@ -111,16 +111,30 @@ export async function waitForExit(
 }
 
 /**
- * Writes files into a container, whether it runs or not, below a directory that is there; those in
- * between are made. Refused where the container's root file system is read-only.
+ * Writes files into a container, running or not, below an existing directory; missing directories
+ * are created. Refused when the container's root file system is read-only.
  */
-export async function putArchive(
+export const putArchive = (
   engine: Engine,
   id: string,
-  { path, files, signal }: { path: string; files: ArchivedFile[] } & Abortable,
+  { files, ...options }: { path: string; files: ArchivedFile[] } & Abortable,
+): Promise<void> => putTar(engine, id, { tar: Readable.from([tarOf(files)]), ...options })
+
+/** Unpacks a tar archive in a container in the same way. */
+export async function putTar(
+  engine: Engine,
+  id: string,
+  { path, tar, signal }: { path: string; tar: Readable } & Abortable,
 ): Promise<void> {
   const query = { path, noOverwriteDirNonDir: true }
-  const upload = Readable.from([tarOf(files)])
   const url = `/containers/${encodeURIComponent(id)}/archive`
-  for await (const _ of engine.stream('PUT', url, { query, upload, signal })) continue
+  for await (const _ of engine.stream('PUT', url, { query, upload: tar, signal })) continue
 }
+
+/** A path of a container with everything below it as a tar archive, running or not; volumes are included. */
+export const readArchive = (
+  engine: Engine,
+  id: string,
+  { path, signal }: { path: string } & Abortable,
+) =>
+  engine.stream('GET', `/containers/${encodeURIComponent(id)}/archive`, { query: { path }, signal })

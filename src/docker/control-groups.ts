@@ -7,7 +7,7 @@ export type ControlGroups = { version: 1 | 2; memory: string; cpu: string }
 
 export type Caps = { memoryBytes: number; cpus: number }
 
-/** Null where there are none, or none that we may write to: in a container, or not as root. */
+/** Null when there are none, or none that we may write to: in a container, or not as root. */
 export async function findControlGroups(
   mountinfo = '/proc/self/mountinfo',
 ): Promise<ControlGroups | null> {
@@ -25,7 +25,7 @@ export async function findControlGroups(
   return found && (await mayWrite(found)) ? found : null
 }
 
-/** Those that show the whole tree, not what a container sees of it. */
+/** Mounts that show the whole tree, not a container's view of it. */
 const readMounts = (text: string) =>
   text.split('\n').flatMap((line) => {
     const [mount = '', source = ''] = line.split(' - ')
@@ -34,7 +34,7 @@ const readMounts = (text: string) =>
     return root === '/' ? [{ type, path, options: options.split(',') }] : []
   })
 
-/** Asked by opening: the kernel's own answer would not count what capabilities we have. */
+/** Tested by opening: access(2) would ignore our capabilities. */
 const mayWrite = ({ memory, cpu }: ControlGroups) =>
   Promise.all(
     [memory, cpu].map(async (mount) => (await open(join(mount, procs), 'r+')).close()),
@@ -61,7 +61,7 @@ export const isGroup = (groups: ControlGroups, path: string) => {
   return existsSync(memory) && existsSync(cpu)
 }
 
-/** Holds a group, with all that is below it, to the caps. */
+/** Limits a group, with everything below it, to the caps. */
 export async function limitGroup(groups: ControlGroups, path: string, caps: Caps) {
   const { memory, cpu } = foldersOf(groups, path)
   if (groups.version === 1) return limitFirstKind({ memory, cpu }, caps)
@@ -75,7 +75,7 @@ export async function limitGroup(groups: ControlGroups, path: string, caps: Caps
   await write(memory, 'cpu.max', `${quota(caps)} ${period}`)
 }
 
-/** Finds the group of that name somewhere in a tree, and gives its path below the mount. */
+/** Finds the group of that name anywhere in a tree, and returns its path below the mount. */
 export async function findGroup(mount: string, name: string): Promise<string | null> {
   let level = [mount]
   for (let depth = 0; depth < 5 && level.length > 0; depth++) {
@@ -94,7 +94,7 @@ export const period = 100_000
 export const quota = ({ cpus }: Caps) => Math.max(1_000, Math.round(cpus * period))
 
 async function limitFirstKind({ memory, cpu }: { memory: string; cpu: string }, caps: Caps) {
-  // With swap it may never be less than without: out of the way first.
+  // The limit with swap may never be lower than the one without: raise it first.
   await write(memory, 'memory.memsw.limit_in_bytes', -1).catch(ignoreMissing)
   await write(memory, 'memory.limit_in_bytes', caps.memoryBytes)
   await write(memory, 'memory.memsw.limit_in_bytes', caps.memoryBytes).catch(ignoreMissing)
@@ -102,7 +102,7 @@ async function limitFirstKind({ memory, cpu }: { memory: string; cpu: string }, 
   await write(cpu, 'cpu.cfs_quota_us', quota(caps))
 }
 
-/** A group has the controllers that each one above it passes on. */
+/** A group has the controllers that every parent passes on. */
 async function passControllersDown(mount: string, path: string) {
   const above = dirname(path) === '.' ? [] : dirname(path).split('/').filter(Boolean)
   for (let depth = 0; depth <= above.length; depth++) {

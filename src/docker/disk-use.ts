@@ -5,7 +5,7 @@ import { toImageSummary } from './images.ts'
 import type { SentImage } from './images.ts'
 import { retryWhileBusy } from './refusals.ts'
 
-/** What the engine has on its disk, and what uses what. Sizes are bytes. */
+/** The engine's disk usage, and what uses what. Sizes are bytes. */
 export type DiskUse = Awaited<ReturnType<typeof diskUse>>
 export type UsedImage = DiskUse['images'][number]
 export type UsedContainer = DiskUse['containers'][number]
@@ -29,9 +29,11 @@ type SentVolume = {
 
 type SentEntry = {
   ID: string
-  /** Before API 1.42 the only one of its parents that is told. */
+  /** Before API 1.42 the only parent that is reported. */
   Parent?: string
   Parents?: string[] | null
+  /** What 26.1 and 28.5 call it, by mistake. */
+  ' Parents'?: string[] | null
   Type: string
   Description: string
   InUse: boolean
@@ -40,7 +42,7 @@ type SentEntry = {
   LastUsedAt: string | null
 }
 
-/** Milliseconds: the engine walks every layer and volume for it. */
+/** Milliseconds: the engine walks every layer and volume. */
 const patience = 120_000
 
 export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
@@ -52,14 +54,14 @@ export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
     layersSize: found.LayersSize,
     images: (found.Images ?? []).map((image) => ({
       ...toImageSummary(image),
-      /** Of its layers that another image has too. */
+      /** Bytes of layers that it shares with other images. */
       sharedSize: Math.max(0, image.SharedSize),
     })),
     containers: (found.Containers ?? []).map((container) => ({
       ...toSummary(container),
-      /** What it has written on top of its image. */
+      /** Bytes that it has written on top of its image. */
       size: container.SizeRw ?? 0,
-      /** Names of those it is joined to, whether it runs or not. */
+      /** Names of its networks, whether it runs or not. */
       networks: Object.keys(container.NetworkSettings?.Networks ?? {}),
       /** Names of those mounted in it, anonymous ones too. */
       volumes: (container.Mounts ?? []).flatMap(({ Type, Name }) =>
@@ -69,7 +71,7 @@ export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
     volumes: (found.Volumes ?? []).map(({ Name, Labels, UsageData }) => ({
       name: Name,
       labels: Labels ?? {},
-      /** Null where the volume's driver does not report it. */
+      /** Null when the volume's driver doesn't report it. */
       size: UsageData && UsageData.Size >= 0 ? UsageData.Size : null,
     })),
     buildCache: (found.BuildCache ?? []).map(toEntry),
@@ -78,8 +80,8 @@ export async function diskUse(engine: Engine, { signal }: Abortable = {}) {
 
 const toEntry = (found: SentEntry) => ({
   id: found.ID,
-  /** Entries that it was made from: they are removed only after it. */
-  parents: found.Parents ?? (found.Parent ? [found.Parent] : []),
+  /** Entries that it was built from: they are removed only after it. */
+  parents: found.Parents ?? found[' Parents'] ?? (found.Parent ? [found.Parent] : []),
   type: found.Type,
   description: found.Description,
   inUse: found.InUse,
@@ -89,13 +91,13 @@ const toEntry = (found: SentEntry) => ({
   lastUsedAt: found.LastUsedAt ? new Date(found.LastUsedAt) : null,
 })
 
-/** The bytes that went; null when the entry was not there, is in use, or others are made from it. */
+/** The bytes that were freed; null when the entry doesn't exist, is in use, or others are built from it. */
 export async function removeBuildCache(
   engine: Engine,
   id: string,
   { signal }: Abortable = {},
 ): Promise<number | null> {
-  if (!/^[a-z0-9]+$/.test(id)) return null // the engine reads it as a pattern
+  if (!/^[a-z0-9]+$/.test(id)) return null // the engine treats it as a pattern
   const query = { all: true, filters: { id: ['^' + id + '$'] } }
   type Pruned = { CachesDeleted: string[] | null; SpaceReclaimed: number }
   const options = { query, signal, timeout: patience }

@@ -1,73 +1,83 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
-import Modem from 'docker-modem'
 import type { EngineAddress } from './address.ts'
 import type { Deadline } from './deadline.ts'
 import { Failure } from '../platform/errors.ts'
-import { parseAddress, readCertificates } from './address.ts'
+import { onDemand } from '../platform/on-demand.ts'
+import { parseAddress } from './address.ts'
 import { startDeadline } from './deadline.ts'
-import { EngineError, hangupSignal, refusal, unanswered, unreachable } from './failures.ts'
-import { socketStream } from './socket-stream.ts'
-import { sshLogin } from './ssh.ts'
+import {
+  EngineError,
+  hangupSignal,
+  needsTls,
+  refusal,
+  unanswered,
+  unreachable,
+} from './failures.ts'
+import { askSocket, socketStream } from './socket-stream.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 export type Abortable = { signal?: AbortSignal | undefined }
 
 export type RequestOptions = Abortable & {
-  /** Objects are sent as JSON; what is undefined is left out. */
+  /** Objects are sent as JSON; undefined values are omitted. */
   query?: Record<string, unknown>
   /** Sent as JSON. */
   body?: object
-  /** What a registry is told of who asks; it travels in a header. */
+  /** Credentials for a registry, sent in a header. */
   auth?: RegistryAuth | undefined
-  /** Milliseconds until the whole answer must be there; null waits for ever. */
+  /** Milliseconds until the whole response must have arrived; null waits forever. */
   timeout?: number | null
-  /** Of the answer; one with more is thrown away as `AnswerTooLarge`. */
+  /** Of the response; a larger one throws `AnswerTooLarge`. */
   maxBytes?: number
 }
 
 export type StreamOptions = Pick<RequestOptions, 'query' | 'body' | 'auth' | 'signal'> & {
-  /** A tar archive to send as the body, read no faster than the engine takes it. */
+  /** A tar archive to send as the body, read with backpressure. */
   upload?: Readable
-  /** Called when the engine has begun to answer. */
+  /** Called when the response begins. */
   opened?: (() => void) | undefined
-  /** Many small pieces will come: worth a way that costs less for each. */
-  isBusy?: boolean
+  /** Stays open without a word, beside many others: the runtime has at most 256 calls of fetch at once. */
+  isQuiet?: boolean
 }
 
 export type RegistryAuth = { username: string; password: string; serveraddress: string }
 
 export type Engine = {
   readonly address: EngineAddress
-  /** The parsed answer; undefined where the engine answers without a body. */
+  /** The parsed response; undefined when it has no body. */
   request<T = void>(method: Method, path: string, options?: RequestOptions): Promise<T>
-  /** The bytes of an answer that goes on; leaving the loop or aborting closes the connection. */
+  /** The bytes of a streaming response; leaving the loop or aborting closes the connection. */
   stream(method: Method, path: string, options?: StreamOptions): AsyncGenerator<Uint8Array>
-  /** A call that turns its connection into one of bytes both ways, which is the caller's to destroy. */
+  /** A call that upgrades its connection to a raw stream, which the caller must destroy. */
   hijack(path: string, options: Pick<RequestOptions, 'query' | 'body' | 'signal'>): Promise<Duplex>
-  /** What to throw when a stream ended that should have gone on. */
+  /** The error for a stream that ended too early. */
   hungUp(): Failure
 }
 
 export class AnswerTooLarge extends Error {}
 
-/** The newest API whose requests and answers this adapter was written against. */
+/** The newest API version that this adapter was written against. */
 const newestKnown = '1.51'
 const oldestKnown = '1.24'
 const defaultTimeout = 30_000
 
-// The engine redirects these, and docker-modem follows to where an error ends the process.
+// The engine redirects these, and docker-modem's handling of redirects can crash the process.
 const isCrooked = /\/\.{0,2}(\/|$)/
 
-// docker-modem would make a sentence of its own of every other status; we read the engine's.
+function refuseCrooked(path: string) {
+  if (isCrooked.test(path)) throw new EngineError(404, 'page not found')
+}
+
+// docker-modem would replace the message of every other status; we read the engine's.
 const everyStatus = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [n + 100, true]))
 
-/** Nothing is contacted before the first call, so an absent engine only fails what needs it. */
+/** Nothing is contacted before the first call, so an absent engine only fails calls that need it. */
 export function connectEngine(host: string | undefined, env = process.env): Engine {
   const address = parseAddress(host, env)
-  let modem: Modem | undefined
+  const modem = onDemand(async () => (await import('./modem.ts')).openModem(address))
   let version: string | undefined
 
   return {
@@ -79,8 +89,7 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       try {
         const prefix = `/v${await negotiate(deadline.signal)}`
         const call = { method, path: prefix + path, query, body, auth }
-        const answer = await dial(call, deadline.signal)
-        const text = await readText(answer, maxBytes)
+        const text = await readText(await answerTo(call, deadline.signal), maxBytes)
         return (text === '' ? undefined : JSON.parse(text)) as T
       } catch (error) {
         throw explain(error, { signal, call: `${method} ${path}`, deadline, timeout })
@@ -90,13 +99,13 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     async *stream(
       method,
       path,
-      { query, body, upload, auth, signal, opened, isBusy = false } = {},
+      { query, body, upload, auth, signal, opened, isQuiet = false } = {},
     ) {
       try {
         const prefix = `/v${await negotiate(signal)}`
         const call = { method, path: prefix + path, query, body, upload, auth }
-        if (isBusy && method === 'GET' && address.kind === 'socket')
-          yield* socketStream({ socketPath: address.path, target: targetOf(call) }, signal)
+        const asked = isQuiet ? null : socketCall(call)
+        if (asked) yield* socketStream(asked, { signal, opened })
         else {
           const answer = await dial(call, signal)
           opened?.()
@@ -113,12 +122,12 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       using deadline = startDeadline(signal, timeout)
       try {
         const prefix = `/v${await negotiate(deadline.signal)}`
-        // without a length the request would be chunked, and its end be the first that is typed
+        // without a length the request would be chunked, and its end would swallow the first input
         const sent = body ? { body } : { upload: Buffer.alloc(0) }
         const call = { method, path: prefix + path, query, ...sent, hijack: true }
         const connection: object = await dial(call, deadline.signal)
         if (!('statusCode' in connection)) return connection as Duplex
-        throw new EngineError(502, 'A proxy before the engine passes no connection through')
+        throw new EngineError(502, 'A proxy in front of Docker doesn’t pass connections through')
       } catch (error) {
         throw explain(error, { signal, call: `${method} ${path}`, deadline, timeout })
       }
@@ -129,31 +138,55 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
 
   async function negotiate(signal: AbortSignal | undefined) {
     if (version) return version
-    const ping = await dial({ method: 'GET', path: '/_ping' }, signal)
-    ping.resume()
-    const offered = String(ping.headers['api-version'] ?? oldestKnown)
-    return (version = spokenVersion(offered))
+    return (version = spokenVersion((await offered(signal)) ?? oldestKnown))
+  }
+
+  /** The newest API version of the engine; null when it doesn't say. */
+  async function offered(signal: AbortSignal | undefined) {
+    const call = { method: 'GET', path: '/_ping' } as const
+    const asked = socketCall(call)
+    if (asked) {
+      const answer = await askSocket(asked, signal)
+      await answer.text()
+      return answer.headers.get('api-version')
+    }
+    const { headers } = (await dial(call, signal)).resume()
+    return headers['api-version']?.toString() ?? null
   }
 
   type Call = {
     method: Method
     path: string
-    query?: unknown
+    query?: Record<string, unknown> | undefined
     body?: unknown
     upload?: Readable | Buffer | undefined
     auth?: RegistryAuth | undefined
     hijack?: boolean
   }
 
+  /** Null for a call that isn't a mere question to a local engine. */
+  function socketCall(call: Call) {
+    const isQuestion = call.method === 'GET' && !call.auth
+    if (address.kind !== 'socket' || !isQuestion) return null
+    refuseCrooked(call.path)
+    return { socketPath: address.path, target: targetOf(call) }
+  }
+
+  async function answerTo(call: Call, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> {
+    const asked = socketCall(call)
+    if (!asked) return dial(call, signal)
+    return (await askSocket(asked, signal)).body ?? new ReadableStream()
+  }
+
   async function dial(call: Call, signal: AbortSignal | undefined) {
+    refuseCrooked(call.path)
+    const opened = await modem()
     signal?.throwIfAborted()
-    if (isCrooked.test(call.path)) throw new EngineError(404, 'page not found')
-    modem ??= openModem(address)
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
-    modem.dial(
+    opened.dial(
       {
         method: call.method,
-        // The trailing `?` makes docker-modem append the query, and nothing else ever cut off.
+        // The trailing `?` makes docker-modem append the query instead of cutting off something else.
         path: `${call.path}?`,
         options: { _query: defined(call.query ?? {}), _body: call.body ?? {} },
         isStream: true,
@@ -170,7 +203,10 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
       },
     )
     const answer = await promise
-    if (answer.statusCode! >= 400) throw refusal(answer.statusCode!, await readText(answer))
+    if (answer.statusCode! >= 400) {
+      const refused = refusal(answer.statusCode!, await readText(answer))
+      throw /HTTP request to an HTTPS server/.test(refused.message) ? needsTls(address) : refused
+    }
     return answer
   }
 
@@ -185,14 +221,14 @@ export function connectEngine(host: string | undefined, env = process.env): Engi
     if (signal?.aborted) return signal.reason
     if (deadline?.passed) return unanswered(address, call, timeout!)
     if (error instanceof Failure || !isTransportError(error)) return error
-    version = undefined // The engine that comes back may be another one.
+    version = undefined // After a reconnect it may be another engine.
     return unreachable(address, error)
   }
 }
 
 /**
- * When a signal is aborted whose answer has come but was not read to its end, nobody listens to the
- * socket any more, and its error would end the process. Whoever reads is told by the answer.
+ * When a signal aborts after the response arrived but before it was read completely, the socket has
+ * no error listener, and its error would end the process. The reader gets it from the response.
  */
 function muffle(socket: Socket) {
   if (!socket.listeners('error').includes(ignore)) socket.on('error', ignore)
@@ -200,30 +236,7 @@ function muffle(socket: Socket) {
 
 const ignore = () => {}
 
-function openModem(address: EngineAddress) {
-  // Every key is given, because docker-modem fills the ones left out from the environment.
-  const base = {
-    socketPath: undefined,
-    host: undefined,
-    port: undefined,
-    protocol: 'http',
-  } as const
-  switch (address.kind) {
-    case 'socket':
-      return new Modem({ ...base, socketPath: address.path })
-    case 'tcp': {
-      const { host, port, tls, certPath } = address
-      if (!tls) return new Modem({ ...base, host, port })
-      return new Modem({ ...base, host, port, protocol: 'https', ...readCertificates(certPath) })
-    }
-    case 'ssh': {
-      const { host, port } = address
-      return new Modem({ ...base, protocol: 'ssh', host, port, ...sshLogin(address) })
-    }
-  }
-}
-
-/** All that is there at a time: the engine writes each line of a log alone, and there are many. */
+/** Everything that is available at a time: the engine writes each line of a log separately. */
 async function* together(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
   for await (const first of answer) {
     const pieces: Uint8Array[] = [first]
@@ -232,7 +245,7 @@ async function* together(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
   }
 }
 
-async function readText(answer: IncomingMessage, maxBytes = Infinity) {
+async function readText(answer: AsyncIterable<Uint8Array>, maxBytes = Infinity) {
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of answer) {
@@ -244,8 +257,10 @@ async function readText(answer: IncomingMessage, maxBytes = Infinity) {
 }
 
 function targetOf({ path, query = {} }: { path: string; query?: object | undefined }) {
+  const text = (value: unknown) =>
+    typeof value === 'object' ? JSON.stringify(value) : String(value)
   const texts = Object.entries(defined(query)).map(
-    ([name, value]) => [name, String(value)] as [string, string],
+    ([name, value]) => [name, text(value)] as [string, string],
   )
   return `${path}?${new URLSearchParams(texts)}`
 }
@@ -253,11 +268,11 @@ function targetOf({ path, query = {} }: { path: string; query?: object | undefin
 const defined = (query: object) =>
   Object.fromEntries(Object.entries(query).filter(([, value]) => value !== undefined))
 
-/** Sockets name the cause by a code, ssh by the level at which it failed. */
+/** Sockets report a code, ssh the level at which it failed. */
 const isTransportError = (error: unknown) =>
   error instanceof Error && ('code' in error || 'level' in error)
 
-/** The API version, such as `1.41`, that an engine which offers that one and this adapter both speak. */
+/** The API version, such as `1.41`, that an engine which offers that one and this adapter both support. */
 export const spokenVersion = (offered: string) =>
   compareVersions(offered, newestKnown) > 0 ? newestKnown : offered
 

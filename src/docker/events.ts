@@ -21,13 +21,13 @@ type Sent = {
 
 export type EventOptions = Abortable & {
   filters?: Partial<Record<'type' | 'event' | 'label' | 'container', string[]>>
-  /** Begins with what happened from this time on, as far as the engine remembers: 256 events. */
+  /** Starts with events since this time, as far as the engine keeps them: 256 events. */
   since?: Date
-  /** Called when the engine listens: what happens from then on is heard. */
+  /** Called when the subscription is active: events from then on are received. */
   opened?: (() => void) | undefined
 }
 
-/** What happens on the engine from now on; throws when the connection ends, so connect again. */
+/** Events of the engine from now on; throws when the connection ends, so reconnect. */
 export async function* engineEvents(
   engine: Engine,
   { filters = {}, since, signal, opened }: EventOptions = {},
@@ -41,7 +41,7 @@ export async function* engineEvents(
   throw engine.hungUp()
 }
 
-/** Seconds and nanoseconds, as the engine takes `since` and `until`; it refuses RFC 3339. */
+/** Seconds and nanoseconds, the format of `since` and `until`; the engine refuses RFC 3339. */
 export function toEngineTime(time: Date | string): string {
   const text = typeof time === 'string' ? time : time.toISOString()
   const fraction = /\.(\d+)/.exec(text)?.[1] ?? ''

@@ -4,23 +4,23 @@ import { FrameSplitter } from './log-entries.ts'
 
 export type CommandResult = {
   exitCode: number
-  /** The first 4 KiB of what it wrote, without a line that they would cut. */
+  /** The first 4 KiB of its output, up to the last complete line. */
   output: string
 }
 
 /** Bytes of output that are kept. */
 const maxKept = 4096
 
-/** Bytes that are read: a command that writes more waits for a reader until the signal aborts. */
+/** Bytes that are read: a command that writes more blocks until the signal aborts. */
 const maxRead = 8 * 1024 * 1024
 
-/** Milliseconds between looks at a command whose output has ended, but not yet itself. */
+/** Milliseconds between checks of a command whose output has ended, but which is still running. */
 const interval = 50
 
 /**
  * Runs a command in a running container, as the container's user and with its variables, and waits
- * for its end. One that can't be started ends like in a shell, with exit code 126. Aborting stops the
- * wait: the engine lets the command go on. An EngineError with status 404 or 409: it doesn't run.
+ * for its end. One that can't be started ends like in a shell, with exit code 126. Aborting only stops
+ * waiting: the command continues. An EngineError with status 404 or 409: the container doesn't run.
  */
 export async function runInContainer(
   engine: Engine,
@@ -57,7 +57,7 @@ async function readOutput(engine: Engine, exec: string, signal: AbortSignal | un
   return size > maxKept ? text.slice(0, text.lastIndexOf('\n') + 1) : text
 }
 
-/** The end of the output and that of the command are told apart by the engine. */
+/** The engine reports the end of the output and of the command separately. */
 export async function exitCodeOf(engine: Engine, exec: string, signal: AbortSignal | undefined) {
   type Inspected = { Running: boolean; ExitCode: number | null }
   for (;;) {

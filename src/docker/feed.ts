@@ -4,21 +4,21 @@ import { Hub, resync } from '../live/hub.ts'
 import type { EngineEvent } from './events.ts'
 import type { Docker } from './index.ts'
 
-/** Milliseconds before the engine is asked for its events again after the connection ended. */
+/** Milliseconds before reconnecting to the engine's events. */
 const retryDelay = 1000
 
 const channel = 'containers'
 
-/** What happens to containers on the engine, heard over one connection and told to all who listen. */
+/** Container events of the engine, received over one connection and passed to all subscribers. */
 export class EngineFeed {
   readonly #hub = new Hub<EngineEvent | typeof resync>()
 
-  /** Begins with `resync` (look at the engine itself), which comes again when events may have been missed. */
+  /** Begins with `resync` (read the state from the engine), which is repeated when events may have been missed. */
   listen(signal: AbortSignal) {
     return this.#hub.follow(channel, signal)
   }
 
-  /** Keeps the connection until the signal; an engine that is away is waited for. */
+  /** Keeps the connection until the signal; waits for an unreachable engine. */
   async run(docker: Pick<Docker, 'events'>, { signal }: { signal: AbortSignal }) {
     const heard = new Heard()
     const opened = () => {
@@ -32,16 +32,16 @@ export class EngineFeed {
         for await (const event of events) if (heard.isNew(event)) this.#hub.publish(channel, event)
       } catch (error) {
         if (signal.aborted) return
-        report('watching the engine failed', error)
+        report('watching Docker’s events failed', error)
       }
       await sleep(retryDelay, undefined, { signal }).catch(() => {})
     }
   }
 }
 
-/** How far the engine was heard, so that one who asks again misses nothing and hears nothing twice. */
+/** The position in the engine's events, so that a reconnect misses nothing and repeats nothing. */
 class Heard {
-  /** The last event's time; the engine is asked from there on, that millisecond included. */
+  /** The last event's time; the next request starts there, that millisecond included. */
   until = new Date()
   #then = new Set<string>()
 

@@ -20,7 +20,7 @@ export type HealthVerdict = {
   output: string
 }
 
-/** The part of a container's configuration that it is read from. */
+/** The part of a container's configuration that defines it. */
 export type HealthConfig = {
   Healthcheck?: { Test?: string[] | null; Timeout?: number } | null
   Shell?: string[] | null
@@ -41,7 +41,7 @@ export function healthTestOf({ Healthcheck, Shell }: HealthConfig): HealthTest |
 /** Milliseconds between the end of a test and the next one. */
 const interval = 1000
 
-/** A test that hangs can't be ended from outside its container: no more than these at a time. */
+/** A hanging test can't be ended from outside its container: so many at a time at most. */
 const maxHanging = 3
 
 type Options = {
@@ -52,8 +52,8 @@ type Options = {
 }
 
 /**
- * Runs the test each second until it passes or the time is up, because the engine runs its first one
- * only after the interval of the HEALTHCHECK. Throws when the signal aborts, or as the engine does.
+ * Runs the test each second until it passes or times out, because the engine runs its first one only
+ * after the interval of the HEALTHCHECK. Throws when the signal aborts, or when the engine call fails.
  */
 export async function untilHealthTestPasses(
   engine: Engine,
@@ -78,7 +78,7 @@ export async function untilHealthTestPasses(
   return last
 }
 
-/** Null when it came to nothing: the container doesn't run just now, or the time is up. */
+/** Null when there was no result: the container isn't running, or the time is up. */
 async function resultOf(
   run: Promise<CommandResult>,
   { test, over }: { test: HealthTest; over: AbortSignal },

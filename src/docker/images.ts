@@ -30,15 +30,15 @@ export type SentImage = {
 }
 
 /**
- * The most that an image may bring into each of its containers: the engine writes all of it down once
- * more for every one, and reads labels, command, ports and volumes out in each list of them.
+ * The maximum of settings that an image may add to each of its containers: the engine stores all
+ * of it for every one, and includes labels, command, ports and volumes in each list of them.
  */
 const most = { bytes: 128 * 1024, ports: 1000, volumes: 64 }
 
-/** Bytes of an answer that has room for an image within the bounds, and for its layers. */
+/** Bytes of a response that fit an image within the limits, and its layers. */
 const maxAnswer = 2 * 1024 * 1024
 
-/** Null when it is not there. Throws where it has settings beyond all measure: it is not to be used. */
+/** Null when it doesn't exist. Throws when its settings are far too large: it must not be used. */
 export async function inspectImage(engine: Engine, ref: string, { signal }: Abortable = {}) {
   const options = { signal, maxBytes: maxAnswer }
   const found = await orNull(
@@ -52,7 +52,7 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
   return {
     id: found.Id,
     tags: found.RepoTags ?? [],
-    /** By which registries know it: `busybox@sha256:…`; none for one that was built or loaded here. */
+    /** Its names in registries: `busybox@sha256:…`; none for one that was built or loaded here. */
     digests: found.RepoDigests ?? [],
     /** Instructions that run in builds on it. */
     onBuild: OnBuild ?? [],
@@ -61,12 +61,12 @@ export async function inspectImage(engine: Engine, ref: string, { signal }: Abor
     size: found.Size,
     /** TCP ports, in the order of the EXPOSE lines. */
     exposedPorts: await inOrder(engine, ref, tcpPorts(ExposedPorts ?? {}), { signal }),
-    /** Milliseconds between two looks at the health of its containers; null where it leaves that open. */
+    /** Interval of its health check in milliseconds; null when it isn't set. */
     healthInterval: Healthcheck?.Interval ? Healthcheck.Interval / 1e6 : null,
   }
 }
 
-/** Whether an image of that name is there, whatever is in it. */
+/** Whether an image of that name exists. */
 export async function hasImage(engine: Engine, ref: string, { signal }: Abortable = {}) {
   const answer = engine.stream('GET', `${pathOf(ref)}/json`, { signal })
   try {
@@ -85,15 +85,15 @@ function refuseOverloaded(config: NonNullable<Inspected['Config']>) {
   if (volumes > most.volumes) throw overloaded(`${volumes} volumes`)
 }
 
-/** Whether an image was not to be used because of the size of its settings. */
+/** Whether an image was refused because of the size of its settings. */
 export const isOverloaded = (error: unknown): error is Failure =>
   error instanceof Failure && error.code === 'image_overloaded'
 
 const overloaded = (what: string) =>
   new Failure(
     'image_overloaded',
-    `The image has ${what}, which is more than a container can be given.`,
-    `Shorten its labels, variables and command: they may have ${most.bytes / 1024} KiB, and it ${most.ports} exposed ports and ${most.volumes} volumes.`,
+    `The image has ${what}, which is more than a container may have.`,
+    `Shorten its labels, variables and command to ${most.bytes / 1024} KiB, and use at most ${most.ports} exposed ports and ${most.volumes} volumes.`,
   )
 
 /** Newest first. A label is `key` or `key=value`. */
@@ -114,14 +114,14 @@ export const toImageSummary = (sent: SentImage) => ({
   size: sent.Size,
 })
 
-/** Gives an image one more name. */
+/** Adds a tag to an image. */
 export const tagImage = (engine: Engine, id: string, name: string) => {
   const colon = name.lastIndexOf(':')
   const query = { repo: name.slice(0, colon), tag: name.slice(colon + 1) }
   return engine.request('POST', `${pathOf(id)}/tag`, { query })
 }
 
-/** False when it was not there, or another call removed it. One that a container uses is refused with status 409. */
+/** False when it didn't exist, or another call removed it. One that a container uses is refused with status 409. */
 export const removeImage = (
   engine: Engine,
   ref: string,
@@ -137,7 +137,7 @@ const tcpPorts = (exposed: Record<string, object>) =>
     .map((port) => Number.parseInt(port))
     .sort((a, b) => a - b)
 
-/** An image lists its ports in no order, but its history has a line for each EXPOSE. */
+/** An image lists its ports unordered, but its history has a line for each EXPOSE. */
 async function inOrder(engine: Engine, ref: string, ports: number[], { signal }: Abortable) {
   if (ports.length < 2) return ports
   type Layer = { CreatedBy: string }
@@ -148,7 +148,7 @@ async function inOrder(engine: Engine, ref: string, ports: number[], { signal }:
   return [...new Set([...known, ...ports])]
 }
 
-// A reference's slashes are part of the path; the engine does not decode them.
+// A reference's slashes are part of the path; the engine doesn't decode them.
 export const encodeReference = (ref: string) => encodeURIComponent(ref).replaceAll('%2F', '/')
 
 const pathOf = (ref: string) => `/images/${encodeReference(ref)}`

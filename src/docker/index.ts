@@ -13,7 +13,7 @@ type Bound = {
 
 export type Docker = ReturnType<typeof connectDocker>
 
-/** Contacts nothing yet: an engine that is absent fails the calls that need it, one by one. */
+/** Contacts nothing yet: with an absent engine, each call fails on its own. */
 export function connectDocker({ host }: { host?: string | undefined } = {}) {
   const engine = connectEngine(host)
   const bound = Object.entries(calls).map(([name, call]) => [
@@ -22,7 +22,7 @@ export function connectDocker({ host }: { host?: string | undefined } = {}) {
   ])
   return {
     ...(Object.fromEntries(bound) as Bound),
-    /** Container addresses can't be reached from here. */
+    /** It is on another machine. */
     remote: engine.address.kind !== 'socket',
   }
 }
@@ -39,7 +39,7 @@ export type { EngineEvent } from './events.ts'
 export type { Image } from './images.ts'
 export { isOverloaded } from './images.ts'
 export type { HealthVerdict } from './health-test.ts'
-export type { EngineInfo } from './info.ts'
+export type { Apart, EngineInfo } from './info.ts'
 export type { LogEntry } from './log-entries.ts'
 export { cutLine, isCut, lastDrawn } from './lines.ts'
 export type { ContainerLine, ContainerLogsOptions, LogSnapshotOptions } from './logs.ts'
@@ -54,6 +54,7 @@ export { buildCaps } from './build-caps.ts'
 export { BuildError } from './build-error.ts'
 export { compatCapabilities } from './container-config.ts'
 export { publishedOnce } from './container-list.ts'
+export { isSocket, remoteHost } from './address.ts'
 export { atItsPace } from './containers.ts'
 export { EngineError } from './failures.ts'
 export { EngineFeed } from './feed.ts'

@@ -1,7 +1,7 @@
 import { compareVersions, spokenVersion } from './engine.ts'
 import type { Abortable, Engine } from './engine.ts'
 
-/** `auto` is BuildKit where the engine has it. */
+/** `auto` is BuildKit if the engine has it. */
 export type Builder = 'auto' | 'buildkit' | 'classic'
 
 export type EngineInfo = Awaited<ReturnType<typeof engineInfo>>
@@ -11,17 +11,22 @@ type Version = {
   ApiVersion: string
   Os: string
   Arch: string
-  Components?: { Name: string }[]
+  Components?: { Name: string; Version: string }[]
 }
 
 type Info = {
   NCPU: number
   MemTotal: number
   Driver: string
+  DriverStatus?: [string, string][] | null
   SecurityOptions: string[] | null
   CgroupVersion?: string
   SystemTime: string
   DockerRootDir: string
+  CgroupDriver?: string
+  MemoryLimit?: boolean
+  CpuCfsQuota?: boolean
+  PidsLimit?: boolean
 }
 
 export async function engineInfo(engine: Engine, { signal }: Abortable = {}) {
@@ -32,8 +37,10 @@ export async function engineInfo(engine: Engine, { signal }: Abortable = {}) {
   const apiVersion = spokenVersion(version.ApiVersion)
   return {
     version: version.Version,
-    /** What both sides speak, which may be less than the engine could. */
+    /** The version that both sides support. */
     apiVersion,
+    /** The version of what starts containers; null when it is another program, or not reported. */
+    runc: version.Components?.find(({ Name }) => Name === 'runc')?.Version ?? null,
     os: version.Os,
     arch: version.Arch,
     /** Whether `builder: 'auto'` builds with BuildKit. */
@@ -42,8 +49,22 @@ export async function engineInfo(engine: Engine, { signal }: Abortable = {}) {
     memoryBytes: info.MemTotal,
     /** The storage driver. */
     driver: info.Driver,
+    /** Whether containerd keeps the images, under ids that another store doesn't give them. */
+    containerdStore: (info.DriverStatus ?? []).some(
+      ([name, value]) => name === 'driver-type' && value.startsWith('io.containerd.snapshotter'),
+    ),
     /** Such as `name=seccomp,profile=default` and `name=apparmor`. */
     securityOptions: info.SecurityOptions ?? [],
+    /** It runs as another user than root, in namespaces of its own. */
+    rootless: (info.SecurityOptions ?? []).some((option) => option.startsWith('name=rootless')),
+    /** Limits of containers that it accepts and doesn’t enforce: it lacks their control groups. */
+    unlimited: Object.entries({
+      memory: info.MemoryLimit,
+      processors: info.CpuCfsQuota,
+      processes: info.PidsLimit,
+    }).flatMap(([what, isHeld]) => (isHeld === false ? [what] : [])),
+    /** Whether it knows what a container uses; else it reports what its machine does. */
+    measures: info.CgroupDriver !== 'none',
     /** Version of the control groups, such as `2`. */
     cgroups: info.CgroupVersion ?? '1',
     /** Its clock. */
@@ -53,7 +74,7 @@ export async function engineInfo(engine: Engine, { signal }: Abortable = {}) {
   }
 }
 
-/** Whether a build by that setting is BuildKit's. */
+/** Whether a build with that setting uses BuildKit. */
 export const buildsWithBuildKit = async (
   engine: Engine,
   { builder, signal }: { builder: Builder } & Abortable,
@@ -61,10 +82,10 @@ export const buildsWithBuildKit = async (
   builder === 'buildkit' ||
   (builder === 'auto' && (await engineMachine(engine, { signal })).buildkit)
 
-/** How an engine reads a Dockerfile that names no reader of its own. */
+/** How an engine reads a Dockerfile without a syntax line. */
 export type Frontend = {
   buildKit: boolean
-  /** Whether it knows here-documents, as BuildKit does since Docker 23. */
+  /** Whether it supports here-documents, as BuildKit does since Docker 23. */
   heredocs: boolean
   /** What it builds for: `linux/amd64`. */
   platform: string
@@ -81,8 +102,8 @@ export async function engineFrontend(
 }
 
 /**
- * The version tells, because the 20.10 of Debian has BuildKit without announcing it in the ping, and
- * Podman answers the same calls without.
+ * Decided by the version, because Debian's 20.10 has BuildKit without announcing it in the ping, and
+ * Podman has the same calls without BuildKit.
  */
 function hasBuildKit({ Os, Components = [] }: Version, apiVersion: string) {
   const recent = compareVersions(apiVersion, '1.39') >= 0
@@ -90,13 +111,25 @@ function hasBuildKit({ Os, Components = [] }: Version, apiVersion: string) {
 }
 
 /** What an engine is, and what its machine has. */
-export type Machine = Pick<EngineInfo, 'buildkit' | 'cpus' | 'memoryBytes' | 'folder'>
+export type Machine = Pick<
+  EngineInfo,
+  'buildkit' | 'cpus' | 'memoryBytes' | 'folder' | 'rootless' | 'unlimited' | 'measures'
+>
 
 const machines = new WeakMap<Engine, Machine>()
 
-/** Asked once: the engine takes its time for the answer, and a machine does not change under it. */
+/** Requested once: the call is slow, and the machine doesn't change. */
 export async function engineMachine(engine: Engine, options: Abortable = {}): Promise<Machine> {
   const machine = machines.get(engine) ?? (await engineInfo(engine, options))
   machines.set(engine, machine)
   return machine
+}
+
+/** Why the addresses of containers can’t be reached from here. */
+export type Apart = 'remote' | 'rootless'
+
+/** Null when they can be reached. */
+export async function whyApart(engine: Engine, options: Abortable = {}): Promise<Apart | null> {
+  if (engine.address.kind !== 'socket') return 'remote'
+  return (await engineMachine(engine, options)).rootless ? 'rootless' : null
 }

@@ -1,5 +1,5 @@
 /** What a Docker object is for. */
-export type Kind = 'app' | 'build' | 'service'
+export type Kind = 'app' | 'build' | 'service' | 'edge'
 
 const keys = {
   instanceId: 'davit.instance',
@@ -23,21 +23,21 @@ export type Belonging = Partial<Omit<Record<Field, string>, 'kind'>> & { kind?: 
 const fields = Object.keys(keys) as Field[]
 
 /**
- * The labels by which Davit finds again what it made. Every key is always set, so that labels of an
- * image or a Dockerfile can't pass for ours.
+ * The labels by which Davit finds what it created. Every key is always set, so that labels of
+ * an image or a Dockerfile can't imitate ours.
  */
 export const labelsFor = (
   of: Belonging & { instanceId: string; kind: Kind; ownerId: string },
 ): Labels => Object.fromEntries(fields.map((field) => [keys[field], of[field] ?? '']))
 
-/** What labels say, whoever wrote them; empty where they say nothing. */
+/** Reads labels, whoever wrote them; empty when a label is missing. */
 export const readLabels = (labels: Labels) =>
   Object.fromEntries(fields.map((field) => [field, labels[keys[field]] ?? ''])) as Record<
     Field,
     string
   >
 
-/** Whether they are those of an installation of Davit, this one or another. */
+/** Whether they belong to an installation of Davit, this one or another. */
 export const areDavits = (labels: Labels) => keys.instanceId in labels
 
 /** The filter for everything of this installation that belongs to what is named. */

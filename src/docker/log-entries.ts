@@ -1,11 +1,11 @@
 export type Stream = 'stdout' | 'stderr'
 
-/** The bytes of a frame are those from `from` up to `end`; they are only lent. */
+/** The bytes of a frame are those from `from` up to `end`; they are only valid during the call. */
 type TakeFrame = (stream: Stream, bytes: Buffer, from: number, end: number) => void
 
 const headerLength = 8
 
-/** Takes the engine's multiplexed output apart: 8 bytes of stream and length before each piece. */
+/** Splits the engine's multiplexed output: 8 bytes of stream and length before each chunk. */
 export class FrameSplitter {
   #pending: Uint8Array = Buffer.alloc(0)
 
@@ -23,14 +23,14 @@ export class FrameSplitter {
   }
 }
 
-/** What the engine keeps as one: a line, or 16 KiB of a longer one. */
+/** What the engine stores as one entry: a line, or 16 KiB of a longer one. */
 export type LogEntry = {
   stream: Stream
   /** To the nanosecond, in UTC, with nine digits: such texts sort by time. */
   timestamp: string
   /** Without the line break. */
   text: string
-  /** False when the line goes on in the stream's next entry. */
+  /** False when the line continues in the stream's next entry. */
   ended: boolean
 }
 
@@ -40,7 +40,7 @@ const space = 0x20
 /** Each frame is an entry: a timestamp, a space, the text. */
 export class FrameReader {
   readonly #frames = new FrameSplitter()
-  /** Of an entry without an end, whose cut may part a character. */
+  /** Of an incomplete entry, whose cut may split a character. */
   readonly #decoders: Record<Stream, TextDecoder | null> = { stdout: null, stderr: null }
 
   read(chunk: Uint8Array): LogEntry[] {
@@ -66,7 +66,7 @@ export class FrameReader {
 
 const newDecoder = () => new TextDecoder('utf-8', { ignoreBOM: true })
 
-/** Characters after which a line of a terminal is handed on before its end has come. */
+/** Characters after which a terminal line is passed on before its end has arrived. */
 const maxPiece = 1024 * 1024
 
 /**

@@ -12,9 +12,9 @@ import { isStatus } from './refusals.ts'
 export type ContainerLine = Omit<LogEntry, 'ended'>
 
 export type ContainerLogsOptions = {
-  /** Only so many lines from the end. */
+  /** Only this many lines from the end. */
   tail?: number | 'all' | undefined
-  /** Goes on with what the container writes until it ends. */
+  /** Continues with what the container writes until it ends. */
   follow?: boolean
   /** From this time on, inclusive: a Date, or the timestamp of a line. */
   since?: Date | string | undefined
@@ -23,9 +23,9 @@ export type ContainerLogsOptions = {
 }
 
 /**
- * What a container wrote, in lines, as many at a time as came together; stdout and stderr are told
- * apart unless it has a terminal. Bytes that are not UTF-8 are replaced, lines over 16 KiB are split.
- * The end of the stream is not the end of the container: look at that with `inspectContainer`.
+ * A container's output in batches of lines as they arrive; stdout and stderr are separate
+ * unless it has a terminal. Bytes that are not UTF-8 are replaced, lines over 16 KiB are split.
+ * The end of the stream isn't the end of the container: check that with `inspectContainer`.
  */
 export async function* containerLogs(
   engine: Engine,
@@ -38,7 +38,7 @@ export async function* containerLogs(
   const query = { follow, timestamps: true, tail, ...times }
   const reader = new LineReader()
   try {
-    const answer = output(engine, id, { query, signal, isBusy: true })
+    const answer = output(engine, id, { query, signal })
     for await (const entries of readEntries(answer, container)) {
       const lines = reader.read(entries)
       if (lines.length > 0) yield lines
@@ -51,9 +51,9 @@ export async function* containerLogs(
 }
 
 export type LogSnapshotOptions = {
-  /** Whether the container has a terminal: its output comes without frames. */
+  /** Whether the container has a terminal: its output has no frames. */
   tty: boolean
-  /** Only so many entries from the end. */
+  /** Only this many entries from the end. */
   tail?: number | undefined
   /** From this time on: seconds and nanoseconds as `1795219200.000000000`. */
   since?: string | undefined
@@ -61,8 +61,8 @@ export type LogSnapshotOptions = {
 }
 
 /**
- * What the engine has of a container's output at this moment, oldest first, as it comes in. Unlike
- * following, it misses nothing when the files rotate meanwhile: the engine opens them all at once.
+ * A snapshot of a container's output, oldest first, streamed. Unlike following, it
+ * misses nothing when the files rotate meanwhile: the engine opens them all at once.
  */
 export const logSnapshot = (
   engine: Engine,
@@ -71,16 +71,16 @@ export const logSnapshot = (
 ) => readEntries(output(engine, id, { query: { timestamps: true, tail, since }, signal }), { tty })
 
 /**
- * Waits until the container writes (true) or the engine ends the stream (false). What was written is
- * not looked at: read a snapshot.
+ * Waits until the container writes (true) or the engine ends the stream (false). It doesn't return
+ * what was written: read a snapshot.
  */
 export async function waitForOutput(
   engine: Engine,
   id: string,
   { signal }: { signal: AbortSignal },
 ): Promise<boolean> {
-  for await (const _ of output(engine, id, { query: { follow: true, tail: 0 }, signal }))
-    return true
+  const query = { follow: true, tail: 0 }
+  for await (const _ of output(engine, id, { query, signal, isQuiet: true })) return true
   return false
 }
 
@@ -103,7 +103,7 @@ async function* readEntries(
   if (rest.length > 0) yield rest
 }
 
-/** Joins entries to lines, each stream for itself. */
+/** Joins entries to lines, for each stream separately. */
 class LineReader {
   readonly #splitters = { stdout: new LineSplitter(), stderr: new LineSplitter() }
   readonly #last = { stdout: '', stderr: '' }
@@ -118,7 +118,7 @@ class LineReader {
     })
   }
 
-  /** What is left when nothing more will come. */
+  /** The rest, at the end of the stream. */
   end(): ContainerLine[] {
     return (['stdout', 'stderr'] as const).flatMap((stream) =>
       this.#splitters[stream]
@@ -131,7 +131,7 @@ class LineReader {
 const unreadable = (driver: string, cause: unknown) =>
   new Failure(
     'logs_unavailable',
-    `The engine keeps no log of this container (log driver ${driver}).`,
-    'Make the container again with the log driver json-file or local, or read where the driver writes.',
+    `Docker keeps no log of this container (log driver ${driver}).`,
+    'Recreate the container with the log driver json-file or local, or read the logs where the driver writes them.',
     { cause },
   )

@@ -39,7 +39,7 @@ type Joined = {
   }
 }
 
-/** What is taken on a network; null when there is none of that name. */
+/** Used addresses of a network; null when there is none of that name. */
 export async function networkUse(engine: Engine, name: string, { signal }: Abortable = {}) {
   const query = { all: true, filters: { network: [name] } }
   const [network, containers] = await Promise.all([
@@ -52,9 +52,9 @@ export async function networkUse(engine: Engine, name: string, { signal }: Abort
   return {
     /** CIDR; null without IPv4. */
     subnet: Subnet,
-    /** Null where the engine chose the first address of the subnet. */
+    /** Null when the engine chose the first address of the subnet. */
     gateway: Gateway,
-    /** Of containers that run, and those that others keep for their next start. */
+    /** Of running containers, and those reserved for the next start of others. */
     addresses: containers.flatMap(({ Id: containerId, NetworkSettings: { Networks } }) => {
       const { IPAddress = '', IPAMConfig } = Networks?.[name] ?? {}
       const fixed = IPAMConfig?.IPv4Address
@@ -64,7 +64,7 @@ export async function networkUse(engine: Engine, name: string, { signal }: Abort
   }
 }
 
-/** The id of a new bridge; a network of that name already there is refused with status 409. */
+/** Returns the id of a new bridge; an existing name is refused with status 409. */
 export async function createNetwork(
   engine: Engine,
   {
@@ -78,7 +78,7 @@ export async function createNetwork(
     body: {
       Name: name,
       Driver: 'bridge',
-      // Older engines make a second network of the same name without it.
+      // Without it older engines create a second network of the same name.
       CheckDuplicate: true,
       Labels: labels,
       ...(subnet && { IPAM: { Config: [{ Subnet: subnet }] } }),
@@ -89,8 +89,8 @@ export async function createNetwork(
 }
 
 /**
- * Joins a container to a network, whether it runs or not; without an address the engine chooses one at
- * each start.
+ * Connects a container to a network, running or not; without an address the engine chooses one
+ * at each start.
  */
 export const connectNetwork = (
   engine: Engine,
@@ -122,7 +122,7 @@ export const disconnectNetwork = (
     }),
   )
 
-/** Ids of the containers that are joined to a network, whether they run or not; of the labels if given. */
+/** Ids of the containers connected to a network, running or not, filtered by labels if given. */
 export async function listJoined(
   engine: Engine,
   network: string,
@@ -133,10 +133,10 @@ export async function listJoined(
   return found.map(({ Id }) => Id)
 }
 
-/** False when it was not there. One that containers are joined to is refused with status 403. */
+/** False when it didn't exist. One with connected containers is refused with status 403. */
 export const removeNetwork = (engine: Engine, id: string, { signal }: Abortable = {}) =>
   unlessMissing(engine.request('DELETE', `/networks/${encodeURIComponent(id)}`, { signal }))
 
-/** Whether a creation failed because the subnet met another network's meanwhile. */
+/** Whether a creation failed because the subnet overlaps with another network created meanwhile. */
 export const isSubnetTaken = (error: unknown) =>
   isStatus(error, 403) && /overlaps|already allocated/i.test((error as Error).message)

@@ -1,5 +1,4 @@
 import { once } from 'node:events'
-import { get } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as wait } from 'node:timers/promises'
 import { startDeadline } from './deadline.ts'
@@ -7,7 +6,7 @@ import { startDeadline } from './deadline.ts'
 export type ProbeOptions = {
   address: string
   port: number
-  /** An HTTP path that has to answer with a status below 400; null is content with a connection. */
+  /** An HTTP path that must respond with a status below 400; null only requires a connection. */
   path: string | null
   /** Milliseconds. */
   timeout: number
@@ -16,7 +15,7 @@ export type ProbeOptions = {
 
 export type ProbeResult = {
   answered: boolean
-  /** Such as `status 200`, `status 503`, `connection refused`, `no answer`. */
+  /** Such as `status 200`, `status 503`, `connection refused`, `no response`. */
   lastSeen: string
   milliseconds: number
 }
@@ -24,21 +23,21 @@ export type ProbeResult = {
 const quickInterval = 20
 const quickPhase = 2_000
 const interval = 250
-/** A try that hangs is given up, because what hangs may be a server that went away meanwhile. */
+/** Milliseconds of one attempt: a hanging one may be a server that was replaced meanwhile. */
 const tryTimeout = 5_000
 
-/** Asks until it answers or the time is up. Throws only when the signal aborts. */
+/** Probes until it responds or the time is up. Throws only when the signal aborts. */
 export async function waitUntilAnswers(options: ProbeOptions): Promise<ProbeResult> {
   const { timeout, signal } = options
   using deadline = startDeadline(signal, timeout)
   const start = performance.now()
-  let lastSeen = 'no answer'
+  let lastSeen = 'no response'
   for (;;) {
     const seen = await ask(options, deadline.signal)
     signal?.throwIfAborted()
     const milliseconds = performance.now() - start
     if (seen.answered) return { ...seen, milliseconds }
-    // What the last whole try saw says more than that the time ran out in the middle of this one.
+    // The result of the last complete attempt says more than that this one timed out.
     if (!deadline.passed) lastSeen = seen.lastSeen
     else return { answered: false, lastSeen, milliseconds }
     await pause(milliseconds < quickPhase ? quickInterval : interval, deadline.signal)
@@ -53,17 +52,17 @@ async function ask({ address, port, path }: ProbeOptions, signal: AbortSignal): 
     if (path === null) return await connectTo(address, port, deadline.signal)
     return await getStatus({ address, port, path }, deadline.signal)
   } catch (error) {
-    if (deadline.signal.aborted) return { answered: false, lastSeen: 'no answer' }
+    if (deadline.signal.aborted) return { answered: false, lastSeen: 'no response' }
     return { answered: false, lastSeen: describe(error as NodeJS.ErrnoException) }
   }
 }
 
-function getStatus(
+async function getStatus(
   { address, port, path }: { address: string; port: number; path: string },
   signal: AbortSignal,
 ) {
+  const { get } = await import('node:http') // not fetch, which would use a proxy from the environment
   return new Promise<Seen>((resolve, reject) => {
-    // Not fetch, which would ask a proxy that the environment names.
     const options = { host: address, port, path, signal, agent: false } as const
     get(options, (answer) => {
       const status = answer.statusCode!
@@ -77,20 +76,20 @@ async function connectTo(host: string, port: number, signal: AbortSignal): Promi
   const socket = connect({ host, port })
   try {
     await once(socket, 'connect', { signal })
-    return { answered: true, lastSeen: 'a connection' }
+    return { answered: true, lastSeen: 'accepted a connection' }
   } finally {
     socket.on('error', () => {}).destroy()
   }
 }
 
 function describe({ code = '', message }: NodeJS.ErrnoException) {
-  if (code.startsWith('HPE_')) return 'an answer that is not HTTP'
+  if (code.startsWith('HPE_')) return 'a response that isn’t HTTP'
   return sentences[code] ?? message
 }
 
 const sentences: Record<string, string> = {
   ECONNREFUSED: 'connection refused',
-  ECONNRESET: 'connection closed without an answer',
+  ECONNRESET: 'connection closed without a response',
   EHOSTUNREACH: 'no route to the container',
   ENETUNREACH: 'no route to the container',
 }

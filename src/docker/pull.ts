@@ -7,16 +7,16 @@ import { explainPull } from './pull-failures.ts'
 export type LayerProgress = {
   /** The layer's short id. */
   layer: string
-  /** In the engine's words: `Downloading`, `Extracting`, `Pull complete`, `Already exists`. */
+  /** The engine's status: `Downloading`, `Extracting`, `Pull complete`, `Already exists`. */
   status: string
-  /** Bytes; 0 where the engine does not tell them. */
+  /** Bytes; 0 when the engine doesn't report them. */
   current: number
   total: number
 }
 
 type PullOptions = Abortable & {
   auth?: RegistryAuth | undefined
-  /** What the image is called when it can't be pulled; as it was asked for otherwise. */
+  /** How failures call the image; by default the reference. */
   as?: string
   /** `linux/arm64`; the engine's own otherwise. */
   platform?: string
@@ -29,7 +29,7 @@ type Sent = {
   error?: string
 }
 
-/** Brings an image from its registry, telling how far it is. Aborting, or leaving the loop, ends it. */
+/** Pulls an image and yields its progress. Aborting, or leaving the loop, ends it. */
 export async function* pullImage(
   engine: Engine,
   ref: string,
@@ -46,13 +46,13 @@ export async function* pullImage(
   } catch (error) {
     throw error instanceof EngineError ? explainPull(as, error) : error
   }
-  // An engine that is stopped ends the answer in good order.
+  // An engine that is stopped ends the response normally.
   if (!(await hasImage(engine, ref, { signal }))) throw engine.hungUp()
 }
 
 /**
- * The digest that a registry has for a reference, asked by the engine: who gets no answer may not pull
- * it. Throws what a pull would throw.
+ * The digest that a registry has for a reference, requested by the engine: only who may pull it gets
+ * one. Throws what a pull would throw.
  */
 export async function imageDigest(
   engine: Engine,
@@ -68,7 +68,7 @@ export async function imageDigest(
   }
 }
 
-/** Without a tag the engine would bring every one that there is. */
+/** Without a tag the engine would pull every tag. */
 const withTag = (ref: string) => (/[:@][^/]*$/.test(ref) ? ref : `${ref}:latest`)
 
 /** The first message has the tag where the others have the layer. */
@@ -82,6 +82,6 @@ function toProgress({ id, status = '', progressDetail = {} }: Sent): LayerProgre
   }
 }
 
-/** Has the engine log in at a registry. Throws EngineError: 401 when it refuses, 500 when it can't be reached. */
+/** Logs the engine in at a registry. Throws EngineError: 401 when it refuses, 500 when it can't be reached. */
 export const checkRegistry = (engine: Engine, auth: RegistryAuth, { signal }: Abortable = {}) =>
   engine.request('POST', '/auth', { body: auth, signal, timeout: 10_000 })

@@ -1,18 +1,18 @@
 import { EngineError } from './failures.ts'
 
-/** True when the call went through, false when its object does not exist. */
+/** True when the call succeeded, false when its object doesn't exist. */
 export const unlessMissing = (call: Promise<unknown>) =>
   unlessRefused(
     call.then(() => true),
     { on: [404], instead: false },
   )
 
-/** False when its object is in use, so that the engine keeps it. */
+/** False when its object is in use, so the engine keeps it. */
 export function unlessUsed<T>(removal: Promise<T>) {
   return unlessRefused(removal, { on: [403, 409], instead: false as const })
 }
 
-/** What the call answers, null when its object does not exist. */
+/** The result of the call, null when its object doesn't exist. */
 export function orNull<T>(call: Promise<T>) {
   return unlessRefused(call, { on: [404], instead: null })
 }
@@ -27,8 +27,8 @@ const unlessRefused = <T, Instead>(
   })
 
 /**
- * What another call has begun is waited for: a removal, which then ends with "no such container" or
- * "no such image", or the look at the disk, of which the engine does one at a time.
+ * Waits for an operation of another call: a removal, which then ends with "no such container"
+ * or "no such image", or a disk usage scan, of which the engine runs one at a time.
  */
 export async function retryWhileBusy<T>(
   signal: AbortSignal | undefined,
@@ -45,7 +45,7 @@ export async function retryWhileBusy<T>(
   }
 }
 
-// the last is said of an image that another call removed in the middle of this one
+// the last is the message for an image that another call removed during this one
 const busy = /already in progress|operation is already running|unrecognized image ID/
 
 export const isStatus = (error: unknown, status: number) =>

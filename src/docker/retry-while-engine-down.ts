@@ -5,14 +5,14 @@ import { report, reportEngineBack } from '../platform/journal.ts'
 
 type Options = {
   signal: AbortSignal
-  /** What to tell the operator when it fails. */
+  /** The log message when it fails. */
   failed: string
   fields?: Record<string, unknown>
 }
 
 /**
- * Does work that needs the engine, from its beginning again whenever that goes away meanwhile. Never
- * throws: null when the work failed for another reason, which is reported, or the signal aborted.
+ * Runs work that needs the engine, and restarts it whenever the engine becomes unreachable. Never
+ * throws: null when the work failed for another reason, which is logged, or the signal aborted.
  */
 export async function retryWhileEngineDown<Result>(
   docker: Docker,
@@ -37,10 +37,10 @@ export async function retryWhileEngineDown<Result>(
 export const isEngineAway = (error: unknown) =>
   error instanceof Failure && error.code === 'engine_unreachable'
 
-/** Milliseconds between looks at an engine that does not answer. */
+/** Milliseconds between checks of an engine that doesn't respond. */
 export const retryDelay = 1000
 
-/** Resolves when the engine answers; false when the signal aborted before it did. */
+/** Resolves when the engine responds; false when the signal aborted before. */
 export async function waitForEngine(docker: Docker, { signal }: { signal: AbortSignal }) {
   for (let tries = 0; !signal.aborted; tries++) {
     try {
@@ -48,7 +48,7 @@ export async function waitForEngine(docker: Docker, { signal }: { signal: AbortS
       reportEngineBack()
       return true
     } catch (error) {
-      if (tries === 0 && !signal.aborted) report('waiting for the engine', error)
+      if (tries === 0 && !signal.aborted) report('waiting for Docker', error)
       await sleep(retryDelay, undefined, { signal }).catch(() => {})
     }
   }

@@ -4,19 +4,17 @@ import { join } from 'node:path'
 import type { EngineAddress } from './address.ts'
 
 /**
- * How to log in over ssh: with the user's agent, else with their key; and only to a host whose key
- * they have accepted before, because whoever answers in its place would be given every secret.
+ * How to log in over ssh: with the user's agent, else with their key; and only to a host
+ * whose key they have accepted before, because an impostor would get every secret.
  */
 export function sshLogin({ host, port, username }: Extract<EngineAddress, { kind: 'ssh' }>) {
   const agent = process.env.SSH_AUTH_SOCK
   const privateKey = agent ? undefined : findPrivateKey()
   return {
     username: username ?? userInfo().username,
-    sshOptions: {
-      ...(agent && { agent }),
-      ...(privateKey && { privateKey }),
-      hostVerifier: (key: Buffer) => isKnownHost(readKnownHosts(), { host, port, key }),
-    },
+    ...(agent && { agent }),
+    ...(privateKey && { privateKey }),
+    hostVerifier: (key: Buffer) => isKnownHost(readKnownHosts(), { host, port, key }),
   }
 }
 
@@ -38,7 +36,7 @@ function readIfThere(path: string) {
 
 export type HostKey = { host: string; port: number; key: Buffer }
 
-/** Whether a known_hosts text vouches for the key; one marked as revoked never is. */
+/** Whether a known_hosts text contains the key; one marked as revoked never matches. */
 export function isKnownHost(knownHosts: string, { host, port, key }: HostKey): boolean {
   const name = port === 22 ? host : `[${host}]:${port}`
   const matching = knownHosts

@@ -1,4 +1,6 @@
+import { Failure } from '../platform/errors.ts'
 import type { Abortable, Engine } from './engine.ts'
+import { engineMachine } from './info.ts'
 import { orNull } from './refusals.ts'
 
 export type StatsReading = NonNullable<ReturnType<typeof toReading>>
@@ -20,14 +22,25 @@ type Sent = {
   pids_stats: { current?: number }
 }
 
-/** Null when the container is gone or does not run: the engine answers zeros for it. */
+/**
+ * Null when the container was removed or doesn't run: the engine returns zeros for it. Throws where the engine
+ * measures no containers.
+ */
 export async function containerStats(engine: Engine, id: string, { signal }: Abortable = {}) {
+  if (!(await engineMachine(engine, { signal })).measures) throw unmeasured()
   const path = `/containers/${encodeURIComponent(id)}/stats`
-  // Engines before API 1.41 do not know `one-shot`: they answer the same after two seconds.
+  // Engines before API 1.41 don't support `one-shot`: they respond the same after two seconds.
   const query = { stream: false, 'one-shot': true }
   const sent = await orNull(engine.request<Sent>('GET', path, { query, signal, timeout: 10_000 }))
   return sent && toReading(sent)
 }
+
+const unmeasured = () =>
+  new Failure(
+    'engine_unmeasured',
+    'Docker doesn’t measure what containers use, because it has no control groups.',
+    'Use control groups v2, delegated to the user that runs Docker.',
+  )
 
 /** The counters of a container at one moment: nanoseconds and bytes since it started. */
 export function toReading(sent: Sent) {
@@ -37,12 +50,12 @@ export function toReading(sent: Sent) {
   return {
     readAt: new Date(sent.read),
     cpuTotal: cpu.cpu_usage.total_usage,
-    /** What all processors of the machine had to give. */
+    /** The total time of all processors of the machine. */
     systemCpu: cpu.system_cpu_usage,
     onlineCpus: cpu.online_cpus ?? cpu.cpu_usage.percpu_usage?.length ?? 1,
-    /** Without what the kernel only keeps because there is room, as `docker stats` counts. */
+    /** Without the page cache, as in `docker stats`. */
     memory: withoutCache(memory.usage, memory.stats),
-    /** The machine's memory where the container has no limit. */
+    /** The machine's memory when the container has no limit. */
     memoryLimit: memory.limit ?? 0,
     received: sum(networks.map(({ rx_bytes }) => rx_bytes)),
     sent: sum(networks.map(({ tx_bytes }) => tx_bytes)),
@@ -52,11 +65,11 @@ export function toReading(sent: Sent) {
   }
 }
 
-/** What was used between two readings of one container, per cent and rates over that time. */
+/** Usage between two readings of one container, as per cent and rates over that time. */
 export function usageBetween(before: StatsReading, after: StatsReading) {
   const { memory, memoryLimit, pids, received, sent, read, written } = after
   const seconds = (after.readAt.getTime() - before.readAt.getTime()) / 1000
-  // Counters start again with the container.
+  // Counters restart with the container.
   const rate = (of: keyof Transfers) =>
     seconds > 0 ? Math.max(0, after[of] - before[of]) / seconds : 0
   return {
@@ -79,13 +92,13 @@ function cpuBetween(before: StatsReading, after: StatsReading) {
   return used > 0 && given > 0 ? (used / given) * after.onlineCpus * 100 : 0
 }
 
-/** The first key is that of cgroup v1, where the second leaves out the container's own children. */
+/** The first key is that of cgroup v1, where the second excludes the container's child groups. */
 function withoutCache(usage: number, stats: Record<string, number> = {}) {
   const cache = stats.total_inactive_file ?? stats.inactive_file ?? 0
   return cache < usage ? usage - cache : usage
 }
 
-/** The kernel writes `Read` or `read`, by the version of its cgroups. */
+/** The kernel writes `Read` or `read`, depending on the cgroup version. */
 const transferred = ({ blkio_stats }: Sent, way: 'read' | 'write') =>
   sum(
     (blkio_stats.io_service_bytes_recursive ?? [])

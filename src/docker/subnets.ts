@@ -3,10 +3,10 @@ import type { Abortable, Engine } from './engine.ts'
 import { Failure } from '../platform/errors.ts'
 import { listNetworks } from './networks.ts'
 
-/** The first subnet of the pool that meets none of those in use (CIDRs; IPv6 ones are ignored). */
+/** The first subnet of the pool that overlaps with none in use (CIDRs; IPv6 ones are ignored). */
 export function freeSubnet(options: { pool: string; prefix: number; used: string[] }): string {
   const pool = toRange(options.pool)
-  if (!pool) throw new TypeError(`${options.pool} is not an IPv4 network`)
+  if (!pool) throw new TypeError(`${options.pool} isn’t an IPv4 network`)
   const used = options.used.flatMap((cidr) => toRange(cidr) ?? [])
   const size = 2 ** (32 - options.prefix)
   let from = pool.from
@@ -19,14 +19,14 @@ export function freeSubnet(options: { pool: string; prefix: number; used: string
   throw new Failure(
     'no_free_subnet',
     `Every /${options.prefix} subnet of ${options.pool} is in use.`,
-    'Remove networks that nothing uses any more, or choose a larger pool.',
+    'Remove unused networks, or choose a larger pool.',
   )
 }
 
 /**
- * A free IPv4 address of a subnet, null when there is none: the next one after the last that was given,
- * so that one that was freed rests. The upper half comes first, because the engine gives who asks for
- * none the lowest that is free, also one that a stopped container keeps.
+ * A free IPv4 address of a subnet, null when there is none: the next one after the last assigned, so that a
+ * freed one isn't reused soon. The upper half is used first, because the engine assigns the lowest free address
+ * to containers without one, even an address that a stopped container keeps.
  */
 export function freeAddress({
   subnet,
@@ -47,7 +47,7 @@ export function freeAddress({
   const after = (last === null ? undefined : toRange(`${last}/32`)?.to) ?? 0
   for (const { first, end } of halves) {
     const start = after > first && after < end ? after : first
-    // all that are used are passed at most once
+    // skips each used one at most once
     const most = Math.min(end - first, used.size + 1)
     for (let i = 0; i < most; i++) {
       const address = toAddress(first + ((start - first + i) % (end - first)))

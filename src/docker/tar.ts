@@ -17,18 +17,18 @@ export function tarOf(files: ArchivedFile[]): Buffer {
   return Buffer.concat([...entries, Buffer.alloc(2 * blockSize)])
 }
 
-/** What stands before a file's bytes in an archive. */
+/** The header of a file in an archive. */
 export function tarHead({ path, mode, size }: { path: string; mode: number; size: number }) {
   const name = Buffer.from(path.replace(/^\/+/, ''))
   const head = header(name.subarray(0, longestName), { type: '0', mode, size })
   return name.length > longestName ? Buffer.concat([...longName(name), head]) : head
 }
 
-/** What stands behind them. */
+/** The padding after a file. */
 export const tarPadding = (size: number) =>
   Buffer.alloc((blockSize - (size % blockSize)) % blockSize)
 
-/** A name that does not fit into a header stands in an entry of its own before it. */
+/** A name that doesn't fit into a header gets its own entry before it. */
 function longName(name: Buffer): Buffer[] {
   const record = extendedRecord('path', name)
   const title = header(Buffer.from('pax'), { type: 'x', mode: 0o644, size: record.length })
@@ -52,7 +52,7 @@ function header(name: Buffer, { type, mode, size }: { type: string; mode: number
   block.write(octal(0, 7), 116)
   block.write(octal(size, 11), 124)
   block.write(octal(Math.floor(Date.now() / 1000), 11), 136)
-  // The checksum is taken with its own field full of spaces.
+  // The checksum is computed with its own field filled with spaces.
   block.write(`        ${type}`, 148)
   block.write('ustar\x0000', 257)
   const sum = block.reduce((total, byte) => total + byte, 0)

@@ -7,22 +7,22 @@ import { exitCodeOf, runInContainer } from './exec.ts'
 import { EngineError } from './failures.ts'
 import { isStatus, orNull } from './refusals.ts'
 
-/** A shell in a container, with a terminal of its own; letting go of it ends it, and all that it has started. */
+/** A shell in a container, with its own terminal; closing it ends the shell and everything it started. */
 export type Terminal = Attached & {
-  /** Of the shell, which must have ended; null when its container is gone. */
+  /** Exit code of the shell, which must have ended; null when its container was removed. */
   exitCode(): Promise<number | null>
 }
 
 /**
- * The first line is the shell's process id within the container, by which the terminal is closed: the
- * engine itself lets a command go on when its connection has ended. The variable says which process of
+ * The first line is the shell's process id within the container, by which the terminal is closed:
+ * the engine lets a command continue when its connection ends. The variable says which process of
  * Davit opened it, for the next one.
  */
 const shell =
   'echo $$; export TERM=xterm-256color LANG="${LANG:-C.UTF-8}" DAVIT_OPENED_BY="$1"; ' +
   'command -v bash >/dev/null 2>&1 && exec bash; exec sh'
 
-/** Stands in the shell's arguments, where the engine shows it: the shell's name there, and who opened it. */
+/** The shell's arguments, which the engine shows: the shell's name there, and who opened it. */
 const shellName = 'davit-terminal'
 const thisProcess = crypto.randomUUID()
 
@@ -39,7 +39,7 @@ kill -s "$signal" $ids 2>/dev/null
 kill -s CONT $ids 2>/dev/null
 echo $ids`
 
-/** Prints the ids of the shells that $1 opened: what the engine itself starts has no parent there. */
+/** Prints the ids of the shells that $1 opened: processes started by the engine have no parent there. */
 const findShells = `
 for process in /proc/[0-9]*; do
   { read -r line <"$process/stat"; } 2>/dev/null || continue
@@ -50,18 +50,18 @@ for process in /proc/[0-9]*; do
 done 2>/dev/null
 :`
 
-/** Milliseconds that programs have to end by themselves when their terminal is closed. */
+/** Milliseconds that programs have to exit when their terminal is closed. */
 const grace = 1000
 
-/** Milliseconds for closing it in all. */
+/** Milliseconds for closing it in total. */
 const closeLimit = 15_000
 
-/** Bytes of the first line, or of the sentence that says why there is none. */
+/** Bytes of the first line, or of the error message instead of it. */
 const maxFirstLine = 4096
 
 /**
- * Starts bash, or sh where there is none, as the container's user. Aborting hangs up, and `close` is
- * still to be called. An EngineError with status 404 or 409: the container doesn't run; with 422: it has
+ * Starts bash, or sh if there is none, as the container's user. Aborting disconnects; `close`
+ * must still be called. An EngineError with status 404 or 409: the container doesn't run; with 422: it has
  * no shell.
  */
 export async function openTerminal(
@@ -74,10 +74,10 @@ export async function openTerminal(
   const body = { Cmd: command, Tty: true, ...attached, DetachKeys: detachKeys }
   const path = `/containers/${encodeURIComponent(id)}/exec`
   const { Id: exec } = await engine.request<{ Id: string }>('POST', path, { body })
-  // without the signal: a shell that starts when nobody waits for its first line couldn't be ended
+  // without the signal: a shell that starts when no one waits for its first line couldn't be ended
   const started = { body: { Detach: false, Tty: true } }
   const connection = await engine.hijack(`/exec/${exec}/start`, started)
-  connection.on('error', () => {}) // whoever reads is told
+  connection.on('error', () => {}) // the reader gets the error
   signal?.addEventListener('abort', () => connection.destroy(), { once: true })
   const { line, rest } = await readFirstLine(connection)
   if (!/^\d+$/.test(line)) {
@@ -111,7 +111,7 @@ async function readFirstLine(connection: Duplex) {
 
 type InspectedExec = { Running: boolean; ProcessConfig: { arguments: string[] | null } }
 
-/** Ends the shells of terminals that a Davit before this one left open in a container: it was killed. */
+/** Ends the shells that a killed Davit left open in a container. */
 export async function endLeftTerminals(
   engine: Engine,
   id: string,
@@ -143,7 +143,7 @@ async function endSession(engine: Engine, container: string, leader: string) {
       const { output } = await runInContainer(engine, container, { command, signal })
       if (output === '') return
     } catch (error) {
-      if (isStatus(error, 404) || isStatus(error, 409)) return // all of it ended with the container
+      if (isStatus(error, 404) || isStatus(error, 409)) return // everything ended with the container
       throw error
     }
     if (name === 'HUP') await sleep(grace)

@@ -1,11 +1,11 @@
 import type { Abortable, Engine } from './engine.ts'
-import { unlessMissing } from './refusals.ts'
+import { orNull, unlessMissing } from './refusals.ts'
 
 export type Volume = Awaited<ReturnType<typeof listVolumes>>[number]
 
 type Listed = { Name: string; Labels: Record<string, string> | null }
 
-/** Makes a local volume; one of that name already there is left as it is. */
+/** Creates a local volume; an existing one is left unchanged. */
 export const createVolume = (
   engine: Engine,
   { name, labels = {}, signal }: { name: string; labels?: Record<string, string> } & Abortable,
@@ -27,6 +27,13 @@ export async function listVolumes(
   return (found.Volumes ?? []).map(({ Name, Labels }) => ({ name: Name, labels: Labels ?? {} }))
 }
 
-/** False when it was not there. One that a container uses is refused with status 409. */
+/** False when it didn't exist. One that a container uses is refused with status 409. */
 export const removeVolume = (engine: Engine, name: string, { signal }: Abortable = {}) =>
   unlessMissing(engine.request('DELETE', `/volumes/${encodeURIComponent(name)}`, { signal }))
+
+/** The folder of a local volume on the engine's machine; null when there is no such volume. */
+export async function volumeFolder(engine: Engine, name: string, { signal }: Abortable = {}) {
+  const path = `/volumes/${encodeURIComponent(name)}`
+  const found = await orNull(engine.request<{ Mountpoint: string }>('GET', path, { signal }))
+  return found?.Mountpoint ?? null
+}

@@ -5,11 +5,11 @@ import { explain } from './explain.ts'
 
 type Acted = Pick<Container, 'id' | 'name'>
 
-/** Stops a container, whoever's, in the time to end that it was made with; false when it is gone. */
+/** Stops any container, with its own stop timeout; false when it was removed. */
 export const stopContainer = (docker: Docker, container: Acted) =>
   refused(container, 'stop', docker.stopContainer(container.id, atItsPace))
 
-/** Stops it if it runs, and starts it; false when it is gone. */
+/** Stops it if it runs, and starts it; false when it was removed. */
 export const restartContainer = (docker: Docker, container: Acted) =>
   refused(container, 'start', docker.restartContainer(container.id, atItsPace))
 
@@ -17,5 +17,7 @@ const refused = ({ name }: Acted, verb: string, call: Promise<boolean>) =>
   call.catch((error) => {
     if (!(error instanceof EngineError)) throw error
     const { message } = explain(error, { subject: 'environment', what: `Couldn't ${verb} ${name}` })
-    throw new AppError('conflict', `${message} Its page and its log may say why.`, { cause: error })
+    throw new AppError('conflict', `${message} The container’s page and log may say why.`, {
+      cause: error,
+    })
   })

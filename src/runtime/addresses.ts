@@ -19,10 +19,10 @@ type AddressDeps = { db: Db; docker: Pick<Docker, 'networkUse'> }
 type Row = { id: string; containerId: string | null }
 
 /**
- * Gives each instance an address of its own on the network, and stores it: the engine would give a
- * container another one at each start, and that of a stopped one to the next that comes. It is held
- * until the container is removed. Where none is free, those of the instances to be replaced are taken
- * over: these must stop first, and are returned.
+ * Reserves an address on the network for each instance, and stores it: the engine would
+ * assign a new one at each start, and reuse that of a stopped container. It is reserved until
+ * the container is removed. When none is free, those of the instances to be replaced are reused:
+ * these must stop first, and are returned.
  */
 export async function reserveAddresses<Replaced extends Row>(
   { db, docker }: AddressDeps,
@@ -68,7 +68,7 @@ export async function reserveAddresses<Replaced extends Row>(
   )
 }
 
-/** What is known of a network's addresses; null when there is none, or it has no IPv4. */
+/** The used addresses of a network; null when there is none, or it has no IPv4. */
 async function lookAt({ db, docker }: AddressDeps, network: string, signal: AbortSignal) {
   const found = await docker.networkUse(network, { signal })
   if (!found?.subnet) return null
@@ -79,21 +79,21 @@ async function lookAt({ db, docker }: AddressDeps, network: string, signal: Abor
   return {
     subnet,
     used: new Set([gateway ?? gatewayOf(subnet), ...addresses.map(({ address }) => address)]),
-    /** A container of an earlier version has one for as long as it runs. */
+    /** A container created by an earlier version has one while it runs. */
     addressOf: ({ containerId }: Pick<Row, 'containerId'>) =>
       addresses.find((one) => one.containerId === containerId)?.address ?? null,
   }
 }
 
-/** Fewer containers than these find room on every network that Davit makes. */
+/** Fewer containers than these fit on every network that Davit creates. */
 const fewContainers = 30
 
-/** Milliseconds after which an engine that doesn't respond is left to the job. */
+/** Milliseconds after which a check against an unresponsive engine is left to the job. */
 const patience = 2000
 
 /**
- * Refuses what would find no addresses for so many containers of a workload, which may take over those
- * that it has: on its own network, or on that of a service that they join. The engine is asked only where that could be; the job asks it in any case.
+ * Throws when there are no addresses for so many containers of a workload, which may reuse its
+ * own: on its own network, or on that of a service that they join. The engine is only asked when it could matter; the job checks it in any case.
  */
 export async function refuseFullNetwork(
   { db, docker }: AddressDeps,
@@ -118,7 +118,7 @@ export async function refuseFullNetwork(
   const own = listInstances(db, workload.id).filter(
     (instance) => held.get(instance.id) ?? use.addressOf(instance),
   )
-  // the gateway is among those used, and not among those there is room for
+  // the gateway is among the used ones, but not part of the capacity
   if (used.size - 1 - own.length + wanted <= roomOf(use.subnet)) return
   const { message, hint } = networkFull(db, network, use.subnet)
   throw new AppError('conflict', `${message} ${hint}`)
@@ -130,10 +130,10 @@ function networkFull(db: Tx, network: string, cidr: string) {
   const advice =
     service === undefined
       ? 'Delete environments that aren’t needed, run fewer replicas, or use another project, which has a network of its own.'
-      : 'Unlink apps that don’t need it, or run fewer replicas of those that do, and deploy these apps again.'
+      : 'Unlink apps that don’t need it, or run fewer replicas of those that do, then deploy these apps again.'
   return new Failure(
     'network_full',
-    `The network${whose} is full: all ${roomOf(cidr)} addresses of ${cidr} are taken.`,
-    `${advice} Containers that were joined to the network by hand count too.`,
+    `The network${whose} is full: all ${roomOf(cidr)} addresses of ${cidr} are in use.`,
+    `${advice} Containers that were connected to the network by hand count too.`,
   )
 }

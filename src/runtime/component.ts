@@ -1,20 +1,20 @@
 import type { ContainerOptions } from '../docker/index.ts'
 import type { Secrets } from '../platform/secrets.ts'
 
-/** What a release runs: how its containers are to be, what comes before them, and what lets them through. */
+/** A part of a release: the configuration of its containers, their dependencies, and their gate. */
 export type Component = {
   /** Such as `web`, or the service of a Compose file. */
   name: string
-  /** Containers of it that run beside each other, at least one. */
+  /** Number of replicas, at least one. */
   replicas: number
   /** `name` is the readable start of the container's; its network and Davit's labels are added. */
   options: Omit<ContainerOptions, 'network'>
   /** Services whose networks it joins before it starts, by id. */
   joins: string[]
-  /** To be written into it before it starts. */
+  /** Files to write into it before it starts. */
   files: ContainerFile[]
   waits: Wait[]
-  /** Ends by itself, with success. */
+  /** Exits by itself, with success. */
   oneShot: boolean
   gate: Gate
 }
@@ -28,7 +28,7 @@ export const conditions = [
 ] as const
 export type Condition = (typeof conditions)[number]
 
-/** What has to be before it starts; where that is not `required`, it starts anyway. */
+/** What must be up before it starts; if that isn't `required`, it starts anyway. */
 export type Wait = { component: string; condition: Condition; required: boolean }
 
 export type Gate =
@@ -37,7 +37,7 @@ export type Gate =
       kind: 'probe'
       /** 0: none, it only has to stay up. */
       port: number
-      /** Null: the port has to accept a connection. */
+      /** Null: the port must accept a connection. */
       path: string | null
       timeout: number
     }
@@ -55,7 +55,19 @@ export const slotsOf = (components: Component[]): Slot[] =>
     Array.from({ length: component.replicas }, (_, slot) => ({ component, slot })),
   )
 
-/** Its end with success is no trouble, whoever waits for it. */
+/** The port that Davit probes; null when it has none. */
+export const portOf = ({ gate }: Pick<Component, 'gate'>) =>
+  gate.kind === 'probe' && gate.port > 0 ? gate.port : null
+
+/** Host ports and volumes, which two containers can't use at once. */
+export const thingsHeld = ({ options: { ports = [], volumes = [] } }: Component) => [
+  ...ports
+    .filter(({ host }) => host > 0)
+    .map(({ host, protocol = 'tcp' }) => `${host}/${protocol}`),
+  ...volumes.map(({ name }) => name),
+]
+
+/** Exiting with success is fine, whoever depends on it. */
 export const mayEnd = ({ oneShot, options: { restart } }: Pick<Component, 'oneShot' | 'options'>) =>
   oneShot || restart?.name === 'no' || restart?.name === 'on-failure'
 
@@ -64,7 +76,7 @@ const sealedAs = (releaseId: string) => `release ${releaseId}`
 export const sealComponents = (secrets: Secrets, releaseId: string, components: Component[]) =>
   secrets.seal(JSON.stringify(components), sealedAs(releaseId))
 
-/** The components of a release; null for one that an earlier version made. */
+/** The components of a release; null for one that an earlier version created. */
 export const openComponents = (
   secrets: Secrets,
   release: { id: string; components: string | null } | undefined,

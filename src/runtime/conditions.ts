@@ -6,19 +6,19 @@ import { ticks } from '../live/ticks.ts'
 import { report } from '../platform/journal.ts'
 import { calm, CrashCount } from './crash-count.ts'
 
-/** What the engine's list does not tell of a container. */
+/** What the engine's list doesn't say about a container. */
 export type Condition = Pick<
   Container,
   'restartCount' | 'exitCode' | 'oomKilled' | 'error' | 'startedAt' | 'finishedAt'
 >
 
-/** Containers looked at in one moment. */
+/** Containers inspected at a time. */
 const width = 4
 
 const telling =
   /^(create|start|die|stop|oom|pause|unpause|restart|rename|update|destroy|health_status.*)$/
 
-/** How each container fares, kept from what the engine reports: a page of many asks for none of them. */
+/** The condition of each container, cached from the engine's events: a page of many inspects none of them. */
 export class Conditions {
   readonly crashes = new CrashCount()
   readonly #known = new Map<string, Condition>()
@@ -26,12 +26,12 @@ export class Conditions {
   readonly #waiting = new Set<string>()
   #looking: Promise<void> = Promise.resolve()
 
-  /** Null for a container that was not looked at yet. */
+  /** Null for a container that wasn't inspected yet. */
   of(id: string) {
     return this.#known.get(id) ?? null
   }
 
-  /** Calls `wake` when a container came, went or changed, until the signal. */
+  /** Calls `wake` when a container was created, removed or changed, until the signal. */
   listen(signal: AbortSignal, wake: () => void) {
     this.#changes.listen('all', signal, { push: wake })
   }
@@ -45,7 +45,7 @@ export class Conditions {
     return this.crashes.isLooping(id, Date.now())
   }
 
-  /** Listens until the signal; `onEvent` hears what has been counted. */
+  /** Listens until the signal; `onEvent` gets events after they were counted. */
   async run(
     { docker, feed }: { docker: Docker; feed: EngineFeed },
     { signal, onEvent }: { signal: AbortSignal; onEvent: (event: EngineEvent) => void },
@@ -63,13 +63,13 @@ export class Conditions {
     await this.#looking
   }
 
-  /** One after the other, so that what is kept is what was seen last. */
+  /** One after the other, so that the last result is kept. */
   #look(signal: AbortSignal, see: () => Promise<unknown>) {
     this.#looking = this.#looking
       .then(see)
       .then(() => this.#changes.publish('all'))
       .catch((error) => {
-        if (!signal.aborted) report('containers were not looked at', error)
+        if (!signal.aborted) report('containers were not inspected', error)
       })
   }
 

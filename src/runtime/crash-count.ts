@@ -1,14 +1,17 @@
 import type { EngineEvent } from '../docker/index.ts'
 
-/** Milliseconds: so many restarts within this time are a loop, and a run this long ends it. */
+/** Milliseconds: this many restarts within this time are a crash loop, and a run this long ends it. */
 export const calm = 60_000
 const loopFrom = 3
 
+/** The error of a live deployment whose containers end again and again. */
+export const crashLoop = 'crash_loop'
+
 type Run = {
   startedAt: number
-  /** It ended by itself, and nobody has started or stopped it since. */
+  /** It exited by itself, and no one has started or stopped it since. */
   ended: boolean
-  /** Times of its starts after it had ended by itself, since its last calm run. */
+  /** Times of restarts after it exited by itself, since its last stable run. */
   restarts: number[]
   looping: boolean
   oom: boolean
@@ -17,7 +20,7 @@ type Run = {
 
 type Heard = Pick<EngineEvent, 'id' | 'action' | 'time' | 'attributes'>
 
-/** Counts how often containers ended by themselves and were started again, from what the engine tells. */
+/** Counts how often containers exited by themselves and were restarted, from the engine's events. */
 export class CrashCount {
   readonly #runs = new Map<string, Run>()
 
@@ -35,7 +38,7 @@ export class CrashCount {
     return this.#runs.get(id)?.restarts.length ?? 0
   }
 
-  /** How it ended when it last did by itself. */
+  /** How it last exited by itself. */
   lastEndOf(id: string) {
     return this.#runs.get(id)?.lastEnd ?? null
   }
@@ -47,7 +50,7 @@ export class CrashCount {
   }
 }
 
-/** A clock that was put back makes no loop last. */
+/** A clock that was set back doesn't prolong a loop. */
 const isShort = (milliseconds: number) => Math.abs(milliseconds) < calm
 
 const fresh = (startedAt: number): Run => ({

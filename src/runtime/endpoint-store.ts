@@ -5,18 +5,18 @@ import type { Tx } from './store.ts'
 
 const heldOn = (network: string) => and(eq(endpoints.network, network), endpoints.held)
 
-/** Containers of Davit's that are or will be on a network. */
+/** Davit's containers that are or will be on a network. */
 export const countEndpoints = (db: Tx, network: string) => countRows(db, endpoints, heldOn(network))
 
-/** The addresses that they hold there, by instance. */
+/** Their reserved addresses there, by instance. */
 export function listHeld(db: Tx, network: string) {
-  // as its index says it, which has none of those that were held before
+  // matches the partial index, which excludes addresses that are no longer reserved
   const holds = sql`${endpoints.address} IS NOT NULL AND ${endpoints.held} = 1`
   const rows = listRows(db, endpoints, and(eq(endpoints.network, network), holds))
   return new Map(rows.map(({ instanceId, address }) => [instanceId, address!]))
 }
 
-/** The address that was given last, whether it is still held or not. */
+/** The address that was assigned last, whether it is still reserved or not. */
 export function lastAddress(db: Tx, network: string) {
   const hadOne = and(eq(endpoints.network, network), isNotNull(endpoints.address))
   return getRow(db, endpoints, hadOne, desc(endpoints.id))?.address ?? null
@@ -24,7 +24,7 @@ export function lastAddress(db: Tx, network: string) {
 
 type Endpoint = { instanceId: string; network: string; address: string | null }
 
-/** Stores what an instance has on a network; without an address another one has taken it over. */
+/** Stores the endpoint of an instance on a network; without an address another one has taken it over. */
 export const keepAddress = (db: Tx, { address, ...key }: Endpoint) =>
   db
     .insert(endpoints)
@@ -45,11 +45,11 @@ export const adoptAddress = (
   if (instance) keepAddress(db, { instanceId: instance.id, network, address })
 }
 
-/** Its container is gone: others may be given its addresses, after all others were. */
+/** Its container was removed: its addresses can be reused, after all others. */
 export const releaseAddresses = (db: Tx, instanceId: string) =>
   db.update(endpoints).set({ held: false }).where(eq(endpoints.instanceId, instanceId)).run()
 
-/** Containers that belong on a network, and of which workload each is. */
+/** Containers that belong on a network, and the workload of each. */
 export const listMembers = (db: Tx, network: string) =>
   db
     .select({
@@ -62,10 +62,10 @@ export const listMembers = (db: Tx, network: string) =>
     .where(and(heldOn(network), isNotNull(instances.containerId)))
     .all()
 
-/** Whether a service is there whose network can be joined. */
+/** Whether the service exists, so that its network can be joined. */
 export const isJoinable = (db: Tx, serviceId: string) =>
   countRows(db, services, and(eq(services.id, serviceId), isNull(services.deletingAt))) > 0
 
-/** Undefined where there is no such service. */
+/** Undefined when there is no such service. */
 export const getServiceName = (db: Tx, serviceId: string) =>
   getRow(db, services, eq(services.id, serviceId))?.name

@@ -7,10 +7,10 @@ import type { Instance } from './store.ts'
 import { ensureNetworkOf, networkNameOf } from './workload.ts'
 import type { RuntimeDeps, Workload } from './workload.ts'
 
-/** What a container has on a network; without an address the engine chooses one at each start. */
+/** A container's endpoint on a network; without an address the engine chooses one at each start. */
 export type Endpoint = { network: string; address: string | undefined }
 
-/** An instance, and what its container is made from. */
+/** An instance, and the spec of its container. */
 type Member = { instance: Pick<Instance, 'id' | 'containerId'>; component: Component }
 
 type Run = Pick<RuntimeDeps, 'db' | 'docker' | 'config' | 'instanceId'> & {
@@ -19,8 +19,8 @@ type Run = Pick<RuntimeDeps, 'db' | 'docker' | 'config' | 'instanceId'> & {
 }
 
 /**
- * Makes the networks of these instances, their workload's own and those of the services that they join,
- * and gives each its addresses there, as `reserveAddresses` does. Returns them by instance, its own first, and those that have to stop first.
+ * Creates the networks of these instances, their workload's own and those of the services that they join,
+ * and reserves their addresses there (see `reserveAddresses`). Returns them by instance, its own first, and the instances that have to stop first.
  */
 export async function reserveEndpoints(
   run: Run,
@@ -35,7 +35,7 @@ export async function reserveEndpoints(
   for (const other of [workload, ...joined]) {
     const network = await ensureNetworkOf(run, other, signal)
     if (other !== workload && !isJoinable(db, other.id)) {
-      // it was deleted meanwhile, and its network may have been made after that
+      // it was deleted meanwhile, and its network may have been created after that
       await unlessUsed(docker.removeNetwork(network))
       continue
     }
@@ -54,7 +54,7 @@ export async function reserveEndpoints(
 const isOn = ({ options, joins }: Component, serviceId: string | null) =>
   serviceId === null ? !options.granted?.hostNetwork : joins.includes(serviceId)
 
-/** Joins a created container to all but the network that it was created on. */
+/** Connects a created container to all but the network that it was created on. */
 export async function connectJoined(
   { docker }: Pick<Run, 'docker'>,
   { containerId, endpoints }: { containerId: string; endpoints: Endpoint[] },
@@ -64,8 +64,8 @@ export async function connectJoined(
 }
 
 /**
- * Joins the apps again that belong on the network of a service and aren't there: it was removed with a
- * start that failed, and is made again. They reach the service with their next attempt.
+ * Reconnects the apps that belong on the network of a service but aren't there: it was removed
+ * with a failed start, and recreated. They reach the service with their next attempt.
  */
 async function rejoin(run: Run, { id: serviceId, ownerId }: Workload) {
   const { db, docker, signal } = run
@@ -83,7 +83,7 @@ async function rejoin(run: Run, { id: serviceId, ownerId }: Workload) {
       await docker.connectNetwork(network, { containerId: containerId!, address })
     } catch (error) {
       signal.throwIfAborted()
-      report('an app was not joined to a service again', error, { service: serviceId, ownerId })
+      report('an app was not reconnected to a service', error, { service: serviceId, ownerId })
     }
   }
 }

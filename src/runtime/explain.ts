@@ -4,7 +4,7 @@ import { roomHint } from '../platform/disk-space.ts'
 import { AppError, Failure } from '../platform/errors.ts'
 import type { Component } from './component.ts'
 
-/** What hints call the settings of the workload that failed. */
+/** The names of a workload's settings in hints. */
 const environment = {
   again: 'deploy again',
   command: 'CMD or ENTRYPOINT in the Dockerfile',
@@ -38,7 +38,7 @@ export const words = { environment, service, release, run }
 export type Subject = keyof typeof words
 export type Words = typeof environment
 
-/** What hints call the settings of a component, which may have some of its own. */
+/** The names of a component's settings in hints, which may be its own. */
 export function wordsFor(
   subject: 'environment' | 'service',
   { name, options }: Pick<Component, 'name' | 'options'>,
@@ -55,12 +55,12 @@ export function wordsFor(
   }
 }
 
-/** From what the engine says to a sentence and a next step; of several that match the first counts. */
+/** From the engine's message to a sentence and a next step; the first match counts. */
 export type Rule = {
-  /** Looked for in the engine's own words. */
+  /** Searched in the engine's message. */
   seen: RegExp
   code: string
-  /** What went wrong, to follow "Start failed: ". */
+  /** What went wrong, after "Start failed: ". */
   message: (match: RegExpExecArray, error: Error) => string
   hint: string | ((of: Words) => string)
 }
@@ -72,11 +72,11 @@ type Context = {
   /** Such as "Start failed". */
   what: string
   rules?: Rule[]
-  /** The code of what no rule knows. */
+  /** The code when no rule matches. */
   otherwise?: string
 }
 
-/** Turns whatever was thrown on the way to a running container into a code, a sentence and a next step. */
+/** Turns an error thrown while starting a container into a code, a sentence and a next step. */
 export function explain(
   error: unknown,
   {
@@ -100,7 +100,7 @@ export function explain(
     return new Failure(
       'internal',
       `${what}: something went wrong inside Davit.`,
-      'Its own log has the details. Trying again can help.',
+      'Davit’s log has the details. Trying again can help.',
     )
   const text = saidBy(error)
   if (/no space left on device|disk quota exceeded/i.test(text))
@@ -121,15 +121,15 @@ export function explain(
 /** What the engine says when a container can't be created or started. */
 const startRules: Rule[] = [
   {
-    seen: /^(?:Cannot restart container [^:\s]+: )?Address already in use$/,
+    seen: /^(?:Cannot restart container [^:\s]+: )?(?:failed to set up container networking: )?Address already in use$/,
     code: 'address_in_use',
-    message: () => 'another container has taken its address on the network.',
-    hint: ({ again }) => `Disconnect the other one from the network, or ${again}.`,
+    message: () => 'another container is using its address on the network.',
+    hint: ({ again }) => `Disconnect the other container from the network, or ${again}.`,
   },
   {
     seen: /network \S+ not found/,
     code: 'network_removed',
-    message: () => 'a network that it joins was removed meanwhile.',
+    message: () => 'a network that it uses was removed meanwhile.',
     hint: ({ again }) => `Its service may have been deleted. To try without it, ${again}.`,
   },
   {
@@ -137,7 +137,7 @@ const startRules: Rule[] = [
     code: 'port_in_use',
     message: ({ input, index }) => {
       const [address] = /[\d.:[\]a-f]{1,60}:\d{1,5}(?=[ :])/i.exec(lineBefore(input, index)) ?? []
-      return `the port of the host${address ? ` (${address})` : ''} is in use by something else.`
+      return `the host port${address ? ` (${address})` : ''} is already in use.`
     },
     hint: ({ port }) => `Stop what listens there, or change ${port}.`,
   },
@@ -194,17 +194,17 @@ const startRules: Rule[] = [
 const lineBefore = (text: string, index: number) =>
   text.slice(text.lastIndexOf('\n', index) + 1, index)
 
-/** The engine's words, and the line of a command that says more than its exit code. */
+/** The engine's message, and the line of a command that says more than its exit code. */
 const saidBy = (error: EngineError) =>
   inShort(
     error instanceof BuildError && error.clue ? `${error.message}\n${error.clue}` : error.message,
   )
 
-/** An engine repeats what it was given, however long: patterns look at both ends. */
+/** The engine repeats its input, however long: patterns look at both ends. */
 const inShort = (text: string) =>
   text.length > 4000 ? `${text.slice(0, 1000)} … ${text.slice(-3000)}` : text
 
-/** Without the layers of software that it came through. */
+/** Without the prefixes of the software layers it passed through. */
 const lastLine = (text: string) =>
   text
     .trim()

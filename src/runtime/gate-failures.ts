@@ -3,20 +3,20 @@ import type { Docker, HealthVerdict } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import type { Subject, Words } from './explain.ts'
 
-/** The container that did not pass its gate, as sentences name it. */
+/** The container that didn't pass its gate, as named in sentences. */
 export type Gated = {
   id: string
   subject: Subject
   /** "the app", "the process worker", or the name of a Compose service. */
   name: string
-  /** What hints call its settings. */
+  /** The names of its settings in hints. */
   words: Words
   memoryMb: number
 }
 
 /**
- * Why a container that had to keep running ended, or one that had to succeed didn't; with the exit code
- * that was seen, for one that the engine has started again by now shows none.
+ * Why a container that had to keep running ended, or one that had to succeed didn't; with the
+ * observed exit code, because one that the engine has restarted shows none.
  */
 export async function exitFailure(docker: Docker, gated: Gated, seen?: number): Promise<Failure> {
   const { id, subject, name, words } = gated
@@ -40,7 +40,7 @@ export async function exitFailure(docker: Docker, gated: Gated, seen?: number): 
   return oomKilled ? failure : new Failure(code, message, hint + lines)
 }
 
-/** Why something ended as it did; `unknown` is what to do where its exit code says nothing. */
+/** Why something ended; `unknown` is the hint when its exit code says nothing. */
 export function endedFailure(
   what: string,
   {
@@ -60,7 +60,7 @@ export function endedFailure(
     return new Failure(
       'out_of_memory',
       `${what}: ${name} ran out of memory (exit code ${exitCode}; its limit is ${memoryMb} MB).`,
-      `Raise ${words.memory}, or make it need less.`,
+      `Raise ${words.memory}, or reduce its memory use.`,
     )
   const known = knownExits[exitCode]
   return new Failure(
@@ -107,7 +107,7 @@ type SilenceFailureOptions = {
   lastSeen: string
 }
 
-/** Why a container that runs but doesn't respond did not pass; `timeout` in seconds. */
+/** Why a container that runs but doesn't respond didn't pass; `timeout` in seconds. */
 export function silenceFailure({ name, port, path, timeout, lastSeen }: SilenceFailureOptions) {
   const where = `on port ${port}${path ? `, path ${path}` : ''}`
   return new Failure(
@@ -122,7 +122,7 @@ export function silenceFailure({ name, port, path, timeout, lastSeen }: SilenceF
 /** Characters of a line that a message quotes. */
 const maxQuoted = 300
 
-/** Why a container whose health check doesn't pass was given up; without a timeout (s) the engine did so. */
+/** Why a container whose health check doesn't pass was given up; without a timeout (s) the engine decided. */
 export async function healthFailure(
   docker: Docker,
   gated: Gated,
@@ -138,7 +138,7 @@ export async function healthFailure(
   const passed = timeout === undefined ? "doesn't pass" : `didn't pass within ${timeout} s`
   const hint =
     exitCode === 126 || exitCode === 127
-      ? 'The command of the health check must be in the image: install it, or check with a program that is there.'
+      ? 'The command of the health check must be in the image: install it, or use a program that is.'
       : words.health
   const quoted = subject === 'service' && said ? `\nThe health check says:\n${said}` : ''
   return new Failure(
@@ -148,7 +148,7 @@ export async function healthFailure(
   )
 }
 
-/** Lines that the container of a service leaves in a hint; those of an app are in its deployment's log. */
+/** Last lines of a service's container that are quoted in a hint; those of an app are in its deployment's log. */
 const lastLines = 8
 
 async function lastWords(docker: Docker, { id, subject }: Gated) {
@@ -158,7 +158,7 @@ async function lastWords(docker: Docker, { id, subject }: Gated) {
     for await (const batch of docker.containerLogs(id, { tail: lastLines }))
       lines.push(...batch.map(({ text }) => text))
   } catch {
-    // the failure in hand says more
+    // the original failure says more
   }
   return lines.length === 0 ? '' : `\nIts last lines:\n${lines.join('\n')}`
 }

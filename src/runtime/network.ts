@@ -3,7 +3,7 @@ import { freeSubnet, isSubnetTaken, unlessUsed } from '../docker/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 
-/** Subnets that are tried when someone else keeps taking the one just found free. */
+/** Attempts when someone else keeps taking the free subnet just found. */
 const maxTries = 30
 
 type NetworkDeps = { docker: Docker; config: Pick<Config, 'networkPool'> }
@@ -15,10 +15,10 @@ type Wanted = {
   signal: AbortSignal
 }
 
-/** The engine lets two that come at once have one name, and then knows neither by it. */
+/** The engine allows two simultaneous creations with one name, and then finds neither by it. */
 const locks = new KeyedLock()
 
-/** The network of the filter, made on a subnet of its own when it is first needed. Returns its name. */
+/** The network of the filter, created on its own subnet when first needed. Returns its name. */
 export const ensureNetwork = (deps: NetworkDeps, wanted: Wanted) =>
   locks.run(wanted.name, wanted.signal, async () => {
     if (!(await findOne(deps, wanted))) await makeNetwork(deps, wanted)
@@ -26,7 +26,7 @@ export const ensureNetwork = (deps: NetworkDeps, wanted: Wanted) =>
     return wanted.name
   })
 
-/** Whether it is there. A second one of the name goes: a Davit that was killed may have asked for it. */
+/** Whether it exists. A duplicate of the name is removed: a killed Davit may have requested it. */
 async function findOne({ docker }: Pick<NetworkDeps, 'docker'>, { filter, signal }: Wanted) {
   const found = await docker.listNetworks({ labels: filter, signal })
   let spare = found.length - 1
@@ -38,7 +38,7 @@ async function makeNetwork(
   { docker, config }: NetworkDeps,
   { name, filter, labels, signal }: Wanted,
 ) {
-  const refused: string[] = [] // a network in the making is not listed yet
+  const refused: string[] = [] // a network being created isn't listed yet
   for (;;) {
     const used = [...(await docker.usedSubnets({ signal })), ...refused]
     const subnet = freeSubnet({ pool: config.networkPool, prefix: 26, used })

@@ -11,26 +11,26 @@ import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 /** How the workloads of a kind are observed. */
 export type Observed<Deps> = {
   kind: WorkloadKey['kind']
-  /** Makes the stored state of one say what its containers do. */
+  /** Updates the stored state of one from its containers. */
   observe: (
     deps: Deps,
     id: string,
     options: { orphans: boolean; signal: AbortSignal },
   ) => Promise<void>
-  /** Those whose state depends on more than whether containers run, such as their health. */
+  /** Workloads whose state depends on more than running containers, such as their health. */
   listAlways?: (deps: Deps) => string[]
 }
 
 type UntilStopped = { signal: AbortSignal }
 
-/** After a start: observes those whose containers aren't as the database has them. Waits for the engine. */
+/** After a start: observes workloads whose containers differ from the database. Waits for the engine. */
 export async function observeDifferent<Deps extends RuntimeDeps>(
   deps: Deps,
   { kind, observe }: Observed<Deps>,
   { signal }: UntilStopped,
 ) {
   const { docker } = deps
-  const options = { signal, failed: `the state of ${plural[kind]} is not known` }
+  const options = { signal, failed: `the state of ${plural[kind]} is unknown` }
   const different = await retryWhileEngineDown(docker, options, () =>
     listDifferent(deps, kind, { signal }),
   )
@@ -40,13 +40,13 @@ export async function observeDifferent<Deps extends RuntimeDeps>(
     )
 }
 
-/** Keeps the stored states true, whoever starts, stops or removes containers, until the signal. */
+/** Keeps the stored states current, whoever starts, stops or removes containers, until the signal. */
 export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFeed }>(
   deps: Deps,
   { kind, observe, listAlways = () => [] }: Observed<Deps>,
   { signal }: UntilStopped,
 ) {
-  /** Those that can't be seen, with whether they are to be looked at again. */
+  /** Workloads that couldn't be observed, with whether to check them again. */
   const failing = new Map<string, boolean>()
 
   for await (const event of deps.feed.listen(signal)) {
@@ -64,22 +64,22 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
     for (const id of different.union(new Set(listAlways(deps)))) await lookAt(id, { orphans: true })
   }
 
-  /** One that couldn't be seen is looked at for all that may have been asked for meanwhile. */
+  /** A retry covers everything that was requested meanwhile. */
   function lookAt(id: string, { orphans }: { orphans: boolean }) {
     return keepTrying(id, () => observe(deps, id, { orphans: orphans || failing.has(id), signal }))
   }
 
-  /** What can't be seen is looked at until it can, while others are: a state must not stay untrue. */
+  /** A failed observation is retried until it succeeds, without blocking others: a state must not stay wrong. */
   async function keepTrying(id: string, work: () => Promise<void>) {
     if (failing.has(id)) {
-      failing.set(id, true) // what happened now may come too late for the look that is under way
+      failing.set(id, true) // this event may come too late for the observation that is running
       return
     }
     try {
       await attempt(work)
     } catch (error) {
       if (signal.aborted) return
-      report(`${plural[kind]} were not looked at`, error, { [kind]: id })
+      report(`${plural[kind]} could not be observed`, error, { [kind]: id })
       failing.set(id, true)
       void tryAgain(id, work)
     }
@@ -102,5 +102,5 @@ export async function watchWorkloads<Deps extends RuntimeDeps & { feed: EngineFe
 const plural = { app: 'apps', service: 'services' }
 const idField = { app: 'environmentId', service: 'serviceId' } as const
 
-/** One that is stopped between two restarts dies no more: it only stops. */
+/** A container that is stopped between two restarts sends no `die`, only `stop`. */
 const telling = /^(start|die|stop|destroy|health_status)/

@@ -5,7 +5,7 @@ import { endedFailure, fixReported } from './gate-failures.ts'
 /** A release command, or a run. */
 export type OnceSubject = keyof typeof named
 
-/** How their failures begin. */
+/** How their failures start. */
 export const named = {
   release: { subject: 'release', what: 'Release command failed' },
   run: { subject: 'run', what: 'Run failed' },
@@ -30,7 +30,7 @@ export const wasRemoved = (subject: OnceSubject) =>
     `To try again, ${words[subject].again}.`,
   )
 
-/** Why a command that came to its end by itself failed; null where it succeeded. */
+/** Why a command that exited by itself failed; null when it succeeded. */
 export function endFailure(
   subject: OnceSubject,
   ended: { exitCode: number; oomKilled: boolean },

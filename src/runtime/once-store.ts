@@ -8,14 +8,14 @@ import type { WorkloadKey } from './workload.ts'
 
 const isOnce = eq(instances.state, 'once')
 
-/** What runs once beside the release of a workload, as long as its container may be there. */
+/** One-off containers beside the release of a workload, as long as the container may exist. */
 export const listOnce = (db: Tx, workloadId: string) =>
   listRows(db, instances, and(eq(instances.workloadId, workloadId), isOnce))
 
 export const getOnce = (db: Tx, id: string) =>
   getRow(db, instances, and(eq(instances.id, id), isOnce))
 
-/** Stores that a container is about to be created that runs once, from the image of a release. */
+/** Stores that a one-off container is about to be created, from the image of a release. */
 export const insertOnce = (
   db: Db,
   {
@@ -26,13 +26,13 @@ export const insertOnce = (
   db.transaction((tx) => {
     const workloadId = workload.id
     tx.insert(workloads).values(workloadRow(workload)).onConflictDoNothing().run()
-    // of a release command it is the one that comes to be rolled out afterwards
+    // for a release command it is the release that is rolled out afterwards
     tx.insert(releases).values({ id: values.releaseId, workloadId }).onConflictDoNothing().run()
     const row = { ...values, workloadId, state: 'once' as const }
     return tx.insert(instances).values(row).returning().get()
   })
 
-/** Its container is gone. A release that was stored for it alone is forgotten. */
+/** Its container was removed. A release that was stored only for it is deleted. */
 export const deleteOnce = (db: Db, { id, releaseId }: Instance) =>
   db.transaction((tx) => {
     deleteInstance(tx, id)

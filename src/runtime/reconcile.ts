@@ -2,14 +2,23 @@ import { listRestored } from '../db/restored.ts'
 import type { Container, ContainerSummary, Docker } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
+import { removeReplaced } from './drain.ts'
+import { adoptAddress } from './endpoint-store.ts'
+import { leadTo } from './lead.ts'
+import { listPlaces, listUnplaced, ownNetworkOf } from './lead-store.ts'
 import { listOnce } from './once-store.ts'
-import { findContainer, isContainerOf, revertInterrupted } from './revert.ts'
+import { putBack } from './put-back.ts'
+import { isContainerOf, revertInterrupted } from './revert.ts'
 import { stopAndRemove } from './remove.ts'
-import { isWanted, removeOnce } from './run-once.ts'
+import { restoreRestartPolicy } from './restart-policy.ts'
+import { isOnceWanted, removeOnce } from './run-once.ts'
 import {
+  getInstance,
   getLiveRelease,
+  giveUpUnfinished,
   insertInstance,
   isKnown,
+  isRollingOut,
   listInstances,
   listInstancesOf,
   listLiveInstances,
@@ -17,15 +26,15 @@ import {
   updateInstance,
 } from './store.ts'
 import type { Instance } from './store.ts'
-import { filterOf, isUp, lastFirst, stopTimeout } from './workload.ts'
+import { filterOf, isUp, stopTimeout } from './workload.ts'
 import type { RuntimeDeps, WorkloadKey } from './workload.ts'
 
-/** A container of the live release; null where it was removed. */
+/** A container of the live release; null when it was removed. */
 export type Seen = { instance: Instance; container: Container | null }
 
 type Work = { locks: KeyedLock; rollingOut: Set<string> }
 
-/** What is at work on an engine: one at a time on the containers of a workload. */
+/** The work in progress on an engine: one at a time for each workload. */
 const atWork = new WeakMap<Docker, Work>()
 
 function workOn({ docker }: Pick<RuntimeDeps, 'docker'>) {
@@ -34,7 +43,7 @@ function workOn({ docker }: Pick<RuntimeDeps, 'docker'>) {
   return work
 }
 
-/** Does work meanwhile `reconcile` leaves the workload alone. */
+/** Runs work during which `reconcile` leaves the workload alone. */
 export function whileRollingOut<Result>(
   deps: Pick<RuntimeDeps, 'docker'>,
   { id }: WorkloadKey,
@@ -53,10 +62,10 @@ type Options = {
 }
 
 /**
- * Compares what the database has of a workload with what the engine has, and acts on the difference:
- * an interrupted roll-out is undone, replaced containers and orphans are removed, and an instance
- * of the live release is `live` or `stopped` as its container is. Null while a roll-out is at work.
- * What runs once is left alone while it is wanted.
+ * Compares a workload in the database with its containers, and resolves differences: an interrupted
+ * roll-out is undone, replaced containers and orphans are removed, and instances of the
+ * live release become `live` or `stopped` like their containers. Null during a roll-out. One-off
+ * containers are left alone while they are needed.
  */
 export async function reconcile(
   deps: RuntimeDeps,
@@ -64,37 +73,42 @@ export async function reconcile(
   { orphans, signal }: Options,
 ): Promise<Seen[] | null> {
   const { locks, rollingOut } = workOn(deps)
+  await deps.edge.ready({ signal })
   if (rollingOut.has(workload.id)) return null
   return locks.run(workload.id, signal, async () => {
     await revertInterrupted(deps, { workload, shutdown: signal })
+    giveUpUnfinished(deps.db, workload.id)
+    leadTo(deps, workload) // a killed process may not have done it
     await removeReplaced(deps, { workload })
     for (const instance of listOnce(deps.db, workload.id))
-      if (!isWanted(deps, instance.id)) await removeOnce(deps, { workload, id: instance.id })
+      if (!isOnceWanted(deps, instance.id)) await removeOnce(deps, { workload, id: instance.id })
     if (orphans) await settleStrays(deps, workload)
     return observe(deps, workload)
   })
 }
 
-/** Apps or services for which `reconcile` has something to do, by one look at all containers. */
+/** Apps or services for which `reconcile` has something to do, from one list of all containers. */
 export async function listDifferent(
   deps: RuntimeDeps,
   kind: WorkloadKey['kind'],
   { signal }: { signal: AbortSignal },
 ): Promise<Set<string>> {
-  const { db, docker, instanceId } = deps
+  const { db, docker, edge, instanceId } = deps
   const labels = labelFilter(instanceId, { kind })
   const containers = await docker.listContainers({ labels, all: true, signal })
-  const states = new Map(containers.map((container) => [container.id, stateOf(container)]))
+  const there = new Map(containers.map((container) => [container.id, container]))
   const held = listInstancesOf(db, kind)
   const known = new Set(held.map(({ containerId }) => containerId))
   return new Set([
     ...listRollingOut(db, kind),
+    ...(edge.isOn && kind === 'app' ? listUnplaced(db) : []),
     ...held.flatMap((instance) => {
       const { workloadId, containerId, state } = instance
       const isAsItIs =
         state === 'once'
-          ? isWanted(deps, instance.id)
-          : state === (states.get(containerId ?? '') ?? 'stopped')
+          ? isOnceWanted(deps, instance.id)
+          : state !== 'unhealthy' &&
+            state === stateOf(edge, instance, there.get(containerId ?? '') ?? null)
       return isAsItIs ? [] : workloadId
     }),
     ...containers.flatMap(({ id, labels }) => {
@@ -104,19 +118,9 @@ export async function listDifferent(
   ])
 }
 
-/** Stops and removes the containers of releases that were replaced. */
-export async function removeReplaced(deps: RuntimeDeps, { workload }: { workload: WorkloadKey }) {
-  const replaced = listInstances(deps.db, workload.id).filter(({ state }) => state === 'draining')
-  await lastFirst(workload, replaced, async (instance) => {
-    const containerId = await findContainer(deps, workload, instance)
-    if (containerId) await stopAndRemove(deps, containerId, stopTimeout(workload))
-    updateInstance(deps.db, instance.id, { state: 'removed' })
-  })
-}
-
 /**
- * Containers that the database does not have. What a roll-out left is removed; a service's container
- * that an earlier version made, or one that came after the backup of this database, is adopted.
+ * Containers that aren't in the database. Leftovers of a roll-out are removed; a service's container
+ * that an earlier version created, or one that is newer than the backup of this database, is adopted.
  */
 async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
   const { db, docker, instanceId } = deps
@@ -133,7 +137,7 @@ async function settleStrays(deps: RuntimeDeps, workload: WorkloadKey) {
   }
 }
 
-/** What a backup brought back is looked for first. */
+/** Restored workloads are looked for first. */
 const isRestoring = ({ db }: RuntimeDeps) =>
   [...listRestored(db, 'deployment'), ...listRestored(db, 'service')].length > 0
 
@@ -159,17 +163,59 @@ function adopt(
 }
 
 /** One by one: when a container has just ended, the engine's list still says that it runs. */
-async function observe({ db, docker }: RuntimeDeps, { id }: WorkloadKey) {
+async function observe(deps: RuntimeDeps, workload: WorkloadKey) {
+  const { db, docker, edge } = deps
   const seen: Seen[] = []
-  for (const instance of listLiveInstances(db, id)) {
-    const { containerId } = instance
+  for (const { id, containerId } of listLiveInstances(db, workload.id)) {
     const container = containerId ? await docker.inspectContainer(containerId) : null
-    const state = stateOf(container)
-    if (state !== instance.state) updateInstance(db, instance.id, { state })
+    const instance = getInstance(db, id) // it may have ended meanwhile
+    if (!instance) continue // so may its environment
+    const state = stateOf(edge, instance, container)
+    if (state !== instance.state) updateInstance(db, id, { state })
+    if (edge.isOn && container) place(deps, workload, { instance, container })
+    if (container && isUp(container))
+      await restoreRestartPolicy(deps, workload, { instance, container })
     seen.push({ instance: { ...instance, state }, container })
   }
+  leadTo(deps, workload)
+  for (const { instance, container } of seen)
+    if (instance.state === 'unhealthy' && container) awaitReturn(deps, workload, instance)
   return seen
 }
 
-const stateOf = (container: Pick<Container, 'state'> | null) =>
-  container && isUp(container) ? 'live' : 'stopped'
+/** Without an edge, a running container is enough. */
+function stateOf(
+  { isOn }: Pick<RuntimeDeps['edge'], 'isOn'>,
+  { state, port }: Pick<Instance, 'state' | 'port'>,
+  container: Pick<Container, 'state' | 'health'> | null,
+) {
+  if (!container || !isUp(container)) return 'stopped'
+  if (!isOn || container.state === 'paused') return 'live'
+  if (container.state === 'restarting' || container.health === 'unhealthy') return 'unhealthy'
+  return state === 'live' || port === null ? 'live' : 'unhealthy'
+}
+
+/** Unknown details of instances from an earlier version or a restore are read from the container. */
+function place(
+  { db }: RuntimeDeps,
+  workload: WorkloadKey,
+  { instance: { id, port }, container }: { instance: Instance; container: Container },
+) {
+  if (workload.kind === 'service') return
+  const said = container.env.find((entry) => entry.startsWith('PORT='))?.slice('PORT='.length)
+  if (port === null && Number(said) > 0) updateInstance(db, id, { port: Number(said) })
+  if (listPlaces(db, workload).find((one) => one.id === id)?.address) return
+  const network = ownNetworkOf(db, workload)
+  const address = container.addresses[network]
+  if (address) adoptAddress(db, { containerId: container.id, network, address })
+}
+
+/** Sends requests to it again once it is healthy. The gate of a restart decides that for itself. */
+export function awaitReturn(deps: RuntimeDeps, workload: WorkloadKey, instance: Instance) {
+  const { rollingOut } = workOn(deps)
+  const isFree = () => !rollingOut.has(workload.id) || isRollingOut(deps.db, workload.id)
+  const { containerId } = instance
+  deps.instanceTasks.begin(instance, 'return', (signals) =>
+    putBack(deps, { workload, instance, containerId: containerId! }, { ...signals, isFree }),
+  )
+}

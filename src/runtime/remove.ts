@@ -12,30 +12,35 @@ export type Removed = { kind: string; name: string }
 
 const removals = new KeyedLock()
 
-/** Works alone on the removal of one thing: a request and the recovery at the start may both ask for it. */
+/** Serialises the removal of one object: a request and the recovery at startup may both do it. */
 export function removeAlone<Result>(id: string, work: () => Promise<Result>) {
   return removals.run(id, new AbortController().signal, work)
 }
 
 /**
- * Removes what the engine has of a project, an environment or a service, whether it is known in the
- * database or not; named volumes only when asked. An environment leaves the network of its project.
- * Containers whose data stays stop at their own pace. What others use stays too. Can be repeated.
+ * Removes everything of a project, an environment, a service or the whole installation from the engine, whether it
+ * is in the database or not; named volumes only if requested. An environment keeps the network of its
+ * project. Containers whose data stays are stopped gracefully. What others use stays too. Repeatable.
  */
 export async function removeFromEngine(
   deps: Pick<RuntimeDeps, 'docker' | 'instanceId' | 'collector'>,
-  { kind, volumes, ...of }: Belonging & { kind: 'app' | 'service'; volumes: boolean },
+  {
+    kind,
+    volumes,
+    images = true,
+    ...of
+  }: Belonging & { kind?: 'app' | 'service'; volumes: boolean; images?: boolean },
 ): Promise<Removed[]> {
   const { docker, instanceId } = deps
   const labels = labelFilter(instanceId, of)
   const removed: Removed[] = []
-  // one that a person started from our image has the image's labels, but another kind
-  const own = { labels: labelFilter(instanceId, { ...of, kind }), all: true }
+  // one that someone started from our image has the image's labels, but another kind
+  const own = { labels: labelFilter(instanceId, { ...of, ...(kind && { kind }) }), all: true }
   for (const { id, name } of await docker.listContainers(own)) {
     await stopAndRemove(deps, id, { timeoutSeconds: volumes ? 0 : null })
     removed.push({ kind: 'container', name })
   }
-  for (const { tags, id } of await docker.listImages({ labels }))
+  for (const { tags, id } of images ? await docker.listImages({ labels }) : [])
     for (const reference of tags.length > 0 ? tags : [id])
       if (await unlessUsed(docker.removeImage(reference)))
         removed.push({ kind: 'image', name: reference })
@@ -48,23 +53,23 @@ export async function removeFromEngine(
   return removed
 }
 
-/** Tries of which each begins with those who joined the network since the one before. */
+/** Attempts, each handling containers that joined the network since the previous one. */
 const mostTries = 3
 
-/** Removes a network once the apps that joined it are disconnected; false where others use it. */
+/** Removes a network after disconnecting the apps on it; false when others use it. */
 async function removeNetwork({ docker, instanceId }: EngineDeps, id: string) {
   const apps = { labels: labelFilter(instanceId, { kind: 'app' }) }
   for (let tries = 0; tries < mostTries; tries++) {
     for (const containerId of await docker.listJoined(id, apps))
       await docker.disconnectNetwork(id, { containerId }).catch((error) => {
-        if (!(error instanceof EngineError)) throw error // it was removed, or left by itself
+        if (!(error instanceof EngineError)) throw error // it was removed or disconnected meanwhile
       })
     if (await unlessUsed(docker.removeNetwork(id))) return true
   }
   return false
 }
 
-/** Stops a container, at its own pace where none is given, and removes it when its last lines are kept. */
+/** Stops a container, by default with its own timeout, and removes it when its last lines are stored. */
 export async function stopAndRemove(
   { docker, collector }: Pick<RuntimeDeps, 'docker' | 'collector'>,
   id: string,
@@ -75,14 +80,14 @@ export async function stopAndRemove(
   await docker.removeContainer(id, { force: true, volumes: true })
 }
 
-/** Throws while the engine doesn't respond: a removal is refused as a whole then. */
+/** Throws while the engine doesn't respond, so that a removal is refused before it starts. */
 export const refuseWithoutEngine = ({ docker }: Pick<EngineDeps, 'docker'>) => docker.info()
 
 /** Names of the volumes of a project, an environment or a service. */
 export const volumesOf = async ({ docker, instanceId }: EngineDeps, of: Belonging) =>
   (await docker.listVolumes({ labels: labelFilter(instanceId, of) })).map(({ name }) => name)
 
-/** Removes one thing that nothing uses: the engine refuses what has come into use. False when it was gone. */
+/** Removes one unused object: the engine refuses one that is in use. False when it didn't exist. */
 export const removeUnused = (
   docker: Docker,
   { kind, id }: { kind: 'containers' | 'networks' | 'volumes'; id: string },

@@ -1,29 +1,33 @@
 import { atItsPace } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
-import { slotsOf } from './component.ts'
+import { portOf, slotsOf, thingsHeld } from './component.ts'
 import type { Component } from './component.ts'
+import { drain } from './drain.ts'
+import { leadTo, leaveOut, setLive } from './lead.ts'
 import { whileRollingOut } from './reconcile.ts'
-import type { RollOut } from './run.ts'
+import { replaceInstance } from './replace.ts'
+import type { GateRun, RollOut } from './run.ts'
 import type { Made } from './steps/create.ts'
 import { startAndGate } from './steps/start.ts'
-import { listLiveInstances, updateInstance } from './store.ts'
+import { isWanted, listLiveInstances, updateInstance } from './store.ts'
 import { lastFirst, networkNameOf } from './workload.ts'
-import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+import type { RuntimeDeps, Workload, WorkloadKey } from './workload.ts'
 
 type Restart = {
-  workload: WorkloadKey
+  workload: Workload
   /** Of the live release, in the order of their start; null where they aren't known. */
   components: Component[] | null
   hooks?: Pick<RollOut['hooks'], 'enter'>
   signal: AbortSignal
-  /** Whether what runs is stopped first; otherwise only what does not run is started. */
+  /** Whether running containers are stopped first; otherwise only stopped ones are started. */
   stops: boolean
 }
 
 /**
- * Stops the containers of the live release and starts them again in order, each through its gate. False,
- * and nothing is done, where one is missing, or is published elsewhere or has other names on its network
- * than its component says.
+ * Restarts the containers of the live release in order, each through its gate. If the edge
+ * serves one, another serves meanwhile: a replica, else a new container that replaces
+ * it, unless that needs its ports or volumes. False, without doing anything, when one is
+ * missing, or its published ports or network names differ from its component.
  */
 export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolean> =>
   whileRollingOut(deps, restart.workload, restart.signal, async () => {
@@ -32,34 +36,87 @@ export const restartLive = (deps: RuntimeDeps, restart: Restart): Promise<boolea
     const made = await findLive(deps, { ...restart, components })
     if (!made) return false
     hooks.enter?.('starting')
-    // one that the engine is about to restart would never come through its gate
-    const toStop = made.filter(({ state }) => stops || state === 'restarting')
-    await lastFirst(workload, toStop, ({ id }) => deps.docker.stopContainer(id, atItsPace))
     const run = { ...deps, workload, hooks: {}, signal, network: networkNameOf(workload) }
-    await startAndGate(run, made)
-    for (const { instance, component } of made)
-      updateInstance(deps.db, instance.id, { state: component.oneShot ? 'stopped' : 'live' })
+    const { together, replicas, replaceable } = inTurn(deps, made)
+    if (!stops) await restartSome(run, made, { stops })
+    else {
+      if (together.length > 0) await restartSome(run, together, { stops })
+      for (const container of replicas) await restartSome(run, [container], { stops })
+      for (const container of replaceable)
+        if (!(await replaceInstance(run, container))) await restartSome(run, [container], { stops })
+    }
     return components.length > 0
   })
 
-/** Stops the containers of the live release, those that depend on others first; they stay for a restart. */
+type Found = Made & Pick<Container, 'state'>
+
+/** Those that serve visitors restart one by one, after all others. */
+function inTurn({ edge }: RuntimeDeps, made: Found[]) {
+  const groups = Map.groupBy(made, ({ component, state }) => {
+    if (!edge.isOn || portOf(component) === null || state !== 'running') return 'together'
+    if (component.replicas > 1) return 'replicas'
+    return thingsHeld(component).length === 0 ? 'replaceable' : 'together'
+  })
+  const of = (group: 'together' | 'replicas' | 'replaceable') => groups.get(group) ?? []
+  return {
+    together: of('together'),
+    replicas: of('replicas'),
+    replaceable: of('replaceable'),
+  }
+}
+
+async function restartSome(
+  run: RuntimeDeps & GateRun & { workload: WorkloadKey },
+  made: Found[],
+  { stops }: Pick<Restart, 'stops'>,
+) {
+  const { docker, db, workload, signal } = run
+  // one that the engine is about to restart would never pass its gate
+  const toStop = made.filter(({ state }) => stops || state === 'restarting')
+  const toStart = made.filter(({ state }) => stops || state !== 'running')
+  leaveOut(run, workload, instancesOf(toStart))
+  await drain(run, workload, { instances: instancesOf(toStop), signal })
+  await lastFirst(workload, toStop, ({ id }) => docker.stopContainer(id, atItsPace))
+  const restarting = made.flatMap(({ id, component: { options } }) =>
+    options.restart ? { id, policy: options.restart } : [],
+  )
+  // a crash must end the gate, not be hidden by a restart
+  for (const { id } of restarting) await docker.setRestartPolicy(id, { name: 'no' })
+  try {
+    await startAndGate(run, made)
+  } finally {
+    for (const { id, policy } of restarting) await docker.setRestartPolicy(id, policy)
+  }
+  for (const { instance, component } of made)
+    if (component.oneShot) updateInstance(db, instance.id, { state: 'stopped' })
+    else setLive(run, workload, instance)
+}
+
+const instancesOf = (made: Made[]) => made.map(({ instance }) => instance)
+
+/**
+ * Stops the containers of the live release, those that depend on others first; they are kept
+ * for a restart. New requests are kept away first, and open ones have time to end.
+ */
 export const stopLive = (
   deps: RuntimeDeps,
   { workload, signal }: { workload: WorkloadKey; signal: AbortSignal },
 ) =>
   whileRollingOut(deps, workload, signal, async () => {
-    await lastFirst(
-      workload,
-      listLiveInstances(deps.db, workload.id),
-      async ({ id, containerId }) => {
-        signal.throwIfAborted()
-        if (containerId) await deps.docker.stopContainer(containerId, atItsPace)
-        updateInstance(deps.db, id, { state: 'stopped' })
-      },
-    )
+    const instances = listLiveInstances(deps.db, workload.id)
+    const reached = instances.filter(isWanted) // an interrupted attempt may have done this already
+    leaveOut(deps, workload, reached)
+    await drain(deps, workload, { instances: reached, signal })
+    await deps.instanceTasks.hurry(workload.id)
+    await lastFirst(workload, instances, async ({ id, containerId }) => {
+      signal.throwIfAborted()
+      if (containerId) await deps.docker.stopContainer(containerId, atItsPace)
+      updateInstance(deps.db, id, { state: 'stopped' })
+    })
+    leadTo(deps, workload)
   })
 
-/** Of containers that an earlier version made, or that were there when a backup was restored, no gate is known. */
+/** The gate is unknown for containers of an earlier version, or found after a restore. */
 async function restartUnknown(deps: RuntimeDeps, { workload, signal, stops }: Restart) {
   const rows = listLiveInstances(deps.db, workload.id).filter(
     ({ containerId }) => containerId !== null,
@@ -70,7 +127,8 @@ async function restartUnknown(deps: RuntimeDeps, { workload, signal, stops }: Re
   for (const { id, containerId } of rows) {
     signal.throwIfAborted()
     await deps.docker.startContainer(containerId!)
-    updateInstance(deps.db, id, { state: 'live' })
+    // behind an edge, it is checked first
+    updateInstance(deps.db, id, { state: deps.edge.isOn ? 'unhealthy' : 'live' })
   }
   return rows.length > 0
 }
@@ -80,7 +138,7 @@ async function findLive(
   { workload, components, signal }: Restart & { components: Component[] },
 ) {
   const rows = listLiveInstances(deps.db, workload.id)
-  const made: (Made & Pick<Container, 'state'>)[] = []
+  const made: Found[] = []
   for (const { component, slot } of slotsOf(components)) {
     const instance = rows.find((row) => row.component === component.name && row.slot === slot)
     const container =
@@ -93,7 +151,7 @@ async function findLive(
   return made
 }
 
-/** Where it is published, and under which names the others on its network reach it. */
+/** Its published ports, and its names on its network. */
 function isAsItSays(container: Container, { options }: Component, network: string) {
   const { ports = [], networkAliases = [] } = options
   const addresses = ports.map(({ address }) => address)

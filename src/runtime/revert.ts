@@ -13,6 +13,7 @@ import {
   forgetRelease,
   getLiveRelease,
   getNextReleaseId,
+  isWanted,
   listInstances,
   updateInstance,
 } from './store.ts'
@@ -30,7 +31,7 @@ type Failed = {
   stay: Set<string>
 }
 
-/** Undoes what a roll-out left whose process ended: the live release runs as it did before. */
+/** Undoes an interrupted roll-out: the live release runs as it did before. */
 export async function revertInterrupted(
   deps: RuntimeDeps,
   { workload, shutdown }: Omit<Failed, 'releaseId' | 'stay'>,
@@ -40,9 +41,9 @@ export async function revertInterrupted(
   if (!releaseId) return
   const failed = { workload, releaseId, shutdown, stay: new Set<string>() }
   const undo = new Undo()
-  undo.push('the release stays', () => forget(deps, failed))
+  undo.push('the release could not be removed', () => forget(deps, failed))
   undo.push('the live container did not start', () => startLive(deps, failed))
-  undo.push('the new container stays', () => removeNew(deps, failed))
+  undo.push('the new container could not be removed', () => removeNew(deps, failed))
   for (const problem of await undo.run({ docker, shutdown }))
     journal.warn(`an interrupted roll-out: ${problem}`, { workload: workload.id })
 }
@@ -57,14 +58,15 @@ async function startLive(deps: RuntimeDeps, { workload, shutdown: signal }: Fail
 /** The containers of the live release that should run, in the order of their start. */
 export function listLive({ db, secrets }: RuntimeDeps, { id }: WorkloadKey): Placed[] {
   const components = openComponents(secrets, getLiveRelease(db, id))
-  return listInstances(db, id).flatMap(({ state, containerId, component }) =>
-    state === 'live' && containerId
-      ? { id: containerId, component: components?.find(({ name }) => name === component) ?? null }
-      : [],
-  )
+  return listInstances(db, id).flatMap((instance) => {
+    const { containerId } = instance
+    if (!isWanted(instance) || !containerId) return []
+    const component = components?.find(({ name }) => name === instance.component) ?? null
+    return { id: containerId, component, instance }
+  })
 }
 
-/** Removes its containers, and stores nothing: the old ones start again even on a full disk. */
+/** Removes its containers without writing to the database, so that the old ones start again even on a full disk. */
 export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }: Failed) {
   let refusal: unknown
   for (const instance of listNew(deps.db, { workload, releaseId })) {
@@ -83,8 +85,8 @@ export async function removeNew(deps: RuntimeDeps, { workload, releaseId, stay }
 }
 
 /**
- * Its container. Where the engine's response to the creation was lost it is known only by its name, and
- * may be there all the same; one that another instance has is never it.
+ * Its container. If the engine's response to the creation was lost, it is found
+ * by its name; never one that belongs to another instance.
  */
 export async function findContainer(
   { db, docker, instanceId }: RuntimeDeps,
@@ -100,13 +102,13 @@ export async function findContainer(
   return containers.find(isOurs)?.id
 }
 
-/** Whether it is the instance's: by its name, where the engine hasn't said yet that it was created. */
+/** Whether it belongs to the instance: by its name, if the creation hasn't been confirmed yet. */
 export const isContainerOf = (
   { id, containerId }: Pick<Instance, 'id' | 'containerId'>,
   container: Pick<ContainerSummary, 'id' | 'name'>,
 ) => (containerId ? containerId === container.id : container.name.endsWith(endOfName(id)))
 
-/** From then on no roll-out is under way. A container that stays is left to `reconcile`. */
+/** Ends the roll-out in the database. A remaining container is left to `reconcile`. */
 export const forget = async (
   { db }: RuntimeDeps,
   { workload, releaseId, shutdown: signal, stay }: Failed,

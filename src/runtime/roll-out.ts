@@ -1,14 +1,17 @@
 import { retryOnDiskFull } from '../db/failures.ts'
 import { report } from '../platform/journal.ts'
-import type { Component } from './component.ts'
-import { removeReplaced, whileRollingOut } from './reconcile.ts'
+import { thingsHeld } from './component.ts'
+import { within } from '../web/within.ts'
+import { awaitDrains, listReplaced, removeReplaced } from './drain.ts'
+import { leadTo, leaveOut } from './lead.ts'
+import { whileRollingOut } from './reconcile.ts'
 import { forget, listLive, removeNew, revertInterrupted } from './revert.ts'
 import type { Placed, RollOut, RollOutRun } from './run.ts'
 import { create, prepare } from './steps/create.ts'
 import type { Made } from './steps/create.ts'
 import { refuseEnded } from './steps/gate.ts'
 import { startAgain, startAndGate } from './steps/start.ts'
-import { makeLive } from './store.ts'
+import { getLiveRelease, makeLive } from './store.ts'
 import type { Instance } from './store.ts'
 import { Undo } from './undo.ts'
 import { lastFirst, networkNameOf, stopTimeout } from './workload.ts'
@@ -16,24 +19,53 @@ import type { RuntimeDeps } from './workload.ts'
 
 /**
  * Makes a release the live one: prepare, create, start, gate, commit; then the containers of the one
- * before are stopped and removed. Old ones stop first where both hold a volume or a port of the host.
- * Until the commit everything is undone when something fails, and the old ones serve again; throws what
- * it was. Nothing is undone afterwards: what can't be removed then, `reconcile` removes. Docker's
- * responses are waited for even when the signal aborts: a call broken off could still take effect, unseen.
+ * before are stopped and removed. Old ones stop first if both use a volume or a host port. Until
+ * the commit a failure undoes everything, and the old ones serve again; throws the failure.
+ * Nothing is undone afterwards: what can't be removed then, `reconcile` removes. Docker's
+ * responses are awaited even when the signal aborts: an aborted call could still take effect unnoticed.
  */
 export const rollOut = (deps: RuntimeDeps, of: RollOut) =>
   whileRollingOut(deps, of.workload, of.signal, async () => {
     const run: RollOutRun = { ...deps, ...of, network: networkNameOf(of.workload) }
+    await deps.edge.ready(run)
     await revertInterrupted(run, run)
+    leadTo(run, run.workload)
     await removeReplaced(run, run)
-    await switchOver(run)
-    of.hooks.committed?.()
-    await removeReplaced(run, run).catch((error) =>
-      report('a replaced container stays for now', error, { workload: of.workload.id }),
-    )
+    await awaitDrains(run)
+    const before = getLiveRelease(deps.db, of.workload.id)
+    await switchOver(run, before)
+    await finish(run, before).catch((error) => {
+      if (of.shutdown.aborted) return // the next start does it
+      report('a replaced container could not be removed yet', error, { workload: of.workload.id })
+    })
   })
 
-async function switchOver(run: RollOutRun) {
+type Release = ReturnType<typeof getLiveRelease>
+
+/**
+ * Sends requests to the new release, and removes the previous one. If the switch fails, containers that
+ * still get requests are kept.
+ */
+async function finish(run: RollOutRun, before: Release) {
+  const { workload, release, hooks, shutdown } = run
+  const takesPort = release.edge === true && before !== undefined && !before.edge
+  try {
+    await retryOnDiskFull(() => leadTo(run, workload), { signal: shutdown })
+    if (takesPort) {
+      await removeReplaced(run, { workload })
+      await run.instanceTasks.ended(listReplaced(run, workload), shutdown) // Docker uses it until then
+    }
+    if (release.edge === true && !before?.edge) await within(lookTime, run.edge.look())
+  } finally {
+    hooks.committed?.()
+  }
+  await removeReplaced(run, { workload })
+}
+
+/** Milliseconds for the edge to listen on a port. */
+const lookTime = 10_000
+
+async function switchOver(run: RollOutRun, before: Release) {
   const { docker, workload, release, hooks, signal, shutdown } = run
   const failed = { workload, releaseId: release.id, shutdown, stay: new Set<string>() }
   const newStays = ['The new container was not removed', () => removeNew(run, failed)] as const
@@ -43,13 +75,17 @@ async function switchOver(run: RollOutRun) {
     quietFrom === null ? null : tellDowntime(run, until - quietFrom)
   try {
     hooks.enter?.('creating')
-    undo.push('The release was not forgotten', () => forget(run, failed))
+    undo.push('The release was not deleted', () => forget(run, failed))
     undo.push(...newStays)
     const prepared = await prepare(run)
     const made = await create(run, prepared)
+    if (before?.edge && release.edge === false) {
+      undo.push('The port was not returned to Docker', async () => void run.edge.look())
+      await within(lookTime, run.edge.look()) // Docker can't use it while the edge does
+    }
     const { old, waiting } = whatIsInTheWay(run, made, prepared)
     if (old.length > 0) {
-      // what needs nothing of theirs is through its gate before anything stops
+      // containers that don't need theirs pass their gates before anything stops
       const sooner = made.filter((container) => !waiting.includes(container))
       await startAndGate(run, sooner, { of: made })
       quietFrom = performance.now()
@@ -58,10 +94,15 @@ async function switchOver(run: RollOutRun) {
         hooks.log?.(`${capitalized(previous(old))} serve${old.length > 1 ? '' : 's'} again.`)
       })
       hooks.log?.(`Stopping ${previous(old)}`)
+      leaveOut(
+        run,
+        workload,
+        old.map(({ instance }) => instance),
+      )
       await lastFirst(workload, old, ({ id }) => docker.stopContainer(id, stopTimeout(workload)))
     }
     hooks.enter?.('starting')
-    undo.push(...newStays) // before the old ones start: they need what it holds
+    undo.push(...newStays) // before the old ones start: they need its ports and volumes
     const answeredAt = await startAndGate(run, waiting, { of: made })
     for (const { component, id } of made)
       if (component.options.restart) await docker.setRestartPolicy(id, component.options.restart)
@@ -90,8 +131,8 @@ const commit = (
   })
 
 /**
- * Old containers that hold what new ones need, which have to stop first, and the new ones that wait for
- * that; all of them where no old one has to. Of a release that an earlier version made nothing is known.
+ * Old containers whose ports or volumes new ones need, which have to stop first, and the new ones that
+ * wait for that; all of them if no old one has to. Nothing is known about a release of an earlier version.
  */
 function whatIsInTheWay(
   run: RollOutRun,
@@ -111,13 +152,6 @@ function whatIsInTheWay(
   return { old, waiting: old.length === 0 || old.some(givesAddress) ? made : made.filter(waits) }
 }
 
-const thingsHeld = ({ options: { ports = [], volumes = [] } }: Component) => [
-  ...ports
-    .filter(({ host }) => host > 0)
-    .map(({ host, protocol = 'tcp' }) => `${host}/${protocol}`),
-  ...volumes.map(({ name }) => name),
-]
-
 const previous = ({ length }: Placed[]) =>
   length === 1 ? 'the previous container' : `${length} previous containers`
 
@@ -125,6 +159,6 @@ const capitalized = (text: string) => text[0]!.toUpperCase() + text.slice(1)
 
 /** Returns it, in whole milliseconds. */
 function tellDowntime({ hooks }: RollOutRun, milliseconds: number) {
-  hooks.log?.(`Nothing answered for ${(milliseconds / 1000).toFixed(1)} s while switching.`)
+  hooks.log?.(`Downtime during the switch: ${(milliseconds / 1000).toFixed(1)} s.`)
   return Math.round(milliseconds)
 }

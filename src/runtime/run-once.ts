@@ -16,9 +16,9 @@ import { untilEngineResponds } from './undo.ts'
 import { networkNameOf, stopTimeout } from './workload.ts'
 import type { RuntimeDeps, Workload, WorkloadKey } from './workload.ts'
 
-/** A command that runs once, beside what serves. */
+/** A one-off command, beside the live version. */
 export type Once = {
-  /** Of its job, whose log has what it writes. */
+  /** Of its job, whose log has its output. */
   id: string
   workload: Workload
   /** Whose image it runs. */
@@ -27,9 +27,9 @@ export type Once = {
   /** Seconds from its start. */
   timeout: number
   subject: OnceSubject
-  /** Whether it runs on while Davit restarts: then what the last process began is taken up again. */
+  /** Whether it keeps running while Davit restarts: then the next process resumes it. */
   resumes: boolean
-  /** Called when its container is there, which doesn't run yet, and awaited before it starts. */
+  /** Called and awaited when its container was created, before it starts. */
   created?: (containerId: string, signal: AbortSignal) => Promise<void>
   started?: (containerId: string) => void
   /** Ends it. */
@@ -38,26 +38,26 @@ export type Once = {
   shutdown: AbortSignal
 }
 
-/** How it ended by itself. */
+/** How it exited by itself. */
 export type Ended = { exitCode: number; oomKilled: boolean }
 
 type OnceRun = RuntimeDeps & Once & { network: string }
 
-/** What this process is at work on, by engine. */
+/** What this process works on, by engine. */
 const atWork = new WeakMap<Docker, Set<string>>()
 
 const atWorkOn = ({ docker }: Pick<RuntimeDeps, 'docker'>) =>
   atWork.get(docker) ?? atWork.set(docker, new Set()).get(docker)!
 
-/** Whether someone is at work on it: this process, or the one that takes up the job of a run. */
-export const isWanted = (deps: Pick<RuntimeDeps, 'db' | 'docker'>, id: string) =>
+/** Whether someone works on it: this process, or the one that resumes the job of a run. */
+export const isOnceWanted = (deps: Pick<RuntimeDeps, 'db' | 'docker'>, id: string) =>
   atWorkOn(deps).has(id) || getJob(deps.db, id)?.kind === 'run'
 
 /**
- * Runs one container of a component to its end, outside of a release, with the network, volumes and
- * address that one of a release would have. When this settles its last lines are stored and it doesn't
- * run any more, unless it runs on for the next process; store what came of it, then call `removeOnce`.
- * Throws a Failure where it didn't come to an end by itself, and the reason of the signal.
+ * Runs one container of a component to its end, outside of a release, with the network, volumes
+ * and address that one of a release would have. When this settles its last lines are stored and it
+ * doesn't run any more, unless it keeps running for the next process; store the outcome, then call
+ * `removeOnce`. Throws a Failure when it didn't exit by itself, and the reason of the signal.
  */
 export async function runOnce(deps: RuntimeDeps, once: Once): Promise<Ended> {
   const run: OnceRun = { ...deps, ...once, network: networkNameOf(once.workload) }
@@ -73,7 +73,7 @@ export async function runOnce(deps: RuntimeDeps, once: Once): Promise<Ended> {
   }
 }
 
-/** Removes the container, which may not have been created. What can't be removed now `reconcile` removes. */
+/** Removes the container, which may not have been created. If that fails, `reconcile` removes it later. */
 export async function removeOnce(
   deps: RuntimeDeps,
   { workload, id }: { workload: WorkloadKey; id: string },
@@ -88,7 +88,7 @@ export async function removeOnce(
 async function toItsEnd(run: OnceRun): Promise<Ended> {
   const { docker, collector, signal } = run
   const id = await bring(run)
-  // whatever an engine that was away has done meanwhile, its container says
+  // the container shows what the engine did while it was unreachable
   const ended = await untilEngineResponds({ docker, shutdown: signal }, async () => {
     const container = await docker.inspectContainer(id, { signal })
     if (container?.state === 'created') {
@@ -103,7 +103,7 @@ async function toItsEnd(run: OnceRun): Promise<Ended> {
   return ended
 }
 
-/** Creates the container, or finds what the last process created: only that can have been started. */
+/** Creates the container, or finds the one from the last process: only that can have been started. */
 async function bring(run: OnceRun) {
   const { db, workload, id, releaseId, component, resumes, signal } = run
   const known = resumes ? getOnce(db, id)?.containerId : null
@@ -134,7 +134,7 @@ async function waitForEnd(run: OnceRun, id: string): Promise<Ended> {
   throw wasRemoved(subject)
 }
 
-/** Stops it, whatever it has come to, and has its last lines stored. */
+/** Stops it in any state, and stores its last lines. */
 async function stop(run: OnceRun) {
   const { db, docker, collector, workload, id } = run
   const containerId = getOnce(db, id)?.containerId
@@ -143,6 +143,6 @@ async function stop(run: OnceRun) {
     await untilEngineResponds(run, () => docker.stopContainer(containerId, stopTimeout(workload)))
     await collector.finish(containerId)
   } catch (error) {
-    report('a command that has to end still runs', error, { container: containerId })
+    report('a command that must end is still running', error, { container: containerId })
   }
 }

@@ -1,45 +1,54 @@
 import type { Component } from './component.ts'
-import type { Tx } from './store.ts'
+import type { Instance, Tx } from './store.ts'
 import type { RuntimeDeps, Workload } from './workload.ts'
 
-/** What a roll-out came to. */
+/** The result of a roll-out. */
 export type Outcome = {
-  /** Milliseconds in which nothing responded; null where the old containers were not stopped first. */
+  /** Milliseconds of downtime; null when the old containers weren't stopped first. */
   downtimeMs: number | null
 }
 
 export type RollOut = {
   workload: Workload
   /** Components in the order of their start. */
-  release: { id: string; components: Component[] }
-  /** By default what both releases hold decides. */
+  release: {
+    id: string
+    components: Component[]
+    /** Whether the edge, not Docker, serves the port of its environment. */
+    edge?: boolean
+  }
+  /** By default decided by the ports and volumes that both releases use. */
   strategy?: 'stop-first'
   hooks: {
-    /** Lines about the roll-out; with it, what starting containers write is among them. */
+    /** Log of the roll-out; if given, it includes the output of starting containers. */
     log?: (text: string, stream?: 'system' | 'stdout' | 'stderr') => void
-    /** What begins now. */
+    /** The step that starts. */
     enter?: (state: 'creating' | 'starting') => void
     /** Runs in the transaction that makes the release the live one. */
     commit: (tx: Tx, outcome: Outcome) => void
     /** The commit is stored. */
     committed?: () => void
-    /** All was undone, but for what the problems say. */
+    /** Everything was undone, except for the problems. */
     undone?: ((outcome: Outcome & { problems: string[] }) => void) | undefined
   }
-  /** Ends it until the commit; then all is undone. */
+  /** Aborts and undoes it, until the commit. */
   signal: AbortSignal
-  /** Aborted when Davit stops: what is not done by then is left to the next process. */
+  /** Aborted when Davit stops: the rest is left to the next process. */
   shutdown: AbortSignal
 }
 
-/** What a step is given. */
+/** The input of a step. */
 export type RollOutRun = RuntimeDeps & RollOut & { network: string }
 
-/** What a gate is given. */
+/** The input of a gate. */
 export type GateRun = Pick<RollOutRun, 'docker' | 'config' | 'network' | 'signal'> & {
   workload: Pick<Workload, 'kind'>
   hooks: Pick<RollOutRun['hooks'], 'log'>
 }
 
-/** A container, and what it was made from; null where an earlier version made it. */
-export type Placed = { id: string; component: Component | null }
+/** A container, and its component; null when an earlier version created it. */
+export type Placed = {
+  id: string
+  component: Component | null
+  instance: Pick<Instance, 'id'>
+}

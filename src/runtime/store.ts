@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNotNull, ne, notInArray, sql } from 'drizzle-orm'
+import { and, asc, desc, eq, inArray, isNotNull, ne, notInArray, sql } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { countRows, listRows, listValues } from '../db/queries.ts'
 import { deployments, instances, releases, services, workloads } from '../db/schema.ts'
@@ -9,15 +9,15 @@ import type { WorkloadKey } from './workload.ts'
 export type Instance = typeof instances.$inferSelect
 export type InstanceState = Instance['state']
 
-/** Which container of a release: the name of its component, and which of the replicas. */
-export type SlotKey = Pick<Instance, 'component' | 'slot'>
+/** A container of a release: the name of its component, and the number of the replica. */
+export type SlotKey = Pick<Instance, 'component' | 'slot'> & Partial<Pick<Instance, 'port'>>
 
 /** The database, or a transaction of it. */
 export type Tx = Pick<Db, 'select' | 'insert' | 'update' | 'delete'>
 
 /**
- * In a selection of deployments: the id of a container of each, also once that was removed: of its first
- * `web`, else of what starts first.
+ * In a selection of deployments: the id of a container of each, even if removed: of its first
+ * `web`, else of the first component.
  */
 export const deployedContainer = sql<string | null>`(
   select container_id from instances
@@ -25,15 +25,37 @@ export const deployedContainer = sql<string | null>`(
   order by state in ('draining', 'removed'), component = 'web' desc, slot, instances.id limit 1
 )`.as('container_id')
 
-/** Stores what is to run, and that its containers are about to be created. */
+export const getInstance = (db: Tx, id: string) => listRows(db, instances, eq(instances.id, id))[0]
+
+/** The instance of a container that gets requests; undefined when none. */
+export const findLiveInstance = (db: Tx, containerId: string) =>
+  listRows(
+    db,
+    instances,
+    and(eq(instances.containerId, containerId), eq(instances.state, 'live')),
+  )[0]
+
+/** Whether it should be running, healthy or not. */
+export const isWanted = ({ state }: Pick<Instance, 'state'>) =>
+  state === 'live' || state === 'unhealthy'
+
+/** Stores a release, and that its containers are about to be created. */
 export const insertRelease = (
   db: Db,
   {
     workload,
     id,
     components,
+    edge = false,
     slots,
-  }: { workload: WorkloadKey; id: string; components: string | null; slots: SlotKey[] },
+  }: {
+    workload: WorkloadKey
+    id: string
+    components: string | null
+    /** Whether the edge serves the port of its environment. */
+    edge?: boolean | undefined
+    slots: SlotKey[]
+  },
 ): Instance[] =>
   db.transaction((tx) => {
     const { id: workloadId } = workload
@@ -41,13 +63,17 @@ export const insertRelease = (
       .values({ ...workloadRow(workload), nextReleaseId: id })
       .onConflictDoUpdate({ target: workloads.id, set: { nextReleaseId: id } })
       .run()
-    // an earlier try may have left it, with a container that could not be removed
+    // an earlier attempt may have left it, with a container that couldn't be removed
     tx.insert(releases)
-      .values({ id, workloadId, components })
-      .onConflictDoUpdate({ target: releases.id, set: { components } })
+      .values({ id, workloadId, components, edge })
+      .onConflictDoUpdate({ target: releases.id, set: { components, edge } })
       .run()
-    return slots.map(({ component, slot }) =>
-      tx.insert(instances).values({ releaseId: id, workloadId, component, slot }).returning().get(),
+    return slots.map((slot) =>
+      tx
+        .insert(instances)
+        .values({ ...slot, releaseId: id, workloadId })
+        .returning()
+        .get(),
     )
   })
 
@@ -56,7 +82,7 @@ export const workloadRow = ({ id, kind }: WorkloadKey) => ({
   ...(kind === 'app' ? { environmentId: id } : { serviceId: id }),
 })
 
-/** In a transaction: takes containers that are there for the live release of their workload. */
+/** In a transaction: adopts existing containers as the live release of their workload. */
 export function adoptRelease(
   tx: Db,
   {
@@ -65,6 +91,7 @@ export function adoptRelease(
   }: {
     workload: WorkloadKey
     id: string
+    edge?: boolean
     containers: { component: string; containerId: string; state: 'live' | 'stopped' }[]
   },
 ) {
@@ -84,7 +111,7 @@ export function adoptRelease(
 export const insertInstance = (db: Tx, values: typeof instances.$inferInsert) =>
   db.insert(instances).values(values).returning().get()
 
-/** Changes the fields present. One whose container was removed holds no address any more. */
+/** Changes the given fields. When the container was removed, its addresses are released. */
 export function updateInstance(db: Tx, id: string, changes: Partial<Instance>) {
   if (changes.state === 'removed') releaseAddresses(db, id)
   db.update(instances).set(changes).where(eq(instances.id, id)).run()
@@ -93,7 +120,7 @@ export function updateInstance(db: Tx, id: string, changes: Partial<Instance>) {
 export const deleteInstance = (db: Tx, id: string) =>
   db.delete(instances).where(eq(instances.id, id)).run()
 
-/** Those of releases whose containers may be there, oldest first. */
+/** Instances of releases whose containers may exist, oldest first. */
 export function listInstances(db: Tx, workloadId: string) {
   const mayBeThere = and(eq(instances.workloadId, workloadId), isOfRelease)
   return listRows(db, instances, mayBeThere, asc(instances.id))
@@ -106,11 +133,14 @@ export const listLiveInstances = (db: Tx, workloadId: string) =>
   listRows(
     db,
     instances,
-    and(eq(instances.workloadId, workloadId), inArray(instances.state, ['live', 'stopped'])),
+    and(
+      eq(instances.workloadId, workloadId),
+      inArray(instances.state, ['live', 'unhealthy', 'stopped']),
+    ),
     asc(instances.id),
   )
 
-/** All of apps or of services, those that run once too. */
+/** All instances of apps or of services, including one-off ones. */
 export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>
   db
     .select({ instance: instances })
@@ -120,7 +150,7 @@ export const listInstancesOf = (db: Tx, kind: WorkloadKey['kind']) =>
     .all()
     .map(({ instance }) => instance)
 
-/** Whether what the labels name is known: a database from a backup does not know what came after it. */
+/** Whether the object named by the labels is in the database: one from a backup lacks newer ones. */
 export function isKnown(db: Tx, { deploymentId, serviceId }: ReturnType<typeof readLabels>) {
   const table = serviceId ? services : deployments
   return countRows(db, table, eq(table.id, serviceId || deploymentId)) > 0
@@ -133,28 +163,43 @@ const columnOf = (kind: WorkloadKey['kind']) =>
 export const getNextReleaseId = (db: Tx, workloadId: string) =>
   listValues(db, workloads.nextReleaseId, eq(workloads.id, workloadId))[0] ?? null
 
-/** Whether a roll-out is at work on its containers. */
+/** Whether a roll-out is in progress. */
 export const isRollingOut = (db: Tx, workloadId: string) =>
   getNextReleaseId(db, workloadId) !== null
 
-/** Workloads whose roll-out has not ended. */
+/** Workloads with an unfinished roll-out. */
 export const listRollingOut = (db: Tx, kind: WorkloadKey['kind']) =>
   listValues(db, workloads.id, and(isNotNull(columnOf(kind)), isNotNull(workloads.nextReleaseId)))
 
-/** The release that serves, or did until it was stopped. */
+/** The live release, also while it is stopped. */
 export const getLiveRelease = (db: Tx, workloadId: string) =>
   db
-    .select({ id: releases.id, components: releases.components, settings: releases.settings })
+    .select({
+      id: releases.id,
+      components: releases.components,
+      settings: releases.settings,
+      edge: releases.edge,
+    })
     .from(workloads)
     .innerJoin(releases, eq(releases.id, workloads.liveReleaseId))
     .where(eq(workloads.id, workloadId))
     .get()
 
-/** Stores what a release was made from. */
+/** The settings a release was created from, sealed; null once dropped. */
+export const getSettings = (db: Tx, id: string) =>
+  listValues(db, releases.settings, eq(releases.id, id))[0] ?? null
+
+/** Stores the settings a release was created from. */
 export const keepSettings = (tx: Tx, { id, settings }: { id: string; settings: string }) =>
   tx.update(releases).set({ settings }).where(eq(releases.id, id)).run()
 
-/** The release serves from now on, with these states; the containers of all others are to be removed. */
+/** How many previous releases keep their settings: each can have 500,000 characters. */
+const settingsKept = 20
+
+/**
+ * Makes the release live, with these states; the containers of all others are to be removed. A
+ * rollback can restore the settings of the last of them whose images are kept.
+ */
 export function makeLive(
   db: Tx,
   {
@@ -174,11 +219,32 @@ export function makeLive(
     .run()
   db.update(instances).set({ state: 'draining' }).where(replaced).run()
   const isOver = and(eq(releases.workloadId, workloadId), ne(releases.id, releaseId))
-  db.update(releases).set({ components: null, settings: null }).where(isOver).run() // nobody needs its secrets any more
+  db.update(releases).set({ components: null }).where(isOver).run() // it is never used again
+  const restorable = db
+    .select({ id: releases.id })
+    .from(releases)
+    .innerJoin(deployments, eq(deployments.id, releases.id))
+    .where(and(isOver, isNotNull(releases.settings), isNotNull(deployments.image)))
+    .orderBy(desc(releases.id))
+    .limit(settingsKept)
+  db.update(releases)
+    .set({ settings: null })
+    .where(and(isOver, isNotNull(releases.settings), notInArray(releases.id, restorable)))
+    .run()
   for (const [id, state] of states) updateInstance(db, id, { state })
 }
 
-/** In a transaction: the live release is what there is. One whose containers stay is kept with them. */
+/** Replacement instances of the live release that were interrupted are removed. */
+export const giveUpUnfinished = (db: Tx, workloadId: string) =>
+  db
+    .update(instances)
+    .set({ state: 'draining' })
+    .where(
+      and(eq(instances.workloadId, workloadId), inArray(instances.state, ['creating', 'starting'])),
+    )
+    .run()
+
+/** In a transaction: only the live release is kept, and any whose containers remain. */
 export function forgetRelease(tx: Tx, { id, workloadId }: { id: string; workloadId: string }) {
   tx.update(workloads).set({ nextReleaseId: null }).where(eq(workloads.id, workloadId)).run()
   if (listInstances(tx, workloadId).some(({ releaseId }) => releaseId === id)) return

@@ -2,14 +2,14 @@ import { isEngineAway, waitForEngine } from '../docker/retry-while-engine-down.t
 import type { Docker } from '../docker/index.ts'
 
 type Step = {
-  /** What to say when it does not succeed. */
+  /** The message when it fails. */
   failed: string
   work: () => Promise<unknown>
 }
 
 type Options = { docker: Docker; shutdown: AbortSignal; log?: ((text: string) => void) | undefined }
 
-/** What takes back the steps that were done, last first. */
+/** The undo steps of what was done, last first. */
 export class Undo {
   readonly #steps: Step[] = []
 
@@ -18,8 +18,8 @@ export class Undo {
   }
 
   /**
-   * Each step as soon as the engine responds, whatever became of the one before. Returns what could not
-   * be undone; throws when Davit stops while the engine is away: the next process does the rest.
+   * Runs each step as soon as the engine responds, even if the previous one failed. Returns what couldn't
+   * be undone; throws when Davit stops while the engine is unreachable: the next process does the rest.
    */
   async run({ log, ...options }: Options) {
     const problems: string[] = []
@@ -36,7 +36,7 @@ export class Undo {
   }
 }
 
-/** Tries once in any case, and again whenever the engine was away, until Davit stops. */
+/** Tries once in any case, and again when the engine was unreachable, until Davit stops. */
 export async function untilEngineResponds<Result>(
   { docker, shutdown: signal }: Pick<Options, 'docker' | 'shutdown'>,
   work: () => Promise<Result>,

@@ -3,7 +3,9 @@ import type { Db } from '../db/index.ts'
 import { atItsPace } from '../docker/index.ts'
 import type { Container, Docker } from '../docker/index.ts'
 import { labelFilter, labelsFor } from '../docker/labels.ts'
+import type { Edge } from '../edge/edge.ts'
 import type { Secrets } from '../platform/secrets.ts'
+import type { InstanceTasks } from './instance-tasks.ts'
 import { ensureNetwork } from './network.ts'
 
 export type RuntimeDeps = {
@@ -11,8 +13,10 @@ export type RuntimeDeps = {
   docker: Docker
   secrets: Secrets
   config: Pick<Config, 'networkPool' | 'settleTime'>
+  edge: Pick<Edge, 'isOn' | 'ready' | 'look' | 'lead' | 'keep' | 'drained'>
+  instanceTasks: InstanceTasks
   collector: {
-    /** Resolves when what a container wrote is stored. */
+    /** Resolves when the output of a container is stored. */
     finish: (containerId: string) => Promise<void>
   }
   instanceId: string
@@ -43,13 +47,13 @@ export function labelsOf(instanceId: string, workload: Workload, releaseId = '')
 export const networkNameOf = ({ id, projectId }: Pick<Workload, 'id' | 'projectId'>) =>
   `davit-${projectId ?? id}`
 
-/** What its containers have to end in good order; those of a service what each was made with. */
+/** The stop timeout of its containers; those of a service have their own. */
 export const stopTimeout = ({ kind }: Pick<Workload, 'kind'>) =>
   kind === 'app' ? { timeoutSeconds: 10 } : atItsPace
 
 /**
- * Does it with containers, the last one first: each may need those before it. Those of an app need none,
- * and are not waited for one by one. Throws the first refusal when all are done.
+ * Runs an action on containers, the last one first: each may depend on those before it. Those of an
+ * app don't, and run in parallel. Throws the first refusal when all are done.
  */
 export async function lastFirst<Container>(
   { kind }: Pick<Workload, 'kind'>,
@@ -62,11 +66,11 @@ export async function lastFirst<Container>(
       if (done.status === 'rejected') throw done.reason
 }
 
-/** Whether it runs, or will at once by its restart policy. */
+/** Whether it runs, or is about to by its restart policy. */
 export const isUp = ({ state }: Pick<Container, 'state'>) =>
   ['running', 'restarting', 'paused'].includes(state)
 
-/** Its network, made when it is first needed: the project's, or a service's own. Returns its name. */
+/** Its network, created when first needed: the project's, or a service's own. Returns its name. */
 export function ensureNetworkOf(
   deps: Pick<RuntimeDeps, 'docker' | 'config' | 'instanceId'>,
   workload: Workload,

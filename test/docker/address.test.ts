@@ -26,6 +26,6 @@ test('DOCKER_TLS_VERIFY turns tcp:// to TLS on its own port', () => {
 test.each(['unix://relative.sock', 'ftp://engine', 'tcp://', 'npipe:////./pipe/docker_engine'])(
   '%s is refused with the forms that work',
   (host) => {
-    expect(() => parseAddress(host)).toThrow('cannot be read')
+    expect(() => parseAddress(host)).toThrow('is invalid')
   },
 )

@@ -65,7 +65,7 @@ test('output in pieces is joined, and comes before the end of its step', () => {
   ])
 })
 
-test('a step whose output BuildKit leaves out says so once, in words of ours', () => {
+test('a step whose output BuildKit leaves out says so once, in our own words', () => {
   const log = (text: string) => ({ vertex: 'a', stream: 1, bytes: Buffer.from(text) })
   const clipped = '\n[output clipped, log limit 100KiB/s reached]\n'
   const { lines } = tell({
@@ -75,7 +75,7 @@ test('a step whose output BuildKit leaves out says so once, in words of ours', (
   expect(lines.map(({ stream, text }) => [stream, text]).slice(1)).toEqual([
     ['stdout', '#1 much'],
     ['stdout', '#1 [output clipped, log limit 100KiB/s reached]'],
-    ['system', '#1 Output is missing here: BuildKit keeps 100KiB/s of a step, no more.'],
+    ['system', '#1 Output is missing here: BuildKit keeps only 100KiB/s of a step.'],
     ['stdout', '#1 more'],
     ['stdout', '#1 [output clipped, log limit 100KiB/s reached]'],
   ])
@@ -112,7 +112,7 @@ test.each([
   expect(progress.clue).toBe(isClue ? text : null)
 })
 
-test('a pull is told in a few lines: what goes on for long, and what is done', () => {
+test('a pull is reported in a few lines: what goes on for long, and what is done', () => {
   const vertexes = [aVertex({ started: 0 })]
   const at = (timestamp: number) =>
     aStatus({ current: timestamp * 1e6, total: 25e6, started: 0, timestamp })
@@ -127,7 +127,7 @@ test('a pull is told in a few lines: what goes on for long, and what is done', (
   ])
 })
 
-test('a warning is told with the address that explains it', () => {
+test('a warning is reported with the address that explains it', () => {
   const warnings = [{ vertex: 'a', short: 'FromAsCasing', url: 'https://docs' }]
   const { texts } = tell({ vertexes: [aVertex({ started: 1 })], warnings })
   expect(texts[1]).toBe('#1 WARN: FromAsCasing (https://docs)')

@@ -58,6 +58,15 @@ test('what a container was made of is told', async () => {
   expect(stopped.exposedPorts).toEqual([])
 })
 
+test('an alias is reported though the id of the container begins with it', async () => {
+  const network = name()
+  await docker.createNetwork({ name: network, labels })
+  const hexadecimal = [...'0123456789abcdef']
+  const id = await run('sleep 60', { network, networkAliases: hexadecimal })
+  const [joined] = (await docker.inspectContainer(id))!.networks
+  expect(joined!.aliases).toEqual(hexadecimal)
+})
+
 test('what was not asked for is null, and a limit that is none too', async () => {
   const engine = connectEngine(undefined)
   const { Id } = await engine.request<{ Id: string }>('POST', '/containers/create', {

@@ -10,7 +10,7 @@ const filter = { labels: Object.entries(labels).map((entry) => entry.join('=')),
 const listed = async (id: string) =>
   (await docker.listContainers(filter)).find((container) => container.id === id)!
 
-test('the phrase of the engine tells of health and of the exit', () => {
+test('the phrase of the engine has the health and the exit code', () => {
   expect(readStatus('Up 3 minutes')).toEqual({ health: null, exitCode: null })
   expect(readStatus('Up Less than a second (health: starting)').health).toBe('starting')
   expect(readStatus('Up About an hour (healthy)').health).toBe('healthy')

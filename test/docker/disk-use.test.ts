@@ -5,7 +5,7 @@ import { sandbox } from './sandbox.ts'
 const s = sandbox()
 const { docker } = s
 
-test('tells what containers, volumes and images take, and what uses what', async () => {
+test('shows what containers, volumes and images take, and what uses what', async () => {
   const volume = s.name()
   await docker.createVolume({ name: volume, labels: s.labels })
   const network = s.name()
@@ -14,7 +14,7 @@ test('tells what containers, volumes and images take, and what uses what', async
     volumes: [{ name: volume, path: '/data' }],
     network,
   })
-  await docker.waitForExit(id)
+  await s.ended(id)
   const use = await docker.diskUse()
 
   const container = use.containers.find((found) => found.id === id)!
@@ -39,7 +39,7 @@ test('an image says which of its bytes are another’s too', async () => {
   expect(image.size - image.sharedSize).toBe(300_000)
 })
 
-test('takes away one entry of the build cache, and those it was made from only after it', async () => {
+test('removes one entry of the build cache, and its parents only after it', async () => {
   const tag = s.tag()
   const before = new Set((await docker.diskUse()).buildCache.map(({ id }) => id))
   const dockerfile = `FROM busybox:latest\nRUN head -c 1000 /dev/urandom > /a\nRUN echo ${tag} > /b\n`

@@ -38,16 +38,16 @@ test('nothing is contacted until the first call', async () => {
   const failure = await failureOf(docker.info())
   expect(failure.code).toBe('engine_unreachable')
   expect(failure.message).toContain('unix:///nowhere/docker.sock')
-  expect(failure.message).toContain('no such socket')
-  expect(failure.hint).toContain('Start the engine')
+  expect(failure.message).toContain('the socket doesn’t exist')
+  expect(failure.hint).toContain('Start Docker')
 })
 
-test('a refused connection and a missing permission are told apart', async () => {
+test('a refused connection and a missing permission are distinguished', async () => {
   const refused = await failureOf(connectEngine('tcp://127.0.0.1:1').request('GET', '/info'))
-  expect(refused.message).toContain('tcp://127.0.0.1:1 cannot be reached: nothing listens there')
+  expect(refused.message).toContain('tcp://127.0.0.1:1 can’t be reached: nothing listens there')
   const { address } = connectEngine(undefined)
   const denied = unreachable(address, Object.assign(new Error('denied'), { code: 'EACCES' }))
-  expect(denied.message).toContain('this user may not open it')
+  expect(denied.message).toContain('this user doesn’t have permission to open it')
   expect(denied.hint).toContain('usermod -aG docker')
 })
 
@@ -74,7 +74,7 @@ test.each([
   expect(lines).toEqual([`GET /v${spoken}/networks?${query} HTTP/1.1`])
 })
 
-test('an engine that does not answer is given up, and its socket closed', async () => {
+test('an engine that doesn’t respond is given up, and its socket closed', async () => {
   const closed = Promise.withResolvers<void>()
   const host = await fakeEngine(({ socket }) => socket.on('close', () => closed.resolve()))
   const failure = await failureOf(connectEngine(host).request('GET', '/info', { timeout: 50 }))

@@ -35,7 +35,7 @@ test('what has happened already is told to who asks from then on', async () => {
   expect(await later.next().catch((error) => error.name)).toBe('TimeoutError')
 })
 
-test('the end of the connection is an error, also when the engine closes in good order', async () => {
+test('the end of the connection is an error, also when the engine closes normally', async () => {
   const host = await fakeEngine(({ socket }) => answer(socket, 200, ''))
   const reading = collect(connectDocker({ host }).events())
   expect(await reading.catch((error) => error.code)).toBe('engine_unreachable')

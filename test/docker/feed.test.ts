@@ -75,13 +75,16 @@ test('running out of memory and changes of health are heard', async () => {
   await withFeed(docker, async (heard) => {
     const test = ['CMD-SHELL', 'true']
     const sound = await run('sleep 60', { healthCheck: { test, interval: 200, timeout: 5_000 } })
-    const greedy = await run('head -c 200m /dev/zero | tail -c 150m')
+    const eat = 'head -c 200m /dev/zero | tail -c 150m'
+    const greedy = await run(`until test -e /go; do usleep 50000; done; ${eat}`)
+    const go = { path: 'go', content: '', mode: 0o644 }
+    await docker.putArchive(greedy, { path: '/', files: [go] }) // of one that ends as it starts the engine may hear nothing
     const wanted = new Set([`${sound} health_status: healthy`, `${greedy} oom`])
     while (wanted.size > 0) wanted.delete(await next(heard))
   })
 })
 
-test('while the engine is away nobody is sent to look at it, and once it is back everyone is', async () => {
+test('while the engine is away no one is sent to look at it, and once it is back everyone is', async () => {
   let tries = 0
   const away: typeof docker.events = async function* (options) {
     if (++tries < 3) throw new Failure('engine_unreachable', 'The engine is away.', 'Start it.')

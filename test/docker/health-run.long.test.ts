@@ -141,9 +141,3 @@ test('a container that was killed from outside has not run out of memory', async
   Bun.spawnSync(['docker', 'kill', id])
   expect(await docker.inspectEnded(id)).toMatchObject({ exitCode: 137, oomKilled: false })
 })
-
-test('one that the kernel killed for its memory has, as soon as the engine has heard of it', async () => {
-  const id = await run('head -c 200m /dev/zero | tail -c 150m')
-  await docker.waitForExit(id)
-  expect((await docker.inspectEnded(id))!.oomKilled).toBe(true)
-})

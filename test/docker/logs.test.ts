@@ -34,7 +34,7 @@ async function foreign(line: string, { Tty = false, driver = 'json-file' } = {})
   return Id
 }
 
-test('stdout and stderr are told apart, and pieces joined to lines', async () => {
+test('stdout and stderr are distinguished, and pieces joined to lines', async () => {
   const id = await finished('echo out; echo err >&2; printf "a"; sleep 0.1; echo "b"; printf end')
   const lines = await read(id)
   expect(lines.filter((line) => line.stream === 'stdout').map((line) => line.text)).toEqual([
@@ -127,13 +127,13 @@ test('a container with a terminal has no frames', async () => {
   expect(long.join('')).toBe('x'.repeat(20_000))
 })
 
-test('a container whose output nobody keeps says so', async () => {
+test('a container whose output no one keeps says so', async () => {
   const id = await foreign('echo hi', { driver: 'none' })
   for (const follow of [false, true]) {
     const error = await read(id, { follow }).catch((error) => error)
     expect(error).toMatchObject({
       code: 'logs_unavailable',
-      message: 'The engine keeps no log of this container (log driver none).',
+      message: 'Docker keeps no log of this container (log driver none).',
     })
   }
 })

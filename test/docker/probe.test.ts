@@ -45,9 +45,9 @@ test('an error is asked again until it is none', async () => {
 test.each([
   ['status 500', () => serve(() => new Response('', { status: 500 }))],
   ['connection refused', () => 1],
-  ['connection closed without an answer', () => listen((socket) => socket.destroy())],
-  ['an answer that is not HTTP', () => listen((socket) => socket.end('SSH-2.0-x\r\n'))],
-  ['no answer', () => listen(() => {})],
+  ['connection closed without a response', () => listen((socket) => socket.destroy())],
+  ['a response that isn’t HTTP', () => listen((socket) => socket.end('SSH-2.0-x\r\n'))],
+  ['no response', () => listen(() => {})],
 ])('time runs out on: %s', async (lastSeen, open) => {
   const result = await waitUntilAnswers({ address, port: open(), path: '/', timeout: 150 })
   expect(result).toMatchObject({ answered: false, lastSeen })

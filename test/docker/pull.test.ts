@@ -51,7 +51,7 @@ const failure = (ref: string, options?: { auth: RegistryAuth }) =>
     (error) => error,
   )
 
-test('an image is brought, and each layer tells how far it is', async () => {
+test('an image is brought, and each layer shows how far it is', async () => {
   const repo = await push(open.host)
   const progress = await collect(docker.pullImage(`${repo}:1`))
   const mine = progress.filter(({ total }) => total > 2_900_000)
@@ -69,7 +69,7 @@ test('a name without a tag means latest, not every tag', async () => {
   expect(await docker.inspectImage(`${repo}:1`)).toBeNull()
 })
 
-describe('a registry that wants a login', () => {
+describe('a registry that requires a login', () => {
   test('gives the image to who has it', async () => {
     const repo = await push(closed.host)
     await collect(docker.pullImage(`${repo}:1`, { auth }))
@@ -95,7 +95,7 @@ test('an image that is not there is told', async () => {
   })
 })
 
-test('a registry that does not answer, and a name that is none, are told', async () => {
+test('a registry that doesn’t respond, and a name that is none, are told', async () => {
   expect(await failure('127.0.0.1:1/app:1')).toMatchObject({ code: 'registry_unreachable' })
   expect(await failure('registry.invalid/app:1')).toMatchObject({ code: 'registry_unreachable' })
   expect(await failure('Not An Image')).toMatchObject({ code: 'image_name_invalid' })
@@ -110,7 +110,7 @@ test('aborting ends the pull', async () => {
   expect(await collect(pull).catch((error) => error.message)).toBe('enough')
 })
 
-test('an engine that goes away in good order has brought nothing', async () => {
+test('an engine that shuts down normally has pulled nothing', async () => {
   const host = await fakeEngine(({ line, socket }) => {
     if (line.startsWith('POST')) answer(socket, 200, '{"status":"Pulling from x","id":"1"}\n')
     else answer(socket, 404, '{"message":"No such image"}')

@@ -1,6 +1,7 @@
 import { afterAll } from 'bun:test'
 import type { ContainerOptions } from '../../src/docker/index.ts'
 import { connectDocker } from '../../src/docker/index.ts'
+import { until } from '../support/until.ts'
 
 /** A corner of the real engine for one test file: what is made in it goes when the file ends. */
 export function sandbox() {
@@ -43,6 +44,12 @@ export function sandbox() {
       })
       await docker.startContainer(container)
       return container
+    },
+
+    /** Resolves when it has ended, and is listed so: lists are a moment behind. */
+    async ended(id: string) {
+      await docker.waitForExit(id)
+      await until(async () => !(await docker.listContainers()).some((one) => one.id === id))
     },
 
     options: () => small(name()),

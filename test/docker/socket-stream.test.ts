@@ -1,6 +1,8 @@
 import { expect, spyOn, test } from 'bun:test'
 import { connectEngine } from '../../src/docker/engine.ts'
 import { EngineError } from '../../src/docker/index.ts'
+import { waitForOutput } from '../../src/docker/logs.ts'
+import { until } from '../support/until.ts'
 import { answer, fakeEngine } from './fake-engine.ts'
 import { collect } from './sandbox.ts'
 
@@ -10,7 +12,6 @@ const read = (host: string, signal?: AbortSignal) =>
   connectEngine(host, {}).stream('GET', '/logs', {
     query: { tail: 5, since: undefined },
     signal,
-    isBusy: true,
   })
 
 const textOf = async (host: string) => Buffer.concat(await collect(read(host))).toString()
@@ -56,7 +57,7 @@ test('an engine that is not there is named', async () => {
 })
 
 test('leaving and aborting close the connection', async () => {
-  for (const way of ['leave', 'abort']) {
+  for (const way of ['leave', 'abort', 'abort and leave']) {
     const closed = Promise.withResolvers<void>()
     const host = await fakeEngine(({ socket }) => {
       socket.on('close', () => closed.resolve())
@@ -65,7 +66,8 @@ test('leaving and aborting close the connection', async () => {
     const stop = new AbortController()
     const pieces = read(host, stop.signal)
     expect((await pieces.next()).value?.length).toBe(2)
-    if (way === 'leave') await pieces.return(undefined)
+    if (way === 'abort and leave') stop.abort()
+    if (way !== 'abort') await pieces.return(undefined)
     else {
       const next = pieces.next()
       stop.abort()
@@ -107,4 +109,22 @@ test('aborting while it connects ends it too', async () => {
     return connecting
   }) as typeof fetch)
   await expect(collect(read(host, abort.signal))).rejects.toThrow('gone')
+})
+
+test('however many wait for a container to write, what is asked beside them is answered', async () => {
+  let waiting = 0
+  const host = await fakeEngine(({ line, socket }) => {
+    if (!line.includes('/logs?')) return answer(socket, 200, '{}')
+    waiting++
+    socket.write(head)
+  })
+  const engine = connectEngine(host, {})
+  const stop = new AbortController()
+  const { signal } = stop
+  const waits = Array.from({ length: 300 }, (_, n) => waitForOutput(engine, `${n}`, { signal }))
+  const ended = Promise.allSettled(waits)
+  await until(() => waiting === 300)
+  expect(await engine.request<object>('GET', '/info', { timeout: 5000 })).toEqual({})
+  stop.abort()
+  await ended
 })

@@ -48,5 +48,5 @@ test('an engine behind sshd is asked, until another host answers in its place', 
     (await runDavit(['doctor'], { env })).stdout.match(/.*engine .*/)![0]
   expect(await engineLine()).toMatch(/^ok +engine +Docker \d+/)
   await server.changeHostKey()
-  expect(await engineLine()).toMatch(/^to do +engine .*cannot be reached/)
+  expect(await engineLine()).toMatch(/^to do +engine .*can’t be reached/)
 })

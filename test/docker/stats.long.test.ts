@@ -131,7 +131,7 @@ test('caches larger than what is used are not taken off', () => {
   expect(toReading({ ...sent, memory_stats, blkio_stats: {} })).toMatchObject({ memory: 100 })
 })
 
-test('a container that began anew between two readings has used nothing rather than less', () => {
+test('a container that restarted between two readings has used nothing rather than less', () => {
   const before = { ...zero, readAt: new Date(1000), cpuTotal: 500, systemCpu: 1000, sent: 50 }
   const after = { ...zero, readAt: new Date(3000), cpuTotal: 100, systemCpu: 2000, sent: 10 }
   expect(usageBetween(before, after)).toMatchObject({ cpu: 0, sent: 10, rates: { sent: 0 } })

@@ -16,7 +16,7 @@ test.each([
   expect(freeSubnet({ pool, prefix: 26, used })).toBe(free)
 })
 
-test('a pool that is used up is a failure in words', () => {
+test('a pool that is used up is an explained failure', () => {
   expect(() => freeSubnet({ pool, prefix: 26, used: ['10.0.0.0/8'] })).toThrow('is in use')
 })
 

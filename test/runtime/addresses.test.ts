@@ -95,13 +95,13 @@ describe('an address', () => {
   })
 })
 
-test('a full network is refused in words, and says what to do', async () => {
+test('a full network is refused with an explanation, and says what to do', async () => {
   const { reserve } = await aNetwork(29)
   for (let n = 0; n < 5; n++) await reserve()
   const error = await reserve().catch((error) => error)
   expect(error).toMatchObject({
     code: 'network_full',
-    message: expect.stringMatching(/^The network is full: all 5 addresses of .*\/29 are taken\.$/),
+    message: expect.stringMatching(/^The network is full: all 5 addresses of .*\/29 are in use\.$/),
     hint: expect.stringContaining('another project'),
   })
 })

@@ -3,7 +3,7 @@ import { labelFilter, labelsFor } from '../../src/docker/labels.ts'
 import { ensureNetwork } from '../../src/runtime/network.ts'
 import { testApp } from '../support/app.ts'
 
-test('a network that many want at once is made once, and of two of a name one goes', async () => {
+test('a network that many need at once is created once, and of two of a name one goes', async () => {
   const t = testApp()
   const projectId = Bun.randomUUIDv7()
   const wanted = {

@@ -36,37 +36,37 @@ type Asked = {
   image: string
   /** `linux/arm64`; the engine's own otherwise. */
   platform?: string | undefined
-  /** Whether one that was pulled with a login is pulled again when its registry has another by now. */
+  /** Whether one that was pulled with a login is pulled again when its registry has a newer one. */
   isFresh?: boolean
-  /** Whether it is to have a name of its owner's alone, though everyone may have it. */
+  /** Whether it gets a private name for its owner, even if it is public. */
   isApart?: boolean
   signal: AbortSignal
-  /** Called before the image is pulled, and with what comes of it. */
+  /** Called before the image is pulled, and with its progress. */
   onPull?: () => void
   onLayer?: (layer: LayerProgress) => void
 }
 
-/** What the image is to be called on the engine, by nobody but the one who asked. */
+/** The image's private name on the engine. */
 export type Brought = {
   name: string
   image: Image
-  /** Whether it was not there before. */
+  /** Whether it was pulled now. */
   pulled: boolean
 }
 
 type Task = Omit<Asked, 'platform'> & { reference: ImageReference; name: string; platform: string }
 
 /**
- * Has an image on the engine that the user may use, and pulls it if need be: one that was pulled with a
- * login is its owner's, everything else must be everyone's. Throws what a pull would throw where the
- * image is there, but not for them.
+ * Makes sure the engine has an image that the user may use, and pulls it if needed: one that was pulled
+ * with a login belongs to its owner, everything else must be public. Throws what a pull would throw when
+ * the image exists, but not for them.
  */
 export const bringImage = (deps: ImageDeps, asked: Asked): Promise<Brought> =>
   bring(deps, asked).catch((error) => {
     throw isOverloaded(error) ? named(error, asked.image) : error
   })
 
-/** The engine may know it by a name that its owner does not. */
+/** The engine may use a name that its owner doesn't know. */
 const named = ({ code, message, hint }: Failure, image: string) =>
   new Failure(code, message.replace('The image', `The image ${image}`), hint)
 
@@ -103,7 +103,7 @@ async function bring(deps: ImageDeps, asked: Asked): Promise<Brought> {
   return { name, image: found, pulled: true }
 }
 
-/** One that no container can be made of doesn't stay: every list of images would carry it. */
+/** An unusable one is removed: every list of images would include it. */
 async function inspectPulled(
   { docker }: ImageDeps,
   name: string,
@@ -117,7 +117,7 @@ async function inspectPulled(
   }
 }
 
-/** A registry that does not answer, or not to this login any more, is no reason to lose what was given. */
+/** An unreachable registry, or an expired login, is no reason to lose an image that was pulled before. */
 const hasMoved = async (
   { docker }: ImageDeps,
   { given, name, auth, signal }: Task & { given: GivenImage; auth: RegistryAuth | undefined },
@@ -138,8 +138,8 @@ async function pull(
 }
 
 /**
- * By its digest, so that no tag ever names it on the engine; and that name goes as soon as it has one
- * that only its owner knows. What the operator pulled by hand keeps its names.
+ * By its digest, so that no tag ever names it on the engine; that name is removed once it has one that
+ * only its owner knows. Images that the operator pulled by hand keep their names.
  */
 async function pullApart(
   deps: ImageDeps,
@@ -150,7 +150,7 @@ async function pullApart(
   await refusePrivate(deps, { registry: reference.registry, signal })
   const digest = await docker.imageDigest(name, { auth, signal, as: wanted })
   const source = `${repositoryOf(reference)}@${digest}`
-  task.onPull?.() // even if it has to wait for builds of others
+  task.onPull?.() // even if it has to wait for other users' builds
   return imageLock.alone(ownerId, signal, async () => {
     await losePublicNames(deps)
     const isHere = await docker.hasImage(source, { signal })
@@ -174,7 +174,7 @@ async function pullApart(
   })
 }
 
-/** Takes from images that were pulled with a login the names by which builds of others could find them. */
+/** Removes the names of images pulled with a login by which other users' builds could find them. */
 export async function losePublicNames({ db, docker }: { db: Db; docker: Docker }) {
   for (const { id, publicName, name, createdAt } of listNamedInPublic(db)) {
     await docker.removeImage(publicName!)
@@ -183,10 +183,10 @@ export async function losePublicNames({ db, docker }: { db: Db; docker: Docker }
   }
 }
 
-/** Milliseconds after which the engine has certainly noticed that a pull was broken off. */
+/** Milliseconds after which the engine has certainly noticed that a pull was aborted. */
 const lateEnd = 10 * 60_000
 
-/** Builds for an owner: apart from pulls with the logins of others. */
+/** Builds for an owner, never during pulls with other users' logins. */
 export const buildApart = (
   deps: { db: Db; docker: Docker },
   { ownerId, signal }: { ownerId: string; signal: AbortSignal },
@@ -197,7 +197,7 @@ export const buildApart = (
     return build()
   })
 
-/** What is on the engine may have come by a login of someone else, the operator's among them. */
+/** A local image may have been pulled with someone else's login, including the operator's. */
 async function refuseUnlessGiven(deps: ImageDeps, here: Image, task: Task) {
   const { ownerId, image, reference } = task
   const of = readLabels(here.labels)
@@ -207,14 +207,14 @@ async function refuseUnlessGiven(deps: ImageDeps, here: Image, task: Task) {
   }
   const known = here.digests.flatMap((text) => parseReference(text) ?? [])
   const digests = known.map(writtenOut)
-  // what was built or loaded on the server is the operator's to share, and came by no login
+  // images built or loaded on the server are shared by the operator, and needed no login
   if (digests.length === 0 || digests.some(isOfficial) || isKnownPublic(deps.db, digests)) return
   if (findUser(deps.db, ownerId).role === 'admin') return
   if (await isOfOwnContainers(deps, here, task)) return
   await askForEveryone(deps, known, task)
 }
 
-/** Whether one of the registries that have the image gives it without a login. */
+/** Whether one of the image's registries serves it without a login. */
 async function askForEveryone(deps: ImageDeps, known: ImageReference[], { image, signal }: Task) {
   let refusal: unknown
   for (const reference of known)
@@ -230,7 +230,7 @@ async function askForEveryone(deps: ImageDeps, known: ImageReference[], { image,
   throw refusal
 }
 
-/** What a user's containers are made of was given to them, before that was recorded. */
+/** A user's containers prove access to their images, from before access was recorded. */
 async function isOfOwnContainers(
   { db, docker, instanceId }: ImageDeps,
   { id }: Image,
@@ -246,7 +246,7 @@ async function isOfOwnContainers(
 const notAnImage = (image: string) =>
   new Failure(
     'image_name_invalid',
-    `“${image}” is not the name of an image.`,
+    `“${image}” isn’t a valid image name.`,
     'Write it as name:tag, or registry/name:tag.',
   )
 

@@ -1,24 +1,24 @@
 type Claim = { ownerId: string; alone: boolean }
 
 /**
- * Keeps pulls with a login apart from the builds of other owners: for a moment the engine has what was
- * pulled under its public name, which any build could use. Turns go in the order of asking.
+ * Keeps pulls with a login apart from the builds of other owners: for a moment the engine has the
+ * pulled image under its public name, which any build could use. First come, first served.
  */
 export class ImageLock {
   readonly #held = new Set<Claim>()
   readonly #waiting = new Map<Claim, () => void>()
 
-  /** How many wait. */
+  /** How many callers wait. */
   get waiting() {
     return this.#waiting.size
   }
 
-  /** Beside all that other owners build, and pull by turns. */
+  /** Concurrent with other builds, but not with pulls of other owners. */
   share<Result>(ownerId: string, signal: AbortSignal, work: () => Promise<Result>) {
     return this.#run({ ownerId, alone: false }, signal, work)
   }
 
-  /** While no other owner builds, and nobody else pulls. */
+  /** While no other owner builds, and no one else pulls. */
   alone<Result>(ownerId: string, signal: AbortSignal, work: () => Promise<Result>) {
     return this.#run({ ownerId, alone: true }, signal, work)
   }
@@ -48,7 +48,7 @@ export class ImageLock {
     await promise.finally(() => signal.removeEventListener('abort', leave))
   }
 
-  /** Nobody passes one who waits and could not be there at the same time: a pull gets its turn. */
+  /** No one overtakes a waiter that it conflicts with, so that pulls aren't starved. */
   #admit() {
     const before = [...this.#held]
     for (const [claim, enter] of [...this.#waiting]) {
@@ -65,5 +65,5 @@ export class ImageLock {
 const canMeet = (a: Claim, b: Claim) =>
   a.alone || b.alone ? a.ownerId === b.ownerId && a.alone !== b.alone : true
 
-/** Of this process: the names on an engine are the same for all that it does. */
+/** One lock per process, since image names are shared on an engine. */
 export const imageLock = new ImageLock()

@@ -1,12 +1,12 @@
 import { randomBytesOf } from '../../platform/secrets.ts'
 import type { ImageReference } from '../../registries/image-registry.ts'
 
-/** A host that can't exist: what is not on the engine under such a name is nowhere. */
+/** A host that can't exist: an image with such a name can't be pulled. */
 export const privateRegistry = 'davit.invalid'
 
 /**
- * A name on the engine for an image that only its owner may use: nobody else can guess it. It keeps
- * what the owner calls the image, for `shownImage`.
+ * A name on the engine for an image that only its owner may use: no one else can guess it. It contains
+ * the owner's name for the image, for `shownImage`.
  */
 export function privateName({ registry, path, tag, digest }: ImageReference) {
   const secret = Buffer.from(randomBytesOf(16)).toString('hex')
@@ -19,7 +19,7 @@ const privateNames = new RegExp(
   'g',
 )
 
-/** A text as its reader may see it: images as their owner wrote them, or as Docker shortens them. */
+/** A text for display: images as their owner wrote them, or as Docker shortens them. */
 export const shownImage = (text: string) =>
   text
     .replace(privateNames, (_, host: string) => `${host.replace('__', ':')}/`)

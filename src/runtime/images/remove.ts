@@ -3,9 +3,9 @@ import type { Docker } from '../../docker/index.ts'
 import { forgetImage } from './store.ts'
 
 /**
- * Removes an image by its references; "needed" where a deployment runs from one or works with it. No
- * rollback to it begins from the moment before; where it does not go, one may again. Throws as the
- * engine refuses.
+ * Removes an image by its references; "needed" when a deployment runs from it or works with it. No
+ * rollback to it can start from before the removal on; if the removal fails, one can again. Throws the
+ * engine's refusal.
  */
 export async function removeImage(
   { db, docker }: { db: Db; docker: Docker },

@@ -1,7 +1,14 @@
 import { and, eq, inArray, isNotNull, isNull, notInArray } from 'drizzle-orm'
 import type { Db } from '../../db/index.ts'
-import { countRows, getRow, listRows } from '../../db/queries.ts'
-import { deployments, givenImages, projects, publicImages, services } from '../../db/schema.ts'
+import { countRows, getRow, listRows, listValues } from '../../db/queries.ts'
+import {
+  deployments,
+  givenImages,
+  projects,
+  publicImages,
+  releases,
+  services,
+} from '../../db/schema.ts'
 
 export type GivenImage = typeof givenImages.$inferSelect
 type Key = Pick<GivenImage, 'ownerId' | 'reference' | 'platform'>
@@ -17,7 +24,7 @@ export const getGivenImage = (db: Db, { ownerId, reference, platform }: Key) =>
     ),
   )
 
-/** Keeps the name of one that is there already. */
+/** Keeps the name of an existing one. */
 export const recordGivenImage = (db: Db, values: typeof givenImages.$inferInsert): GivenImage =>
   db
     .insert(givenImages)
@@ -36,7 +43,7 @@ export const listNamedInPublic = (db: Db) =>
 export const forgetPublicName = (db: Db, id: string) =>
   db.update(givenImages).set({ publicName: null }).where(eq(givenImages.id, id)).run()
 
-/** Whether one of the images, each as `repository@digest`, is known to be for everyone. */
+/** Whether one of the images, each as `repository@digest`, is known to be public. */
 export const isKnownPublic = (db: Db, digests: string[]) =>
   countRows(db, publicImages, inArray(publicImages.digest, digests)) > 0
 
@@ -44,8 +51,8 @@ export const recordPublic = (db: Db, digest: string) =>
   db.insert(publicImages).values({ digest }).onConflictDoNothing().run()
 
 /**
- * Whether what has those labels is a user's now: the label of the owner names the one of then, who may
- * have been deleted since.
+ * Whether an object with these labels belongs to the user now: the owner label names the owner at creation, who
+ * may have been deleted since.
  */
 export const isOwnerOf = (
   db: Db,
@@ -57,28 +64,31 @@ export const isOwnerOf = (
     { table: services, id: serviceId },
   ].some(({ table, id }) => countRows(db, table, and(eq(table.id, id), eq(table.ownerId, ownerId))))
 
-/** States of a deployment that is done with its image, unless it is rolled back to. */
+/** States of a deployment that no longer needs its image, except for a rollback. */
 const past = ['failed', 'cancelled', 'superseded'] as const
 
 /**
- * To be called before an image is removed: from then on no rollback to it begins. Null where a
- * deployment runs from it, or waits or works to: then it has to stay. Otherwise the answer takes it
- * back, for when it could not be removed.
+ * Call it before an image is removed: from then on no rollback to it can start, and the settings
+ * kept for one are dropped. Null when a deployment needs it: then it has to stay. Otherwise
+ * returns a function that reverts this, in case it couldn't be removed.
  */
-export function forgetImage(db: Db, image: string) {
-  const isNeeded = and(eq(deployments.image, image), notInArray(deployments.status, [...past]))
-  if (countRows(db, deployments, isNeeded) > 0) return null
-  const forgot = db
-    .update(deployments)
-    .set({ image: null })
-    .where(eq(deployments.image, image))
-    .returning({ id: deployments.id })
-    .all()
-    .map(({ id }) => id)
-  return () =>
-    void db
-      .update(deployments)
-      .set({ image })
-      .where(and(inArray(deployments.id, forgot), isNull(deployments.image)))
-      .run()
-}
+export const forgetImage = (db: Db, image: string) =>
+  db.transaction((tx) => {
+    const isNeeded = and(eq(deployments.image, image), notInArray(deployments.status, [...past]))
+    if (countRows(tx, deployments, isNeeded) > 0) return null
+    const ids = listValues(tx, deployments.id, eq(deployments.image, image))
+    const kept = listRows(
+      tx,
+      releases,
+      and(inArray(releases.id, ids), isNotNull(releases.settings)),
+    )
+    tx.update(deployments).set({ image: null }).where(inArray(deployments.id, ids)).run()
+    tx.update(releases).set({ settings: null }).where(inArray(releases.id, ids)).run()
+    return () =>
+      db.transaction((tx) => {
+        const isImageless = and(inArray(deployments.id, ids), isNull(deployments.image))
+        tx.update(deployments).set({ image }).where(isImageless).run()
+        for (const { id, settings } of kept)
+          tx.update(releases).set({ settings }).where(eq(releases.id, id)).run()
+      })
+  })

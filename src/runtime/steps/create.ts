@@ -1,6 +1,6 @@
 import type { ContainerOptions } from '../../docker/index.ts'
 import { partLabel } from '../../docker/labels.ts'
-import { sealComponents, slotsOf } from '../component.ts'
+import { portOf, sealComponents, slotsOf } from '../component.ts'
 import type { Component } from '../component.ts'
 import { connectJoined, reserveEndpoints } from '../endpoints.ts'
 import type { Endpoint } from '../endpoints.ts'
@@ -13,8 +13,8 @@ import { labelsOf } from '../workload.ts'
 export type Made = { id: string; name: string; component: Component; instance: Instance }
 
 /**
- * Stores the release, makes its network and volumes, and chooses its addresses. Nothing of the live one
- * is touched; where the network is full, those whose addresses are taken over have to stop first.
+ * Stores the release, creates its network and volumes, and reserves its addresses. The live release
+ * isn't touched; if the network is full, those whose addresses are reused have to stop first.
  */
 export async function prepare(run: RollOutRun) {
   const { db, secrets, workload, release } = run
@@ -23,7 +23,12 @@ export async function prepare(run: RollOutRun) {
     workload,
     id: release.id,
     components: sealComponents(secrets, release.id, release.components),
-    slots: slots.map(({ component, slot }) => ({ component: component.name, slot })),
+    edge: release.edge,
+    slots: slots.map(({ component, slot }) => ({
+      component: component.name,
+      slot,
+      port: portOf(component),
+    })),
   })
   const { endpoints, takenOver } = await reserveEndpoints(run, {
     members: slots.map(({ component }, at) => ({ component, instance: rows[at]! })),
@@ -33,7 +38,7 @@ export async function prepare(run: RollOutRun) {
   return { rows, endpoints, takenOver }
 }
 
-/** The volumes that components mount, made when they are first needed. */
+/** The volumes that components mount, created when first needed. */
 export async function ensureVolumes(
   { docker, instanceId, workload }: Pick<RollOutRun, 'docker' | 'instanceId' | 'workload'>,
   components: Component[],
@@ -60,7 +65,7 @@ export async function create(
   return made
 }
 
-/** Creates the container of an instance, which has that state from then on; it doesn't run yet. */
+/** Creates the container of an instance and sets its state; it doesn't run yet. */
 export async function createOne(
   run: Pick<RollOutRun, 'db' | 'docker' | 'instanceId' | 'workload' | 'network'>,
   {
@@ -71,7 +76,7 @@ export async function createOne(
   }: {
     component: Component
     instance: Instance
-    /** As they were reserved for it. */
+    /** Its reserved addresses. */
     endpoints: Endpoint[]
     state: Instance['state']
   },
@@ -82,16 +87,16 @@ export async function createOne(
   const options = optionsOf(component, { instanceId: instance.id, labels, network, address })
   const id = await docker.createContainer(options)
   await connectJoined(run, { containerId: id, endpoints })
-  updateInstance(db, instance.id, { containerId: id, state }) // once it is whole
+  updateInstance(db, instance.id, { containerId: id, state }) // once it is complete
   const { files } = component
   if (files.length > 0) await docker.putArchive(id, { path: '/', files })
   return { id, name: options.name, component, instance }
 }
 
-/** What only the container of this instance is named with. */
+/** The part of the container's name that is unique to this instance. */
 export const endOfName = (instanceId: string) => `-${instanceId.slice(-12)}`
 
-/** How its container is to be: two releases can stand beside each other. */
+/** The configuration of its container: two releases can exist side by side. */
 export const optionsOf = (
   { name, options }: Pick<Component, 'name' | 'options'>,
   of: Pick<ContainerOptions, 'network' | 'labels'> & {

@@ -11,23 +11,23 @@ import type { GateRun } from '../run.ts'
 import { isUp } from '../workload.ts'
 import { followOutput } from './output.ts'
 
-/** When it responded first, or was well (`performance.now()`). */
+/** When it first responded, or was healthy (`performance.now()`). */
 export type Passed = { answeredAt: number }
 
-/** A container, and what it was made from. */
+/** A container and its component. */
 type Made = { id: string; component: Component }
 
 type Probe = Extract<Gate, { kind: 'probe' }>
 
-/** Milliseconds between two looks at a container whose health the engine checks. */
+/** Milliseconds between two checks of a container whose health the engine checks. */
 const interval = 200
 
 /** Milliseconds after which a container that is neither healthy nor unhealthy is given up. */
 const patience = 15 * 60_000
 
 /**
- * Lets a container through that does what its gate asks for and stays up, or ends with success where
- * it may. Its output goes to the log meanwhile, where there is one.
+ * Resolves when a container meets its gate and stays up, or exits with success if it
+ * may. Its output is logged meanwhile, if there is a log.
  */
 export async function pass(outer: GateRun, made: Made): Promise<Passed> {
   const over = new AbortController()
@@ -40,16 +40,16 @@ export async function pass(outer: GateRun, made: Made): Promise<Passed> {
       throw await failedBy(run, made, { exitCode, output: output?.ended })
     return { answeredAt: performance.now() }
   })
-  exit.catch(() => {}) // it rejects when the gate is over, and nobody waits for it then
+  exit.catch(() => {}) // it rejects when the gate is over, and no one waits for it then
   const well = async () =>
     staysWell(run, made).catch((error) => {
-      if (hasEnded && !outer.signal.aborted) return exit // why it ended says more than its silence
+      if (hasEnded && !outer.signal.aborted) return exit // its exit says more than a missing response
       throw error
     })
   try {
     return await (made.component.oneShot ? exit : Promise.race([well(), exit]))
   } catch (error) {
-    if (!outer.signal.aborted) await output?.tellLast().catch(() => {}) // the error in hand says more
+    if (!outer.signal.aborted) await output?.tellLast().catch(() => {}) // the original error says more
     throw error
   } finally {
     over.abort()
@@ -57,17 +57,17 @@ export async function pass(outer: GateRun, made: Made): Promise<Passed> {
   }
 }
 
-/** For a container that has ended this never resolves: its exit is waited for. */
+/** Never resolves for a container that has ended: its exit is awaited. */
 async function staysWell(run: GateRun, made: Made): Promise<Passed> {
   const { gate } = made.component
   const answeredAt = await (gate.kind === 'probe' ? answer(run, made, gate) : healthy(run, made))
   const container = await run.docker.inspectContainer(made.id, run)
-  // of one that has ended a busy engine may be late to tell
+  // a busy engine may report an end late
   if (!container || container.state === 'exited') return never()
   return { answeredAt }
 }
 
-/** As its failures name it. */
+/** Its name in failures. */
 function gated({ workload }: GateRun, { id, component }: Made): Gated {
   const { name, options } = component
   const subject = workload.kind === 'app' ? 'environment' : 'service'
@@ -81,7 +81,7 @@ function gated({ workload }: GateRun, { id, component }: Made): Gated {
   }
 }
 
-/** Throws why one has ended that was through its gate, and must keep running. */
+/** Throws why a container ended that had passed its gate and must keep running. */
 export async function refuseEnded(run: GateRun, made: Made[]) {
   const found = await Promise.all(made.map(({ id }) => run.docker.inspectContainer(id)))
   for (const [at, { component, id }] of made.entries()) {
@@ -91,13 +91,13 @@ export async function refuseEnded(run: GateRun, made: Made[]) {
   }
 }
 
-/** What the engine says of a start that it refuses, in the words of the component. */
+/** The Failure for a start that the engine refused, with the component's words. */
 export function startFailure(error: EngineError, { workload }: GateRun, { component }: Made) {
   const subject = workload.kind === 'app' ? 'environment' : 'service'
   return explain(error, { subject, said: wordsFor(subject, component), what: 'Start failed' })
 }
 
-/** Milliseconds in which the last output of a container that ended reaches us. */
+/** Milliseconds in which the last output of an ended container arrives. */
 const lastWords = 2000
 
 /** Why it ended; its output is in the log by then. */
@@ -112,24 +112,22 @@ async function failedBy(
 
 const never = () => new Promise<never>(() => {})
 
-/** Resolves when the probe and the health check have passed, and some time after. */
+/** Resolves some time after the probe and the health check have passed. */
 async function answer(run: GateRun, made: Made, gate: Probe) {
-  const { docker, signal, config, network } = run
+  const { docker, signal, config } = run
   const container = await docker.inspectContainer(made.id, { signal })
-  // it ended before its end was waited for
+  // it ended before its end was awaited
   if (container?.state === 'restarting') throw await failedBy(run, made, container)
   if (container?.state !== 'running' && container?.state !== 'paused') return never()
-  const { addresses, healthTest } = container
-  const address = docker.remote || gate.port === 0 ? null : addresses[network]
-  if (docker.remote && gate.port > 0 && !healthTest)
-    run.hooks.log?.(
-      'The engine is remote and the image has no HEALTHCHECK: it only has to stay up.',
-    )
+  const { healthTest } = container
+  const place = gate.port === 0 ? null : await probedAt(run, container, gate)
+  if (place && 'unseen' in place && !healthTest)
+    run.hooks.log?.(`${place.unseen}: the app only has to stay up.`)
   const checks = await Promise.allSettled([
-    address ? probe(run, made, { gate, address }) : null,
+    place && 'address' in place ? probe(run, made, { gate, place }) : null,
     healthTest ? passHealthCheck(run, made, { gate, test: healthTest }) : null,
   ])
-  // what isn't reachable often fails its own check too: the first reason says more
+  // an unreachable app often fails its own check too: the first reason says more
   for (const check of checks) if (check.status === 'rejected') throw check.reason
   const [answeredAt, healthyAt] = checks.map((check) => (check as { value: number | null }).value)
   const at = answeredAt ?? healthyAt ?? performance.now()
@@ -137,14 +135,36 @@ async function answer(run: GateRun, made: Made, gate: Probe) {
   return at
 }
 
+type Place = { address: string; port: number }
+
+/** Where its port is found from here, or why it isn't; null without an address. */
+async function probedAt(
+  { docker, network, signal }: GateRun,
+  { addresses, ports }: Container,
+  { port, path }: Probe,
+): Promise<Place | { unseen: string } | null> {
+  const apart = await docker.whyApart({ signal })
+  const address = addresses[network]
+  if (!apart) return address === undefined ? null : { address, port }
+  if (apart === 'remote')
+    return { unseen: 'Docker is on another machine and the image has no HEALTHCHECK' }
+  const published = ports.find(
+    ({ container, protocol }) => container === port && protocol === 'tcp',
+  )
+  // a rootless Docker accepts connections in place of an app that doesn't listen
+  return published && path !== null
+    ? { address: published.address, port: published.host }
+    : { unseen: 'Docker runs rootless, and there is neither a health path nor a HEALTHCHECK' }
+}
+
 async function probe(
   run: GateRun,
   made: Made,
-  { gate: { port, path, timeout }, address }: { gate: Probe; address: string },
+  { gate: { port, path, timeout }, place }: { gate: Probe; place: Place },
 ) {
   const { hooks, signal } = run
   hooks.log?.(`Waiting for a response on port ${port}${path ? `, path ${path}` : ''}`)
-  const result = await waitUntilAnswers({ address, port, path, timeout, signal })
+  const result = await waitUntilAnswers({ ...place, path, timeout, signal })
   if (!result.answered)
     throw silenceFailure({
       name: gated(run, made).name,
@@ -153,7 +173,9 @@ async function probe(
       timeout: timeout / 1000,
       lastSeen: result.lastSeen,
     })
-  hooks.log?.(`It responded after ${(result.milliseconds / 1000).toFixed(1)} s: ${result.lastSeen}`)
+  hooks.log?.(
+    `It responded after ${(result.milliseconds / 1000).toFixed(1)} s (${result.lastSeen})`,
+  )
   return performance.now()
 }
 
@@ -178,9 +200,9 @@ async function passHealthCheck(
 }
 
 /**
- * Resolves when the engine finds it healthy; without a health check, when it has stayed up for a while.
- * The check keeps the schedule of its file: run earlier it may do harm, as RabbitMQ's, which makes the
- * server's key as another user.
+ * Resolves when the engine reports it healthy; without a health check, when it has stayed up for a while.
+ * The check keeps the schedule of its file: running it earlier can do harm, as with RabbitMQ's, which creates
+ * the server's key as another user.
  */
 async function healthy(run: GateRun, made: Made) {
   const { docker, signal, config } = run

@@ -1,19 +1,19 @@
 import type { GateRun } from '../run.ts'
 
-/** Lines of a starting container that go to the log as they come. */
+/** Lines of a starting container that are logged as they arrive. */
 const maxLive = 300
 
-/** Lines from the end that a container which failed leaves there in any case. */
+/** Last lines that are logged for a failed container in any case. */
 const lastLines = 40
 
 export type Output = {
-  /** Resolves when nothing more is read. */
+  /** Resolves when reading has ended. */
   ended: Promise<void>
-  /** For a container that failed: its last lines, unless all that it wrote is in the log already. */
+  /** For a failed container: its last lines, unless its whole output is in the log already. */
   tellLast: () => Promise<void>
 }
 
-/** Logs what a starting container writes until the run's signal; a talkative one is cut. */
+/** Logs the output of a starting container until the run's signal, up to a limit. */
 export function followOutput(
   { docker, hooks, signal }: GateRun,
   id: string,
@@ -28,7 +28,7 @@ export function followOutput(
         log(text, stream)
       }
     }
-  })().catch(() => {}) // the stream breaks off when the gate is over or the container is removed
+  })().catch(() => {}) // the stream ends when the gate is over or the container is removed
 
   return {
     ended,

@@ -5,9 +5,9 @@ import { pass, startFailure } from './gate.ts'
 import type { Passed } from './gate.ts'
 
 /**
- * Starts containers in order, each once what it waits for is there. Returns when all are through their
- * gates, with the moment at which the last one responded (`performance.now()`). Where there are others
- * of the release, lines in the log begin with whose they are.
+ * Starts containers in order, each once its dependencies are up. Returns when all have passed
+ * their gates, with the time at which the last one responded (`performance.now()`). If the release
+ * has several, log lines are prefixed with the container.
  */
 export async function startAndGate(run: GateRun, made: Made[], { of = made } = {}) {
   const over = new AbortController()
@@ -21,7 +21,7 @@ export async function startAndGate(run: GateRun, made: Made[], { of = made } = {
         run.hooks.log?.(`Starting container ${container.name}`)
         await start(run, container)
         const gate = pass(of.length > 1 ? withName(gated, container) : gated, container)
-        gate.catch(() => {}) // told when its turn comes
+        gate.catch(() => {}) // reported when it is awaited
         gates.set(container.id, gate)
       },
     })
@@ -38,7 +38,7 @@ const start = (run: GateRun, made: Made) =>
     throw error instanceof EngineError ? startFailure(error, run, made) : error
   })
 
-/** With `worker | ` before each line; `worker.2 | ` for the second of several. */
+/** With `worker | ` before each line; `worker.2 | ` for the second replica. */
 function withName(
   run: GateRun,
   { component: { name, replicas }, instance: { slot } }: Made,
@@ -48,7 +48,7 @@ function withName(
   return log ? { ...run, hooks: { log: (text, stream) => log(prefix + text, stream) } } : run
 }
 
-/** Starts containers that ran before, in the same order; what one waits for may fail. */
+/** Starts containers that ran before, in the same order; dependencies may fail. */
 export const startAgain = (run: Omit<GateRun, 'hooks'>, old: Placed[]) =>
   inOrder(old, {
     ready: ({ id, component }) => pass({ ...run, hooks: {} }, { id, component: component! }),

@@ -1,0 +1,81 @@
+import { Agent } from 'node:http'
+import type { AgentOptions } from 'node:http'
+import type { Duplex } from 'node:stream'
+import type { EngineAddress } from './address.ts'
+import { Semaphore } from '../platform/semaphore.ts'
+import { sshLogin } from './ssh.ts'
+
+type Opened = (error: Error | null, stream?: Duplex) => void
+
+/** Makes an agent that is good for one connection. */
+type Connect = (login: object) => {
+  createConnection(options: AgentOptions, opened: Opened): void
+}
+
+/** Milliseconds for which a connection is kept for the next call: a login takes far longer than most. */
+const idleTime = 10_000
+
+/** A host that vanished is noticed after so many unanswered messages, so many milliseconds apart. */
+const keepAlive = { keepaliveInterval: 10_000, keepaliveCountMax: 2 }
+
+/** sshd drops connections at random when more than ten log in at a time. */
+const loginsAtOnce = 4
+
+/** Milliseconds for a login. */
+const loginTime = 15_000
+
+const tooSlow = () =>
+  Object.assign(new Error(`the login didn’t end within ${loginTime / 1000} s`), { level: 'login' })
+
+/** Connections to an engine's socket behind sshd, each with a login of its own. */
+export class SshAgent extends Agent {
+  readonly #address: Extract<EngineAddress, { kind: 'ssh' }>
+  readonly #connect: Connect
+  readonly #logins = new Semaphore(loginsAtOnce)
+  readonly #idle = new WeakMap<Duplex, ReturnType<typeof setTimeout>>()
+
+  constructor(address: Extract<EngineAddress, { kind: 'ssh' }>, connect: Connect) {
+    super({ keepAlive: true })
+    this.#connect = connect
+    this.#address = address
+  }
+
+  override createConnection(options: AgentOptions, opened: Opened): undefined {
+    void this.#logins.acquire().then((turn) => {
+      let isOver = false
+      // a connection that breaks within the login isn't reported
+      const limit = setTimeout(() => ended(tooSlow()), loginTime)
+      const ended: Opened = (error, made) => {
+        // an error that comes later is reported here again, and ends the stream
+        if (isOver) return void made?.destroy()
+        isOver = true
+        clearTimeout(limit)
+        turn[Symbol.dispose]()
+        // the agent keeps a closed one for the next call, unless it can't be written to
+        made?.once('close', () => Object.assign(made, { writable: false }))
+        opened(error, made)
+      }
+      const { host, port } = this.#address
+      try {
+        const login = { host, port, ...keepAlive, ...sshLogin(this.#address) }
+        this.#connect(login).createConnection(options, ended)
+      } catch (error) {
+        ended(Object.assign(error as Error, { level: 'login' })) // such as a key that can't be read
+      }
+    })
+  }
+
+  /** These are streams, not sockets. */
+  override keepSocketAlive(stream: Duplex) {
+    this.#idle.set(
+      stream,
+      setTimeout(() => stream.destroy(), idleTime),
+    )
+    return true
+  }
+
+  override reuseSocket(stream: Duplex) {
+    clearTimeout(this.#idle.get(stream))
+    stream.removeAllListeners('error').on('error', () => {}) // each earlier call has left one
+  }
+}

@@ -1,0 +1,223 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createReadStream, existsSync, rmSync } from 'node:fs'
+import {
+  certificatesInside,
+  edgeContainer,
+  image,
+  refuseOldCaddy,
+  restoredCertificates,
+} from '../edge/container.ts'
+import type { Edge } from '../edge/edge.ts'
+import type { Engine } from '../edge/own.ts'
+import { adminSocket } from '../edge/plan.ts'
+import { EngineError, resync } from '../docker/index.ts'
+import type { ContainerSummary, EngineFeed } from '../docker/index.ts'
+import { labelFilter, labelsFor, readLabels } from '../docker/labels.ts'
+import { isStatus } from '../docker/refusals.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
+import { KeyedLock } from '../platform/semaphore.ts'
+import { stopAndRemove } from './remove.ts'
+import type { RuntimeDeps } from './workload.ts'
+
+/** A hash of its settings; a container with another one is replaced. */
+const madeLabel = 'davit.edge'
+
+type EdgeDeps = Pick<RuntimeDeps, 'docker' | 'instanceId'>
+
+const locks = new KeyedLock()
+
+/** The engine that the edge runs its Caddy on. */
+export const edgeEngine = (deps: EdgeDeps): Engine => ({
+  async look({ signal }) {
+    const { docker } = deps
+    const apart = await docker.whyApart({ signal })
+    if (apart) return { ...nothing, apart }
+    const [{ folder }, edges, hasImage] = await Promise.all([
+      docker.machine({ signal }),
+      listEdges(deps, signal),
+      docker.hasImage(image, { signal }),
+    ])
+    // Davit in a container with the engine's socket: the engine doesn't see its files
+    const isContained = !existsSync(folder)
+    return { ...nothing, isContained, isRunning: edges.some(holdsPorts), hasImage }
+  },
+  async pull({ signal }) {
+    for await (const _ of deps.docker.pullImage(image, { signal })) continue
+  },
+  async ensure(options) {
+    return { version: await versionIn(deps, await ensureEdgeContainer(deps, options), options) }
+  },
+  remove: (options) => removeEdgeContainer(deps, options),
+})
+
+const nothing = { apart: null, isContained: false, isRunning: false, hasImage: false }
+
+const holdsPorts = ({ state }: ContainerSummary) => state === 'running' || state === 'paused'
+
+/**
+ * Makes this installation's Caddy run, from a local image: a missing container is created, a
+ * stopped one is started, one of an earlier version of Davit is replaced. Returns the container's id.
+ * Throws a Failure when the image is too old; there is no container then.
+ */
+export const ensureEdgeContainer = (
+  deps: EdgeDeps,
+  { folder, signal }: { folder: string; signal: AbortSignal },
+): Promise<string> =>
+  locks.run(deps.instanceId, signal, async () => {
+    const { docker, instanceId } = deps
+    const { cpus } = await docker.machine({ signal })
+    const settings = edgeContainer({ folder, volume: `davit-${instanceId}-edge`, cpus })
+    const made = new Bun.CryptoHasher('sha256').update(JSON.stringify(settings)).digest('hex')
+    const labels = labelsFor({ instanceId, kind: 'edge', ownerId: '' })
+    let kept: ContainerSummary | null = null
+    for (const found of await listEdges(deps, signal))
+      if (!kept && found.labels[madeLabel] === made) kept = found
+      else await remove(deps, found.id)
+    const restored = restoredCertificates(folder)
+    if (kept?.state === 'created') await putCertificates(deps, kept.id, { restored, signal })
+    if (kept) rmSync(restored, { force: true }) // a container that has run has newer ones
+    if (kept && (await startAgain(deps, kept, { folder, signal }))) return kept.id
+    const [volume] = settings.volumes
+    await docker.createVolume({ name: volume!.name, labels })
+    const id = await docker.createContainer({
+      ...settings,
+      name: `${settings.name}-${instanceId.slice(-12)}`,
+      network: 'host',
+      labels: { ...labels, [madeLabel]: made },
+    })
+    try {
+      await putCertificates(deps, id, { restored, signal })
+      rmSync(restored, { force: true })
+      await docker.startContainer(id)
+      refuseOldCaddy((await versionIn(deps, id, { signal })) ?? '')
+      return id
+    } catch (error) {
+      await docker.removeContainer(id, { force: true, volumes: true })
+      throw error
+    }
+  })
+
+/** Whether it runs now. One that can't is removed. */
+async function startAgain(
+  deps: EdgeDeps,
+  { id, state }: ContainerSummary,
+  { folder, signal }: { folder: string; signal: AbortSignal },
+) {
+  // one whose socket was removed must restart to be configurable
+  if (state === 'running' && (await appears(adminSocket(folder), signal))) return true
+  try {
+    // a paused or restarting one ignores a start
+    if (state !== 'created' && state !== 'exited')
+      await deps.docker.restartContainer(id, { timeoutSeconds: 1, signal })
+    else await deps.docker.startContainer(id)
+    return true
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    await remove(deps, id)
+    return false
+  }
+}
+
+/** Certificates of a backup; without them Caddy requests new ones. */
+async function putCertificates(
+  { docker }: EdgeDeps,
+  id: string,
+  { restored, signal }: { restored: string; signal: AbortSignal },
+) {
+  if (!existsSync(restored)) return
+  const tar = createReadStream(restored)
+  try {
+    await docker.putTar(id, { path: certificatesInside.path, tar, signal })
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error
+    report('the certificates of the backup couldn’t be restored', error)
+  }
+}
+
+/**
+ * The certificates and accounts of this installation's Caddy, as a tar archive. Throws a Failure
+ * when there are none.
+ */
+export async function* readCertificates(deps: EdgeDeps, { signal }: { signal: AbortSignal }) {
+  const { path, name } = certificatesInside
+  const [container] = await listEdges(deps, signal)
+  if (!container) throw noCertificates()
+  try {
+    yield* deps.docker.readArchive(container.id, { path: `${path}/${name}`, signal })
+  } catch (error) {
+    throw isStatus(error, 404) ? noCertificates() : error
+  }
+}
+
+const noCertificates = () =>
+  new Failure(
+    'no_certificates',
+    'There are no certificates to back up: Davit doesn’t run Caddy here, or it has none yet.',
+    'Leave out --certificates. Your own Caddy stores its certificates itself.',
+  )
+
+/** Milliseconds that a Caddy that has just started may take to listen. */
+const listenTime = 2000
+
+async function appears(path: string, signal: AbortSignal) {
+  const end = performance.now() + listenTime
+  while (!existsSync(path)) {
+    if (performance.now() > end) return false
+    await sleep(20, undefined, { signal })
+  }
+  return true
+}
+
+/** Removes this installation's Caddy; its certificates stay. */
+export const removeEdgeContainer = (deps: EdgeDeps, { signal }: { signal: AbortSignal }) =>
+  locks.run(deps.instanceId, signal, async () => {
+    for (const { id } of await listEdges(deps, signal)) await remove(deps, id)
+  })
+
+/** With their current states, which the engine's list may not have yet. */
+async function listEdges({ docker, instanceId }: EdgeDeps, signal: AbortSignal) {
+  const labels = labelFilter(instanceId, { kind: 'edge' })
+  const listed = await docker.listContainers({ labels, all: true, signal })
+  const found = await Promise.all(listed.map(({ id }) => docker.inspectContainer(id, { signal })))
+  return listed.flatMap((edge, at) => (found[at] ? { ...edge, state: found[at].state } : []))
+}
+
+/** No one keeps its output. */
+const remove = (deps: EdgeDeps, id: string) =>
+  stopAndRemove({ ...deps, collector: { finish: async () => {} } }, id, { timeoutSeconds: 10 })
+
+/** Such as `2.11.4`; null when unknown. */
+async function versionIn({ docker }: EdgeDeps, id: string, { signal }: { signal: AbortSignal }) {
+  try {
+    const { output } = await docker.runInContainer(id, { command: ['caddy', 'version'], signal })
+    return /\d+(\.\d+)+/.exec(output)?.[0] ?? null
+  } catch (error) {
+    if (error instanceof EngineError) return null // it isn't running now
+    throw error
+  }
+}
+
+type Watched = Pick<RuntimeDeps, 'instanceId'> & {
+  feed: EngineFeed
+  edge: Pick<Edge, 'doubt' | 'look' | 'leftOut'>
+}
+
+/** Events that end a container, or stop it from working. */
+const ends = ['die', 'pause', 'destroy']
+
+/**
+ * Makes the edge check when its container ends, and when another ends that may have used a port that the
+ * edge needs. Until the signal.
+ */
+export async function watchEdge(
+  { feed, edge, instanceId }: Watched,
+  { signal }: { signal: AbortSignal },
+) {
+  for await (const event of feed.listen(signal)) {
+    if (event === resync || !ends.includes(event.action)) continue
+    const labels = readLabels(event.attributes)
+    if (labels.kind === 'edge' && labels.instanceId === instanceId) edge.doubt()
+    else if (edge.leftOut.length > 0) void edge.look()
+  }
+}

@@ -1,0 +1,77 @@
+import { report } from '../platform/journal.ts'
+import { unlessAborted } from '../platform/pause.ts'
+import type { Instance } from './store.ts'
+
+export type TaskSignals = {
+  /** Aborted when waiting must end: the rest is done at once. */
+  hurry: AbortSignal
+  /** Aborted when Davit stops: what is left is the next process's. */
+  shutdown: AbortSignal
+}
+
+/** Whether the task restores its requests, or removes its container. */
+type Kind = 'return' | 'removal'
+
+type Task = { kind: Kind; workloadId: string; hurry: AbortController; done: Promise<void> }
+
+/** Background tasks for single instances, independent of other work on their workload, one at a time for each. */
+export class InstanceTasks {
+  readonly #tasks = new Map<string, Task>()
+  readonly #stop = new AbortController()
+
+  isRemoving(instanceId: string) {
+    return this.#tasks.get(instanceId)?.kind === 'removal'
+  }
+
+  /**
+   * Starts a task, unless the instance has one: only a removal replaces the wait for
+   * its return. Failures are logged.
+   */
+  begin(
+    { id, workloadId }: Pick<Instance, 'id' | 'workloadId'>,
+    kind: Kind,
+    work: (signals: TaskSignals) => Promise<void>,
+  ) {
+    const shutdown = this.#stop.signal
+    const before = this.#tasks.get(id)
+    const mayBegin = !before || (before.kind === 'return' && kind === 'removal')
+    if (!mayBegin || shutdown.aborted) return
+    before?.hurry.abort()
+    const hurry = new AbortController()
+    const done = (before?.done ?? Promise.resolve())
+      .then(() => work({ hurry: hurry.signal, shutdown }))
+      .catch((error) => {
+        if (!shutdown.aborted)
+          report('a task for an instance failed', error, { workload: workloadId })
+      })
+      .finally(() => {
+        if (this.#tasks.get(id) === task) this.#tasks.delete(id)
+      })
+    const task = { kind, workloadId, hurry, done }
+    this.#tasks.set(id, task)
+  }
+
+  /** Resolves when these instances have no more tasks. */
+  ended(instances: Pick<Instance, 'id'>[], signal: AbortSignal) {
+    const all = instances.map(({ id }) => this.#tasks.get(id)?.done)
+    return unlessAborted(Promise.all(all), signal)
+  }
+
+  /** Ends all waiting for a workload; resolves when its tasks are done. */
+  async hurry(workloadId: string) {
+    const all = [...this.#tasks.values()].filter((task) => task.workloadId === workloadId)
+    for (const { hurry } of all) hurry.abort()
+    await Promise.all(all.map(({ done }) => done))
+  }
+
+  /** Resolves when there are no tasks. */
+  async idle() {
+    while (this.#tasks.size > 0) await Promise.all(this.#tasks.values().map(({ done }) => done))
+  }
+
+  /** Starts nothing more and leaves the rest to the next process; resolves when all tasks have returned. */
+  async stop() {
+    this.#stop.abort()
+    await this.idle()
+  }
+}

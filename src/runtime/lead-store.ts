@@ -1,0 +1,124 @@
+import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { getRow, listRows, listValues } from '../db/queries.ts'
+import {
+  domains,
+  endpoints,
+  environments,
+  instances,
+  releases,
+  servicePorts,
+  workloads,
+} from '../db/schema.ts'
+import type { InstanceState, Tx } from './store.ts'
+import { networkNameOf } from './workload.ts'
+import type { WorkloadKey } from './workload.ts'
+
+/** An instance with its address; null when unknown. */
+export type Place = {
+  id: string
+  component: string
+  state: InstanceState
+  address: string | null
+  port: number | null
+}
+
+/** Instances of a workload that may run, with their addresses on its own network. */
+export function listPlaces(db: Tx, workload: WorkloadKey): Place[] {
+  const network = ownNetworkOf(db, workload)
+  return db
+    .select({
+      id: instances.id,
+      component: instances.component,
+      state: instances.state,
+      address: endpoints.address,
+      port: instances.port,
+    })
+    .from(instances)
+    .leftJoin(
+      endpoints,
+      and(eq(endpoints.instanceId, instances.id), eq(endpoints.network, network), endpoints.held),
+    )
+    .where(
+      and(eq(instances.workloadId, workload.id), notInArray(instances.state, ['removed', 'once'])),
+    )
+    .orderBy(asc(instances.component), asc(instances.slot), asc(instances.id))
+    .all()
+}
+
+/** The name of the network on which it is reached. */
+export function ownNetworkOf(db: Tx, { id, kind }: WorkloadKey) {
+  if (kind === 'service') return networkNameOf({ id })
+  const environment = getRow(db, environments, eq(environments.id, id))
+  return networkNameOf({ id, ...(environment && { projectId: environment.projectId }) })
+}
+
+/** Seconds that open connections have when an instance is replaced. */
+export const getDrainSeconds = (db: Tx, { id, kind }: WorkloadKey) =>
+  kind === 'app' ? (getRow(db, environments, eq(environments.id, id))?.drainSeconds ?? 0) : 0
+
+/** Whether it exists and isn't being deleted. */
+export const isKept = (db: Tx, environmentId: string) =>
+  getRow(db, environments, eq(environments.id, environmentId))?.deletingAt === null
+
+export const listEnvironmentIds = (db: Db) => listValues(db, environments.id)
+
+/** Instances of live releases of environments whose port is unknown. */
+export const listWithoutPort = (db: Db) =>
+  db
+    .select({ id: instances.id, component: instances.component, release: releases })
+    .from(instances)
+    .innerJoin(releases, eq(releases.id, instances.releaseId))
+    .innerJoin(workloads, eq(workloads.liveReleaseId, releases.id))
+    .where(
+      and(
+        isNull(instances.port),
+        isNotNull(workloads.environmentId),
+        notInArray(instances.state, ['removed', 'once', 'draining']),
+      ),
+    )
+    .all()
+
+/** Environments whose `web` may run, but whose address is unknown. */
+export const listUnplaced = (db: Db) =>
+  db
+    .select({ id: instances.workloadId })
+    .from(instances)
+    .leftJoin(endpoints, and(eq(endpoints.instanceId, instances.id), endpoints.held))
+    .where(
+      and(
+        eq(instances.component, 'web'),
+        inArray(instances.state, ['live', 'unhealthy']),
+        or(isNull(instances.port), isNull(endpoints.address)),
+      ),
+    )
+    .all()
+    .map(({ id }) => id)
+
+/** Services that have domains. */
+export const listNamedServiceIds = (db: Db) => [
+  ...new Set(
+    listValues(db, domains.serviceId, isNotNull(domains.serviceId)).flatMap((id) => id ?? []),
+  ),
+]
+
+/** The default target of a service: the first TCP port it publishes; null without one. */
+export function usualTarget(db: Tx, serviceId: string) {
+  const [first] = listRows(
+    db,
+    servicePorts,
+    and(eq(servicePorts.serviceId, serviceId), ne(servicePorts.protocol, 'udp')),
+    asc(servicePorts.position),
+  )
+  return first ? { component: first.target, port: first.containerPort } : null
+}
+
+/** The domains of a service, each with its component and port. */
+export function listServiceDomains(db: Db, serviceId: string) {
+  const usual = usualTarget(db, serviceId)
+  return listRows(db, domains, eq(domains.serviceId, serviceId)).map((domain) => ({
+    id: domain.id,
+    component: domain.component ?? usual?.component,
+    port: domain.port ?? usual?.port,
+  }))
+}

@@ -1,0 +1,156 @@
+import type { Db } from '../db/index.ts'
+import type { Edge } from '../edge/edge.ts'
+import type { PageName } from '../edge/plan.ts'
+import { getJobOf } from '../jobs/store.ts'
+import type { Job } from '../jobs/store.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { openComponents, portOf } from './component.ts'
+import {
+  isKept,
+  listEnvironmentIds,
+  listNamedServiceIds,
+  listPlaces,
+  listServiceDomains,
+  listWithoutPort,
+} from './lead-store.ts'
+import type { Place } from './lead-store.ts'
+import { getLiveRelease, isRollingOut, updateInstance } from './store.ts'
+import type { Instance } from './store.ts'
+import type { WorkloadKey } from './workload.ts'
+
+export type LeadDeps = { db: Db; edge: Pick<Edge, 'isOn' | 'lead'> }
+
+/**
+ * Points the domains of a workload to its healthy instances, atomically, or to the page
+ * that says why there are none. Depends only on stored state, so that it can be repeated.
+ */
+export function leadTo({ db, edge }: LeadDeps, workload: WorkloadKey) {
+  const { id, kind } = workload
+  const places = listPlaces(db, workload)
+  const lead = (key: string, led: Place[]) => {
+    const to = led.flatMap((place) => addressOf(place) ?? [])
+    const [first, ...others] = to
+    if (first) edge.lead(key, [first, ...others])
+    else edge.lead(key, pageFor(db, workload, led))
+  }
+  const own = places.filter(({ state }) => serving.has(state))
+  if (kind === 'app') lead(id, own)
+  else
+    for (const domain of listServiceDomains(db, id))
+      lead(
+        domain.id,
+        own
+          .filter(({ component }) => component === domain.component)
+          .map((place) => ({ ...place, port: domain.port ?? null })),
+      )
+}
+
+/** States of instances of the live release. */
+const serving = new Set(['live', 'unhealthy', 'stopped'])
+
+/** Where its requests are sent; null while there should be none. */
+function addressOf({ state, address, port }: Place) {
+  return state === 'live' && address && port ? `${address}:${port}` : null
+}
+
+function pageFor(db: Db, { id, kind }: WorkloadKey, led: Place[]): PageName {
+  if (kind === 'app' && !isKept(db, id)) return 'nobody'
+  const isStopping = stops.has(getJobOf(db, id)?.kind)
+  const isUp = led.some(({ state }) => state !== 'stopped') || isRollingOut(db, id)
+  if (isUp && !isStopping) return 'starting'
+  return getLiveRelease(db, id) ? 'stopped' : 'missing'
+}
+
+const stops = new Set<Job['kind'] | undefined>(['stop-app', 'stop'])
+
+/** Keys that have been set since the start of this process. */
+const led = new WeakMap<object, Set<string>>()
+
+/** Updates all workloads, and removes the slots of deleted ones. */
+export function leadAll(
+  deps: LeadDeps & { secrets: Secrets; edge: Pick<Edge, 'keep' | 'forget'> },
+) {
+  fillPorts(deps)
+  const keys = new Set<string>()
+  led.set(deps.edge, keys)
+  leadNew(deps)
+  deps.edge.keep(keys)
+}
+
+/** For instances that an earlier version created. */
+function fillPorts({ db, secrets }: { db: Db; secrets: Secrets }) {
+  for (const { id, component, release } of listWithoutPort(db)) {
+    const made = openComponents(secrets, release)?.find(({ name }) => name === component)
+    const port = made && portOf(made)
+    if (port) updateInstance(db, id, { port })
+  }
+}
+
+/** The same for those created since: a host must not lead to a key without slots. */
+export function leadNew(deps: LeadDeps & { edge: Pick<Edge, 'forget'> }) {
+  const { db, edge } = deps
+  const known = led.get(edge) ?? new Set()
+  led.set(edge, known)
+  const present = new Set<string>()
+  for (const id of listEnvironmentIds(db)) {
+    present.add(id)
+    if (known.has(id)) continue
+    leadTo(deps, { id, kind: 'app' })
+    known.add(id)
+  }
+  for (const id of listNamedServiceIds(db)) {
+    const keys = listServiceDomains(db, id).map((domain) => domain.id)
+    for (const key of keys) present.add(key)
+    if (keys.every((key) => known.has(key))) continue
+    leadTo(deps, { id, kind: 'service' })
+    for (const key of keys) known.add(key)
+  }
+  forgetGone(deps, known, present)
+}
+
+/** Keys without an owner whose hosts may still be active. */
+const leaving = new WeakMap<object, string[]>()
+
+/** The edge has surely dropped their hosts only after its next check; until then they must lead somewhere. */
+function forgetGone(
+  { edge }: { edge: Pick<Edge, 'forget'> },
+  known: Set<string>,
+  present: Set<string>,
+) {
+  for (const key of leaving.get(edge) ?? []) {
+    if (present.has(key)) continue
+    edge.forget(key)
+    known.delete(key)
+  }
+  leaving.set(
+    edge,
+    [...known].filter((key) => !present.has(key)),
+  )
+}
+
+/** Instances of which that is remembered: events that are outdated are seconds old. */
+const mostRemembered = 10_000
+
+/** When each instance was last found healthy, in milliseconds; the latest is last. */
+const wellSince = new WeakMap<object, Map<string, number>>()
+
+/** Stores that an instance passed its gate, and sends requests to it. */
+export function setLive(deps: LeadDeps, workload: WorkloadKey, { id }: Pick<Instance, 'id'>) {
+  const since = wellSince.get(deps.edge) ?? new Map<string, number>()
+  since.delete(id)
+  wellSince.set(deps.edge, since.set(id, Date.now()))
+  if (since.size > mostRemembered) since.delete(since.keys().next().value!)
+  updateInstance(deps.db, id, { state: 'live' })
+  leadTo(deps, workload)
+}
+
+/** Whether it was found healthy since that time: earlier events are outdated. */
+export const isWellSince = (deps: LeadDeps, { id }: Pick<Instance, 'id'>, time: Date) =>
+  (wellSince.get(deps.edge)?.get(id) ?? 0) > time.getTime()
+
+/** Stops sending requests to these instances, which still run, or soon will again. */
+export function leaveOut(deps: LeadDeps, workload: WorkloadKey, instances: Pick<Instance, 'id'>[]) {
+  if (!deps.edge.isOn) return
+  for (const { id } of instances) updateInstance(deps.db, id, { state: 'unhealthy' })
+  leadTo(deps, workload)
+}

@@ -1,0 +1,60 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { waitUntilAnswers } from '../docker/index.ts'
+import type { Container } from '../docker/index.ts'
+import type { TaskSignals } from './instance-tasks.ts'
+import { setLive } from './lead.ts'
+import { listPlaces } from './lead-store.ts'
+import type { Instance } from './store.ts'
+import type { RuntimeDeps, WorkloadKey } from './workload.ts'
+
+/** Milliseconds after which a container that doesn't respond is checked again. */
+const patience = 10_000
+
+/** Milliseconds between two checks of a container that is about to start. */
+const interval = 250
+
+type Back = { workload: WorkloadKey; instance: Pick<Instance, 'id'>; containerId: string }
+
+/**
+ * Sends requests to an instance again once it accepts connections, such as one that Docker
+ * restarted. Gives up when the container has ended, or its health check fails: that is handled
+ * when it changes. `isFree`: no restart is running, whose gate would decide.
+ */
+export async function putBack(
+  deps: RuntimeDeps,
+  { workload, instance, containerId }: Back,
+  { hurry, shutdown, isFree }: TaskSignals & { isFree: () => boolean },
+) {
+  const signal = AbortSignal.any([hurry, shutdown])
+  try {
+    for (;;) {
+      const container = await deps.docker.inspectContainer(containerId, { signal })
+      if (!container || !mayBeWell(container)) return
+      const place = awaited()
+      if (!place) return
+      if (container.state !== 'running') await sleep(interval, undefined, { signal })
+      else if (await accepts(place, signal))
+        return awaited() ? setLive(deps, workload, instance) : undefined
+    }
+  } catch (error) {
+    if (!hurry.aborted) throw error
+  }
+
+  /** Its address, unless something else was decided meanwhile. */
+  function awaited() {
+    const place = listPlaces(deps.db, workload).find(({ id }) => id === instance.id)
+    return place?.state === 'unhealthy' && isFree() ? place : null
+  }
+}
+
+/** Whether it runs, or is about to, and isn't known to be unhealthy. */
+const mayBeWell = ({ state, health }: Pick<Container, 'state' | 'health'>) =>
+  (state === 'running' || state === 'restarting') && health !== 'unhealthy'
+
+async function accepts(
+  { address, port }: { address: string | null; port: number | null },
+  signal: AbortSignal,
+) {
+  if (!address || !port) return true
+  return (await waitUntilAnswers({ address, port, path: null, timeout: patience, signal })).answered
+}

@@ -1,0 +1,65 @@
+import { retryOnDiskFull } from '../db/failures.ts'
+import { Failure } from '../platform/errors.ts'
+import { report } from '../platform/journal.ts'
+import type { Component } from './component.ts'
+import { removeReplaced } from './drain.ts'
+import { reserveEndpoints } from './endpoints.ts'
+import { leadTo } from './lead.ts'
+import type { GateRun } from './run.ts'
+import { createOne } from './steps/create.ts'
+import { refuseEnded } from './steps/gate.ts'
+import { startAndGate } from './steps/start.ts'
+import { insertInstance, updateInstance } from './store.ts'
+import type { Instance } from './store.ts'
+import type { RuntimeDeps, Workload } from './workload.ts'
+
+type Replace = { instance: Instance; component: Component }
+
+/**
+ * Replaces a live container with a new one of the same release; the old one is drained and
+ * removed once requests reach the new one. If that doesn't pass its gate, nothing changes. False
+ * when the network has no room for two.
+ */
+export async function replaceInstance(
+  run: RuntimeDeps & GateRun & { workload: Workload },
+  { instance: old, component }: Replace,
+): Promise<boolean> {
+  const { db, docker, workload, signal } = run
+  const { releaseId, workloadId, slot, port } = old
+  const instance = insertInstance(db, {
+    ...{ releaseId, workloadId, slot, port },
+    component: component.name,
+  })
+  try {
+    const { endpoints } = await reserveEndpoints(run, { members: [{ instance, component }] })
+    const made = await createOne(run, {
+      ...{ component, instance, state: 'starting' },
+      endpoints: endpoints.get(instance.id)!,
+    })
+    await startAndGate(run, [made])
+    const { restart } = component.options
+    if (restart) await docker.setRestartPolicy(made.id, restart)
+    await refuseEnded(run, [made])
+    signal.throwIfAborted()
+    await retryOnDiskFull(() => takeOver(run, { old, instance }), { signal })
+  } catch (error) {
+    updateInstance(db, instance.id, { state: 'draining' })
+    await removeReplaced(run, { workload, now: true }).catch((error) =>
+      report('a new container could not be removed yet', error, { workload: workload.id }),
+    )
+    if (error instanceof Failure && error.code === 'network_full') return false
+    throw error
+  }
+  await retryOnDiskFull(() => leadTo(run, workload), { signal })
+  await removeReplaced(run, { workload })
+  return true
+}
+
+const takeOver = (
+  { db }: Pick<RuntimeDeps, 'db'>,
+  { old, instance }: { old: Instance; instance: Instance },
+) =>
+  db.transaction((tx) => {
+    updateInstance(tx, instance.id, { state: 'live' })
+    updateInstance(tx, old.id, { state: 'draining' })
+  })
