@@ -15,8 +15,11 @@ type Kind = 'page' | 'fragment' | 'json' | 'redirect' | 'stream' | 'file'
 const onlyKind: Record<string, Kind> = {
   'GET /': 'redirect',
   'GET /login': 'redirect',
+  'GET /auth/login': 'redirect',
   'GET /auth/register': 'redirect',
+  'GET /services/compose': 'redirect',
   'GET /health': 'json',
+  'GET /live': 'stream',
   'GET /projects/:id/envs/:envId/output/stream': 'stream',
   'GET /services/:id{[a-f0-9-]{36}}/output/stream': 'stream',
   'GET /health/ready': 'json',
@@ -53,9 +56,13 @@ const readable = ({ app }: TestApp) =>
     ({ method, path }) => method === 'GET' && !/^\/(auth\/oauth|static|api\/git)/.test(path),
   )
 
+/** For programs; people find both on one page. */
+const onMetrics = ['GET /projects/:id/envs/:envId/usage', 'GET /envs/:envId/traffic']
+
 /** A stream for a browser is one for people too: the log is followed, and read as pages by others. */
 function wanted(route: string, client: string): Kind {
   if (route.endsWith('/logs') && client === 'browser') return 'stream'
+  if (onMetrics.includes(route) && client !== 'program') return 'redirect'
   return (
     onlyKind[route] ??
     ({ browser: 'page', partial: 'fragment', program: 'json' } as const)[

@@ -11,10 +11,12 @@ const markup = `'"></title></textarea></script><img src=x onerror=alert(1)><scri
 /** Those that scripts of ours read, or that bring parts of themselves later. */
 const pages = [
   '/dashboard',
+  '/map',
   '/projects/:id',
   '/projects/:id/deployments/:deploymentId',
   '/projects/:id/envs/:envId/output',
-  '/projects/:id/envs/:envId/usage',
+  '/projects/:id/envs/:envId/deployments',
+  '/projects/:id/envs/:envId/metrics',
   '/projects/:id/deliveries',
   '/envs/:envId/variables',
   '/containers',

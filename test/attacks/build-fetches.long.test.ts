@@ -124,7 +124,7 @@ describe.each(builders)('with the builder %s', (builder) => {
     ).toEqual([])
   })
 
-  test('what is not as it should be ends the build with the reason', async () => {
+  test('an invalid download ends the build with the reason', async () => {
     const { build } = await aBuilder({ DAVIT_REPOSITORY_SIZE: '1' })
     const { host, asked } = aServer((path) =>
       path === '/moved'

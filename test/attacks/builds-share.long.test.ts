@@ -16,7 +16,7 @@ async function built(t: TestApp, client: TestClient, lines: string[], name: stri
   return { project, deployment, log: (await logOf(client, deployment)).join('\n') }
 }
 
-test('a cache mount is shared by the builds of one owner, and by nobody else’s', async () => {
+test('a cache mount is shared by the builds of one owner, and by no one else’s', async () => {
   const t = testApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
   const id = Bun.randomUUIDv7()
@@ -72,7 +72,7 @@ describe.each(builders)('with the builder %s', (builder) => {
     const log = (await logOf(ada, deployment)).join('\n')
     expect(deployment.status, log).toBe('running')
     expect(log).not.toContain('10.9.9.9')
-    for (const name of steering) expect(log).toContain(`The name ${name} can't be given to a build`)
+    for (const name of steering) expect(log).toContain(`A build argument can’t be named ${name}`)
   })
 
   test('a project may build without network', async () => {

@@ -14,6 +14,7 @@ const streams = [
   'GET /containers/events',
   'GET /containers/:id/logs',
   'GET /containers/:id/stats',
+  'GET /live',
   'GET /projects/:id/deployments/:deploymentId/logs',
   'GET /projects/:id/envs/:envId/output/stream',
   'GET /services/:id{[a-f0-9-]{36}}/events',

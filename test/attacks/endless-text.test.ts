@@ -102,7 +102,7 @@ const namesOf = ({ properties = {}, anyOf = [], allOf = [] }: Record<string, any
   ),
 ]
 
-test('a webhook that nobody signed costs no more than it is long', async () => {
+test('a webhook that no one signed costs no more than it is long', async () => {
   const { app } = testApp()
   const name = `a${'/'.repeat(3_000_000)}x`
   const { path, headers, body } = sent.github({ repository: { full_name: name, clone_url: name } })

@@ -111,6 +111,7 @@ test('no settings of an environment get an app more than the profile: 10,000 of 
       environment: { ...environment, id, hostPort: 20_000 },
       deployment: { id },
       places: { publishAddress: '::1' },
+      edge: { isOn: r.pick([true, false]) },
       variables: [{ key: 'PATH', value: '$(id)', secret: false, buildTime: false }],
       joins: [],
       instanceId: id,

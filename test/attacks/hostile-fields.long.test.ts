@@ -57,6 +57,7 @@ const forms: Record<string, Form> = {
     valid: () => ({ key: `K_${unique().replaceAll('-', '_')}`, value: 'x' }),
     untold: ['dotenv'],
   },
+  'PUT /envs/:envId/variables': { valid: () => ({ text: 'A=b' }), untold: ['text', 'shown'] },
   'PUT /envs/:envId/variables/:id': { id: 'variable', valid: () => ({}) },
   'POST /envs/:envId/links': {
     brief: true,
@@ -72,9 +73,25 @@ const forms: Record<string, Form> = {
     ],
   },
   'PUT /envs/:envId/links/:id': { id: 'link', valid: () => ({}), untold: ['variables'] },
+  'POST /envs/:envId/domains': {
+    valid: () => ({ host: `${unique()}.example.com` }),
+    untold: ['host', 'certificate', 'key', 'basicAuth'],
+  },
+  'POST /services/:id/domains': {
+    brief: true,
+    id: 'service',
+    valid: () => ({ host: `${unique()}.example.com`, target: 'cache:80' }),
+    untold: ['host', 'certificate', 'key', 'basicAuth'],
+  },
+  'PUT /domains/:id': {
+    id: 'domain',
+    valid: () => ({}),
+    untold: ['host', 'certificate', 'key', 'basicAuth'],
+  },
   'POST /envs/:envId/runs': { valid: () => ({ command: 'true' }) },
   'POST /projects/:id/deployments': { valid: () => ({}) },
   'POST /projects/:id/deploy': { brief: true, valid: () => ({}) },
+  'POST /projects/:id/deployments/:deploymentId/rollback': { brief: true, valid: () => ({}) },
   'POST /services/:template': {
     brief: true,
     valid: () => ({ name: unique() }),

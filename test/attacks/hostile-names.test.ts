@@ -48,6 +48,8 @@ async function actingParts(html: string) {
   const rewriter = new HTMLRewriter().on('*', {
     element({ tagName, attributes }) {
       const all = [...attributes]
+      if (tagName === 'link' && all.some(([name, value]) => name === 'rel' && value === 'icon'))
+        return // an image runs nothing
       const src = all.find(([name]) => name === 'src')?.[1]
       const isForeign = src === undefined ? active.has(tagName) : !src.startsWith('/static/')
       const acts = all.some(

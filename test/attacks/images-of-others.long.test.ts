@@ -72,7 +72,7 @@ async function namesOn(repository: string) {
 }
 
 describe.each(builders)('with the builder %s', (builder) => {
-  test('an image that was pulled with a login is nobody else’s, however a build names it', async () => {
+  test('an image that was pulled with a login is no one else’s, however a build names it', async () => {
     const t = testApp({ DAVIT_BUILDER: builder })
     const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
     const image = await aPrivateImage()
@@ -191,7 +191,7 @@ describe.each(builders)('with the builder %s', (builder) => {
   })
 })
 
-test('a service runs what a login opened, and nobody else’s does', async () => {
+test('a service runs what a login opened, and no one else’s does', async () => {
   const t = testApp()
   const [ada, bob] = [t.logIn('ada@example.com'), t.logIn('bob@example.com')]
   const own = await startRegistry(user)

@@ -35,6 +35,8 @@ const checkedColumns: Record<string, string[]> = {
   audit_events: ['address', 'object_kind'],
   projects: ['dockerfile_path', 'context_dir'],
   environments: ['name', 'health_path'],
+  domains: ['host', 'path', 'redirect_to'],
+  certificates: ['error_message', 'error_hint'],
   variables: ['key'],
   deployments: ['image', 'error_step'],
   services: ['version'],
@@ -42,8 +44,8 @@ const checkedColumns: Record<string, string[]> = {
 
 const lists: Record<string, string[]> = {
   projects: ['watch_paths'],
-  environments: ['domains', 'volumes'],
-  services: ['domains'],
+  environments: ['volumes'],
+  domains: ['allow_ips'],
 }
 
 /** Someone of whom everything has this text for a name that may have any, in each row another one. */
@@ -65,6 +67,8 @@ export async function namedEverywhere(t: TestApp, client: TestClient, text: stri
   for (const [table, columns] of Object.entries(lists))
     for (const column of columns) set(table, column, JSON.stringify([text]))
   set('projects', 'build_args', JSON.stringify({ [text]: text }))
+  set('domains', 'headers', JSON.stringify({ [text]: text }))
+  set('domains', 'accounts', JSON.stringify([{ username: text, hash: text }]))
   set('audit_events', 'details', JSON.stringify({ [text]: text }))
   const step = { name: text, startedAt: new Date(), finishedAt: new Date() }
   set('deployments', 'steps', JSON.stringify([step]))

@@ -37,7 +37,7 @@ test.each<[string, object, string]>([
   const project = await aProject(t, bob, { Dockerfile }, { port: 0 })
   const { status, error } = await project.deploy()
   expect([status, error.code]).toEqual(['failed', 'image_overloaded'])
-  expect(error.message).toContain('more than a container can be given')
+  expect(error.message).toContain('more than a container may have')
   await t.jobs.idle()
   expect(await t.docker.listImages({ labels: [`davit.project=${project.id}`] })).toEqual([])
   expect((await bob.get('/containers/api')).json.containers).toEqual([])

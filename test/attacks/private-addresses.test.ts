@@ -78,6 +78,7 @@ test('no route that takes an address connects to one of this machine or its netw
         repositoryUrl: address,
       }),
       branches: await ada.get(`/api/git/branches?repository_url=${encoded}`),
+      'a look': await ada.get(`/api/git/look?repository_url=${encoded}`),
       'a git source': await ada.post('/settings/git', source),
       'a registry': await ada.post('/settings/registries', { host, username: 'a', password: 'b' }),
       'an image': await ada.post('/services/compose', { name: 'x', compose }),
@@ -92,7 +93,7 @@ test('no route that takes an address connects to one of this machine or its netw
   expect(kept.json.repositoryUrl).toBe(repositoryUrl)
 })
 
-test('a refusal tells nothing of what is there: an open port and a closed one read the same', async () => {
+test('a refusal reveals nothing about what is there: an open port and a closed one read the same', async () => {
   const t = testApp({ DAVIT_ALLOW_HOSTS: '' })
   const ada = t.logIn('ada@example.com')
   const told = async (port: number) => {

@@ -33,7 +33,7 @@ function refusedAt(limit: number, answer: Answer, status = 409) {
   expect(answer.status, answer.text).toBe(status)
   expect(answer.headers.get('Content-Type')).toBe('application/problem+json')
   expect(answer.json.detail).toContain(` ${limit} `)
-  expect(answer.json.detail).toContain('which is the most')
+  expect(answer.json.detail).toContain('the maximum')
 }
 
 async function setUp() {
@@ -59,7 +59,7 @@ describe('one user may not have more than so many', () => {
     refusedAt(limits.projects, await ada.post('/projects', { ...another, name: 'more' }))
     const page = await ada.form('/projects', { name: 'more', repository_url: repositoryUrl })
     expect(page.status).toBe(409)
-    expect(page.text).toContain('which is the most')
+    expect(page.text).toContain('the maximum')
     expect((await bob.post('/projects', another)).status).toBe(201)
 
     many(t, limits.environments - limits.projects - 1, (i) =>
@@ -210,7 +210,7 @@ describe('one user may not have more than so many', () => {
     const deps = { db: t.db, config: { ...t.config, registration: 'invite' as const } }
     const admin = { ...ada.user, name: null, role: 'admin' as const }
     many(t, limits.invites, () => makeInvite(deps, admin))
-    expect(() => makeInvite(deps, admin)).toThrow('which is the most')
+    expect(() => makeInvite(deps, admin)).toThrow('the maximum')
   })
 
   test('git sources and registries', async () => {
@@ -228,7 +228,7 @@ describe('one user may not have more than so many', () => {
       }),
     )
     const refused = await addSource(ada, server, 'more').catch((error) => error.message)
-    expect(refused).toContain('which is the most')
+    expect(refused).toContain('the maximum')
     server.stop()
 
     many(t, limits.registries, (i) =>

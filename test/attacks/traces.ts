@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { askEngine } from '../support/machine/engine.ts'
 
@@ -20,8 +20,9 @@ export async function contentsOfContainer(id: string) {
   return { environment: Env.join('\n'), rest: JSON.stringify({ ...container, config }) }
 }
 
+/** What can be read there: sockets and links that lead nowhere can't. */
 export function filesIn(path: string): string[] {
-  if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
-    return existsSync(path) ? [path] : []
-  return readdirSync(path).flatMap((name) => filesIn(join(path, name)))
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found?.isDirectory()) return readdirSync(path).flatMap((name) => filesIn(join(path, name)))
+  return found?.isFile() ? [path] : []
 }

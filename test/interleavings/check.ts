@@ -1,3 +1,4 @@
+import { addressesOf } from './edge.ts'
 import { world } from './world.ts'
 import type { Order } from './order.ts'
 
@@ -29,6 +30,7 @@ export function faultsOf(order: Order, strictness: Strictness): string[] {
   const say = (fault: string) => void faults.push(fault)
   checkJobs(order, say)
   checkApps(order, say, strictness)
+  checkEdge(order, say)
   checkServices(order, say, strictness)
   checkRuntime(order, say, strictness)
   checkLeftovers(order, say, strictness)
@@ -124,6 +126,25 @@ function checkRuntime(order: Order, say: Say, { isStrict }: Strictness) {
   for (const { id, name, options, state } of engine.containers.values())
     if (options.labels?.['davit.instance'] === deps.instanceId && !known.has(id) && isStrict)
       say(`the container ${name} (${state}) is in no row`)
+}
+
+/** Requests reach the instances that are live, and nothing else. */
+function checkEdge({ installation }: Order, say: Say) {
+  const { engine, led } = installation
+  const kept = 'SELECT id FROM environments WHERE deleting_at IS NULL'
+  const ids = installation.rows<{ id: string }>(kept).map(({ id }) => id)
+  for (const [id, to] of led ?? []) {
+    if (!ids.includes(id)) continue // what was deleted is forgotten by the next look of the edge
+    const sql = `SELECT container_id, port FROM instances WHERE workload_id = '${id}' AND state = 'live' AND port IS NOT NULL`
+    const live = installation
+      .rows<{ container_id: string; port: number }>(sql)
+      .flatMap(({ container_id, port }) => {
+        const own = engine.containers.get(container_id)
+        return own ? addressesOf(own).map((address) => `${address}:${port}`) : []
+      })
+    if (live.toSorted().join() !== to.toSorted().join())
+      say(`requests for ${id} reach ${to.join(', ') || 'nothing'}, not ${live.join(', ')}`)
+  }
 }
 
 /** The state of a service says what its containers do. */

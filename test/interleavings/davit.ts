@@ -10,6 +10,7 @@ import * as schema from '../../src/db/schema.ts'
 import type { Deps } from '../../src/assemble.ts'
 import { newProjectRoutes } from '../../src/deployments/new-project-routes.tsx'
 import { deploymentRoutes } from '../../src/deployments/routes.tsx'
+import { projectMap } from '../../src/map/project-map.tsx'
 import { actRoutes } from '../../src/apps/act-routes.tsx'
 import { environmentRoutes } from '../../src/apps/routes.tsx'
 import { variableRoutes } from '../../src/environments/variable-routes.tsx'
@@ -28,13 +29,16 @@ import { insertUser } from '../../src/accounts/store.ts'
 import { fakeDocker } from './engine/docker.ts'
 import type { Builder } from './engine/docker.ts'
 import { FakeEngine } from './engine/engine.ts'
+import { isReached, leadBy } from './edge.ts'
+import type { Led } from './edge.ts'
 import type { Inventory } from './engine/objects.ts'
 import { Connection } from './schedule.ts'
 import type { Schedule } from './schedule.ts'
 import { world } from './world.ts'
 
 const config = parseConfig({
-  DAVIT_DATA_DIR: '/nowhere',
+  DAVIT_DATA_DIR: '/dev/null/nowhere', // nothing can be written there
+  DAVIT_EDGE: 'direct',
   DAVIT_ALLOW_LOCAL_REPOS: '1',
   DAVIT_RATE_LIMIT: '100000',
   DAVIT_RATE_BURST: '100000',
@@ -93,6 +97,8 @@ export class Installation {
   #stop!: AbortController
   #background: Promise<unknown>[] = []
   deps!: Deps
+  /** Null where apps are reached by their own ports. */
+  readonly led: Led | null
   #app: ReturnType<typeof routesOf> | undefined
   /** How often Davit was started. */
   starts = 0
@@ -103,11 +109,14 @@ export class Installation {
     schedule: Schedule,
     build: Builder,
     { disk, engine }: Snapshot = { disk: new Disk(), engine: null },
+    { hasEdge = false } = {},
   ) {
     this.#schedule = schedule
     this.engine = new FakeEngine(schedule, engine)
     this.#build = build
     this.#disk = disk
+    this.led = hasEdge ? new Map() : null
+    world.isReached = (address) => isReached(this.engine, address)
     this.#start()
   }
 
@@ -130,6 +139,8 @@ export class Installation {
     const git = gitOver(this.#connection)
     const deps = assemble(config, { secrets, setupCode: null, db, logDb, docker, git })
     this.deps = deps
+    const { led } = this
+    if (led) leadBy(led, deps, { connection: this.#connection, schedule: this.#schedule })
     this.#app = undefined
     this.#background = resume(deps, { signal }).map((work) =>
       work.catch((error) => world.journal.push(`background work failed: ${Bun.inspect(error)}`)),
@@ -175,7 +186,8 @@ export class Installation {
   #letGo() {
     this.#stop.abort()
     this.deps.streams.endAll()
-    return Promise.all([this.deps.jobs.stop(), ...this.#background])
+    const { jobs, instanceTasks } = this.deps
+    return Promise.all([jobs.stop(), instanceTasks.stop(), ...this.#background])
   }
 
   /** The engine's connections break, as when it is stopped. */
@@ -199,7 +211,7 @@ function routesOf(deps: Deps) {
   const slices = [
     newProjectRoutes,
     projectRoutes,
-    deploymentRoutes,
+    (deps: Deps) => deploymentRoutes(deps, projectMap(deps)),
     environmentRoutes,
     actRoutes,
     (deps: Deps) => variableRoutes(deps, givenVariables(deps)),
@@ -221,6 +233,7 @@ function gitOver(connection: Connection): Git {
         branch: branch ?? 'main',
       })),
     listBranches: async () => ({ head: 'main', branches: [{ name: 'main', commit: commit.hash }] }),
+    findDockerfiles: async () => ['Dockerfile'],
     context: async ({ mirror }) => ({
       ...{ mirror, tree: commit.hash, alternates: [], dockerfile: 'Dockerfile', files: 1 },
       spareName: 'Dockerfile.other',

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 import { allWell, patience, runMain } from './run-orders.ts'
 
-test(
-  'a kill or a stop of Davit at any call of the engine leaves the old or the new, whole',
-  async () => expect(await runMain(['--kills'])).toEqual(allWell),
-  patience(1500),
-)
+for (const [where, ...options] of [['by their own ports'], ['behind an edge', '--edge']] as const)
+  test(
+    `a kill or a stop of Davit at any call of the engine leaves the old or the new, whole, ${where}`,
+    async () => expect(await runMain(['--kills', ...options])).toEqual(allWell),
+    patience(1500),
+  )

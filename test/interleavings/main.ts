@@ -1,5 +1,6 @@
 import './world.ts'
 
+await import('./preload.ts')
 const { ends, runOrder, runStory } = await import('./order.ts')
 const { stories } = await import('./stories.ts')
 
@@ -26,10 +27,11 @@ async function runOrders(first: number, count: number) {
       isCalm: 'calm' in options,
       isShort: 'short' in options,
       hasProcesses: 'processes' in options,
+      hasEdge: 'edge' in options,
     }
     const outcome = await runOrder({ seed, without, ...kind })
     const kept = outcome.actions.filter((_, at) => !without.includes(at))
-    const how = `${kind.isShort ? 'DAVIT_SHORT=1 ' : ''}${kind.hasProcesses ? 'DAVIT_PROCESSES=1 ' : ''}`
+    const how = `${kind.isShort ? 'DAVIT_SHORT=1 ' : ''}${kind.hasProcesses ? 'DAVIT_PROCESSES=1 ' : ''}${kind.hasEdge ? 'DAVIT_BY_EDGE=1 ' : ''}`
     tell(`${how}DAVIT_SEED=${seed}`, outcome, {
       more: kept.join(', '),
       isWhole: count === 1,
@@ -42,11 +44,11 @@ async function runStories() {
   const [only, at, asked] = options.kills?.split(':') ?? []
   for (const [title, story] of Object.entries(stories)) {
     if (only && only !== title) continue
-    const { calls } = await runStory(story, null)
+    const { calls } = await runStory(story, null, { hasEdge: 'edge' in options })
     for (let call = 0; call <= calls; call++)
       for (const how of ends) {
         if (at && (call !== Number(at) || how !== asked)) continue
-        const outcome = await runStory(story, { call, how })
+        const outcome = await runStory(story, { call, how }, { hasEdge: 'edge' in options })
         tell(`--kills='${title}:${call}:${how}'`, outcome, { more: '', isWhole: Boolean(at) })
       }
   }

@@ -5,6 +5,7 @@ import type { Beginning } from './beginnings.ts'
 import { faultsOf } from './check.ts'
 import { Installation } from './davit.ts'
 import type { Builder } from './engine/docker.ts'
+import { beforeStops, keysTo } from './edge.ts'
 import { Random } from './random.ts'
 import { calm, Schedule } from './schedule.ts'
 import type { Weather } from './schedule.ts'
@@ -34,6 +35,8 @@ export type Options = {
   isShort?: boolean
   /** Its app has several processes. */
   hasProcesses?: boolean
+  /** An edge leads to its apps. */
+  hasEdge?: boolean
 }
 
 /** What users do to one installation, and what else befalls it, in an order that the seed decides. */
@@ -43,12 +46,13 @@ export async function runOrder({
   isCalm = false,
   isShort = false,
   hasProcesses = false,
+  hasEdge = false,
 }: Options): Promise<Outcome> {
   const chance = new Random(seed)
   const weather = weatherOf(chance, isCalm)
   const builds = new Random(seed + 0xb01d)
   const from = chance.pick(hasProcesses ? withProcesses : isShort ? withApp : beginnings)
-  const order = await Order.begin(from, { seed, build: () => anApp(builds) })
+  const order = await Order.begin(from, { seed, build: () => anApp(builds), hasEdge })
   const plan = (isShort ? chance.shuffled(few) : planOf(chance)).map((action) => ({
     action,
     seed: chance.below(2 ** 31),
@@ -78,9 +82,9 @@ export type End = { call: number; how: (typeof ends)[number] }
 export const ends = ['killed, call done', 'killed', 'stopped'] as const
 
 /** What users do, one thing after another, with one end of Davit in between; how many calls it took. */
-export async function runStory(story: Story, end: End | null) {
+export async function runStory(story: Story, end: End | null, { hasEdge = false } = {}) {
   const build = () => apps[story.app ?? 'well']
-  const order = await Order.begin(story.beginning, { seed: 1, build })
+  const order = await Order.begin(story.beginning, { seed: 1, build, hasEdge })
   const { schedule } = order
   schedule.calls = 0
   order.davitEnds = end
@@ -115,16 +119,30 @@ export class Order {
   /** With an installation that has what is asked for, and is at rest. */
   static async begin(
     beginning: Story['beginning'],
-    { seed, build }: { seed: number; build: Builder },
+    { seed, build, hasEdge }: { seed: number; build: Builder; hasEdge: boolean },
   ) {
     const schedule = new Schedule(new Random(seed + 0x5eed), calm)
     const begun = await begunWith(beginning)
     world.reset(seed, begun.now)
     begun.takeBack()
     begun.takeBack = begun.disk.remember()
-    const order = new Order(new Installation(schedule, build, begun), schedule)
+    const order = new Order(new Installation(schedule, build, begun, { hasEdge }), schedule)
+    order.#watchEdge()
     await order.finish()
     return order
+  }
+
+  /** No request may reach what Davit stops. */
+  #watchEdge() {
+    const { engine, led } = this.installation
+    if (!led) return
+    beforeStops(engine, (container) => {
+      if (this.touched.has(container.id)) return
+      const { 'davit.environment': id } = container.options.labels ?? {}
+      const kept = `SELECT 1 FROM environments e JOIN projects p ON p.id = e.project_id WHERE e.id = '${id}' AND e.deleting_at IS NULL AND p.deleting_at IS NULL`
+      if (keysTo(led, container).length > 0 && this.installation.rows(kept).length > 0)
+        this.complaints.push(`${container.name} was stopped while requests reached it`)
+    })
   }
 
   /** Lets everything come to rest, and says what does not hold then, and after a start in calm weather. */
@@ -199,7 +217,11 @@ export class Order {
 
   isBusy() {
     if (this.installation.pending > 0) return true
-    return this.installation.rows('SELECT 1 FROM jobs').length > 0
+    const { installation } = this
+    const draining = "SELECT 1 FROM instances WHERE state = 'draining'"
+    return [`SELECT 1 FROM jobs`, ...(installation.led ? [draining] : [])].some(
+      (sql) => installation.rows(sql).length > 0,
+    )
   }
 }
 

@@ -19,6 +19,14 @@ const runs: Run[] = asked
         ...{ seed: first, count: 40, kinds: ['short', 'processes'] },
         what: `of several processes, from seed ${first} on`,
       },
+      {
+        ...{ seed: first, count: 40, kinds: ['short', 'edge'] },
+        what: `behind an edge, from seed ${first} on`,
+      },
+      {
+        ...{ seed: first, count: 40, kinds: ['processes', 'edge'] },
+        what: `of several processes behind an edge, from seed ${first} on`,
+      },
       ...keptSeeds.map(({ seed, isCalm, bug }) => ({
         ...{ seed, count: 1, kinds: isCalm ? ['calm' as const] : [] },
         what: `seed ${seed}, where ${bug}`,
@@ -26,10 +34,11 @@ const runs: Run[] = asked
     ]
 
 function askedKinds(): OrderKind[] {
-  const { DAVIT_SHORT, DAVIT_PROCESSES } = process.env
+  const { DAVIT_SHORT, DAVIT_PROCESSES, DAVIT_BY_EDGE } = process.env
   return [
     ...(DAVIT_SHORT ? ['short' as const] : []),
     ...(DAVIT_PROCESSES ? ['processes' as const] : []),
+    ...(DAVIT_BY_EDGE ? ['edge' as const] : []),
   ]
 }
 

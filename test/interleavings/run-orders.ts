@@ -9,8 +9,8 @@ export async function runMain(options: string[]) {
   return { exitCode: await child.exited, output }
 }
 
-/** `calm`: no call fails; `short`: with fewer kinds of actions; `processes`: of an app that has several. */
-export type OrderKind = 'calm' | 'short' | 'processes'
+/** `calm`: no call fails; `short`: with fewer kinds of actions; `processes`: of an app that has several; `edge`: an edge leads to it. */
+export type OrderKind = 'calm' | 'short' | 'processes' | 'edge'
 
 /** So many orders, from a seed on. */
 export const runOrders = (seed: number, count: number, ...kinds: OrderKind[]) =>

@@ -13,10 +13,10 @@ export const stories: Record<string, Story> = {
   'a first deployment': { beginning: bare, acts: ['deploy'] },
   'a deployment that stops the old version first': { beginning: withVolume, acts: ['deploy'] },
   'a deployment of a worker': { beginning: worker, acts: ['deploy'] },
-  'a deployment that does not answer': { beginning: withVolume, acts: ['deploy'], app: 'ill' },
+  'a deployment that doesn’t respond': { beginning: withVolume, acts: ['deploy'], app: 'ill' },
   'a deployment that ends at once': { beginning: served, acts: ['deploy'], app: 'ends' },
   'a deployment of several processes': { beginning: withProcesses[0]!, acts: ['deploy'] },
-  'a deployment of several processes on one volume, that does not answer': {
+  'a deployment of several processes on one volume, that doesn’t respond': {
     beginning: withProcesses[1]!,
     acts: ['deploy'],
     app: 'ill',

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { createRequire } from 'node:module'
 import { Random } from './random.ts'
 
@@ -21,6 +22,8 @@ class World {
   random = new Random(0)
   /** What was written to the journal. */
   journal: string[] = []
+  /** Whether something runs at an address. */
+  isReached: (address: string) => boolean = () => false
   #timers: Timer[] = []
   #immediates: (() => void)[] = []
   #order = 0
@@ -165,7 +168,18 @@ Object.assign(AbortSignal, {
 Object.assign(process.stderr, {
   write: (text: string) => (world.journal.push(text.trim()), true),
 })
-// loaded before anything imports a name of it
+/** A connection to where nothing but connections is asked for. */
+function connect({ host }: { host: string }) {
+  const socket = Object.assign(new EventEmitter(), { destroy() {} })
+  world.set(() => {
+    if (world.isReached(host)) socket.emit('connect')
+    else socket.emit('error', Object.assign(new Error(), { code: 'ECONNREFUSED' }))
+  }, 1)
+  return socket
+}
+
+// loaded before anything imports a name of them
+Object.assign(createRequire(import.meta.url)('node:net'), { connect })
 Object.assign(createRequire(import.meta.url)('node:fs/promises'), {
   statfs: async () => ({ bsize: 4096, blocks: 1e9, bfree: 9e8, bavail: 9e8 }),
   rm: async () => {},

@@ -45,6 +45,7 @@ export function fakeDocker(
 
   const known: Partial<Docker> = {
     remote: true, // nothing reaches an address of a fake container
+    whyApart: async () => 'remote',
     info: (options = {}) =>
       get('info', options, () => ({ ...info, time: new Date(engine.clock.now()) })),
     machine: (options = {}) => get('machine', options, () => info),
@@ -272,13 +273,18 @@ const line = (text: string, at: number) => ({
 const info = {
   version: '20.10.24',
   apiVersion: '1.41',
+  runc: null,
   os: 'linux',
   arch: 'amd64',
   buildkit: true,
   cpus: 2,
   memoryBytes: 8 * 2 ** 30,
   driver: 'overlay2',
+  containerdStore: false,
   securityOptions: [],
+  rootless: false,
+  unlimited: [],
+  measures: true,
   cgroups: '2',
   folder: '/var/lib/docker',
 }
