@@ -4,7 +4,7 @@ import { AppError } from '../platform/errors.ts'
 import { getStatus, isEnded } from './store.ts'
 import type { Deployment, Status } from './store.ts'
 
-/** Ends a deployment that has not come to its end; resolves when what it made is gone. */
+/** Cancels a deployment that hasn't ended; resolves when everything it created was removed. */
 export async function cancelDeployment(
   deps: { db: Db; jobs: Jobs },
   { deployment: { id, status }, by }: { deployment: Deployment; by: string },
@@ -16,4 +16,7 @@ export async function cancelDeployment(
 }
 
 const nothingToCancel = (status: Status) =>
-  new AppError('conflict', `This deployment is ${status} already: there is nothing to cancel.`)
+  new AppError(
+    'conflict',
+    `This deployment has already ended (${status}), so it can’t be cancelled.`,
+  )

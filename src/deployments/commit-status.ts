@@ -19,10 +19,10 @@ const patience = 10_000
 type TellDeps = { db: Db; secrets: Secrets; config: Config }
 
 /**
- * Tells the provider of a project's source how its commit fares: call it whenever the deployment may
- * have moved, as what was told last is not repeated. The statuses go out one after the other in the
- * background, and what becomes of them changes nothing about the deployment; the first one that the
- * provider refuses is said in its log.
+ * Sends the commit status to the provider of a project's source: call it whenever
+ * the deployment may have changed, since duplicates are skipped. Statuses are sent
+ * one after the other in the background, and failures don't affect the deployment; the
+ * first refusal is logged there.
  */
 export function commitStatuses(
   deps: TellDeps,
@@ -43,7 +43,7 @@ export function commitStatuses(
   }
 
   async function tellOne(now: Job, status: CommitStatus) {
-    // first: a status that the end of Davit breaks off is told by the next process
+    // first: the next process resends a status that a stop of Davit interrupts
     updateDeployment(deps.db, id, { commitStatus: 'pending' })
     try {
       await send(deps, now, status, AbortSignal.timeout(patience))
@@ -56,11 +56,11 @@ export function commitStatuses(
     if (isSaid) return
     isSaid = true
     if (isOver) warn(id, error)
-    else log(`The provider shows no status of this commit. ${reasonOf(error)}`)
+    else log(`The provider didn’t accept the status of this commit. ${reasonOf(error)}`)
   }
 }
 
-/** For the start of Davit: tells the ends of deployments that the last process could not tell. */
+/** At startup: sends the final statuses that the last process couldn't send. */
 export async function reportEnds(
   deps: TellDeps,
   { deployments, signal }: { deployments: Deployment[]; signal: AbortSignal },
@@ -75,12 +75,12 @@ export async function reportEnds(
     await send(deps, job, status, AbortSignal.any([signal, timeout])).catch((error) => {
       if (!signal.aborted) warn(id, error)
     })
-    if (signal.aborted) return // the next process tells it
+    if (signal.aborted) return // the next process sends it
     keepEnd(deps, id, status)
   }
 }
 
-/** One that was not taken counts as told too: asking again would change nothing. */
+/** A refused one counts as sent too: a retry would change nothing. */
 function keepEnd({ db }: TellDeps, id: string, { state }: CommitStatus) {
   if (state !== 'pending') updateDeployment(db, id, { commitStatus: state })
 }
@@ -98,22 +98,22 @@ async function send(
 }
 
 const warn = (id: string, error: unknown) =>
-  journal.warn('a commit status was not taken', { deployment: id, reason: reasonOf(error) })
+  journal.warn('a commit status was refused', { deployment: id, reason: reasonOf(error) })
 
 function reasonOf(error: unknown) {
   if (error instanceof AppError || error instanceof Failure) return error.message
-  if (error instanceof DOMException) return 'It did not answer in ten seconds.'
+  if (error instanceof DOMException) return 'It didn’t respond within ten seconds.'
   journal.error('a commit status was not sent', error)
   return 'Something went wrong inside Davit.'
 }
 
-/** What the provider of its commit is told; null while there is nothing to tell, or no one to tell it to. */
+/** The commit status to send; null while there is none, or no provider. */
 function commitStatusOf(
   { project, environment, deployment }: Job,
   config: Config,
 ): CommitStatus | null {
   const commit = deployment.commitHash ?? deployment.requestedCommit
-  // of a commit that runs already it says nothing
+  // nothing for a commit that is already running
   if (deployment.imageOf && deployment.trigger !== 'rollback') return null
   const isOfSource = project.sourceId && deployment.repositoryUrl === project.repositoryUrl
   const result = resultOf(deployment)
@@ -140,7 +140,7 @@ function resultOf({
     case 'cloning':
     case 'building':
     case 'deploying':
-      return { state: 'pending', description: 'Davit deploys it' }
+      return { state: 'pending', description: 'Davit is deploying it' }
     case 'running':
       return { state: 'success', description: url ? `Running at ${url}` : 'Running' }
     case 'failed':
@@ -148,11 +148,11 @@ function resultOf({
     case 'cancelled':
       return { state: 'failure', description: 'Cancelled' }
     case 'stopped':
-      return { state: 'success', description: 'It ran, and was stopped' }
+      return { state: 'success', description: 'Stopped' }
     case 'superseded':
       return containerId
-        ? { state: 'success', description: 'It ran until a newer one took its place' }
-        : { state: 'failure', description: 'A newer deployment took its place' }
+        ? { state: 'success', description: 'Replaced by a newer deployment' }
+        : { state: 'failure', description: 'Superseded by a newer deployment' }
     case 'pending':
       return null
   }

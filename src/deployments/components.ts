@@ -5,20 +5,25 @@ import type { onceNames } from '../environments/processes.ts'
 import type { Environment } from '../environments/store.ts'
 import type { OpenVariable } from '../environments/variable-store.ts'
 import { wordsOf } from '../platform/shell-words.ts'
-import type { Places } from '../projects/places.ts'
+import type { Places } from '../addresses/places.ts'
 import type { Project } from '../projects/store.ts'
 import type { Component } from '../runtime/component.ts'
 
-/** What decides how the containers of an app are. */
+/** What determines the containers of an app. */
 export type App = {
   project: Pick<Project, 'name'>
   environment: Environment
-  /** All that its containers get but PORT. */
+  /** All variables of its containers except PORT. */
   variables: Pick<OpenVariable, 'key' | 'value'>[]
   /** Services whose networks its containers join. */
   joins: string[]
   places: Pick<Places, 'publishAddress'>
+  edge: { isOn: boolean }
 }
+
+/** Whether the edge, not Docker, serves its port. */
+export const isBehindEdge = ({ environment, edge }: Pick<App, 'environment' | 'edge'>) =>
+  edge.isOn && !environment.portSet
 
 type Process = Environment['processes'][number]
 
@@ -32,7 +37,7 @@ export function choosePort(
   return environment.port ?? named ?? image.exposedPorts[0] ?? 3000
 }
 
-/** The port of `web`; 0 where there is none, or no `web`. */
+/** The port of `web`; 0 when there is none, or no `web`. */
 export const portOf = (app: App, image: Pick<Image, 'exposedPorts'>) =>
   hasPort(app.environment) ? choosePort(app, image) : 0
 
@@ -48,8 +53,8 @@ export const componentsOf = (app: App, of: { image: string; port: number }): Com
   )
 
 /**
- * One container that runs a command to its end, as the app's own do: with the same variables, volumes
- * and networks and the environment's limits, without ports and a health check.
+ * One container that runs a command to its end, like the app's: with the same variables, volumes
+ * and networks and the environment's limits, without ports and health check.
  */
 export function onceComponent(
   app: App,
@@ -61,10 +66,11 @@ export function onceComponent(
 }
 
 function componentOf(
-  { project, environment, variables, joins, places }: App,
+  app: App,
   { name, command, replicas, memoryMb, cpus }: Process,
   { image, port }: { image: string; port: number },
 ): Component {
+  const { project, environment, variables, joins, places } = app
   const { hostPort, healthPath, healthTimeout } = environment
   const isWeb = name === web
   return {
@@ -79,7 +85,10 @@ function componentOf(
         ...(port > 0 && { PORT: String(port) }),
       },
       networkAliases: isWeb ? [environment.name] : [],
-      ports: port > 0 ? [{ container: port, host: hostPort, address: places.publishAddress }] : [],
+      ports:
+        port > 0 && !isBehindEdge(app)
+          ? [{ container: port, host: hostPort, address: places.publishAddress }]
+          : [],
       memoryBytes: (memoryMb ?? environment.memoryMb) * 1024 * 1024,
       cpus: cpus ?? environment.cpus,
       pidsLimit: 256,
@@ -90,7 +99,7 @@ function componentOf(
       stopTimeout: 10,
       logs: { maxSize: '10m', maxFiles: 3 },
       oomScoreAdj: 500,
-      // the image's is made for what the image runs by itself
+      // the image's is meant for its default command
       ...(command && !isWeb && { healthCheck: { disabled: true } }),
     },
     joins,
@@ -106,7 +115,7 @@ function componentOf(
   }
 }
 
-/** Readable in `docker ps`; the end stays whole. */
+/** Readable in `docker ps`; the end isn't cut. */
 function containerName(
   project: Pick<Project, 'name'>,
   environment: Pick<Environment, 'name'>,

@@ -10,7 +10,7 @@ import type { Deployment } from './store.ts'
 import { tell } from './tell.ts'
 import { slotFor } from './waiting-store.ts'
 
-/** Deployments as jobs, whose ids they share: runs the pipeline, and stores the ends that it can't. */
+/** Deployments as jobs with the same ids: runs the pipeline, and stores the ends that it can't. */
 export const deployHandler = (deps: PipelineDeps): Handler => ({
   run: (work) => runPipeline(deps, work),
   giveUp(job, end) {
@@ -26,7 +26,7 @@ export const deployHandler = (deps: PipelineDeps): Handler => ({
 
 type StoreDeps = { db: Db; logDb: LogDb; logs: Logs }
 
-/** What it may have made is removed as an orphan. */
+/** Anything it created is removed as an orphan. */
 function giveUp(
   deps: StoreDeps,
   { job, deployment, end }: { job: Job; deployment: Deployment; end: GivenUp },
@@ -45,27 +45,27 @@ function outcomeOf(
 ) {
   if (why === 'broken') return broken
   if (why === 'cancelled') {
-    const waited = `Cancelled${by ? ` by ${by}` : ''} while it waited.`
+    const waited = `Cancelled${by ? ` by ${by}` : ''} while queued.`
     return { status: 'cancelled', line: status === 'pending' ? waited : 'Cancelled.' } as const
   }
-  const message = `Davit ended ${attempt} times while ${status}.`
+  const message = `Davit crashed ${attempt} times while ${status}.`
   return {
     status: 'failed',
     line: `Failed: ${message}`,
     errorStep: status,
     errorCode: 'interrupted',
     errorMessage: message,
-    errorHint: 'Look at the memory of the server, then deploy again.',
+    errorHint: 'Check the memory of the server, then deploy again.',
   } as const
 }
 
-/** Its log has said what it could. */
+/** Its log is complete. */
 const broken = {
   status: 'failed',
   line: null,
   errorCode: 'internal',
   errorMessage: 'Something went wrong inside Davit.',
-  errorHint: 'Its own log has the details. Trying again can help.',
+  errorHint: 'Davit’s log has the details. Trying again can help.',
 } as const
 
 function putBack(deps: StoreDeps, deployment: Deployment) {
@@ -74,6 +74,6 @@ function putBack(deps: StoreDeps, deployment: Deployment) {
     putBackJob(deps.db, id, { slot: slotFor(image), isAttempt: true })
     moveDeployment(deps.db, { id, from: [status], status: 'pending' })
   })
-  const line = `Davit ended while ${status}. The deployment resumes.`
+  const line = `Davit stopped while ${status}. The deployment resumes.`
   tell(deps, deployment, { status: 'pending', line })
 }

@@ -1,12 +1,22 @@
+import { raw } from 'hono/html'
 import { environmentPath } from '../environments/views.tsx'
 import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
 import { AppAddress, CommitRef, Fact, PageHead, Trouble } from '../web/components.tsx'
-import { Button, PostForm } from '../web/form.tsx'
-import { StatusBadge } from '../web/status-badge.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import { Live } from '../web/live.tsx'
+import { statusInWords, StatusBadge } from '../web/status-badge.tsx'
+import { Person } from '../web/person.tsx'
 import { Ago, duration } from '../web/times.tsx'
-import { canRollBackTo } from './rollback.ts'
+import { comparePath } from './compare-page.tsx'
+import { ActionsMenu } from './row-menu.tsx'
+import { rollbackPath } from './rollback-dialog.tsx'
+import { canRollBackTo, isLive } from './rollback.ts'
 import type { Line } from '../logs/log-line.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
+import { ansiHtml } from '../web/ansi.ts'
+import { GroupedLines } from './log-view.tsx'
+import type { LogView } from './log-view.tsx'
+import { nextAction } from './next-action.ts'
 import { StepTimeline } from './step-timeline.tsx'
 import { isEnded } from './store.ts'
 import type { Project } from '../projects/store.ts'
@@ -17,100 +27,167 @@ type Props = {
   project: Project
   environment: Environment
   deployment: Deployment
+  /** Where the app is reached now. */
+  url: string | null
   /** Whether its end has been asked for. */
   isCancelling: boolean
+  /** Lines of its log that say why it failed. */
+  quote: Line[]
 }
 
-/**
- * What a deployment is doing, and what can be done about it. While it is active it asks for itself
- * again when the log's stream tells of a change, and every two seconds should that be cut off.
- */
-export const DeploymentStatus = ({ project, environment, deployment, isCancelling }: Props) => (
-  <section
+/** What a deployment is doing, and what can be done about it. */
+export const DeploymentStatus = ({
+  project,
+  environment,
+  deployment,
+  url,
+  isCancelling,
+  quote,
+}: Props) => (
+  <Live
+    as="section"
     id="deployment-status"
     class="deployment-status"
     aria-label="Status"
-    data-announce={`The deployment is ${deployment.status}.`}
+    data-announce={`The deployment is ${statusInWords(deployment.status)}.`}
   >
     <PageHead
-      title={deploymentTitle(deployment)}
+      title={deploymentTitle(deployment, { project, environment })}
+      doc="deployments#states"
       crumbs={[
         { href: '/projects', name: 'Projects' },
         { href: `/projects/${project.id}`, name: project.name },
-        { href: `/projects/${project.id}/deployments`, name: environment.name },
+        { href: environmentPath(environment), name: environment.name },
       ]}
-    />
-    {(deployment.status === 'failed' ||
-      (deployment.status === 'stopped' && deployment.errorCode)) && (
-      <DeploymentError deployment={deployment} />
-    )}
-    <div class="status-line">
-      <StatusBadge status={deployment.status} />
-      {deployment.status === 'running' && deployment.url && <AppAddress url={deployment.url} />}
-      {isCancelling && <span class="muted">being cancelled</span>}
-      <div class="actions">
-        <Actions deployment={deployment} isCancelling={isCancelling} />
-      </div>
+      beside={
+        <div class="status-line">
+          <StatusBadge status={deployment.status} />
+          {deployment.status === 'running' && url && <AppAddress url={url} />}
+          {isCancelling && <span class="muted">being cancelled</span>}
+        </div>
+      }
+    >
+      <Actions
+        {...{ deployment, isCancelling }}
+        isRetried={hasFailed(deployment) && !nextAction(deployment, { project, environment })}
+      />
+    </PageHead>
+    {hasFailed(deployment) && <DeploymentError {...{ project, environment, deployment, quote }} />}
+    <div class="progress-line">
+      <StepTimeline
+        deployment={deployment}
+        hasReleaseCommand={environment.releaseCommand !== null}
+      />
+      <Facts deployment={deployment} project={project} />
     </div>
-    <StepTimeline deployment={deployment} hasReleaseCommand={environment.releaseCommand !== null} />
-    <dl class="facts">
-      <Fact name="Commit">
-        {deployment.commitHash ? (
-          <CommitRef hash={deployment.commitHash} author={deployment.commitAuthor} />
-        ) : (
-          <span class="muted">{deployment.requestedCommit?.slice(0, 7) ?? 'not known yet'}</span>
-        )}
-      </Fact>
-      <Fact name="Branch">
-        <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
-      </Fact>
-      <Fact name="Environment">
-        <a href={environmentPath(environment)}>
-          <bdi>{environment.name}</bdi>
-        </a>
-      </Fact>
-      <Fact name={triggers[deployment.trigger]}>
-        <bdi>{deployment.triggeredBy}</bdi>, <Ago at={deployment.createdAt} />
-      </Fact>
-      {deployment.imageOf && (
-        <Fact name="Image of">
-          <a href={deploymentPath({ projectId: project.id, id: deployment.imageOf })}>
-            an earlier deployment
-          </a>
-        </Fact>
-      )}
-      {deployment.downtimeMs !== null && (
-        <Fact name="Switched over">{downtime(deployment.downtimeMs)}</Fact>
-      )}
-    </dl>
-    {!isEnded(deployment.status) && <Refresh deployment={deployment} />}
-  </section>
+  </Live>
 )
 
-/** Morphs, so that a button keeps its focus and a text its selection. */
-const Refresh = ({ deployment }: { deployment: Deployment }) => (
-  <div
-    hidden
-    hx-get={`${deploymentPath(deployment)}/status`}
-    hx-trigger="status from:#log-stream, done from:#log-stream, every 2s"
-    hx-target="#deployment-status"
-    hx-swap="outerMorph"
-  />
+/** Of what it is, in a line. */
+const Facts = ({ deployment, project }: Pick<Props, 'deployment' | 'project'>) => (
+  <dl class="facts in-line">
+    <Fact name="Commit">
+      {deployment.commitHash ? (
+        <CommitRef
+          hash={deployment.commitHash}
+          message={deployment.commitMessage}
+          author={deployment.commitAuthor}
+          copied
+        />
+      ) : (
+        <span class="muted">{deployment.requestedCommit?.slice(0, 7) ?? 'not known yet'}</span>
+      )}
+    </Fact>
+    <Fact name="Branch">
+      <bdi>{deployment.branch ?? project.branch ?? 'the default one'}</bdi>
+    </Fact>
+    <Fact name={triggers[deployment.trigger]}>
+      <Person email={deployment.triggeredBy} />, <Ago at={deployment.createdAt} />
+    </Fact>
+    {deployment.imageOf && (
+      <Fact name="Image of">
+        <a href={deploymentPath({ projectId: project.id, id: deployment.imageOf })}>
+          an earlier deployment
+        </a>
+      </Fact>
+    )}
+    {deployment.downtimeMs !== null && (
+      <Fact name="Switched over">{downtime(deployment.downtimeMs)}</Fact>
+    )}
+  </dl>
 )
 
 const DeploymentError = ({
-  deployment: { errorStep, errorCode, errorMessage, errorHint },
-}: Pick<Props, 'deployment'>) => (
-  <Trouble
-    title={errorStep ? `Failed while ${errorStep}` : 'Failed'}
-    code={errorCode}
-    hint={errorHint}
-  >
-    <p dir="auto">{errorMessage ?? 'The log below says more.'}</p>
-  </Trouble>
+  deployment,
+  quote,
+  ...of
+}: Pick<Props, 'deployment' | 'quote' | 'project' | 'environment'>) => {
+  const { errorStep, errorCode, errorMessage, errorHint } = deployment
+  const next = nextAction(deployment, of)
+  return (
+    <Trouble
+      title={errorStep ? `Failed while ${errorStep}` : 'Failed'}
+      code={errorCode}
+      hint={errorHint}
+      more={quote.length > quoted.lines && <Quote lines={quote.slice(quoted.lines)} />}
+      isFolded
+      action={
+        next ? (
+          <ButtonLink href={next.href}>{next.name}</ButtonLink>
+        ) : (
+          <DeployAgain deployment={deployment} />
+        )
+      }
+    >
+      <p dir="auto">{errorMessage ?? 'The log below says more.'}</p>
+      {quote.length > 0 && <Quote lines={quote.slice(0, quoted.lines)} />}
+    </Trouble>
+  )
+}
+
+/** Lines of the log, each leading to its place there. */
+const Quote = ({ lines }: { lines: Line[] }) => (
+  <ul class="log quote" aria-label="From the log">
+    {lines.map(({ sequence, text }) => (
+      <li class="line">
+        <a href={`#L${sequence}`}>{raw(ansiHtml(withoutStep(text).slice(0, quoted.characters)))}</a>
+      </li>
+    ))}
+  </ul>
 )
 
-const Actions = ({ deployment, isCancelling }: Pick<Props, 'deployment' | 'isCancelling'>) => {
+/** Lines that are quoted at once, the others are folded, and characters of each. */
+const quoted = { lines: 2, characters: 300 }
+
+const hasFailed = ({ status, errorCode }: Deployment) =>
+  status === 'failed' || (status === 'stopped' && errorCode !== null)
+
+/** Without the number that BuildKit gives a step. */
+const withoutStep = (text: string) => text.replace(/^#\d+ /, '')
+
+const DeployAgain = ({
+  deployment: { projectId, environmentId, branch },
+  variant,
+  isWithoutCache = false,
+}: Pick<Props, 'deployment'> & { variant?: 'outline' | 'ghost'; isWithoutCache?: boolean }) => (
+  <PostForm action={`/projects/${projectId}/deployments`}>
+    <input type="hidden" name="environment_id" value={environmentId} />
+    {branch && <input type="hidden" name="branch" value={branch} />}
+    {isWithoutCache && <input type="hidden" name="no_cache" value="1" />}
+    <Button variant={variant} small={isWithoutCache}>
+      {isWithoutCache ? 'Deploy without cache' : 'Deploy again'}
+    </Button>
+  </PostForm>
+)
+
+const Actions = ({
+  deployment,
+  isCancelling,
+  isRetried,
+}: Pick<Props, 'deployment' | 'isCancelling'> & {
+  /** Whether it is offered already to deploy again. */
+  isRetried: boolean
+}) => {
   const path = deploymentPath(deployment)
   if (!isEnded(deployment.status))
     return (
@@ -122,18 +199,25 @@ const Actions = ({ deployment, isCancelling }: Pick<Props, 'deployment' | 'isCan
     )
   return (
     <>
-      {deployment.status !== 'running' && canRollBackTo(deployment) && (
-        <PostForm action={`${path}/rollback`}>
-          <Button variant="outline">Roll back to this</Button>
+      {deployment.status === 'stopped' && (
+        <PostForm action={`/envs/${deployment.environmentId}/start`}>
+          <Button>Start</Button>
         </PostForm>
       )}
-      <PostForm action={`/projects/${deployment.projectId}/deployments`}>
-        <input type="hidden" name="environment_id" value={deployment.environmentId} />
-        {deployment.branch && <input type="hidden" name="branch" value={deployment.branch} />}
-        <Button variant={deployment.status === 'failed' ? undefined : 'outline'}>
-          Deploy again
-        </Button>
-      </PostForm>
+      {!isLive(deployment) && canRollBackTo(deployment) && (
+        <ButtonLink variant="outline" opens={rollbackPath(deployment)}>
+          Roll back to this…
+        </ButtonLink>
+      )}
+      {!isRetried && <DeployAgain deployment={deployment} variant="outline" />}
+      <ActionsMenu number={deployment.number}>
+        {!isLive(deployment) && (
+          <ButtonLink variant="ghost" small href={comparePath(deployment)}>
+            Compare with live
+          </ButtonLink>
+        )}
+        <DeployAgain deployment={deployment} variant="ghost" isWithoutCache />
+      </ActionsMenu>
     </>
   )
 }
@@ -145,33 +229,26 @@ const triggers: Record<Deployment['trigger'], string> = {
   api: 'Started by (API)',
 }
 
-const downtime = (ms: number) =>
-  ms === 0 ? 'without a gap' : `nothing answered for ${duration(ms)}`
+const downtime = (ms: number) => (ms === 0 ? 'without a gap' : `no response for ${duration(ms)}`)
 
-type PageProps = Props & {
-  extent: { first: number; last: number }
-  /** The last lines of its log. */
-  lines: Line[]
-}
+type PageProps = Omit<Props, 'quote'> & { log: LogView }
 
 /** One deployment: what became of it, and its log as it is written. */
-export const DeploymentPage = ({
-  project,
-  environment,
-  deployment,
-  isCancelling,
-  extent,
-  lines,
-}: PageProps) => (
+export const DeploymentPage = ({ log, ...of }: PageProps) => (
   <>
-    <DeploymentStatus {...{ project, environment, deployment, isCancelling }} />
+    <DeploymentStatus {...of} quote={log.quote} />
     <LogViewer
-      path={logPath(deployment)}
+      fills
+      path={logPath(of.deployment)}
+      page={deploymentPath(of.deployment)}
+      chosen={log.chosen}
       heading="Log"
-      extent={extent}
-      lines={lines}
-      note={noteOf(deployment, extent.last, lines.length)}
-      stream={isEnded(deployment.status) ? null : logPath(deployment)}
+      extent={log.extent}
+      lines={log.lines}
+      rows={log.chosen.level ? null : <GroupedLines {...log} />}
+      firstError={log.firstError}
+      note={<Note deployment={of.deployment} {...log} />}
+      stream={isEnded(of.deployment.status) ? null : logPath(of.deployment)}
       endsWithDone
     />
   </>
@@ -179,8 +256,22 @@ export const DeploymentPage = ({
 
 const logPath = (deployment: Deployment) => `${deploymentPath(deployment)}/logs`
 
-function noteOf({ status }: Deployment, last: number, shown: number) {
-  if (last === 0 && isEnded(status))
-    return 'No lines: it wrote none, or they are older than logs are kept.'
-  return shown < last ? `The last ${shown} of ${last} lines.` : null
+/** What of the log the page itself carries, for a reader without scripts. */
+const Note = ({
+  deployment,
+  extent: { first, last },
+  lines,
+}: Pick<LogView, 'extent' | 'lines'> & { deployment: Deployment }) => {
+  if (last === 0)
+    return isEnded(deployment.status)
+      ? 'No log lines. It wrote none, or they have been deleted.'
+      : null
+  const from = lines[0]?.sequence ?? last
+  if (from <= first) return null
+  return (
+    <>
+      Lines {from} to {lines.at(-1)?.sequence} of {last}.{' '}
+      <a href={`?before=${from}`}>Earlier lines</a>
+    </>
+  )
 }

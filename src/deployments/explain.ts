@@ -12,7 +12,7 @@ const failed: Record<StepName, string> = {
   deploying: 'Start failed',
 }
 
-/** Turns whatever a step threw into a code, a sentence and a next step. */
+/** Turns an error of a step into a code, a sentence and a next step. */
 export const explainStep = (error: unknown, step: StepName | null): Failure =>
   explain(error, {
     subject: 'environment',
@@ -21,9 +21,9 @@ export const explainStep = (error: unknown, step: StepName | null): Failure =>
   })
 
 const lessMemory =
-  'Make the build need less memory. Whoever runs Davit can allow builds more with DAVIT_BUILD_MEMORY, as far as the server has it.'
+  'Reduce the memory use of the build. The operator can allow more with DAVIT_BUILD_MEMORY.'
 
-/** What BuildKit and the classic builder say when a build fails. */
+/** Error messages of BuildKit and the classic builder. */
 const buildRules: Rule[] = [
   {
     seen: /OOMKilled|cannot allocate memory/i,
@@ -55,13 +55,13 @@ const buildRules: Rule[] = [
     seen: /file with no instructions|Dockerfile .*cannot be empty|no build stage in current context/i,
     code: 'dockerfile_invalid',
     message: () => "the Dockerfile doesn't begin with FROM, or is empty.",
-    hint: 'Begin it with FROM and the image to build on.',
+    hint: 'Start it with FROM and a base image.',
   },
   {
     seen: /base name \((.*?)\) should not be blank/i,
     code: 'dockerfile_invalid',
-    message: ([, name]) => `FROM ${name} names no image, because the variable is empty.`,
-    hint: 'Give the ARG before FROM a default, or the project a build argument of that name.',
+    message: ([, name]) => `FROM ${name} has no image, because the variable is empty.`,
+    hint: 'Set a default for the ARG before FROM, or add a build argument with that name to the project.',
   },
   {
     seen: /target stage "?([^"\s]+)"? could not be found/,
@@ -77,31 +77,34 @@ const buildRules: Rule[] = [
       const why = input.trim().split(': ').at(-1)!.replace(/\.$/, '')
       return `the image ${named} couldn't be pulled (${why}).`
     },
-    hint: 'Check the names after FROM and --from, and that the server reaches the registry and may read from it. A private registry needs a login under Settings, Registries.',
+    hint: 'Check the names after FROM and --from, and that the server can reach the registry. A private registry needs a login under Settings, Registries.',
   },
   {
     seen: /(?:failed to compute cache key|failed to calculate checksum|COPY failed|ADD failed)[^\n]*?(?:"([^"\n]+)"|stat ([^\s:]+)|$)/i,
     code: 'copy_source_missing',
     message: ([, named, path]) =>
-      `${named ?? path ?? 'a file'}, which COPY or ADD names, isn't in the build context.`,
+      `${named ?? path ?? 'a file'}, used by COPY or ADD, isn't in the build context.`,
     hint: 'Check the path after COPY or ADD against the repository, the context directory and .dockerignore.',
   },
   {
     seen: /exec format error/i,
     code: 'wrong_architecture',
     message: () => 'a program in the image is for another processor architecture.',
-    hint: 'Use a base image that exists for this server.',
+    hint: 'Use a base image for this server’s architecture.',
   },
   {
     seen: /(?:exit code|non-zero code): (\d+)/,
     code: 'build_command_failed',
     message: ([, exitCode], error) => `${stepOf(error)} failed with exit code ${exitCode}.`,
-    hint: 'The last lines of the log say why. Fix the command, commit and deploy again.',
+    hint: 'See the last lines of the log. Fix the command, commit and deploy again.',
   },
 ]
 
 const stepOf = (error: Error) =>
-  error instanceof BuildError && error.step ? `the step “${error.step}”` : 'a step'
+  error instanceof BuildError && error.step ? `the step “${inShort(error.step)}”` : 'a step'
+
+/** A step has the command's whole text, which can be a script. */
+const inShort = (step: string) => (step.length > 120 ? `${step.slice(0, 120)}…` : step)
 
 const capOf = (error: Error) =>
   error instanceof BuildError && error.memoryCap !== null

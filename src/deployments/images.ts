@@ -12,15 +12,15 @@ import type { Job } from './store.ts'
 type ImageDeps = { db: Db; docker: Docker; instanceId: string }
 
 /**
- * The reference of the image that a deployment builds. Its ids are known to many, and builds of others
- * must not find the image: the rest can't be guessed.
+ * The reference of the image that a deployment builds. Deployment ids aren't secret, and other users'
+ * builds must not find the image: the rest can't be guessed.
  */
 export const imageNameOf = (
   { secrets }: { secrets: Secrets },
   { projectId, id }: { projectId: string; id: string },
 ) => `davit/${projectId}:${id}-${secrets.sign(`image of ${id}`).slice(0, 32)}`
 
-/** Gives images that an earlier version built the names of today, on the engine and in the database. */
+/** Renames images of earlier versions, on the engine and in the database. */
 export async function renameOldImages(deps: ImageDeps & { secrets: Secrets }) {
   const { db, docker, instanceId } = deps
   const labels = labelFilter(instanceId, { kind: 'build' })
@@ -37,7 +37,7 @@ export async function renameOldImages(deps: ImageDeps & { secrets: Secrets }) {
 }
 
 /**
- * After a deployment: images beyond those kept for rollback go, along with what interrupted builds left.
+ * After a deployment: removes images beyond those kept for rollback, and orphans of interrupted builds.
  * Nothing without this installation's labels is touched.
  */
 export async function removeOldImages(
@@ -54,17 +54,21 @@ export async function removeOldImages(
     if (!kept.includes(image)) await unlessUsed(removeImage({ db, docker }, [image]))
 }
 
-/** Removes images that were built for deployments which have come to their end without them. */
+/** Removes images built for deployments that ended without using them. */
 export async function removeOrphanImages(
   { db, docker, jobs, instanceId }: ImageDeps & { jobs: Jobs },
   { signal }: { signal: AbortSignal },
 ) {
-  const listing = { signal, failed: 'the images left over could not be listed' }
+  const listing = { signal, failed: 'orphaned images could not be listed' }
   const found = await retryWhileEngineDown(docker, listing, () =>
     docker.listImages({ labels: labelFilter(instanceId, { kind: 'build' }) }),
   )
   for (const { id, labels, tags } of found ?? []) {
-    const removal = { signal, failed: 'an image left over stays', fields: { image: id } }
+    const removal = {
+      signal,
+      failed: 'an orphaned image could not be removed',
+      fields: { image: id },
+    }
     await retryWhileEngineDown(docker, removal, async () => {
       const job = getJob(db, readLabels(labels).deploymentId)
       if (!job || jobs.isRunning(job.environment.id) || !isEnded(job.deployment.status)) return

@@ -4,29 +4,29 @@ import type { Restored } from '../db/restored.ts'
 import type { ContainerSummary, Docker } from '../docker/index.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
 import { onceNames } from '../environments/processes.ts'
-import { listInstances } from '../runtime/store.ts'
+import { isWanted, listInstances } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
 import { activeStatuses, getCurrent, getJob, listInStatus } from './store.ts'
 import type { Job } from './store.ts'
 
 type LookDeps = { db: Db; docker: Docker; instanceId: string }
 
-/** What the engine has of a deployment that ran when the backup was made. */
+/** What the engine has of a deployment that was running at the time of the backup. */
 export type Outlook =
   /** All its containers. */
   | { kind: 'found'; containers: ContainerSummary[] }
-  /** Those of a later deployment, of which the backup knows nothing, the oldest first. */
+  /** Those of a later deployment, unknown to the backup, oldest first. */
   | { kind: 'newer'; containers: ContainerSummary[] }
-  /** Not all: it is to be deployed again, from its image where that is there. */
+  /** Incomplete: it must be deployed again, from its image if that exists. */
   | { kind: 'again'; fromImage: boolean }
 
 export type Seen = {
   row: Restored
-  /** Null when it needs nothing any more: it was deleted, or another deployment is on its way there. */
+  /** Null when nothing is needed: it was deleted, or another deployment is queued there. */
   found: { job: Job; outlook: Outlook } | null
 }
 
-/** Looks for what ran when the backup was made; and tells which images the engine has. */
+/** Looks for what was running at the time of the backup, and for its images. */
 export async function lookForDeployments({ db, docker, instanceId }: LookDeps) {
   const rows = listRestored(db, 'deployment')
   const containers = await docker.listContainers({
@@ -54,8 +54,10 @@ function find(
   const of = (id: string) => ofEnvironment.filter(({ labels }) => deploymentOf(labels) === id)
   const own = of(deployment.id)
   const there = new Set(own.map(({ id }) => id))
-  const isMissing = ({ releaseId, state, containerId }: Instance) =>
-    releaseId === deployment.id && state === 'live' && !there.has(containerId ?? '')
+  const isMissing = (instance: Instance) =>
+    instance.releaseId === deployment.id &&
+    isWanted(instance) &&
+    !there.has(instance.containerId ?? '')
   if (own.length > 0 && !listInstances(db, environment.id).some(isMissing))
     return { job, outlook: { kind: 'found', containers: own } }
   const newer = ofEnvironment.find(

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
+import type { Docker } from '../docker/index.ts'
 import { listAllSources } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { createProject } from '../projects/save.ts'
@@ -9,12 +10,13 @@ import { projectForm } from '../projects/forms.ts'
 import { projectJson } from '../projects/json.ts'
 import { aboutProject } from '../projects/own-project.ts'
 import { NewProjectPage } from '../projects/new-project-page.tsx'
-import { usesDeployKey } from '../projects/repository-choice.ts'
+import { nameOf, usesDeployKey } from '../projects/repository-choice.ts'
 import { chooseFrom } from '../projects/repository-fields.tsx'
 import type { Project } from '../projects/store.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
+import { fieldsOf } from '../web/form-fields.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { moveOn, show } from '../web/respond.tsx'
@@ -22,8 +24,23 @@ import { userOf } from '../web/user-of.ts'
 import { triggerDeployment } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
-/** A new project and, if its maker asks for it, its first deployment. */
-export const newProjectRoutes = (deps: TriggerDeps & { config: Config; secrets: Secrets }) => {
+/** Fills in an empty name in a form from its repository; a program sends a name. */
+const named = factory.createMiddleware(async function fillInName(c, next) {
+  const fields = clientOf(c) === 'program' ? null : await fieldsOf(c)
+  const text = (name: string) => String(fields?.get(name)?.at(-1) ?? '')
+  const address = text('repository') || text('repository_url')
+  if (text('name') === '' && address) fields?.set('name', [nameOf(address)])
+  await next()
+})
+
+type NewProjectDeps = TriggerDeps & {
+  config: Config
+  secrets: Secrets
+  docker: Pick<Docker, 'remote'>
+}
+
+/** A new project and, if requested, its first deployment. */
+export const newProjectRoutes = (deps: NewProjectDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
   const newInput = input(projectForm(config), newProject)
@@ -31,7 +48,7 @@ export const newProjectRoutes = (deps: TriggerDeps & { config: Config; secrets: 
   return factory
     .createApp()
     .get('/projects/new', (c) => show(c, newProject(c, emptyDraft)))
-    .post('/projects', newInput, (c) => {
+    .post('/projects', named, newInput, (c) => {
       const isShown = clientOf(c) === 'program'
       const wanted = { ownerId: userOf(c).id, input: c.var.input, isShown }
       const { project, webhookSecret } = createProject(deps, wanted)
@@ -41,11 +58,12 @@ export const newProjectRoutes = (deps: TriggerDeps & { config: Config; secrets: 
         to: nextPlace(c, { project, trigger: c.var.input.deploy ? trigger : null }),
         created: true,
         location: `/projects/${project.id}`,
+        said: 'Project created.',
         json: () => ({ ...projectJson(project), webhookSecret }),
       })
     })
 
-  /** Where its maker goes on: a key must be added to the repository before anything can be cloned. */
+  /** The next page: a key must be added to the repository before anything can be cloned. */
   function nextPlace(
     c: Context,
     { project, trigger }: { project: Project; trigger: 'api' | 'manual' | null },

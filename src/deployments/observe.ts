@@ -2,7 +2,7 @@ import { web } from '../environments/processes.ts'
 import type { Logs } from '../logs/logs.ts'
 import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
-import { listLiveInstances } from '../runtime/store.ts'
+import { isWanted, listLiveInstances } from '../runtime/store.ts'
 import type { Instance } from '../runtime/store.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
 import { getCurrent, moveDeployment } from './store.ts'
@@ -13,8 +13,8 @@ type ObserveDeps = RuntimeDeps & { logs: Logs }
 export const apps: Observed<ObserveDeps> = { kind: 'app', observe }
 
 /**
- * Makes the state of an environment's current deployment say what its containers do. While they are
- * switched it is left to the deployment that does it.
+ * Updates the state of an environment's current deployment from its containers.
+ * During a switch the deployment does this itself.
  */
 export async function observe(
   deps: ObserveDeps,
@@ -25,7 +25,7 @@ export async function observe(
   if (seen) tellState(deps, environmentId)
 }
 
-/** The same by what is stored of its containers. */
+/** The same from the stored state of its containers. */
 export function tellState({ db, logs }: Pick<ObserveDeps, 'db' | 'logs'>, environmentId: string) {
   const current = getCurrent(db, environmentId)
   if (!current) return
@@ -35,9 +35,9 @@ export function tellState({ db, logs }: Pick<ObserveDeps, 'db' | 'logs'>, enviro
     logs.publish(current.id, { status })
 }
 
-/** `running` while its `web` does; where it has none, while any of its processes does. */
+/** `running` while its `web` is; without one, while any of its processes is. */
 export function statusOf(instances: Pick<Instance, 'component' | 'state'>[]) {
   const ofWeb = instances.filter(({ component }) => component === web)
   const decisive = ofWeb.length > 0 ? ofWeb : instances
-  return decisive.some(({ state }) => state === 'live') ? 'running' : 'stopped'
+  return decisive.some(isWanted) ? 'running' : 'stopped'
 }

@@ -3,26 +3,9 @@ import type { SQL } from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { listRows } from '../db/queries.ts'
 import { deployments, environments, projects } from '../db/schema.ts'
-import { shownDeployment } from './store.ts'
+import { imageNumber, shownDeployment } from './store.ts'
 
-/** The newest projects of a user with what runs in their environments, in a fixed number of queries. */
-export function listOverview(db: Db, { ownerId, limit }: { ownerId: string; limit: number }) {
-  const shown = db
-    .select()
-    .from(projects)
-    .where(eq(projects.ownerId, ownerId))
-    .orderBy(desc(projects.id))
-    .limit(limit)
-    .all()
-  const rows = listEnvironmentStates(
-    db,
-    shown.map(({ id }) => id),
-  )
-  const byProject = Map.groupBy(rows, ({ environment }) => environment.projectId)
-  return shown.map((project) => ({ project, environments: byProject.get(project.id) ?? [] }))
-}
-
-/** Environments of projects with what serves each, or did until it was stopped, and what came last. */
+/** Environments of projects with their live deployment, also while stopped, and the newest one. */
 export function listEnvironmentStates(db: Db, projectIds: string[]) {
   const found = listEnvironments(db, projectIds)
   const ids = found.flatMap(({ currentId, latestId }) => [currentId ?? [], latestId ?? []].flat())
@@ -35,7 +18,7 @@ export function listEnvironmentStates(db: Db, projectIds: string[]) {
   }))
 }
 
-/** Which deployments count is found through the index of each environment, however many there were. */
+/** The deployments are found through the index of each environment, however many there are. */
 function listEnvironments(db: Db, projectIds: string[]) {
   const newest = (condition?: SQL) => {
     const ofEnvironment = eq(deployments.environmentId, environments.id)
@@ -57,8 +40,8 @@ function listEnvironments(db: Db, projectIds: string[]) {
 }
 
 /**
- * The newest deployments of all projects of a user. They are among those of the projects that were
- * deployed last, which the index of each project knows, however many deployments there were.
+ * The newest deployments of all projects of a user. They belong to the most recently deployed
+ * projects, which are found through an index, however many deployments there are.
  */
 export function listRecent(db: Db, { ownerId, limit }: { ownerId: string; limit: number }) {
   const newest = db
@@ -79,7 +62,12 @@ export function listRecent(db: Db, { ownerId, limit }: { ownerId: string; limit:
     .toSorted()
     .slice(-limit)
   return db
-    .select({ deployment: shownDeployment, environment: environments, project: projects })
+    .select({
+      deployment: shownDeployment,
+      imageNumber,
+      environment: environments,
+      project: projects,
+    })
     .from(deployments)
     .innerJoin(projects, eq(projects.id, deployments.projectId))
     .innerJoin(environments, eq(environments.id, deployments.environmentId))

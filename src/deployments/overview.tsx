@@ -1,11 +1,15 @@
 import { AppAddress, CommitRef, EmptyState, hostOf } from '../web/components.tsx'
 import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
+import type { Environment } from '../environments/store.ts'
+import { Button, PostForm } from '../web/form.tsx'
+import { Live } from '../web/live.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
 import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
 import type { Project } from '../projects/store.ts'
+import { deploymentActions } from './row-menu.tsx'
 import type { listEnvironmentStates } from './overview-store.ts'
 import type { Deployment } from './store.ts'
 
@@ -16,15 +20,15 @@ export type EnvironmentState = ReturnType<typeof listEnvironmentStates>[number] 
 type ProjectOverviewProps = {
   project: Project
   environments: EnvironmentState[]
-  /** Why they aren't published where the settings say; null where they are. */
+  /** Why they aren't published where the settings say; null when they are. */
   note: string | null
   recent: DeploymentItem[]
 }
 
-/** The first tab: what runs where, and what was deployed lately. */
+/** The first tab: what is running where, and recent deployments. */
 export const ProjectOverview = ({ project, environments, note, recent }: ProjectOverviewProps) => (
   <>
-    <section aria-labelledby="environments-heading">
+    <Live as="section" id="environments" aria-labelledby="environments-heading">
       <h2 id="environments-heading">Environments</h2>
       {note && <p class="muted">{note}</p>}
       <ul class="cards">
@@ -32,19 +36,43 @@ export const ProjectOverview = ({ project, environments, note, recent }: Project
           <EnvironmentCard project={project} {...state} />
         ))}
       </ul>
-    </section>
-    <section aria-labelledby="recent-heading">
+    </Live>
+    <Live as="section" id="recent" aria-labelledby="recent-heading">
       <h2 id="recent-heading">Recent deployments</h2>
       {recent.length === 0 ? (
         <EmptyState title="Nothing deployed yet">
           <p>The first deployment clones the repository, so it takes a little longer.</p>
         </EmptyState>
       ) : (
-        <DeploymentList items={recent} />
+        <DeploymentList items={recent} actions={deploymentActions} />
       )}
-    </section>
+    </Live>
   </>
 )
+
+/** Deploys its first environment, as a deployment does that names none. */
+export const NothingDeployed = ({
+  project,
+  environments,
+}: {
+  project: Project
+  environments: Environment[]
+}) => {
+  const [first] = project.deletingAt ? [] : environments.filter((one) => one.deletingAt === null)
+  return (
+    <EmptyState title="Nothing deployed yet">
+      <p>A deployment fetches the repository, builds its image and starts the app.</p>
+      {first && (
+        <PostForm action={`/projects/${project.id}/deployments`}>
+          <input type="hidden" name="environment_id" value={first.id} />
+          <Button icon="rocket">
+            Deploy <bdi>{first.name}</bdi>
+          </Button>
+        </PostForm>
+      )}
+    </EmptyState>
+  )
+}
 
 const EnvironmentCard = ({
   project,
@@ -52,47 +80,52 @@ const EnvironmentCard = ({
   current,
   latest,
   url,
-}: EnvironmentState & { project: Project }) => (
-  <li class="card environment-card">
-    <header>
-      <h3>
-        <a href={environmentPath(environment)}>
-          <bdi>{environment.name}</bdi>
-        </a>
-      </h3>
-      {latest ? <StatusBadge status={latest.status} /> : <span class="muted">Not deployed</span>}
-    </header>
-    <section>
-      <AppLink current={current} url={url} />
-      {current && <CommitRef hash={current.commitHash} message={current.commitMessage} />}
-      {latest && latest.id !== current?.id && (
-        <p class="muted">
-          <a href={deploymentPath(latest)}>Last attempt</a> <Ago at={latest.createdAt} />
-          {current && ', an earlier one serves'}
-        </p>
+}: EnvironmentState & { project: Project }) => {
+  const shown = current ?? latest
+  return (
+    <li class="card environment-card" id={`e${environment.id}`}>
+      <header>
+        <h3>
+          <a href={environmentPath(environment)}>
+            <bdi>{environment.name}</bdi>
+          </a>
+        </h3>
+        {shown ? <StatusBadge status={shown.status} /> : <span class="muted">Not deployed</span>}
+      </header>
+      <section>
+        <AppLink current={current} url={url} />
+        {current && <CommitRef hash={current.commitHash} message={current.commitMessage} />}
+        {latest && latest.id !== current?.id && (
+          <p class="muted">
+            <a href={deploymentPath(latest)}>Deployment #{latest.number}</a>{' '}
+            {current ? `${latest.status} ` : ''}
+            <Ago at={latest.createdAt} />
+          </p>
+        )}
+        {current && latest?.id === current.id && (
+          <p class="muted">
+            <a href={deploymentPath(current)}>Deployed</a> <Ago at={current.createdAt} />
+          </p>
+        )}
+      </section>
+      {!project.deletingAt && (
+        <footer>
+          <DeployEnvironmentButton project={project} environment={environment} />
+          <EnvironmentLinks environment={environment} variant="ghost" />
+        </footer>
       )}
-      {current && latest?.id === current.id && (
-        <p class="muted">
-          <a href={deploymentPath(current)}>Deployed</a> <Ago at={current.createdAt} />
-        </p>
-      )}
-    </section>
-    {!project.deletingAt && (
-      <footer>
-        <DeployEnvironmentButton project={project} environment={environment} />
-        <EnvironmentLinks environment={environment} variant="ghost" />
-      </footer>
-    )}
-  </li>
-)
+    </li>
+  )
+}
 
-/** The app's address: a link only while something answers there. */
+/** The app's address: a link only while it is running. */
 export const AppLink = ({ current, url }: { current: Deployment | null; url: string | null }) => {
   if (url === null) return <p class="muted">Worker, without a port</p>
   if (!current) return <p class="muted">Will be at {hostOf(url)}</p>
+  if (current.status !== 'running') return <p class="muted">Stopped, at {hostOf(url)}</p>
   return (
     <p>
-      <AppAddress url={current.url ?? url /* what runs stays where it was published */} />
+      <AppAddress url={url} />
     </p>
   )
 }

@@ -12,7 +12,7 @@ import type { Work as JobWork } from '../jobs/jobs.ts'
 import { nothingHidden } from '../logs/masks.ts'
 import type { Masks } from '../logs/masks.ts'
 import { openKeys, secretsOf } from '../projects/keys.ts'
-import { placesOf } from '../projects/places.ts'
+import { placesOf } from '../addresses/places.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
 import type { RuntimeDeps } from '../runtime/workload.ts'
 import { explainStep } from './explain.ts'
@@ -20,6 +20,7 @@ import { imageNameOf, removeOldImages } from './images.ts'
 import { observe } from './observe.ts'
 import { Progress } from './progress.ts'
 import type { StepName } from './progress.ts'
+import { restoredVariables } from './rollback.ts'
 import type { Run } from './run.ts'
 import { build } from './steps/build.ts'
 import { clone } from './steps/clone.ts'
@@ -42,13 +43,13 @@ export type PipelineDeps = RuntimeDeps & {
 /** Runs one deployment to its end: its outcome is its state and its log. */
 export async function runPipeline(
   deps: PipelineDeps,
-  { job: { id, attempt }, ...options }: JobWork,
+  { job: { id, attempt, input }, ...options }: JobWork,
 ) {
   const job = getJob(deps.db, id)
   if (!job) return
   const progress = new Progress(deps, job.deployment)
   const reportCommitStatus = commitStatuses(deps, { job, log: progress.log })
-  const work: Work = { ...options, attempt, job, progress, reportCommitStatus, problems: [] }
+  const work: Work = { ...options, attempt, input, job, progress, reportCommitStatus, problems: [] }
   const tidyUp = (tidying: Promise<void>) =>
     tidying.catch((error) => {
       if (!options.shutdown.aborted)
@@ -69,17 +70,20 @@ export async function runPipeline(
 
 type Work = Pick<JobWork, 'signal' | 'shutdown' | 'releaseSlot'> & {
   attempt: number
+  /** From its job: earlier variables, sealed. */
+  input: string | null
   job: Job
   progress: Progress
   reportCommitStatus: () => void
-  /** What the undo of the switch did not achieve. */
+  /** What couldn't be undone after a failed switch. */
   problems: string[]
 }
 
 async function takeSteps(deps: PipelineDeps, work: Work) {
-  const { attempt, job, progress, reportCommitStatus, signal, shutdown, releaseSlot } = work
+  const { attempt, input, job, progress, reportCommitStatus, signal, shutdown, releaseSlot } = work
   const { deployment, environment, project } = job
-  const variables = openVariables(deps.db, deps.secrets, environment.id)
+  const own = input === null ? undefined : restoredVariables(deps, { deployment, input })
+  const variables = own ?? openVariables(deps.db, deps.secrets, environment.id)
   progress.hide(await deps.masks.of(environment.id))
   const keys = deployment.image ? {} : openKeys(deps, project)
   progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
@@ -89,6 +93,7 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
     ...deps,
     ...job,
     attempt,
+    own,
     variables,
     joins: [],
     keys,
@@ -101,6 +106,7 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
 
   if (deployment.imageOf && !deployment.image)
     throw imageMissing('The image of this deployment was cleaned up.')
+  if (own) progress.log('With the variables of the deployment that it rolls back to.')
   const image = deployment.image ?? (await withinDeadline(run, buildFromSource))
   releaseSlot()
   let ready: ReadyRun | undefined
@@ -122,7 +128,7 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
   )
 
   async function resolveApp() {
-    // links that came while it was built have secrets too
+    // links created during the build have secrets too
     progress.hide(await deps.masks.of(environment.id, { secrets: secretsOf(keys) }))
     if (deployment.image) reportCommitStatus()
     return resolve(run, image)
@@ -145,7 +151,7 @@ async function takeSteps(deps: PipelineDeps, work: Work) {
   function stage<Result>(step: StepName, work: () => Promise<Result>) {
     signal.throwIfAborted()
     if (!progress.enter(step))
-      throw new Error(`Deployment ${deployment.id} was moved by someone else`)
+      throw new Error(`Deployment ${deployment.id} was changed by another process`)
     return work()
   }
 }
@@ -171,14 +177,14 @@ async function end(
   const failure = why ? new Failure(code, message, `${why} ${hint}`) : explained
   if (failure.code === 'internal')
     journal.error('deployment failed', error, { deployment: id, step: progress.step })
-  // what was marked secret meanwhile, the mask of this run does not know
+  // the mask of this run lacks values that were marked secret meanwhile
   const { mask } = await deps.masks.of(job.environment.id).catch(() => nothingHidden)
   failure.message = mask(shownImage([failure.message, ...problems].join(' ')))
   progress.log(`Failed: ${failure.message} ${failure.hint}`)
   await retryOnDiskFull(() => progress.fail(failure, left), patience)
 }
 
-/** What the app couldn't reach while it was started, in a sentence or two; null where it says no such thing. */
+/** What the app couldn't reach during its start, in a sentence or two; null when it doesn't say. */
 async function whyUnreachedBy(
   deps: PipelineDeps,
   { job: { project, environment }, progress }: Pick<Work, 'job' | 'progress'>,
@@ -187,23 +193,23 @@ async function whyUnreachedBy(
   try {
     return whyUnreached(deps, { project, environment, lines: await progress.output(deps) })
   } catch (error) {
-    report('what an app could not reach is not known', error, { environment: environment.id })
+    report('finding out what an app could not reach failed', error, { environment: environment.id })
     return null
   }
 }
 
-/** By its own name: what a rollback runs is the image of another deployment. */
+/** By its own name: a rollback runs the image of another deployment. */
 async function discardImage(deps: PipelineDeps, { deployment }: Job) {
   try {
     await deps.docker.removeImage(imageNameOf(deps, deployment))
     return { image: null }
   } catch (error) {
-    report('the image of a deployment stays', error, { deployment: deployment.id })
+    report('the image of a deployment could not be removed', error, { deployment: deployment.id })
     return {}
   }
 }
 
-/** Runs what has to end within DAVIT_BUILD_TIMEOUT; when that is over it is aborted like a cancelled run. */
+/** Runs work with the DAVIT_BUILD_TIMEOUT; on timeout it is aborted like a cancelled run. */
 async function withinDeadline<Result>(
   run: Run,
   work: (run: Run) => Promise<Result>,
@@ -220,8 +226,8 @@ async function withinDeadline<Result>(
 const tookTooLong = (milliseconds: number) =>
   new Failure(
     'build_timeout',
-    `Cloning and building took longer than ${inWords(milliseconds)}, and was ended.`,
-    'Look in the log for the command that hangs. An admin can allow more minutes with DAVIT_BUILD_TIMEOUT.',
+    `Cloning and building took longer than ${inWords(milliseconds)} and was stopped.`,
+    'Check the log for the command that hangs. The operator can allow more minutes with DAVIT_BUILD_TIMEOUT.',
   )
 
 function inWords(milliseconds: number) {

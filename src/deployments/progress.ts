@@ -15,7 +15,7 @@ export type StepName = 'cloning' | 'building' | 'releasing' | 'deploying'
 /** The state of a deployment during a step. */
 const statusDuring = (step: StepName) => (step === 'releasing' ? 'deploying' : step)
 
-/** Keeps the story of one run: its state, its steps and its log, each stored before it is published. */
+/** Records the state, steps and log of one run, each stored before it is published. */
 export class Progress {
   readonly #deps: { db: Db; logDb: LogDb; logs: Logs }
   readonly #deployment: Deployment
@@ -29,12 +29,12 @@ export class Progress {
     this.#deployment = deployment
     this.#status = deployment.status
     this.#log = new LogWriter(deps, logOf(deployment))
-    // what an interrupted try has built is not built again, and its steps stand
+    // what an interrupted attempt built isn't built again, and its steps are kept
     this.#isBuilt = deployment.image !== null
     this.#steps = this.#isBuilt ? deployment.steps.filter(({ finishedAt }) => finishedAt) : []
   }
 
-  /** From here on neither the log nor the error shows these. */
+  /** Values to mask in the log and the error from now on. */
   hide(mask: SourceMask) {
     this.#log.mask = mask
   }
@@ -43,7 +43,7 @@ export class Progress {
     return (this.#steps.at(-1)?.name as StepName) ?? null
   }
 
-  /** What the containers of this step have written, newest last. */
+  /** The output of this step's containers, newest last. */
   async output(deps: { logDb: LogDb; masks: Masks }) {
     this.#log.flush()
     const since = Date.parse(this.#steps.at(-1)?.startedAt ?? '')
@@ -58,7 +58,7 @@ export class Progress {
     this.#isBuilt ||= Boolean(facts.image)
   }
 
-  /** Enters the next step. False when the deployment is no longer ours to move. */
+  /** Enters the next step. False when the deployment was changed by another process. */
   enter(step: StepName) {
     this.#log.flush()
     const startedAt = new Date().toISOString()
@@ -66,7 +66,7 @@ export class Progress {
     return this.#move(statusDuring(step), { steps: this.#steps })
   }
 
-  /** Stores that the environment is served by this deployment from now on. */
+  /** Stores that this deployment is live from now on. */
   succeed(tx: Tx, changes: Partial<Deployment>) {
     const now = new Date()
     const steps = this.#finished(now.toISOString())
@@ -93,7 +93,7 @@ export class Progress {
     })
   }
 
-  /** Davit stops: the deployment waits again and is taken up at the next start. */
+  /** Davit stops: the deployment is requeued and resumes at the next start. */
   putBack() {
     this.#log.flush()
     const { db } = this.#deps

@@ -1,12 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { forgetRestored, listRestored } from '../db/restored.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { urlOf } from '../environments/json.ts'
 import { partLabel, readLabels } from '../docker/labels.ts'
-import { web } from '../environments/processes.ts'
-import { placesOf } from '../projects/places.ts'
+import { hasPort, web } from '../environments/processes.ts'
 import { adoptRelease } from '../runtime/store.ts'
 import { isUp } from '../runtime/workload.ts'
+import { listInStatus } from '../services/store.ts'
 import { lookForDeployments } from './look-for-deployments.ts'
 import type { Seen } from './look-for-deployments.ts'
 import { statusOf } from './observe.ts'
@@ -19,27 +20,40 @@ import { insertWaiting } from './waiting-store.ts'
 
 type ReconcileDeps = Pick<
   PipelineDeps,
-  'config' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs'
+  'config' | 'edge' | 'db' | 'docker' | 'instanceId' | 'logDb' | 'logs'
 >
 
-/** Who caused a deployment that nobody asked for. */
+/** The actor of deployments after a restore. */
 const triggeredBy = 'a restore from a backup'
 
 /**
- * After a restore: apps are found by the labels of their containers, and what is not there any more is
- * deployed again. What is to be done is in the database until it is done or in the queue.
+ * After a restore: apps are found by the labels of their containers, and missing ones are
+ * deployed again. The work is stored in the database until it is done or queued.
  */
 export async function reconcileAfterRestore(
   deps: ReconcileDeps,
   { signal }: { signal: AbortSignal },
 ) {
   if (listRestored(deps.db, 'deployment').length === 0) return
-  const failed = 'what a backup brought back was not looked for'
+  await untilServicesStarted(deps, signal)
+  const failed = 'restored apps could not be looked for'
   await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
     const { seen, images } = await lookForDeployments(deps)
     for (const one of seen) settle(deps, one)
     forgetImagesBut(deps.db, images)
   })
+}
+
+/** Milliseconds that apps wait for restored services: one that needs its database would fail without it. */
+const servicesFirst = 180_000
+
+async function untilServicesStarted({ db }: ReconcileDeps, signal: AbortSignal) {
+  const deadline = performance.now() + servicesFirst
+  const isStarting = () =>
+    listRestored(db, 'service').length > 0 ||
+    listInStatus(db, ['pulling', 'creating', 'starting']).length > 0
+  while (isStarting() && !signal.aborted && performance.now() < deadline)
+    await sleep(200, undefined, { signal }).catch(() => {})
 }
 
 function settle(deps: ReconcileDeps, { row, found }: Seen) {
@@ -55,12 +69,13 @@ function settle(deps: ReconcileDeps, { row, found }: Seen) {
   log.flush()
 }
 
-/** Nothing but its containers is known of it. */
+/** Only its containers are known. */
 function adopt(
-  { config, db }: ReconcileDeps,
+  deps: ReconcileDeps,
   { deployment, environment, project }: Job,
   containers: ContainerSummary[],
 ) {
+  const { db } = deps
   const container = containers[0]!
   const found = containers.map(({ id, state, labels }) => ({
     component: labels[partLabel] ?? web,
@@ -77,13 +92,14 @@ function adopt(
     repositoryUrl: deployment.repositoryUrl,
     branch: deployment.branch,
     image: container.image,
-    url: deployment.url && urlOf(environment, placesOf({ config, db }, project.ownerId)),
+    url: deployment.url && urlOf(deps, { environment, ownerId: project.ownerId }),
     createdAt: container.createdAt,
     finishedAt: container.createdAt,
   })
   adoptRelease(db, {
     workload: { id: environment.id, kind: 'app' },
     id: running.id,
+    edge: hasPort(environment) && containers.some(isBehindEdge),
     containers: found,
   })
   setRunning(db, running, {})
@@ -91,9 +107,13 @@ function adopt(
     moveDeployment(db, { id: running.id, from: ['running'], status: 'stopped' })
   return {
     log: logOf(running),
-    line: 'Found running after a restore. It was deployed when the backup had been made, so that its commit is not known.',
+    line: 'Found running after a restore. It was deployed after the backup was made, so its commit is unknown.',
   }
 }
+
+/** The published address is only known for running ones. */
+const isBehindEdge = ({ state, ports, labels }: ContainerSummary) =>
+  (labels[partLabel] ?? web) === web && state === 'running' && ports.length === 0
 
 function deployAgain(
   { db }: ReconcileDeps,
@@ -112,7 +132,7 @@ function deployAgain(
   return {
     log: logOf(again),
     line: fromImage
-      ? 'After a restore: the engine has the image of what ran here, but no container of it.'
-      : 'After a restore: the engine has neither container nor image of what ran here. It is built anew.',
+      ? 'After a restore: Docker has the image of the live version, but not its containers.'
+      : 'After a restore: Docker has neither containers nor image of the live version. It is rebuilt.',
   }
 }

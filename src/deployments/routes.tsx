@@ -1,52 +1,66 @@
+import type { JSX } from 'hono/jsx/jsx-runtime'
+import type { UrlDeps } from '../addresses/urls.ts'
 import type { Context } from 'hono'
 import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
 import type { Docker } from '../docker/index.ts'
-import { urlOf } from '../environments/json.ts'
-import { findEnvironment, listEnvironments } from '../environments/store.ts'
-import { jobLogQuery } from '../logs/forms.ts'
+import { reachedAt } from '../environments/json.ts'
+import { findEnvironment } from '../environments/store.ts'
+import { jobLogQuery, shownQuery } from '../logs/forms.ts'
 import type { Masks } from '../logs/masks.ts'
-import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
+import { deploymentPath, deploymentTitle } from '../projects/deployment-list.tsx'
 import { getJob } from '../jobs/store.ts'
+import type { Secrets } from '../platform/secrets.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
 import { projectJson } from '../projects/json.ts'
-import { placesOf } from '../projects/places.ts'
+import { placesOf } from '../addresses/places.ts'
 import { ProjectFrame } from '../projects/project-frame.tsx'
 import { findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
-import { EmptyState, MoreLink } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
 import type { Env } from '../web/factory.ts'
 import { input } from '../web/input.ts'
-import { pageOf, paged } from '../web/paging.ts'
 import { query } from '../web/query.ts'
 import { moveOn, show } from '../web/respond.tsx'
+import type { View } from '../web/respond.tsx'
+import { lookOfStatus } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
 import { cancelDeployment } from './cancel.ts'
+import { compareWithLive } from './compare.ts'
+import { ComparePage } from './compare-page.tsx'
 import { DeploymentPage, DeploymentStatus } from './deployment-page.tsx'
 import { deploymentJson } from './json.ts'
-import { answerJobLog, tail } from '../logs/answer-log.tsx'
+import { answerJobLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
-import { listLastLines } from '../logs/read-log.ts'
-import { getExtent } from '../logs/store.ts'
+import { followGroups, logView } from './log-view.tsx'
 import { listEnvironmentStates } from './overview-store.ts'
 import { ProjectOverview } from './overview.tsx'
-import { rollBack } from './rollback.ts'
+import { previewRollback } from './preview.ts'
+import { RollbackDialog } from './rollback-dialog.tsx'
+import { rollBack, rollbackForm } from './rollback.ts'
 import { findDeployment, getStatus, isEnded, listDeployments, logOf } from './store.ts'
 import type { Deployment } from './store.ts'
 import { refuseWithoutImage, refuseWithoutRoom, triggerDeployment, triggerForm } from './trigger.ts'
 import type { TriggerDeps } from './trigger.ts'
 
-/** What a token must be given to deploy other code than the project's: what would change it for good. */
+const rollback = '/projects/:id/deployments/:deploymentId/rollback'
+
+/** The scope a token needs to deploy other code than the project's: the same as to change the project. */
 const toRepoint = { method: 'PUT', path: '/projects/:id' }
 
-/** What a project runs, and its deployments: start, look at, go back to, cancel. */
+/** What a project runs, and a deployment of it: start, view, roll back, cancel. */
 export const deploymentRoutes = (
-  deps: TriggerDeps & StreamDeps & { config: Config; docker: Docker; masks: Masks },
+  deps: TriggerDeps &
+    StreamDeps &
+    Pick<UrlDeps, 'edge'> & { config: Config; docker: Docker; masks: Masks; secrets: Secrets },
+  /** What is connected in a project, for its page. */
+  mapOf: (project: Project) => JSX.Element | null,
 ) => {
-  const { db, logDb, config } = deps
+  const { db, config } = deps
   const audit = auditor(db)
   const isOwn = ownProject(deps)
   const trigger = input(triggerForm(config))
@@ -59,59 +73,29 @@ export const deploymentRoutes = (
         title: project.name,
         page: () => overview(project),
         json: () => projectJson(project),
-      })
-    })
-    .get('/projects/:id/deployments', paged(), (c) => {
-      const project = findProject(db, ownKey(c))
-      const page = c.req.valid('query')
-      const rows = listDeployments(db, { projectId: project.id, ...page })
-      const list = pageOf(
-        rows.map((row) => ({ ...row, id: row.deployment.id })),
-        page,
-      )
-      return show(c, {
-        title: `${project.name}: deployments`,
-        page: () => (
-          <ProjectFrame
-            project={project}
-            tab="deployments"
-            environments={listEnvironments(db, project.id)}
-          >
-            {list.items.length === 0 ? (
-              <EmptyState title="Nothing deployed yet">
-                <p>Press Deploy, and watch the repository become a running app.</p>
-              </EmptyState>
-            ) : (
-              <DeploymentList items={list.items} />
-            )}
-            <MoreLink href={`/projects/${project.id}/deployments`} nextCursor={list.nextCursor} />
-          </ProjectFrame>
-        ),
-        json: () => ({
-          items: list.items.map(({ deployment }) => deploymentJson(deployment)),
-          nextCursor: list.nextCursor,
-        }),
+        live: {},
       })
     })
     .post('/projects/:id/deployments', isOwn, trigger, (c) => start(c, c.var.input))
     .post('/projects/:id/deploy', isOwn, trigger, (c) => start(c, c.var.input))
-    .get('/projects/:id/deployments/:deploymentId', async (c) => {
-      const { project, deployment, environment, isCancelling } = own(c)
-      const lines = await listLastLines(deps, logOf(deployment), tail)
-      const extent = getExtent(logDb, logOf(deployment))
+    .get('/projects/:id/deployments/:deploymentId', query(shownQuery), async (c) => {
+      const view = viewOf(c)
+      const { project, deployment, environment } = view
+      const log = await logView(c, deps, { deployment, chosen: c.req.valid('query') })
       return show(c, {
-        title: `${project.name}: deployment to ${environment.name}`,
-        page: () => (
-          <DeploymentPage {...{ project, environment, deployment, isCancelling, extent, lines }} />
-        ),
+        title: deploymentTitle(deployment, { project, environment }),
+        state: lookOfStatus(deployment.status),
+        page: () => <DeploymentPage {...view} log={log} />,
         json: () => deploymentJson(deployment),
+        live: { isCarried: !isEnded(deployment.status) },
       })
     })
     .get('/projects/:id/deployments/:deploymentId/status', (c) => {
-      const { project, deployment, environment, isCancelling } = own(c)
+      const view = viewOf(c)
+      const { project, deployment, environment } = view
       return show(c, {
-        title: `${project.name}: deployment to ${environment.name}`,
-        page: () => <DeploymentStatus {...{ project, environment, deployment, isCancelling }} />,
+        title: deploymentTitle(deployment, { project, environment }),
+        page: () => <DeploymentStatus {...view} quote={[]} />,
         json: () => deploymentJson(deployment),
       })
     })
@@ -123,13 +107,30 @@ export const deploymentRoutes = (
         name: `deployment-${id}.log`,
         asked: c.req.valid('query'),
         statuses: { now: () => getStatus(db, id), isEnd: isEnded },
+        parts: (from) => followGroups(deps, deployment, from),
       })
     })
-    .post('/projects/:id/deployments/:deploymentId/rollback', async (c) => {
+    .get('/projects/:id/deployments/:deploymentId/compare', async (c) => {
+      const { project, environment, deployment: target } = own(c)
+      const comparison = await compareWithLive(deps, { environment, target })
+      return show(c, {
+        title: `Compare #${target.number} · ${project.name} / ${environment.name}`,
+        page: () => <ComparePage {...{ project, environment, target, comparison }} />,
+        json: () => comparison,
+      })
+    })
+    .get(rollback, async (c) => show(c, await askRollback(c, emptyDraft)))
+    .post(rollback, isOwn, input(rollbackForm, askRollback), async (c) => {
       const { project, deployment: target } = own(c)
       await refuseWithoutRoom(deps, { project, environmentId: target.environmentId })
-      const deployment = rollBack(deps, { project, target, triggeredBy: userOf(c).email })
-      audit(c, 'deployment.rolled_back', about(deployment, project))
+      const variables = c.var.input.variables ?? 'today'
+      const triggeredBy = userOf(c).email
+      const deployment = rollBack(deps, { project, target, triggeredBy, variables })
+      const details = {
+        to: target.id,
+        variables: variables === 'release' ? 'from that deployment' : 'today’s',
+      }
+      audit(c, 'deployment.rolled_back', { ...about(deployment, project), details })
       return created(c, deployment)
     })
     .post('/projects/:id/deployments/:deploymentId/cancel', async (c) => {
@@ -145,22 +146,34 @@ export const deploymentRoutes = (
         c.status(202)
         c.header('Location', to)
       }
-      return moveOn(c, {
-        to,
-        json: () => deploymentJson(own(c).deployment),
-      })
+      const said = `Deployment #${deployment.number} is being cancelled.`
+      return moveOn(c, { to, said, json: () => deploymentJson(own(c).deployment) })
     })
 
-  /** Its environments with what runs in them. */
+  async function askRollback(c: Context, draft: Draft): Promise<View> {
+    const { project, environment, deployment: target } = own(c)
+    const preview = await previewRollback(deps, { project, environment, target })
+    return {
+      title: `Roll back ${project.name} ${environment.name}`,
+      page: () => <RollbackDialog {...{ environment, target, preview, draft }} />,
+      json: () => preview,
+    }
+  }
+
+  /** Its environments with their live deployments. */
   function overview(project: Project) {
     const places = placesOf(deps, project.ownerId)
     const states = listEnvironmentStates(db, [project.id])
     const environments = states.map(({ environment }) => environment)
-    const shown = states.map((row) => ({ ...row, url: urlOf(row.environment, places) }))
+    const shown = states.map((row) => ({
+      ...row,
+      url: reachedAt(deps, { ...row, ownerId: project.ownerId, published: row.current?.url }),
+    }))
     const recent = listDeployments(db, { projectId: project.id, limit: 5 })
     return (
       <ProjectFrame project={project} tab="overview" environments={environments}>
         <ProjectOverview {...{ project, recent, note: places.note, environments: shown }} />
+        {mapOf(project)}
       </ProjectFrame>
     )
   }
@@ -170,7 +183,7 @@ export const deploymentRoutes = (
     const triggeredBy = userOf(c).email
     const { token } = (c as Context<Env>).var
     if (token && asked.repositoryUrl && asked.repositoryUrl !== project.repositoryUrl)
-      refuseUngiven(token, toRepoint) // other code would run with the environment's secrets
+      refuseUngiven(token, toRepoint) // other code would get the environment's secrets
     await refuseWithoutRoom(deps, { project, environmentId: asked.environmentId })
     if (asked.reuseImage) await refuseWithoutImage(deps, { project, ...asked })
     const trigger = token ? 'api' : 'manual'
@@ -181,7 +194,8 @@ export const deploymentRoutes = (
 
   function created(c: Context, deployment: Deployment) {
     const json = () => deploymentJson(deployment)
-    return moveOn(c, { to: deploymentPath(deployment), created: true, json })
+    const said = `Deployment #${deployment.number} queued.`
+    return moveOn(c, { to: deploymentPath(deployment), created: true, said, json })
   }
 
   function own(c: Context) {
@@ -191,6 +205,14 @@ export const deploymentRoutes = (
     const key = { id: deployment.environmentId, projectId: project.id }
     const isCancelling = getJob(db, id)?.cancelRequested === true
     return { project, deployment, environment: findEnvironment(db, key), isCancelling }
+  }
+
+  /** With the app's current address. */
+  function viewOf(c: Context) {
+    const of = own(c)
+    const { project, environment, deployment } = of
+    const key = { environment, ownerId: project.ownerId, published: deployment.url }
+    return { ...of, url: reachedAt(deps, key) }
   }
 }
 

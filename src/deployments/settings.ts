@@ -2,35 +2,41 @@ import type { Environment } from '../environments/store.ts'
 import { effectiveVariables } from '../links/effective.ts'
 import type { Effective, LinkDeps } from '../links/effective.ts'
 import { Failure } from '../platform/errors.ts'
-import type { Secrets } from '../platform/secrets.ts'
 import type { Project } from '../projects/store.ts'
-import { getLiveRelease } from '../runtime/store.ts'
+import type { OpenVariable } from '../environments/variable-store.ts'
+import { getLiveRelease, getSettings } from '../runtime/store.ts'
 import type { Run } from './run.ts'
-import { getCurrent } from './store.ts'
 
-/** Fields of an environment that take effect with its next deployment. */
-export const fields = [
-  'name',
-  'port',
-  'hostPort',
-  'healthPath',
-  'healthTimeout',
-  'memoryMb',
-  'cpus',
-  'volumes',
-  'processes',
-  'releaseCommand',
-  'releaseTimeout',
-] as const satisfies (keyof Environment)[]
+/** Fields of an environment that take effect with its next deployment, with their names on pages. */
+export const fieldLabels = {
+  name: 'name',
+  port: 'app port',
+  hostPort: 'host port',
+  healthPath: 'health path',
+  healthTimeout: 'health timeout',
+  memoryMb: 'memory',
+  cpus: 'processors',
+  volumes: 'volumes',
+  processes: 'processes',
+  releaseCommand: 'release command',
+  releaseTimeout: 'release timeout',
+} as const satisfies Partial<Record<keyof Environment, string>>
+
+type Field = keyof typeof fieldLabels
+
+const fields = Object.keys(fieldLabels) as Field[]
 
 type Variables = Record<string, string>
 
-/** What a release was made from; kept sealed with it. */
-type Settings = {
-  fields: Pick<Environment, (typeof fields)[number]>
+/** The settings of a release; stored sealed with it, and deleted with its image. */
+export type Settings = {
+  fields: Pick<Environment, Field>
   /** As its containers have them, without Davit's own. */
   variables: Variables
-  /** Those that its image was built with; null where that isn't known. */
+  /** Which of them are secret, and the flags of those set by hand; an earlier version stored neither. */
+  secret?: string[]
+  own?: Record<string, Pick<OpenVariable, 'secret' | 'buildTime'>>
+  /** Those that its image was built with; null when unknown. */
   build: Variables | null
   joins: string[]
 }
@@ -38,38 +44,58 @@ type Settings = {
 type Given = Pick<Effective, 'variables' | 'joins'>
 
 /** The settings of a deployment that is about to be live, sealed. */
-export function sealSettings(run: Run, given: Given, image: string) {
-  const { db, secrets, environment, deployment } = run
-  const live = getCurrent(db, environment.id)
-  const built =
-    live?.image === image ? openSettings(secrets, getLiveRelease(db, environment.id)) : null
-  const build = deployment.imageOf ? (built?.build ?? null) : buildVariables(run.variables)
+export function sealSettings(run: Run, given: Given) {
+  const { secrets, environment, deployment } = run
+  const build = deployment.imageOf
+    ? (settingsOfRelease(run, deployment.imageOf)?.build ?? null)
+    : buildVariables(run.variables)
   const settings: Settings = { ...settingsOf(environment, given), build }
   return secrets.seal(JSON.stringify(settings), sealedAs(deployment.id))
 }
 
+/** The settings of a release, with secrets in plain text; null once deleted. */
+export function settingsOfRelease(
+  { db, secrets }: Pick<LinkDeps, 'db' | 'secrets'>,
+  id: string,
+): Settings | null {
+  const sealed = getSettings(db, id)
+  return sealed === null ? null : JSON.parse(secrets.open(sealed, sealedAs(id)))
+}
+
+/** The settings of the live release of an environment. */
+export function liveSettings(deps: Pick<LinkDeps, 'db' | 'secrets'>, environmentId: string) {
+  const live = getLiveRelease(deps.db, environmentId)
+  return live ? settingsOfRelease(deps, live.id) : null
+}
+
+/** The variables that were set by hand when a release was created; null when unknown. */
+export const ownVariables = ({ variables, own }: Settings): OpenVariable[] | null =>
+  own
+    ? Object.entries(own).map(([key, marks]) => ({ key, value: variables[key]!, ...marks }))
+    : null
+
 export type PendingChanges = {
   /** Keys of variables, and names of fields as JSON has them. */
   names: string[]
-  /** Those of them that are a matter of the image, too. */
+  /** Those that also affect the image. */
   needBuild: string[]
 }
 
 /**
- * What was changed since the live release was made; nothing where an earlier version made it. Names
- * only: of values that are secret none is told.
+ * The changes since the live release was created; empty if an earlier version
+ * created it. Names only, so no secrets.
  */
 export async function pendingChanges(
   deps: LinkDeps,
   { project, environment }: { project: Project; environment: Environment },
 ): Promise<PendingChanges> {
-  const then = openSettings(deps.secrets, getLiveRelease(deps.db, environment.id))
+  const then = liveSettings(deps, environment.id)
   if (!then) return { names: [], needBuild: [] }
   const unknown = { commitHash: null, branch: null }
   const given = await effectiveVariables(deps, {
     ...{ project, environment, deployment: unknown, url: null },
   }).catch((error) => {
-    if (error instanceof Failure) return null // a service's own page says what is wrong with it
+    if (error instanceof Failure) return null // the service's own page shows the problem
     throw error
   })
   const now = settingsOf(environment, given ?? { variables: [], joins: then.joins })
@@ -84,13 +110,19 @@ export async function pendingChanges(
   return { names: [...names], needBuild }
 }
 
-const settingsOf = (environment: Environment, { variables, joins }: Given) => ({
-  fields: Object.fromEntries(fields.map((name) => [name, environment[name]])) as Settings['fields'],
-  variables: Object.fromEntries(
-    variables.flatMap(({ key, value, from }) => (from === 'davit' ? [] : [[key, value]])),
-  ),
-  joins,
-})
+export function settingsOf(environment: Environment, given: Given): Omit<Settings, 'build'> {
+  const variables = given.variables.filter(({ from }) => from !== 'davit')
+  const own = variables.filter(({ from }) => from === 'own')
+  return {
+    fields: Object.fromEntries(
+      fields.map((name) => [name, environment[name]]),
+    ) as Settings['fields'],
+    variables: Object.fromEntries(variables.map(({ key, value }) => [key, value])),
+    secret: variables.flatMap(({ key, secret }) => (secret ? [key] : [])),
+    own: Object.fromEntries(own.map(({ key, secret, buildTime }) => [key, { secret, buildTime }])),
+    joins: given.joins,
+  }
+}
 
 const buildVariables = (
   variables: Pick<Run['variables'][number], 'key' | 'value' | 'buildTime'>[],
@@ -99,15 +131,9 @@ const buildVariables = (
     variables.flatMap(({ key, value, buildTime }) => (buildTime ? [[key, value]] : [])),
   ) as Variables
 
-const differing = (then: Record<string, unknown>, now: Record<string, unknown>) =>
+export const differing = (then: Record<string, unknown>, now: Record<string, unknown>) =>
   [...new Set([...Object.keys(then), ...Object.keys(now)])]
     .filter((name) => !Bun.deepEquals(then[name], now[name]))
     .sort()
 
 const sealedAs = (releaseId: string) => `settings of ${releaseId}`
-
-const openSettings = (
-  secrets: Secrets,
-  release: ReturnType<typeof getLiveRelease>,
-): Settings | null =>
-  release?.settings ? JSON.parse(secrets.open(release.settings, sealedAs(release.id))) : null

@@ -1,12 +1,13 @@
 import type { Step } from '../db/schema.ts'
-import { CheckIcon, CrossIcon, DotIcon, SpinnerIcon } from '../web/icons.tsx'
+import { Icon } from '../web/icons.tsx'
+import type { IconName } from '../web/icons.tsx'
 import { duration } from '../web/times.tsx'
 import { isEnded } from './store.ts'
 import type { Deployment } from './store.ts'
 
-type Progress = 'done' | 'active' | 'failed' | 'waiting'
+type Progress = 'done' | 'active' | 'failed' | 'cancelled' | 'waiting'
 
-/** The steps in their order: how long each took, and where it stands or broke off. */
+/** The steps in order: the duration of each, and the current or failed one. */
 export const StepTimeline = ({
   deployment,
   hasReleaseCommand,
@@ -24,7 +25,7 @@ export const StepTimeline = ({
           data-progress={progress}
           aria-current={progress === 'active' ? 'step' : undefined}
         >
-          {marks[progress]()}
+          <Icon name={marks[progress]} />
           <span class="step-name">{titles[name] ?? name}</span>
           <span class="visually-hidden">{progress}</span>
           {step && <span class="step-time">{took(step)}</span>}
@@ -34,7 +35,7 @@ export const StepTimeline = ({
   </ol>
 )
 
-/** What reuses an image neither clones nor builds. What an earlier deployment ran is said by its steps. */
+/** A deployment that reuses an image neither clones nor builds. Recorded steps show what an earlier deployment ran. */
 function plan({ trigger, imageOf, status, steps }: Deployment, hasReleaseCommand: boolean) {
   const took = (step: string) => steps.some(({ name }) => name === step)
   const reuses = (trigger === 'rollback' || imageOf !== null) && !took('building')
@@ -56,10 +57,10 @@ function progressOf(
   if (name === (isReleasing ? last.name : status)) return 'active'
   if (!step) return 'waiting'
   if (status === 'failed' && (errorStep === name || step.finishedAt === null)) return 'failed'
-  return status === 'cancelled' && step === last ? 'failed' : 'done'
+  return status === 'cancelled' && step === last ? 'cancelled' : 'done'
 }
 
-/** The steps' names in the record are the states they are taken in, but that of the release command. */
+/** The recorded names of steps are the states they run in, except the release command. */
 const titles: Record<string, string> = {
   cloning: 'Clone',
   building: 'Build',
@@ -67,11 +68,12 @@ const titles: Record<string, string> = {
   deploying: 'Deploy',
 }
 
-const marks: Record<Progress, () => ReturnType<typeof CheckIcon>> = {
-  done: CheckIcon,
-  active: SpinnerIcon,
-  failed: CrossIcon,
-  waiting: DotIcon,
+const marks: Record<Progress, IconName> = {
+  done: 'check',
+  active: 'loader-circle',
+  failed: 'x',
+  cancelled: 'minus',
+  waiting: 'circle',
 }
 
 const took = ({ startedAt, finishedAt }: Step) =>

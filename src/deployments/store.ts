@@ -1,7 +1,21 @@
-import { and, asc, desc, eq, getTableColumns, inArray, isNotNull, lt, sql } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gt,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  sql,
+} from 'drizzle-orm'
 import type { Db } from '../db/index.ts'
 import { countRows, getRow, listRows, listValues, preparedOnce } from '../db/queries.ts'
-import { deployments, environments, projects } from '../db/schema.ts'
+import { deployments, environments, projects, releases } from '../db/schema.ts'
+import { isCurrent } from '../environments/store.ts'
 import { endJob } from '../jobs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { found } from '../platform/errors.ts'
@@ -10,29 +24,54 @@ import type { Tx } from '../runtime/store.ts'
 import type { Page } from '../web/paging.ts'
 
 export { deploymentStatuses } from '../db/schema.ts'
+export { getCurrent } from '../environments/store.ts'
 
 export type Deployment = typeof deployments.$inferSelect
 export type Status = Deployment['status']
 type Changes = Partial<typeof deployments.$inferInsert>
 
-/** With its container, also once that was removed; null where it never came to one that served. */
+/** With its container, even if removed; null when it never went live. */
 export const shownDeployment = { ...getTableColumns(deployments), containerId: deployedContainer }
 
-/** States in which the pipeline works on a deployment. */
+/** The number of the deployment whose image it runs. */
+export const imageNumber = sql<
+  number | null
+>`(SELECT of.number FROM ${deployments} AS of WHERE of.id = ${deployments.imageOf})`
+
+/** States in which the pipeline is processing a deployment. */
 export const activeStatuses = ['cloning', 'building', 'deploying'] as const satisfies Status[]
 
-/** Its log, in which the secrets of its environment are hidden. */
+/** Its log, with the secrets of its environment masked. */
 export const logOf = ({ id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>): LogKey => ({
   sourceId: environmentId,
   logId: id,
 })
 
-/** Whether the pipeline is done with it: nothing more is written to its log. */
+/** Whether the pipeline is done with it: its log is complete. */
 export const isEnded = (status: Status) =>
   status !== 'pending' && !(activeStatuses as readonly Status[]).includes(status)
 
-export const insertDeployment = (db: Db, values: typeof deployments.$inferInsert) =>
-  db.insert(deployments).values(values).returning().get()
+/** Adds a deployment, with the next number of its project: one that another had is never used again. */
+export const insertDeployment = (
+  db: Db,
+  values: Omit<typeof deployments.$inferInsert, 'number'>,
+) => {
+  const { projectId } = values
+  const last = sql<number>`max(${projects.lastNumber}, (SELECT coalesce(max(number), 0) FROM ${deployments} WHERE project_id = ${projectId}))`
+  return db.transaction(() => {
+    const { number } = db
+      .update(projects)
+      .set({ lastNumber: sql`${last} + 1` })
+      .where(eq(projects.id, projectId))
+      .returning({ number: projects.lastNumber })
+      .get()!
+    return db
+      .insert(deployments)
+      .values({ ...values, number })
+      .returning()
+      .get()
+  })
+}
 
 export const findDeployment = (db: Db, { id, projectId }: { id: string; projectId: string }) =>
   found(
@@ -44,7 +83,7 @@ export const findDeployment = (db: Db, { id, projectId }: { id: string; projectI
       .get(),
   )
 
-/** A deployment with where it goes; undefined once its project was deleted. */
+/** A deployment with its environment and project; undefined once its project was deleted. */
 export const getJob = (db: Db, id: string) => jobOf(db).get({ id })
 
 const jobOf = preparedOnce((db: Db) =>
@@ -65,7 +104,7 @@ export const getStatus = (db: Db, id: string): Status =>
 export const updateDeployment = (db: Db, id: string, changes: Changes) =>
   db.update(deployments).set(changes).where(eq(deployments.id, id)).run()
 
-/** Compare and set: false when it was in none of those states any more. Its end is that of its job. */
+/** Compare and set: false when it is no longer in one of these states. Its end is that of its job. */
 export const moveDeployment = (
   db: Db,
   { id, from, ...changes }: { id: string; from: readonly Status[]; status: Status } & Changes,
@@ -81,7 +120,7 @@ export const moveDeployment = (
     return moved !== undefined
   })
 
-/** In a transaction: the deployment runs, its job has ended, and what ran there before is superseded. */
+/** In a transaction: the deployment is running, its job has ended, and the previous one is superseded. */
 export function setRunning(
   tx: Tx,
   { id, environmentId }: Pick<Deployment, 'id' | 'environmentId'>,
@@ -99,20 +138,16 @@ export function setRunning(
 export const listInStatus = (db: Db, statuses: readonly Status[]) =>
   listRows(db, deployments, inArray(deployments.status, [...statuses]), asc(deployments.id))
 
-/** Those whose provider may not have been told of their end. */
+/** Those whose final commit status may not have been sent. */
 export const listUnreported = (db: Db) =>
   listRows(db, deployments, eq(deployments.commitStatus, 'pending'))
 
-/** The one whose container serves the environment, or did until it was stopped. */
-export const getCurrent = (db: Db, environmentId: string) =>
-  getRow(db, deployments, isCurrent(environmentId), desc(deployments.id)) ?? null
-
-/** The newest one of an environment, whatever became of it. */
+/** The newest one of an environment, in any state. */
 export const getLatest = (db: Db, environmentId: string) =>
   getRow(db, deployments, eq(deployments.environmentId, environmentId), desc(deployments.id)) ??
   null
 
-/** Whether a deployment waits or is at work there. */
+/** Whether a deployment is queued or running there. */
 export const hasUnended = (db: Db, environmentId: string) =>
   countRows(
     db,
@@ -123,11 +158,38 @@ export const hasUnended = (db: Db, environmentId: string) =>
     ),
   ) > 0
 
-const isCurrent = (environmentId: string) =>
-  and(
-    eq(deployments.environmentId, environmentId),
-    inArray(deployments.status, ['running', 'stopped']),
-  )
+/** The id of the first deployment that has its image. */
+export function getBuiltBy(db: Db, { id, image, environmentId }: Deployment) {
+  if (image === null) return id
+  const hasIt = and(eq(deployments.environmentId, environmentId), eq(deployments.image, image))
+  return getRow(db, deployments, hasIt, asc(deployments.id))?.id ?? id
+}
+
+/** Deployments of an environment that built an image and went live, after the older up to the newer, newest first. */
+export const listBuiltBetween = (
+  db: Db,
+  { environmentId, older, newer }: { environmentId: string; older: string; newer: string },
+) =>
+  db
+    .select({
+      deploymentId: deployments.id,
+      number: deployments.number,
+      hash: deployments.commitHash,
+      message: deployments.commitMessage,
+      author: deployments.commitAuthor,
+    })
+    .from(deployments)
+    .innerJoin(releases, eq(releases.id, deployments.id))
+    .where(
+      and(
+        eq(deployments.environmentId, environmentId),
+        isNull(deployments.imageOf),
+        gt(deployments.id, older),
+        lte(deployments.id, newer),
+      ),
+    )
+    .orderBy(desc(deployments.id))
+    .all()
 
 export const renameImage = (db: Db, { from, to }: { from: string; to: string }) =>
   db.update(deployments).set({ image: to }).where(eq(deployments.image, from)).run()
@@ -147,25 +209,37 @@ export const listImages = (db: Db, environmentId: string) =>
 export const isImageKept = (db: Db, image: string) =>
   countRows(db, deployments, eq(deployments.image, image)) > 0
 
-/** Images that are not on the engine: no deployment can be rolled back to them. */
+/** Marks images that aren't on the engine: no deployment can be rolled back to them, or to its settings. */
 export const forgetImagesBut = (db: Db, images: ReadonlySet<string>) =>
   db.transaction((tx) => {
     for (const image of listValues(tx, deployments.image))
-      if (image !== null && !images.has(image))
-        tx.update(deployments).set({ image: null }).where(eq(deployments.image, image)).run()
+      if (image !== null && !images.has(image)) {
+        const ids = listValues(tx, deployments.id, eq(deployments.image, image))
+        tx.update(deployments).set({ image: null }).where(inArray(deployments.id, ids)).run()
+        tx.update(releases).set({ settings: null }).where(inArray(releases.id, ids)).run()
+      }
   })
 
-/** A page of a project's deployments with one row too many, newest first. */
+/** A page of the deployments of a project or one of its environments plus one more row, newest first. */
 export const listDeployments = (
   db: Db,
-  { projectId, cursor, limit }: { projectId: string } & Page,
+  {
+    projectId,
+    environmentId,
+    cursor,
+    limit,
+  }: { projectId: string; environmentId?: string | undefined } & Page,
 ) =>
   db
-    .select({ deployment: shownDeployment, environment: environments })
+    .select({ deployment: shownDeployment, imageNumber, environment: environments })
     .from(deployments)
     .innerJoin(environments, eq(environments.id, deployments.environmentId))
     .where(
-      and(eq(deployments.projectId, projectId), cursor ? lt(deployments.id, cursor) : undefined),
+      and(
+        eq(deployments.projectId, projectId),
+        environmentId ? eq(deployments.environmentId, environmentId) : undefined,
+        cursor ? lt(deployments.id, cursor) : undefined,
+      ),
     )
     .orderBy(desc(deployments.id))
     .limit(limit + 1)

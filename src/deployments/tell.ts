@@ -11,8 +11,8 @@ import type { Queued } from './waiting-store.ts'
 type TellDeps = { db: Db; logDb: LogDb; logs: Logs }
 
 /**
- * Says in a deployment's log what became of it, and tells those who follow it: once it is stored, and the
- * line before the end. Never inside a transaction, which may be rolled back.
+ * Logs a deployment's outcome and publishes it: after it is stored, and the line before
+ * the end. Never inside a transaction, which may be rolled back.
  */
 export function tell(
   deps: TellDeps,
@@ -25,15 +25,15 @@ export function tell(
   deps.logs.publish(id, { status })
 }
 
-/** Tells what was superseded. Of the many that a storm of pushes can leave, old ones are forgotten. */
+/** Publishes what was superseded. Old ones, of which a burst of pushes can leave many, are deleted. */
 export function tellSuperseded(deps: TellDeps, { deployment, superseded }: Queued) {
-  const line = 'A newer deployment of this environment took its place while it waited.'
+  const line = 'A newer deployment of this environment superseded it while queued.'
   for (const one of superseded) tell(deps, one, { status: 'superseded', line })
   const { environmentId } = deployment
   try {
     for (const { id } of forgetNeverBegun(deps.db, environmentId))
       deleteSome(deps.logDb, { logId: id })
   } catch (error) {
-    report('old deployments were not forgotten', error, { environment: environmentId })
+    report('old deployments were not deleted', error, { environment: environmentId })
   }
 }

@@ -33,31 +33,33 @@ export const triggerForm = (config: Config) =>
         .refine(isCommit, 'must be the full hash of a commit, 40 or 64 hex digits.')
         .transform((hash) => hash.toLowerCase())
         .nullish(),
+      noCache: flag().nullish(),
       reuseImage: flag().nullish(),
     })
     .superRefine(({ reuseImage, ...asked }, context) => {
-      for (const field of ['repositoryUrl', 'branch', 'commit'] as const)
+      for (const field of ['repositoryUrl', 'branch', 'commit', 'noCache'] as const)
         if (reuseImage && asked[field])
           context.addIssue({
             code: 'custom',
             path: [field],
-            message:
-              'can’t be combined with reusing the image, which builds nothing. Leave one of them out.',
+            message: 'can’t be combined with reusing the image. Send only one of them.',
           })
     })
 
 type Trigger = z.output<ReturnType<typeof triggerForm>> & {
   project: Project
   trigger: Deployment['trigger']
-  /** E-mail of the user, or what else caused it. */
+  /** E-mail of the user, or another cause. */
   triggeredBy: string
-  /** The deployment to go back to. */
+  /** The deployment to roll back to. */
   rollbackTo?: Deployment
+  /** The payload of its job. */
+  input?: string | null
 }
 
 export type TriggerDeps = { db: Db; logDb: LogDb; logs: Logs; jobs: Jobs }
 
-/** Puts a deployment into the queue and wakes it. */
+/** Queues a deployment and wakes the jobs. */
 export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployment {
   const queued = deps.db.transaction(() => enqueue(deps.db, trigger), { behavior: 'immediate' })
   tellSuperseded(deps, queued)
@@ -66,15 +68,18 @@ export function triggerDeployment(deps: TriggerDeps, trigger: Trigger): Deployme
 }
 
 /**
- * The one way a deployment begins, whether a person, a push or a rollback asked for it. Call it in a
- * transaction; when that is stored, tell what was superseded and wake the jobs.
+ * The only way to start a deployment, for a person, a push or a rollback. Call it in a
+ * transaction; after the commit, publish what was superseded and wake the jobs.
  */
 export function enqueue(
   db: Db,
-  { project, trigger, triggeredBy, rollbackTo, ...asked }: Trigger,
+  { project, trigger, triggeredBy, rollbackTo, input, ...asked }: Trigger,
 ): Queued {
   if (project.deletingAt)
-    throw new AppError('conflict', `Project ${project.name} is being deleted. It is not deployed.`)
+    throw new AppError(
+      'conflict',
+      `Project ${project.name} is being deleted, so it can’t be deployed.`,
+    )
   if (findUser(db, project.ownerId).disabledAt)
     throw new AppError('conflict', 'The account of the project’s owner is disabled.')
   refuseElsewhere(project, asked.repositoryUrl)
@@ -90,17 +95,19 @@ export function enqueue(
     environmentId: environment.id,
     trigger,
     triggeredBy,
+    input,
     repositoryUrl: asked.repositoryUrl ?? project.repositoryUrl,
     branch: asked.branch ?? branchOf(environment, project),
     requestedCommit: asked.commit ?? null,
+    noCache: asked.noCache ?? false,
     ...(source && reused(source)),
   })
   return supersedeOlder(db, deployment)
 }
 
 /**
- * Refuses a deployment for which the project's network has no address, or that of a service linked to it;
- * those of an environment are taken over.
+ * Refuses a deployment when the project's network, or that of a linked service, has no free address;
+ * those of the environment are reused.
  */
 export async function refuseWithoutRoom(
   deps: { db: Db; docker: Docker },
@@ -116,24 +123,27 @@ export async function refuseWithoutRoom(
   await Promise.all(joined)
 }
 
-/** What runs, to be deployed again as it is; refuses where there is nothing, or other work takes its place. */
+/** The live deployment, to be deployed again unchanged; throws when there is none, or other work replaces it. */
 function findReusable(db: Db, { id, name }: Environment) {
   const current = getCurrent(db, id)
   if (!current)
-    throw new AppError('conflict', `Nothing was deployed to ${name} yet. Deploy it with a build.`)
+    throw new AppError(
+      'conflict',
+      `Nothing has been deployed to ${name} yet. Deploy it with a build.`,
+    )
   if (hasUnended(db, id))
     throw new AppError(
       'conflict',
-      `A deployment to ${name} is under way. Wait until it has ended, then apply what it did not.`,
+      `A deployment to ${name} is running. Wait until it has ended, then apply the remaining changes.`,
     )
   if (!current.image) throw imageGone(name)
   return current
 }
 
 const imageGone = (name: string) =>
-  new AppError('conflict', `The image that runs in ${name} was removed. Deploy it with a build.`)
+  new AppError('conflict', `The live image of ${name} was removed. Deploy it with a build.`)
 
-/** Refuses to reuse an image that the engine has no longer. */
+/** Refuses to reuse an image that the engine no longer has. */
 export async function refuseWithoutImage(
   { db, docker }: { db: Db; docker: Docker },
   { project, environmentId }: Pick<Trigger, 'project' | 'environmentId'>,
@@ -143,16 +153,16 @@ export async function refuseWithoutImage(
   if (!image || !(await docker.inspectImage(image))) throw imageGone(environment.name)
 }
 
-/** Whether one more deployment of an environment may wait; it takes the place of one that waits there. */
+/** Whether another deployment of an environment may be queued; it replaces one that is queued there. */
 export const mayWait = (db: Db, of: { project: Project; environment: Environment }) =>
   countOthersWaiting(db, of) < limits.deployments
 
-/** Only a project without a source may be deployed from a mirror: a source's token opens one place. */
+/** Only a project without a source may be deployed from a mirror: a source's token belongs to one place. */
 function refuseElsewhere({ sourceId, repositoryUrl }: Project, asked: string | null | undefined) {
   if (!asked || sourceId === null || asked === repositoryUrl) return
   throw invalidField(
     'repositoryUrl',
-    'is another repository than that of the project’s git source. Leave it out.',
+    'differs from the repository of the project’s git source. Leave it out.',
   )
 }
 
@@ -160,17 +170,16 @@ function chooseEnvironment(environments: Environment[], id: string | null | unde
   const chosen = environments.find((environment) =>
     id ? environment.id === id : environment.deletingAt === null,
   )
-  if (!chosen)
-    throw invalidField('environment_id', 'names an environment that this project does not have.')
+  if (!chosen) throw invalidField('environment_id', 'must be an environment of this project.')
   if (chosen.deletingAt)
     throw new AppError(
       'conflict',
-      `Environment ${chosen.name} is being deleted. Nothing is deployed there.`,
+      `Environment ${chosen.name} is being deleted, so nothing can be deployed there.`,
     )
   return chosen
 }
 
-/** What a deployment takes from the one whose image it runs. */
+/** What a deployment copies from the one whose image it runs. */
 export const reused = (target: Deployment) => ({
   imageOf: target.id,
   image: target.image,

@@ -7,24 +7,32 @@ import type { Project } from '../projects/store.ts'
 import { insertDeployment } from './store.ts'
 import type { Deployment } from './store.ts'
 
-/** Of an environment's deployments that ended without having begun, how many are kept. */
+/** How many of an environment's deployments that ended before they started are kept. */
 const neverBegunKept = 500
 
-/** A deployment that waits for its turn, and its job; call it in a transaction. */
+/** Stores a queued deployment and its job; call it in a transaction. */
 export function insertWaiting(
   db: Db,
-  { ownerId, ...values }: Omit<typeof deployments.$inferInsert, 'status'> & { ownerId: string },
+  {
+    ownerId,
+    input = null,
+    ...values
+  }: Omit<typeof deployments.$inferInsert, 'status' | 'number'> & {
+    ownerId: string
+    /** Of the job. */
+    input?: string | null | undefined
+  },
 ): Deployment {
   const deployment = insertDeployment(db, values)
   const { id, environmentId: subjectId, image } = deployment
-  insertJob(db, { id, kind: 'deploy', subjectId, ownerId, slot: slotFor(image) })
+  insertJob(db, { id, kind: 'deploy', subjectId, ownerId, slot: slotFor(image), input })
   return deployment
 }
 
-/** An image that is at hand needs no build. */
+/** A deployment with an existing image needs no build. */
 export const slotFor = (image: string | null) => (image === null ? 'build' : null)
 
-/** Those of all projects of an owner that wait for their turn, but for those of one environment. */
+/** An owner's queued deployments, except those of one environment. */
 export const countOthersWaiting = (
   db: Db,
   { project, environment }: { project: Project; environment: Environment },
@@ -42,10 +50,10 @@ export const countOthersWaiting = (
     )
     .get()!.rows
 
-/** A deployment that was put into the queue, and those that gave way to it. */
+/** A queued deployment, and those that it superseded. */
 export type Queued = { deployment: Deployment; superseded: Deployment[] }
 
-/** Ends those that wait behind this one for the same environment: only the newest is worth running. */
+/** Ends the older queued ones of the same environment: only the newest is worth running. */
 export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
   db.transaction(() => {
     const superseded = db
@@ -67,7 +75,7 @@ export const supersedeOlder = (db: Db, deployment: Deployment): Queued =>
     return { deployment, superseded }
   })
 
-/** Deletes those of an environment that ended before they began, but for the newest; returns them. */
+/** Deletes those of an environment that ended before they started, except the newest; returns them. */
 export function forgetNeverBegun(db: Db, environmentId: string) {
   const neverBegun = and(
     eq(deployments.environmentId, environmentId),

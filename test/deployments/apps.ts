@@ -69,6 +69,8 @@ export async function aProject(
 }
 
 type Settings = {
+  domains?: string[]
+  drainSeconds?: number
   port?: number
   hostPort?: number
   healthPath?: string | null
@@ -122,8 +124,8 @@ export async function finished(client: TestClient, deployment: Key) {
 export const cancel = (client: TestClient, deployment: Key) =>
   client.post(`${pathOf(deployment)}/cancel`)
 
-export const rollBack = (client: TestClient, deployment: Key) =>
-  client.post(`${pathOf(deployment)}/rollback`)
+export const rollBack = (client: TestClient, deployment: Key, asked?: Record<string, unknown>) =>
+  client.post(`${pathOf(deployment)}/rollback`, asked)
 
 /** The text of every line of the log. */
 export async function logOf(client: TestClient, deployment: Key) {

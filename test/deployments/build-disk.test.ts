@@ -46,7 +46,7 @@ test('a build does not begin on a disk with little left', async () => {
     status: 'failed',
     error: { code: 'low_disk' },
   })
-  expect(deployment.error.message).toMatch(/The disk of the engine .* MiB are free, and 25\.0 MiB/)
+  expect(deployment.error.message).toMatch(/The disk of Docker .* MiB are free, but 25\.0 MiB/)
   expect(deployment.error.hint).toContain('Clean-up')
   expect(await logOf(ada, deployment)).not.toContainEqual(expect.stringContaining('Building'))
 })

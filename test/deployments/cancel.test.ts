@@ -16,17 +16,17 @@ test('a deployment that waits is cancelled, and never runs', async () => {
 
   expect(answer.status).toBe(200)
   expect(answer.json).toMatchObject({ status: 'cancelled', steps: [], error: null })
-  expect(await logOf(ada, waiting)).toEqual(['Cancelled by ada@example.com while it waited.'])
+  expect(await logOf(ada, waiting)).toEqual(['Cancelled by ada@example.com while queued.'])
   expect((await cancel(ada, waiting)).status).toBe(409)
   expect((await ada.get(pathOf(first))).json.status).toBe('building')
 })
 
-test('what has ended can not be cancelled', async () => {
+test('what has ended can’t be cancelled', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, aBuild('exit 1'))
   const failed = await project.deploy()
   const { status, json } = await cancel(ada, failed)
   expect(status).toBe(409)
-  expect(json.detail).toContain('failed already')
+  expect(json.detail).toContain('already ended (failed)')
 })

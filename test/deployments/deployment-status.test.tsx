@@ -2,25 +2,24 @@ import { expect, test } from 'bun:test'
 import type { deployments, environments, projects } from '../../src/db/schema.ts'
 import { DeploymentStatus } from '../../src/deployments/deployment-page.tsx'
 import { canRollBackTo } from '../../src/deployments/rollback.ts'
+import type { Line } from '../../src/logs/log-line.tsx'
 import { deploymentStatuses } from '../../src/deployments/store.ts'
-import { deploymentTitle } from '../../src/projects/deployment-list.tsx'
+import { commitTitle, deploymentTitle } from '../../src/projects/deployment-list.tsx'
 
 type Deployment = typeof deployments.$inferSelect
 
-test('an active deployment asks for itself again and can be cancelled', () => {
+test('an active deployment can be cancelled', () => {
   for (const status of ['pending', 'cloning', 'building', 'deploying'] as const) {
     const html = draw({ status })
-    expect(html).toContain('hx-get="/projects/p/deployments/d/status"')
     expect(html).toContain('action="/projects/p/deployments/d/cancel"')
     expect(html).not.toContain('Deploy again')
   }
 })
 
-test('one that has ended asks no more and can be deployed again', () => {
+test('one that has ended can be deployed again', () => {
   for (const status of ['running', 'failed', 'cancelled', 'superseded', 'stopped'] as const) {
-    const html = draw({ status })
-    expect(html).not.toContain('hx-get')
-    expect(html).toContain('Deploy again')
+    expect(draw({ status }).match(/Deploy again/g)).toHaveLength(1)
+    expect(draw({ status })).toMatch(/name="no_cache" value="1"[^]*Deploy without cache/)
   }
 })
 
@@ -28,7 +27,7 @@ test('the step that a cancel ended is not shown as done', () => {
   const [startedAt, finishedAt] = ['2026-11-22T10:00:00.000Z', '2026-11-22T10:00:18.000Z']
   const steps = ['cloning', 'building'].map((name) => ({ name, startedAt, finishedAt }))
   const marks = [...draw({ status: 'cancelled', steps }).matchAll(/data-progress="(\w+)"/g)]
-  expect(marks.map(([, mark]) => mark)).toEqual(['done', 'failed', 'waiting'])
+  expect(marks.map(([, mark]) => mark)).toEqual(['done', 'cancelled', 'waiting'])
 })
 
 test('what reuses an image has no steps that build one', () => {
@@ -45,9 +44,10 @@ test('a cancel that was asked for is not asked for twice', () => {
   expect(draw({ status: 'building' }, { isCancelling: true })).toMatch(/disabled[^>]*>\s*Cancel/)
 })
 
-test('what a rollback takes is offered as a way back, but for what runs now', () => {
+test('deployments with an image offer a rollback, except the live one, stopped or not', () => {
   for (const status of deploymentStatuses) {
-    const offered = status !== 'running' && canRollBackTo(deployment({ status }))
+    const offered =
+      !['running', 'stopped'].includes(status) && canRollBackTo(deployment({ status }))
     expect(draw({ status }).includes('Roll back to this'), status).toBe(offered)
     expect(draw({ status, image: null })).not.toContain('Roll back')
   }
@@ -59,7 +59,7 @@ test('the address is a link while the app runs', () => {
   expect(draw({ status: 'superseded' })).not.toContain('href="http:')
 })
 
-test('a failure is told with its step, code and hint, as text', () => {
+test('a failure is reported with its step, code and hint, as text', () => {
   const html = draw({
     status: 'failed',
     errorStep: 'building',
@@ -71,6 +71,29 @@ test('a failure is told with its step, code and hint, as text', () => {
   expect(html).toContain('no_dockerfile')
   expect(html).toContain('There is no &lt;Dockerfile&gt;.')
   expect(html).toContain('Add one.')
+})
+
+test('a failure offers the one action that helps', () => {
+  const failed = (errorCode: string, errorStep = 'deploying') =>
+    draw({ status: 'failed', errorStep, errorCode })
+  expect(failed('base_image_not_found', 'building')).toContain('href="/settings/registries"')
+  expect(failed('unknown_branch', 'cloning')).toContain('href="/projects/p/settings"')
+  expect(failed('no_answer')).toContain('href="/projects/p/envs/e/edit"')
+  expect(failed('command_not_found')).toContain('href="/projects/p/envs/e/edit"')
+  expect(failed('command_not_found', 'building')).not.toContain('/edit"')
+  expect(failed('build_command_failed', 'building').match(/Deploy again/g)).toHaveLength(1)
+})
+
+test('a failure quotes the lines of the log that say why, each with a way to it', () => {
+  const line = {
+    ...origin,
+    sequence: 7,
+    time: 0,
+    stream: 'stderr',
+    text: '#8 npm ERR! <b>',
+  } as const
+  const html = draw({ status: 'failed', errorCode: 'killed' }, { quote: [line] })
+  expect(html).toContain('<a href="#L7">npm ERR! &lt;b&gt;</a>')
 })
 
 test('steps show what is done, what goes on and what broke off', () => {
@@ -93,12 +116,17 @@ test('steps show what is done, what goes on and what broke off', () => {
   expect(draw({ status: 'building', steps: [cloned, building] })).toContain('1.4 s')
 })
 
+test('a deployment is titled with its number, project and environment', () => {
+  const of = { project: { name: 'Hello' }, environment: { name: 'production' } }
+  expect(deploymentTitle({ number: 12 }, of)).toBe('Deployment #12 · Hello / production')
+})
+
 test('a deployment is known by its commit, until there is one by its branch', () => {
-  expect(deploymentTitle(deployment({}))).toBe('Say hello')
-  expect(deploymentTitle(deployment({ commitMessage: null }))).toBe('Commit 0a1b2c3')
-  expect(deploymentTitle(deployment({ commitMessage: null, commitHash: null }))).toBe('main')
+  expect(commitTitle(deployment({}))).toBe('Say hello')
+  expect(commitTitle(deployment({ commitMessage: null }))).toBe('Commit 0a1b2c3')
+  expect(commitTitle(deployment({ commitMessage: null, commitHash: null }))).toBe('main')
   expect(
-    deploymentTitle(deployment({ commitMessage: null, commitHash: null, trigger: 'rollback' })),
+    commitTitle(deployment({ commitMessage: null, commitHash: null, trigger: 'rollback' })),
   ).toBe('Rollback')
 })
 
@@ -114,6 +142,7 @@ const project: typeof projects.$inferSelect = {
   buildNetwork: true,
   autoDeploy: true,
   keepImages: 5,
+  lastNumber: 0,
   webhookSecret: 'sealed',
   webhookOutdated: false,
   webhookSecretShown: false,
@@ -135,7 +164,9 @@ const environment: typeof environments.$inferSelect = {
   branch: null,
   port: null,
   hostPort: 20001,
-  domains: [],
+  portSet: false,
+  label: null,
+  drainSeconds: 30,
   healthPath: null,
   healthTimeout: 60,
   memoryMb: 512,
@@ -154,6 +185,7 @@ const deployment = (values: Partial<Deployment>): Deployment => ({
   id: 'd',
   projectId: 'p',
   environmentId: 'e',
+  number: 12,
   status: 'running',
   trigger: 'manual',
   triggeredBy: 'ada@example.com',
@@ -161,6 +193,7 @@ const deployment = (values: Partial<Deployment>): Deployment => ({
   repositoryUrl: project.repositoryUrl,
   branch: 'main',
   requestedCommit: null,
+  noCache: false,
   commitHash: '0a1b2c3d4e5f60718293a4b5c6d7e8f901234567',
   commitAuthor: 'Grace',
   commitMessage: 'Say hello',
@@ -178,7 +211,17 @@ const deployment = (values: Partial<Deployment>): Deployment => ({
   ...values,
 })
 
-const draw = (values: Partial<Deployment>, { isCancelling = false } = {}) =>
+const origin = { deploymentId: '', container: '', process: '', replica: null }
+
+const draw = (
+  values: Partial<Deployment>,
+  { isCancelling = false, quote = [] }: { isCancelling?: boolean; quote?: Line[] } = {},
+) =>
   (
-    <DeploymentStatus {...{ project, environment, isCancelling }} deployment={deployment(values)} />
+    <DeploymentStatus
+      {...{ project, environment, isCancelling }}
+      url="http://127.0.0.1:20001"
+      deployment={deployment(values)}
+      quote={quote}
+    />
   ).toString()

@@ -71,7 +71,7 @@ test('an engine that goes away at the gate and comes back has the old container 
   expect(containers.map(({ id }) => id)).toEqual([first.containerId])
 })
 
-test('recovery waits for the engine before it takes up a switch', async () => {
+test('recovery waits for the engine before it resumes a switch', async () => {
   const { t, way, ada } = await cuttableApp()
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   const first = await project.deploy()

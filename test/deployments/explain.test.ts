@@ -26,7 +26,7 @@ const classic: [string, string, string | RegExp][] = [
   ["FROM busybox\nRUN sh -c 'kill -9 $$'; exit $?\n", 'killed', /RUN.*possibly/],
 ]
 for (const [dockerfile, code, words] of classic)
-  test(`the classic builder's refusal of ${JSON.stringify(dockerfile)} is put in words`, async () => {
+  test(`the classic builder's refusal of ${JSON.stringify(dockerfile)} is explained`, async () => {
     const failure = await classicFailure(dockerfile)
     expect(failure).toMatchObject({ code, message: expect.stringMatching(words) })
   })

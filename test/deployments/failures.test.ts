@@ -7,14 +7,14 @@ import { failureOf } from './failure-of.ts'
 
 const dockerfile = (text: string): Files => ({ Dockerfile: text })
 
-describe('cloning fails in words', () => {
+describe('cloning fails with an explanation', () => {
   test('for a branch that does not exist, with the nearest one', async () => {
     const { step, code, message } = await failureOf(anApp('x'), {}, { branch: 'mian' })
     expect({ step, code }).toEqual({ step: 'cloning', code: 'unknown_branch' })
     expect(message).toContain('no branch or tag “mian”; the nearest is “main”')
   })
 
-  test('for a repository that wants a password', async () => {
+  test('for a repository that requires a password', async () => {
     const server = startGitServer('/nowhere')
     server.mode = 'unauthorized'
     const { code, message } = await failureOf(anApp('x'), { url: `${server.url}app.git` })
@@ -31,7 +31,7 @@ describe('cloning fails in words', () => {
   })
 })
 
-describe('building fails in words', () => {
+describe('building fails with an explanation', () => {
   const cases: Record<string, [Files, string, string | RegExp]> = {
     'without a Dockerfile': [{ 'package.json': '{}' }, 'no_dockerfile', 'package.json'],
     'with a base image that nobody has': [
@@ -53,7 +53,7 @@ describe('building fails in words', () => {
     'with a .dockerignore that Docker refuses': [
       { ...anApp('x'), '.dockerignore': 'a\n[b\n' },
       'dockerignore_invalid',
-      'Line 2 of .dockerignore is not a valid pattern: “[b”',
+      'Line 2 of .dockerignore isn’t a valid pattern: “[b”',
     ],
     'with arguments that double each other': [
       dockerfile(`ARG A=0123456789\n${'ARG A=$A$A\n'.repeat(60)}FROM $A\n`),
@@ -63,7 +63,7 @@ describe('building fails in words', () => {
     'with arguments that need each other': [
       dockerfile('ARG A=$B\nARG B=$A\nFROM $A\n'),
       'dockerfile_invalid',
-      'FROM $A names no image',
+      'FROM $A has no image',
     ],
     'with a stage that does not exist': [
       dockerfile('FROM busybox\nCOPY --from=builder /a /a\n'),

@@ -54,7 +54,7 @@ describe('the HEALTHCHECK of an image', () => {
     expect(log.join('\n')).toContain('Its HEALTHCHECK passed after')
   })
 
-  test('counts on an engine elsewhere, whose containers can not be reached', async () => {
+  test('counts on an engine elsewhere, whose containers can’t be reached', async () => {
     const { log } = await running(ready, { remote: true })
     expect(log.join('\n')).toContain('Its HEALTHCHECK passed after')
     expect(log.join('\n')).not.toContain('It responded after')

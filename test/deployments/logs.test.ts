@@ -1,6 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { storedLines } from '../logs/stored-lines.ts'
 import { LogWriter } from '../../src/logs/log-writer.ts'
+import { Masks } from '../../src/logs/masks.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import { readEvents } from '../demo/events.ts'
 import { testApp } from '../support/app.ts'
@@ -114,7 +115,24 @@ test('secrets of the environment show up in no log and no error, in whatever for
   expect(error.message).toContain('“***”')
 })
 
-test('the stream of an ended deployment replays its lines, tells its state and closes', async () => {
+test('the steps of a log that is over are found once, until there is another secret', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const deployment = await aLog(t, ada, ['Error: no door for open-sesame-1'])
+  using read = spyOn(Masks.prototype, 'of')
+  const readsOf = async () => {
+    read.mockClear()
+    const { text } = await ada.page(pathOf(deployment))
+    return { count: read.mock.calls.length, said: text.includes('open-sesame-1') }
+  }
+  const first = await readsOf()
+  expect(await readsOf()).toEqual({ count: first.count - 1, said: true })
+  const variable = { key: 'TOKEN', value: 'open-sesame-1', secret: true }
+  await ada.post(`/envs/${deployment.environmentId}/variables`, variable)
+  expect(await readsOf()).toEqual({ count: first.count, said: false })
+})
+
+test('the stream of an ended deployment replays its lines, shows its state and closes', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const deployment = await aLog(t, ada, numbered(2500))

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { listOverview, listRecent } from '../../src/deployments/overview-store.ts'
+import { listEnvironmentStates, listRecent } from '../../src/deployments/overview-store.ts'
 import { insertDeployment } from '../../src/deployments/store.ts'
 import type { Status } from '../../src/deployments/store.ts'
 import { listEnvironments } from '../../src/environments/store.ts'
@@ -26,12 +26,12 @@ async function twoProjects() {
 }
 
 test('what serves is told from what was tried last', async () => {
-  const { db, ownerId, a, b, deploy } = await twoProjects()
+  const { db, a, b, deploy } = await twoProjects()
   deploy(a, 'superseded')
   const serving = deploy(a, 'running')
   const failed = deploy(a, 'failed')
-  const overview = listOverview(db, { ownerId, limit: 10 })
-  const of = (id: string) => overview.find(({ project }) => project.id === id)!.environments[0]!
+  const states = listEnvironmentStates(db, [a, b])
+  const of = (id: string) => states.find(({ environment }) => environment.projectId === id)!
   expect(of(a)).toMatchObject({ current: { id: serving }, latest: { id: failed } })
   expect(of(b)).toMatchObject({ current: null, latest: null })
 })

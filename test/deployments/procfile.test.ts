@@ -19,7 +19,7 @@ test('what a Procfile has is offered once it was built, and taken only when it i
   const deployment = await project.deploy()
   expect(deployment.status).toBe('running')
   expect(await logOf(ada, deployment)).toContain(
-    'Left out of the Procfile: line 4 isn’t “name: command”.',
+    'Skipped in the Procfile: line 4 isn’t “name: command”.',
   )
   expect((await ada.page(path)).text).toContain(
     'The repository has a Procfile with web, worker, and release.',

@@ -5,7 +5,7 @@ import { until } from '../support/until.ts'
 import { aBuild, anApp, aProject, cancel, finished } from './apps.ts'
 import { logs, statusOf } from './events.ts'
 
-describe('a deployment whose pipeline can not store its end', () => {
+describe('a deployment whose pipeline can’t store its end', () => {
   test.each(['failed', 'cancelled'])(
     '(%s) ends when it can be stored, and blocks nothing then',
     async (end) => {
@@ -24,7 +24,7 @@ describe('a deployment whose pipeline can not store its end', () => {
       const cancelled = end === 'cancelled' ? cancel(ada, first) : null
       await logs(ada, first, end === 'failed' ? 'Failed: ' : 'Cancelled.')
       const second = await project.trigger()
-      await until(() => broke.mock.calls.some(([what]) => what === 'a job broke'))
+      await until(() => broke.mock.calls.some(([what]) => what === 'a job failed unexpectedly'))
       expect([await statusOf(ada, first), await statusOf(ada, second)]).toEqual([
         'building',
         'pending',

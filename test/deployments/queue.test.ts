@@ -27,7 +27,7 @@ test('an environment has one deployment at a time; only the newest of those that
   expect(await statusOf(ada, third)).toBe('superseded')
   expect(await statusOf(ada, fourth)).toBe('pending')
   expect(await logOf(ada, third)).toEqual([
-    'A newer deployment of this environment took its place while it waited.',
+    'A newer deployment of this environment superseded it while queued.',
   ])
   const ends = []
   for await (const { name, data } of eventsOf(ada, third)) if (name !== 'message') ends.push(data)

@@ -63,7 +63,7 @@ test('what was in work goes back into the queue once, and its log says why', asy
   ] as const) {
     expect(await look(deployment)).toMatchObject({ status: 'pending', error: null })
     expect(await logOf(ada, deployment)).toEqual([
-      `Davit ended while ${status}. The deployment resumes.`,
+      `Davit stopped while ${status}. The deployment resumes.`,
     ])
   }
   expect(await look(again)).toMatchObject({
@@ -104,10 +104,10 @@ test('a provider that was told of a beginning is told of the end by the next pro
   await startAgain(t)
   const told = () => statuses.map(({ state, description }) => [state, description])
   const all = [
-    ['success', 'It ran until a newer one took its place'],
-    ['failure', 'A newer deployment took its place'],
+    ['success', 'Replaced by a newer deployment'],
+    ['failure', 'Superseded by a newer deployment'],
     ['failure', 'building: No.'],
-    ['failure', 'building: Davit ended 2 times while building.'],
+    ['failure', 'building: Davit crashed 2 times while building.'],
   ]
   expect(told()).toEqual(all)
   expect(statuses[0]!.target_url).toEndWith(pathOf(first))

@@ -111,7 +111,7 @@ describe('a release command fails the deployment, and the old version serves on,
 
   test('when it runs out of memory', async () => {
     const { failureOf } = await aLiveApp()
-    const { code, message } = await failureOf('tail /dev/zero', { memoryMb: 16 })
+    const { code, message } = await failureOf('sleep 1; tail /dev/zero', { memoryMb: 16 })
     expect(code).toBe('out_of_memory')
     expect(message).toContain('its limit is 16 MB')
   })

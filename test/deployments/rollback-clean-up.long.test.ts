@@ -14,7 +14,7 @@ function whenRemoved(t: TestApp, image: string, before: () => Promise<void>) {
   }
 }
 
-describe('a rollback to an image that a clean-up wants to remove', () => {
+describe('a rollback to an image that a clean-up is removing', () => {
   async function twoDeployments(t: TestApp, ada: TestClient) {
     const project = await aProject(t, ada, anApp('first'), { port: 0 })
     const first = await project.deploy()
@@ -42,7 +42,7 @@ describe('a rollback to an image that a clean-up wants to remove', () => {
         await t.jobs.idle()
       }
       expect(refused).toMatchObject({ status: 409 })
-      expect(refused!.json.detail).toContain('no image to go back to')
+      expect(refused!.json.detail).toContain('no image to roll back to')
       expect(await t.docker.inspectImage(first.image)).toBeNull()
       await ada.delete(`/projects/${project.id}`)
     }

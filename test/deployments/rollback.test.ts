@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { aBuild, anApp, answerOf, aProject, finished, logOf, rollBack } from './apps.ts'
+import { edgeApp } from './edge-app.ts'
 import { pathOf } from './events.ts'
 
 test('a rollback runs the earlier image again, with the variables of today', async () => {
@@ -33,7 +34,7 @@ test('a rollback runs the earlier image again, with the variables of today', asy
   expect(Config.Env).toContain('COLOUR=blue')
 })
 
-test('images beyond those kept go, and what had them can not be gone back to', async () => {
+test('images beyond those kept go, and what had them can’t be gone back to', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('first'), { port: 0 })
@@ -50,7 +51,7 @@ test('images beyond those kept go, and what had them can not be gone back to', a
   expect(images.flatMap(({ tags }) => tags)).toEqual([second.image])
   const { status, json } = await rollBack(ada, first)
   expect(status).toBe(409)
-  expect(json.detail).toContain('no image to go back to')
+  expect(json.detail).toContain('no image to roll back to')
 })
 
 test('a rollback that fails leaves its image, and what runs; one without its image says so', async () => {
@@ -75,7 +76,7 @@ test('a rollback that fails leaves its image, and what runs; one without its ima
   expect(error).toMatchObject({ step: 'deploying', code: 'image_missing' })
 })
 
-test('what never had an image, or has not finished, can not be gone back to', async () => {
+test('what never had an image, or has not finished, can’t be gone back to', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, aBuild('exit 1'))
@@ -84,7 +85,29 @@ test('what never had an image, or has not finished, can not be gone back to', as
   const running = await project.trigger()
 
   expect((await rollBack(ada, failed)).status).toBe(409)
-  expect((await rollBack(ada, running)).json.detail).toContain('has not finished')
+  expect((await rollBack(ada, running)).json.detail).toContain('hasn’t ended')
+})
+
+test('visitors notice no rollback: both versions run, and one rename switches', async () => {
+  const t = await edgeApp()
+  const ada = t.logIn('ada@example.com')
+  const host = 'rolled.test'
+  const project = await aProject(t, ada, anApp('first'), { domains: [host] })
+  const first = await project.deploy()
+  project.repository.commit(anApp('second'))
+  const second = await project.deploy()
+  const preview = (await ada.get(`${pathOf(first)}/rollback`)).json
+  expect(preview).toMatchObject({ refused: null, interruption: null })
+  const { wrong, count } = await t.visited(host, ['first', 'second'], async () => {
+    const back = await finished(ada, (await rollBack(ada, first, { variables: 'release' })).json)
+    expect(back).toMatchObject({ status: 'running', downtimeMs: null, image: first.image })
+    expect(await t.text(host)).toBe('first')
+    const forward = await finished(ada, (await rollBack(ada, second)).json)
+    expect(forward).toMatchObject({ status: 'running', image: second.image })
+    expect(await t.text(host)).toBe('second')
+  })
+  expect(wrong).toEqual([])
+  expect(count).toBeGreaterThan(10)
 })
 
 async function inspect(container: string) {

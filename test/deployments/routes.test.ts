@@ -21,7 +21,7 @@ test('someone else’s project does not exist, whatever is sent to it', async ()
   expect((await bob.get(log)).status).toBe(404)
 })
 
-test('a token that may only deploy can not have another repository run with the secrets', async () => {
+test('a token that may only deploy can’t have another repository run with the secrets', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const repositoryUrl = 'file:///srv/x.git'

@@ -82,7 +82,7 @@ describe('a private repository of a source', () => {
     expect(String(failure!.description).length).toBeLessThanOrEqual(140)
   })
 
-  test('says in words when the token is refused', async () => {
+  test('explains when the token is refused', async () => {
     const ada = testApp().logIn('ada@example.com')
     const { id } = await aProjectOf(ada, anApp('private'))
     server.tokens.clear()
@@ -91,7 +91,7 @@ describe('a private repository of a source', () => {
       status: 'failed',
       error: { step: 'cloning', code: 'authentication' },
     })
-    expect(deployment.error.message).toContain('did not accept the token of the git source')
+    expect(deployment.error.message).toContain('refused the token of the git source')
     expect(JSON.stringify(deployment)).not.toContain(token)
   })
 
@@ -115,7 +115,7 @@ describe('a provider that takes no status', () => {
     const deployment = await deployed(ada, id)
     expect(deployment.status).toBe('running')
     const lines = await logOf(ada, deployment)
-    const said = lines.filter((line) => line.includes('no status of this commit'))
+    const said = lines.filter((line) => line.includes('the status of this commit'))
     expect(said).toHaveLength(1)
     expect(said[0]).toContain('may not')
     expect(repository.statuses).toEqual([])

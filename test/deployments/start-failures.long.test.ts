@@ -6,7 +6,7 @@ import { failureOf } from './failure-of.ts'
 
 const dockerfile = (text: string): Files => ({ Dockerfile: text })
 
-describe('starting fails in words', () => {
+describe('starting fails with an explanation', () => {
   test('when the app ends at once with an error, with its last lines in the log', async () => {
     const script = 'for i in $(seq 1000); do echo line $i; done; echo broken; exit 1'
     const { step, code, message, log } = await failureOf(aCommand(script))
@@ -47,7 +47,7 @@ describe('starting fails in words', () => {
   })
 
   test('when the app needs more memory than it has', async () => {
-    const script = 'x=a; while true; do x=$x$x; done'
+    const script = 'sleep 1; x=a; while true; do x=$x$x; done'
     const { code, message } = await failureOf(aCommand(script), { memoryMb: 16 })
     expect(code).toBe('out_of_memory')
     expect(message).toContain('16 MB')

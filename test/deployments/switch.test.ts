@@ -4,7 +4,7 @@ import { testApp } from '../support/app.ts'
 import { aCommand, anApp, answerOf, aProject, deployed, logOf, untilAnswers } from './apps.ts'
 import { logs, pathOf } from './events.ts'
 
-test('a new deployment takes the port and the volume of the old one, and tells the gap', async () => {
+test('a new deployment takes the port and the volume of the old one, and shows the gap', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const script = 'ls /data > /data/seen; touch /data/$HOSTNAME; exec httpd -f -p 8080 -h /data'
@@ -19,7 +19,7 @@ test('a new deployment takes the port and the volume of the old one, and tells t
   const seen = await answerOf({ url: `${second.url}/seen` })
   expect(seen.split('\n')).toContain(first.containerId.slice(0, 12))
   expect(second.downtimeMs).toBeGreaterThan(0)
-  expect((await logOf(ada, second)).join('\n')).toContain('Nothing answered for')
+  expect((await logOf(ada, second)).join('\n')).toContain('Downtime during the switch')
   expect((await ada.get(pathOf(first))).json.status).toBe('superseded')
   expect(await t.docker.inspectContainer(first.containerId)).toBeNull()
   const volumes = await t.docker.listVolumes({ labels: [`davit.project=${project.id}`] })

@@ -6,24 +6,24 @@ import { mountOptions, unquote, wordsOf } from './words.ts'
 
 export type ImageUse = {
   instruction: Instruction
-  /** With its variables put in. */
+  /** With its variables expanded. */
   image: string
-  /** What `--platform` says; empty for the engine's own. */
+  /** The value of `--platform`; empty for the engine's own. */
   platform: string
 }
 
-/** What arguments before the first FROM are worth. */
+/** The values of arguments before the first FROM. */
 export type Arguments = {
-  /** Given to the build, over the defaults in the file. */
+  /** Build arguments, overriding the defaults in the file. */
   buildArgs: Record<string, string>
   /** What BuildKit sets by itself: `TARGETARCH`. */
   preset?: Record<string, string>
 }
 
 /**
- * The images that a Dockerfile begins with, copies from or mounts, without the stages of its own.
- * Arguments before the first FROM are put in, those given over their defaults. What a frontend of the
- * file's own (`# syntax=`) makes of it is not seen. Throws where the name of an image can't be followed.
+ * The images that a Dockerfile starts from, copies from or mounts, without its own stages.
+ * Arguments before the first FROM are expanded, with given values overriding defaults. A
+ * custom frontend (`# syntax=`) isn't evaluated. Throws when the name of an image can't be resolved.
  */
 export function imageUses({ escape, instructions }: Reading, given: Arguments): ImageUse[] {
   const { buildArgs, preset = {} } = given
@@ -70,7 +70,7 @@ export function imageUses({ escape, instructions }: Reading, given: Arguments): 
   }
 }
 
-/** What COPY and RUN take from elsewhere. */
+/** Images in COPY and RUN. */
 export function otherSources(instruction: Instruction): string[] {
   if (instruction.name === 'COPY') return flagValues(instruction, 'from')
   if (instruction.name !== 'RUN') return []
@@ -81,13 +81,13 @@ export function otherSources(instruction: Instruction): string[] {
 const unsure = (name: string) =>
   new Failure(
     'image_name_invalid',
-    `Build failed: engines differ in what ${name} is worth in the name of an image.`,
-    `Give it a value before the first FROM: ARG ${name}=…`,
+    `Build failed: the value of ${name} in an image name depends on Docker’s version.`,
+    `Set it before the first FROM: ARG ${name}=…`,
   )
 
 const unreadable = ({ line }: Instruction, reference: string) =>
   new Failure(
     'image_name_invalid',
-    `Build failed: Davit can't follow the name of the image in line ${line} of the Dockerfile: ${reference}`,
-    'Write the name out, or use no other forms than $NAME, ${NAME} and ${NAME:-default}.',
+    `Build failed: Davit can't resolve the image name in line ${line} of the Dockerfile: ${reference}`,
+    'Write the full name, or only use the forms $NAME, ${NAME} and ${NAME:-default}.',
   )

@@ -3,8 +3,8 @@ export type Escape = '\\' | '`'
 type Comment = { key: string; value: string }
 
 /**
- * What joins a line of a Dockerfile with the next, as `# escape=` says. Engines differ in whether a
- * comment with an unknown key ends the directives: `lenient` reads on behind one.
+ * The line continuation character of a Dockerfile, from `# escape=`. Engines differ in whether a
+ * comment with an unknown key ends the directives: `lenient` continues after one.
  */
 export function escapeOf(text: string, { lenient }: { lenient: boolean }): Escape {
   const found = commentsOf(text, '#', { lenient }).find(({ key }) => key === 'escape')
@@ -12,8 +12,8 @@ export function escapeOf(text: string, { lenient }: { lenient: boolean }): Escap
 }
 
 /**
- * The images that are to read the file (`# syntax=`), in every place in which any engine looks for one:
- * behind a byte order mark or a `#!` line too, after `//`, or as the only member of a JSON object.
+ * The frontend images of the file (`# syntax=`), in every place in which any engine looks for one:
+ * also after a byte order mark or a `#!` line, after `//`, or as the only member of a JSON object.
  */
 export function syntaxesOf(text: string): string[] {
   const body = text.replace(/^\uFEFF/, '').replace(/^#![^\n]*(\n|$)/, '')

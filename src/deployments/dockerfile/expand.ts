@@ -3,17 +3,17 @@ import type { Escape } from './directives.ts'
 
 export type Lookup = (name: string) => string | undefined
 
-/** Characters that there may still be; shared by all words of a file. */
+/** Remaining characters, shared by all words of a file. */
 export type Room = { left: number }
 
-/** Much more than all names of images need, and little enough to hold. */
+/** Far more than image names need, and still small. */
 export const roomForVariables = (): Room => ({ left: 1024 * 1024 })
 
 const mostDepth = 20
 
 /**
- * A word with its quotes and escapes resolved and its variables put in, once: what a value holds stays
- * text. Null for what BuildKit refuses, and for `${x#…}`, `${x%…}` and `${x/…}`, which are not followed.
+ * A word with its quotes and escapes resolved and its variables expanded once: values aren't expanded
+ * again. Null for what BuildKit refuses, and for `${x#…}`, `${x%…}` and `${x/…}`, which aren't supported.
  */
 export function expand(
   word: string,
@@ -27,7 +27,7 @@ export function expand(
     throw error
   }
 
-  /** Up to the character, which is taken too; null: to the end. */
+  /** Up to and including the character; null: to the end. */
   function read(end: '}' | null, depth: number): string {
     if (depth > mostDepth) throw tooMuch()
     let made = ''
@@ -50,7 +50,7 @@ export function expand(
     return made
   }
 
-  /** Between single quotes, in which nothing has a meaning; ends on the last one. */
+  /** Between single quotes, where everything is literal; ends on the last one. */
   function literal() {
     const close = word.indexOf("'", at + 1)
     if (close === -1) throw new Unreadable()
@@ -103,6 +103,6 @@ class Unreadable extends Error {}
 const tooMuch = () =>
   new Failure(
     'dockerfile_too_hard',
-    'The variables of the Dockerfile make more than 1 MiB of text, or are nested more than 20 deep.',
-    'Write the values of its ARGs out.',
+    'The variables of the Dockerfile expand to more than 1 MiB of text, or are nested more than 20 levels deep.',
+    'Simplify its ARGs.',
   )

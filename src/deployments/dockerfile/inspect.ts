@@ -10,9 +10,9 @@ import type { RemoteFile } from './sources.ts'
 export type Reader = {
   buildArgs: Record<string, string>
   buildKit: boolean
-  /** Whether the engine's own frontend knows here-documents. */
+  /** Whether the engine's own frontend supports here-documents. */
   heredocs: boolean
-  /** What the engine is: `linux/amd64`. */
+  /** The engine's platform: `linux/amd64`. */
   platform: string
 }
 
@@ -25,7 +25,7 @@ type Inspection = {
 /** An image that a build uses; the platform is empty for the engine's own. */
 export type WantedImage = { image: string; platform: string }
 
-/** Reads a Dockerfile that someone else wrote: call it by `parse`. Throws for what Davit doesn't build. */
+/** Reads an untrusted Dockerfile: call it through `parse`. Throws for what Davit doesn't build. */
 export function inspectDockerfile(text: string, reader: Reader): Inspection {
   refuseSyntax(text)
   refuseOddCharacters(text)
@@ -75,12 +75,12 @@ function argumentsFor({ buildArgs, buildKit, platform }: Reader) {
     [`${whose}ARCH`, arch],
     [`${whose}VARIANT`, variant],
   ])
-  // BuildKit takes what is given for one of these even where no ARG declares it
+  // BuildKit uses a given value for one of these even if no ARG declares it
   const known = preset.map(([name, value]) => [name!, buildArgs[name!] ?? value!])
   return { buildArgs, preset: buildKit ? Object.fromEntries(known) : {} }
 }
 
-/** Whether here-documents are read, where that is certain: by the frontend that the file names, or the engine's own. */
+/** Whether here-documents are supported, if that is certain: by the file's frontend, or the engine's own. */
 function knownDialect(text: string, { buildKit, heredocs }: Reader) {
   const [syntax] = syntaxesOf(text)
   if (!buildKit) return { heredocs: false }
@@ -92,35 +92,35 @@ function knownDialect(text: string, { buildKit, heredocs }: Reader) {
   return { heredocs: Number(minor) >= (labs ? 3 : 4) }
 }
 
-/** Images of one build, and addresses, each of which Davit brings. */
+/** Maximum images of one build, and addresses, each of which Davit fetches. */
 const most = 100
 
 const tooMany = () =>
   new Failure(
     'dockerfile_too_hard',
     `Build failed: the Dockerfile uses more than ${most} images, or adds more than ${most} addresses.`,
-    'Put what it brings together into fewer.',
+    'Reduce their number.',
   )
 
 const dockers = /^(docker\.io\/)?docker\/dockerfile(:[\w.-]+)?(@sha256:[0-9a-f]{64})?$/
 
-/** The engine would run any image that the file names as the reader of the file, beside all other builds. */
+/** The engine would run any image as a frontend, beside all other builds. */
 function refuseSyntax(text: string) {
   for (const syntax of syntaxesOf(text))
     if (!dockers.test(syntax.trim()))
       throw new Failure(
         'syntax_refused',
-        `Build failed: the Dockerfile is to be read by ${syntax}, which Davit does not run.`,
-        'Remove the line “# syntax=”, or name docker/dockerfile there, with a tag such as docker/dockerfile:1.',
+        `Build failed: the Dockerfile uses the frontend ${syntax}, which Davit doesn't allow.`,
+        'Remove the line “# syntax=”, or use docker/dockerfile there, with a tag such as docker/dockerfile:1.',
       )
 }
 
-/** The classic builder takes the beginning of an id for a name, of whomever the image is. */
+/** The classic builder accepts the prefix of an id as a name, whoever owns the image. */
 function refuseId(image: string) {
   if (/^(sha256:)?[0-9a-f]+$/i.test(image))
     throw new Failure(
       'image_name_invalid',
-      `Build failed: ${image} may be the id of an image. A build begins with an image by its name.`,
+      `Build failed: ${image} may be an image id. Use the image's name.`,
       `Write its name and tag; if ${image} is a name, write docker.io/library/${image}:latest.`,
     )
 }

@@ -6,23 +6,23 @@ import { splitFlags, unquote, wordsOf } from './words.ts'
 export type Instruction = {
   /** In capitals: `FROM`. */
   name: string
-  /** It stands behind ONBUILD: it runs in builds on the image. */
+  /** It follows ONBUILD: it runs in builds on the image. */
   onbuild: boolean
   /** Without the quotes: `--from=build`. */
   flags: string[]
   /** What follows the flags, continued lines joined. */
   text: string
   heredocs: Heredoc[]
-  /** Where it begins, from 1. */
+  /** Its first line, from 1. */
   line: number
 }
 
-/** `expand`: variables in the text are put in, because its name has no quotes. */
+/** `expand`: variables in the text are expanded, because its name isn't quoted. */
 export type Heredoc = { name: string; expand: boolean; text: string }
 
-/** What engines read differently. */
+/** Syntax that engines read differently. */
 export type Dialect = {
-  /** Texts behind `<<EOF`; the first engines with BuildKit and the classic builder know none. */
+  /** Texts after `<<EOF`; the first engines with BuildKit and the classic builder don't support them. */
   heredocs: boolean
   /** Two escape characters at the end of a line continue it; in newer engines they are one escaped. */
   doubledContinues: boolean
@@ -32,8 +32,8 @@ export type Dialect = {
 export type Reading = { escape: Escape; instructions: Instruction[] }
 
 /**
- * What any engine may take a Dockerfile for: nearly always one reading, and another for each thing in it
- * that engines read differently, unless it is known how this one does. Whoever refuses something looks for it in all of them.
+ * All possible readings of a Dockerfile: nearly always one, and another for each syntax
+ * that engines read differently, unless it is known how this one does. Checks must consider all of them.
  */
 export function readingsOf(text: string, known: Partial<Dialect> = {}): Reading[] {
   const both = [true, false]
@@ -48,7 +48,7 @@ export function readingsOf(text: string, known: Partial<Dialect> = {}): Reading[
   )
 }
 
-/** The instructions of a Dockerfile in their order; what no engine would take is kept as it stands. */
+/** The instructions of a Dockerfile in order; invalid ones are kept unchanged. */
 export function readDockerfile(text: string, dialect: Dialect): Reading {
   const { escape } = dialect
   const lines = text.replace(/^\uFEFF/, '').split('\n')
@@ -75,7 +75,7 @@ export function readDockerfile(text: string, dialect: Dialect): Reading {
 
 const trimEnd = (line: string) => withoutTrailing(line, '\r')
 
-/** Splits a line that goes on in the next one from the sign that says so. */
+/** Removes the line continuation character. */
 function continuation({ escape, doubledContinues }: Dialect) {
   return (line: string): [text: string, goesOn: boolean] => {
     const text = withoutTrailing(line, ' \t')
@@ -105,11 +105,11 @@ function instructionOf(
 
 const mayHaveHeredocs = ['RUN', 'COPY', 'ADD']
 
-/** Takes the lines of the texts that the instruction begins; returns the line behind them. */
+/** Reads the here-documents of the instruction; returns the line after them. */
 function takeHeredocs(instruction: Instruction, { lines, at }: { lines: string[]; at: number }) {
   const { name, text } = instruction
   if (!mayHaveHeredocs.includes(name) || !text.includes('<<') || isJsonList(text)) return at
-  // BuildKit takes a backslash for the escape character here, whatever the directive says
+  // BuildKit uses a backslash as the escape character here, ignoring the directive
   for (const word of wordsOf(text.replace(/<<(-?)\s+(?=\S)/g, '<<$1'), '\\')) {
     const [, chomp, quoted] = /^\d*<<(-?)([^<]+)$/.exec(word) ?? []
     if (quoted === undefined) continue
@@ -141,7 +141,7 @@ function jsonList(text: string): string[] | null {
   }
 }
 
-/** The arguments of ADD, COPY or FROM as they are written: neither quotes nor variables are resolved. */
+/** The raw arguments of ADD, COPY or FROM: neither quotes nor variables are resolved. */
 export const argumentsOf = ({ text }: Pick<Instruction, 'text'>): string[] =>
   jsonList(text) ?? text.split(/[\t\v\f\r\n ]+/).filter(Boolean)
 

@@ -20,9 +20,9 @@ type Named = {
 }
 
 /**
- * Writes a Dockerfile as it was understood, one line an instruction, so that no engine can read it in
- * another way. Images get their names from build arguments: the file is part of the context, and what
- * is built may serve it to everyone.
+ * Writes a Dockerfile as it was parsed, one line per instruction, so that no engine can read
+ * it differently. Image names come from build arguments: the file is part of the context, and the
+ * built app may serve it publicly.
  */
 export function rewrite(
   { escape, instructions }: Reading,
@@ -30,7 +30,7 @@ export function rewrite(
 ): string {
   const uses = [...named]
   const bases = new Map(uses.map(([{ instruction }, argument]) => [instruction, argument]))
-  // COPY and RUN take no variables there: they get stages of these names
+  // COPY and RUN don't support variables there: they get stages with these names
   const stages = new Map(
     uses
       .filter(([{ instruction }]) => instruction.name !== 'FROM')
@@ -83,7 +83,7 @@ export function rewrite(
     return ['COPY', ...copied, ...(text.startsWith('[') ? [JSON.stringify(paths)] : paths)]
   }
 
-  /** With its image replaced, and written so that it is read as it was. */
+  /** With its image replaced, otherwise with the same meaning. */
   function flagOf(flag: string) {
     const [, key, value = ''] = /^--(from|mount)=(.*)$/s.exec(flag) ?? []
     const moved =
@@ -93,7 +93,7 @@ export function rewrite(
     )
   }
 
-  /** Stages that were added move the others by their number. */
+  /** Added stages shift the numbers of the others. */
   function sourceOf(from: string) {
     return /^\d+$/.test(from) ? `${Number(from) + stages.size}` : (stages.get(from)?.name ?? from)
   }
@@ -114,5 +114,5 @@ const endsWithEscape = ({ line }: Instruction, escape: Escape) =>
   new Failure(
     'dockerfile_invalid',
     `Build failed: the instruction in line ${line} of the Dockerfile ends with ${escape}, which builders read differently.`,
-    'End it with another character.',
+    'Remove the character, or add another one after it.',
   )

@@ -5,14 +5,14 @@ import { argumentsOf, flagValues, isJsonList, readingsOf } from './instructions.
 import type { Instruction, Reading } from './instructions.ts'
 import { unquote } from './words.ts'
 
-/** An address that ADD names, for Davit to fetch: the engine would, from wherever it reaches. */
+/** An address in ADD, fetched by Davit: the engine would fetch from anywhere it can reach. */
 export type RemoteFile = {
   address: string
-  /** As `sha256:…`; null where the file names none. */
+  /** As `sha256:…`; null when the file has none. */
   checksum: string | null
 }
 
-/** The addresses that ADD is to bring. Throws for every other source that is not in the context. */
+/** The addresses in ADD. Throws for every other source that isn't in the context. */
 export function remoteFiles({ escape, instructions }: Reading): RemoteFile[] {
   return instructions
     .filter(({ name }) => name === 'ADD')
@@ -31,39 +31,40 @@ export function remotesOf(instruction: Instruction, escape: Escape): RemoteFile[
     throw refused(instruction, literals)
   const kept = /^--(checksum|chown|chmod|link|exclude)(=|$)/
   const other = instruction.flags.find((flag) => !kept.test(flag))
-  if (other) throw refused(instruction, `can't be given ${other.split('=')[0]} with an address.`)
+  if (other) throw refused(instruction, `can't use ${other.split('=')[0]} with an address.`)
   const checksum = flagValues(instruction, 'checksum').at(-1) ?? null
   if (checksum !== null && !/^sha256:[0-9a-f]{64}$/.test(checksum))
     throw refused(instruction, 'must have its --checksum as sha256: and 64 hexadecimal digits.')
   return sources.map((address) => ({ address, checksum }))
 }
 
-/** An address, or a repository by `user@host:`, with which builders go and fetch. */
+/** An address, or a repository by `user@host:`, which builders fetch. */
 const elsewhere = /:\/\/|^[^/]*@[^/]*:|git@/
 
-/** A name of a file at its end, and nothing that a builder could read in another way. */
+/** Ends with a file name, and has nothing that a builder could read differently. */
 const literal = /^https?:\/\/[\w.-]+(:\d+)?\/[\w.~%+,;=@&?/:-]*$/
 
-/** Engines take a JSON list with more behind it for the list. */
+/** Engines read a JSON list with trailing text as the list. */
 const isHalfList = ({ text }: Instruction) => /^\[\s*"/.test(text) && !isJsonList(text)
 
-const halfLists = 'begins with a list that is not JSON, or that more follows. Correct the list.'
+const halfLists =
+  'starts with a list that isn’t valid JSON, or has text after it. Correct the list.'
 /** Newer builders clone it. */
 const repository = /\.git(?:\?.*)?$/i
 
 const variables =
-  'takes a source with a variable in it. Write the source out, or use COPY for files of the repository.'
-const inTriggers = 'behind ONBUILD names an address. Let the Dockerfile fetch it with RUN.'
+  'has a variable in its source. Write the full source, or use COPY for files of the repository.'
+const inTriggers = 'after ONBUILD has an address. Fetch it with RUN instead.'
 const literals =
-  'names a source that is not in the build context. Use an address that begins with https:// or http:// alone in its ADD, or fetch it with RUN.'
+  'has a source that isn’t in the build context. Use a single https:// or http:// address in the ADD, or fetch it with RUN.'
 
 const refused = ({ line }: Instruction, why: string) =>
   new Failure('add_refused', `Build failed: ADD in line ${line} of the Dockerfile ${why}`, hint)
 
 const hint =
-  'Davit fetches what ADD names by itself, so that a build reaches nothing that only the server can.'
+  'Davit fetches the addresses in ADD itself, so that a build can’t reach anything private to the server.'
 
-/** Throws where triggers of an image would bring something from elsewhere into builds on it. */
+/** Throws when triggers of an image would fetch something into builds on it. */
 export function refuseTriggers(triggers: string[], image: string) {
   try {
     for (const text of triggers) {
@@ -75,7 +76,7 @@ export function refuseTriggers(triggers: string[], image: string) {
     if (!(error instanceof Failure)) throw error
     throw new Failure(
       error.code,
-      `Build failed: the image ${image} brings an ONBUILD that Davit does not run.`,
+      `Build failed: the image ${image} has an ONBUILD that Davit doesn't run.`,
       error.hint,
     )
   }
@@ -84,7 +85,7 @@ export function refuseTriggers(triggers: string[], image: string) {
 const asTriggers = ({ instructions }: Reading) =>
   instructions.map((instruction) => ({ ...instruction, onbuild: true }))
 
-/** Throws for what instructions behind ONBUILD may not name. */
+/** Throws for invalid instructions after ONBUILD. */
 export function refuseSources(reading: Reading) {
   for (const instruction of reading.instructions) refuseOddFlags(instruction)
   remoteFiles(reading)
@@ -92,28 +93,29 @@ export function refuseSources(reading: Reading) {
     if (instruction.onbuild && otherSources(instruction).length > 0)
       throw new Failure(
         'onbuild_refused',
-        `Build failed: ${instruction.name} behind ONBUILD in line ${instruction.line} of the Dockerfile takes files from another image or stage.`,
+        `Build failed: ${instruction.name} after ONBUILD in line ${instruction.line} of the Dockerfile copies files from another image or stage.`,
         'Copy them in the Dockerfile that builds on it.',
       )
 }
 
 /**
- * Throws for characters by which a line can end, or begin, for an engine where it does not for us: it
- * reads bytes, and has blanks of its own. One instruction could hide in another behind them.
+ * Throws for characters that an engine may treat as whitespace or line
+ * breaks and we don't: one instruction could hide in another.
  */
 export function refuseOddCharacters(text: string) {
   const lines = text.replace(/^\uFEFF/, '').split('\n')
   for (const [index, line] of lines.entries()) {
-    if (/[\u0085\uFEFF]|\r(?!$)/.test(line)) throw odd(index + 1, 'holds a blank that is not shown')
-    if (line.includes('\uFFFD') && !/^[ \t]*#/.test(line)) throw odd(index + 1, 'is not UTF-8')
+    if (/[\u0085\uFEFF]|\r(?!$)/.test(line))
+      throw odd(index + 1, 'contains an invisible whitespace character')
+    if (line.includes('\uFFFD') && !/^[ \t]*#/.test(line)) throw odd(index + 1, 'isn’t valid UTF-8')
   }
 }
 
-/** Engines split flags at bytes, which may be the half of a character, and know ONBUİLD for ONBUILD. */
+/** Engines split flags at bytes, which may split a character, and treat ONBUİLD as ONBUILD. */
 function refuseOddFlags({ name, flags, line }: Instruction) {
-  if (/[^\x20-\x7e]/.test(name)) throw odd(line, 'begins with other letters than those of ASCII')
+  if (/[^\x20-\x7e]/.test(name)) throw odd(line, 'starts with letters that aren’t ASCII')
   if (flags.some((flag) => /[^\x20-\x7e]/.test(flag)))
-    throw odd(line, 'has a flag with other characters than those of ASCII')
+    throw odd(line, 'has a flag with characters that aren’t ASCII')
 }
 
 const odd = (line: number, why: string) =>

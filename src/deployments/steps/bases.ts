@@ -15,8 +15,8 @@ const inUse = new Map<string, { builds: number; pulled: boolean }>()
 const locks = new KeyedLock()
 
 /**
- * The images of a build, which stay on the engine as they were looked at until it is disposed of: what
- * was pulled for builds alone goes then, so that the next build gets what its registry has by then.
+ * The images of a build, kept unchanged on the engine until disposed of: images pulled only
+ * for builds are removed then, so that the next build gets the latest from the registry.
  */
 export class Bases implements AsyncDisposable {
   readonly #docker: Docker
@@ -75,12 +75,13 @@ function asBase(error: unknown, { image }: WantedImage) {
   return new Failure(
     'base_image_not_found',
     `Build failed: the image ${image} couldn't be pulled. ${error.message}`,
-    'Check the names after FROM and --from, and that the server reaches the registry and may read from it. A private registry needs a login under Settings, Registries.',
+    'Check the names after FROM and --from, and that the server can reach the registry. A private registry needs a login under Settings, Registries.',
     { cause: error },
   )
 }
 
-/** A container may have come to use it; an engine that is away has it still when it is back. */
+/** A container may be using it by now; an unreachable engine still has it later. */
 function unlessRefused(error: unknown) {
-  if (!(error instanceof EngineError)) report('the base image of a build stays', error)
+  if (!(error instanceof EngineError))
+    report('the base image of a build could not be removed', error)
 }

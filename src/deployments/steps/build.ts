@@ -13,14 +13,15 @@ import { prepare } from './prepare.ts'
 import type { Prepared } from './prepare.ts'
 import { RemoteFiles } from './remote-files.ts'
 import { checkRoom } from './clone.ts'
+import { counted } from '../../web/units.ts'
 
-/** Builds the commit's Dockerfile into an image of the deployment's own; returns its reference. */
+/** Builds the commit's Dockerfile into the deployment's image; returns its reference. */
 export async function build(run: Run, snapshot: Snapshot): Promise<string> {
   const { project, deployment, docker, git, keys, config, log, signal } = run
   const { ownerId } = project
   const { contextDir, dockerfilePath } = project
   const machine = await docker.machine({ signal })
-  if (!docker.remote) await checkRoom(machine.folder, 'the engine')
+  if (!docker.remote) await checkRoom(machine.folder, 'Docker')
   const context = await git.context(snapshot, {
     ...keys,
     contextDir,
@@ -29,7 +30,8 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
     log,
   })
   keepProcfile(run, context)
-  log(`Building ${context.dockerfile} with ${context.files} files`)
+  const without = deployment.noCache ? ', without the build cache' : ''
+  log(`Building ${context.dockerfile} with ${counted(context.files, 'file')}${without}`)
   await using bases = new Bases(docker)
   await using remoteFiles = new RemoteFiles(run)
   const given = { context, buildArgs: buildArguments(run), bases, remoteFiles }
@@ -49,8 +51,9 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
         deploymentId: deployment.id,
       }),
       buildArgs: prepared.buildArgs,
-      // can't be guessed, so that the cache mounts of an owner's builds are no one else's
+      // unguessable, so that the cache mounts of an owner's builds are private
       cacheNamespace: run.secrets.sign(`build cache of ${ownerId}`),
+      noCache: deployment.noCache,
       network: project.buildNetwork,
       builder: config.builder,
       caps: buildCaps(config, machine),
@@ -59,20 +62,20 @@ export async function build(run: Run, snapshot: Snapshot): Promise<string> {
     for await (const part of output) {
       if (part.kind === 'line') log(part.text, part.stream)
       if (part.kind === 'uncapped')
-        log(`This build may use all memory and processors of the server, because ${part.why}.`)
+        log(`This build isn’t limited in memory and processors, because ${part.why}.`)
     }
   })
   return tag
 }
 
-/** Its entries are offered to the user, who decides. */
+/** Its entries are suggested to the user, who decides. */
 function keepProcfile({ db, environment, log }: Run, { procfile: text }: BuildContext) {
   const procfile = text === null ? null : readProcfile(text)
   updateEnvironment(db, environment.id, { procfile: procfile && procfile.entries })
   if (procfile?.note) log(procfile.note)
 }
 
-/** The context with what Davit puts beside the files of the commit. */
+/** The context with the files that Davit adds. */
 function withOwnFiles(
   archive: () => ReadableStream<Uint8Array>,
   { prepared, remoteFiles }: { prepared: Prepared; remoteFiles: RemoteFiles },
@@ -96,9 +99,9 @@ function buildArguments({ project, variables, log }: Run) {
   const marked = variables.filter(({ buildTime }) => buildTime)
   const exposed = marked.filter(({ secret }) => secret).map(({ key }) => key)
   if (exposed.length > 0)
-    log(`Secret variables given to the build stay readable in the image: ${exposed.join(', ')}`)
+    log(`Secret variables used in the build are readable in the image: ${exposed.join(', ')}`)
   const given = Object.fromEntries(marked.map(({ key, value }) => [key, value]))
   const { args, left } = withoutSteering({ ...project.buildArgs, ...given })
-  for (const name of left) log(`Left out a build argument. ${steeringRefusal(name)}`)
+  for (const name of left) log(`Skipped a build argument. ${steeringRefusal(name)}`)
   return args
 }

@@ -4,7 +4,7 @@ import { Failure } from '../../platform/errors.ts'
 import { bytes } from '../../web/units.ts'
 import type { Run } from '../run.ts'
 
-/** Brings the repository's mirror up to date and finds the commit to deploy. */
+/** Updates the repository's mirror and finds the commit to deploy. */
 export async function clone(run: Run): Promise<Snapshot> {
   const { deployment, git, keys, config, log, signal } = run
   await checkRoom(config.dataDir, 'Davit')
@@ -18,15 +18,15 @@ export async function clone(run: Run): Promise<Snapshot> {
 }
 
 /**
- * Begins nothing on a disk that it could fill, which would stop the databases of the apps, and Davit.
- * A disk that can't be seen from here is left to the engine.
+ * Refuses to start on a nearly full disk: a full one would stop the apps' databases and Davit. A
+ * disk that can't be checked from here is left to the engine.
  */
 export async function checkRoom(folder: string, whose: string) {
   const space = await spaceOf(folder)
   if (!space || space.free >= leastFree(space)) return
   throw new Failure(
     'low_disk',
-    `The disk of ${whose} is too full to build on: ${bytes(space.free)} are free, and ${bytes(leastFree(space))} must be.`,
+    `The disk of ${whose} is too full for a build: ${bytes(space.free)} are free, but ${bytes(leastFree(space))} are needed.`,
     roomHint,
   )
 }

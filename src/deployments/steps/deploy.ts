@@ -1,5 +1,6 @@
 import type { Image } from '../../docker/index.ts'
 import { urlOf } from '../../environments/json.ts'
+import { whyNotSpread } from '../../environments/processes.ts'
 import { effectiveVariables } from '../../links/effective.ts'
 import type { Effective } from '../../links/effective.ts'
 import { Failure } from '../../platform/errors.ts'
@@ -7,7 +8,7 @@ import { rollOut } from '../../runtime/roll-out.ts'
 import type { RollOut } from '../../runtime/run.ts'
 import { keepSettings } from '../../runtime/store.ts'
 import type { Tx } from '../../runtime/store.ts'
-import { componentsOf, portOf } from '../components.ts'
+import { componentsOf, isBehindEdge, portOf } from '../components.ts'
 import type { Run } from '../run.ts'
 import { sealSettings } from '../settings.ts'
 import { getJob } from '../store.ts'
@@ -19,25 +20,32 @@ type Hooks = Pick<RollOut['hooks'], 'undone'> & {
   committed: (outcome: Pick<Outcome, 'url'>) => void
 }
 
-/** A run whose image is there, with all variables and links that its containers get. */
+/** A run with its image, and all variables and links of its containers. */
 export type ReadyRun = Run & {
   image: string
   port: number
   url: string | null
-  /** What it is made from, sealed. */
+  /** Its settings, sealed. */
   settings: string
 }
 
-/** Resolves what the containers of this deployment are made with. */
+/** Resolves the settings of this deployment's containers. */
 export async function resolve(run: Run, image: string): Promise<ReadyRun> {
-  const { db, project, environment, deployment, places } = run
+  const { db, project, environment, deployment, edge, signal } = run
+  await edge.ready({ signal })
   const port = portOf(run, await findImage(run, image))
-  const url = port > 0 ? urlOf(environment, places) : null
+  const unspread = port > 0 ? whyNotSpread(environment, edge) : null
+  if (unspread !== null) throw portShared(unspread)
+  const app = { environment, ownerId: project.ownerId }
+  const url = port > 0 ? urlOf(run, app) : null
+  const ownUrl = port > 0 ? urlOf(run, { ...app, isIntended: true }) : null
   const known = getJob(db, deployment.id)!.deployment // with the commit that was built
-  const effective = await effectiveVariables(run, { project, environment, deployment: known, url })
+  const { own } = run
+  const of = { project, environment, deployment: known, url: ownUrl, own }
+  const effective = await effectiveVariables(run, of)
   refuseMissing(effective)
   const { variables, joins } = effective
-  const settings = sealSettings(run, effective, image)
+  const settings = sealSettings(run, effective)
   return { ...run, image, port, url, variables, joins, settings }
 }
 
@@ -47,7 +55,11 @@ export async function deploy(run: ReadyRun, { commit, committed, undone }: Hooks
   if (port > 0 && places.note) log(places.note)
   await rollOut(run, {
     workload: workloadOf(run),
-    release: { id: deployment.id, components: componentsOf(run, { image, port }) },
+    release: {
+      id: deployment.id,
+      components: componentsOf(run, { image, port }),
+      edge: port > 0 && isBehindEdge(run),
+    },
     hooks: {
       log,
       commit(tx, { downtimeMs }) {
@@ -70,7 +82,7 @@ export const workloadOf = ({ project, environment }: Pick<Run, 'project' | 'envi
     projectId: project.id,
   }) as const
 
-/** Throws where a link's service provides a variable no longer that the app is to get. */
+/** Throws when a linked service no longer provides a variable that the app needs. */
 export function refuseMissing(
   { missing: [first] }: Effective,
   { what, again }: { what: string; again: string } = {
@@ -90,8 +102,16 @@ export function refuseMissing(
 async function findImage({ docker, signal }: Run, image: string): Promise<Image> {
   const found = await docker.inspectImage(image, { signal })
   if (found) return found
-  throw imageMissing(`The image ${image} doesn’t exist any more.`)
+  throw imageMissing(`The image ${image} doesn’t exist anymore.`)
 }
+
+/** The edge was active when its replicas were set, and isn't any more. */
+const portShared = (why: string) =>
+  new Failure(
+    'port_shared',
+    'Start failed: one port can’t be shared by several containers.',
+    `Processes ${why}`,
+  )
 
 export const imageMissing = (message: string) =>
   new Failure('image_missing', message, 'Deploy the commit again, so that it is built again.')

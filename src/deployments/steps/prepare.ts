@@ -15,7 +15,7 @@ type Given = {
   remoteFiles: RemoteFiles
 }
 
-/** What to build with: the commit's Dockerfile, or one of Davit's that is put beside it. */
+/** The Dockerfile to build with: the commit's, or a rewritten one beside it. */
 export type Prepared = {
   dockerfile: string
   buildArgs: Record<string, string>
@@ -24,8 +24,8 @@ export type Prepared = {
 }
 
 /**
- * Reads the Dockerfile, and brings what the engine would otherwise fetch by itself: images, which the
- * owner may use, and files, which anyone may have.
+ * Reads the Dockerfile, and fetches what the engine would otherwise fetch by itself: images
+ * that the owner may use, and public files.
  */
 export async function prepare(run: Run, given: Given): Promise<Prepared> {
   const { git, docker, config, signal } = run
@@ -64,6 +64,6 @@ function read<Args extends unknown[], Result>(
 const tooLong = () =>
   new Failure(
     'dockerfile_too_hard',
-    'The Dockerfile took too long to read.',
-    'Make it shorter: move long commands into scripts of the repository, and write the values of its ARGs out.',
+    'Reading the Dockerfile took too long.',
+    'Shorten it: move long commands into scripts in the repository, and simplify its ARGs.',
   )

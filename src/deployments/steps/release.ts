@@ -7,9 +7,9 @@ import { workloadOf } from './deploy.ts'
 import type { ReadyRun } from './deploy.ts'
 
 /**
- * Runs the release command in a container of the new image, while what is live serves on; it must
- * succeed. It runs before every switch, as on Heroku and Render: a rollback and other variables make a
- * release too, whose database may be another one. After a crash of Davit it begins again.
+ * Runs the release command in a container of the new image, while the live version keeps serving;
+ * it must succeed. It runs before every switch, as on Heroku and Render: a rollback and changed variables
+ * are releases too, possibly with another database. After a crash of Davit it runs again.
  */
 export async function releaseCommand(run: ReadyRun) {
   const { deployment, environment, image, log, signal, shutdown } = run
@@ -35,7 +35,9 @@ export async function releaseCommand(run: ReadyRun) {
     log('The release command succeeded')
   } finally {
     await removeOnce(run, { workload, id }).catch((error) =>
-      report('the container of a release command stays for now', error, { deployment: id }),
+      report('the container of a release command could not be removed yet', error, {
+        deployment: id,
+      }),
     )
   }
 }

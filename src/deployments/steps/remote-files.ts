@@ -7,15 +7,15 @@ import { pinnedDownload } from '../../platform/pinned-fetch.ts'
 import type { RemoteFile } from '../dockerfile/sources.ts'
 import type { Run } from '../run.ts'
 
-/** Milliseconds that one file may take. */
+/** Milliseconds for one file. */
 const patience = 10 * 60_000
 
 type Fetched = { path: string; place: string; size: number; checksum: string }
 
-/** Where all of an installation are; what a killed Davit left there is removed at the next start. */
+/** The folder for all files of an installation; leftovers of a killed Davit are removed at the next start. */
 export const downloadsIn = (dataDir: string) => join(dataDir, 'downloads')
 
-/** Files that ADD names by their address, fetched by Davit for one build; removed when it is disposed of. */
+/** Files that ADD references by address, fetched by Davit for one build; removed when disposed of. */
 export class RemoteFiles implements AsyncDisposable {
   readonly #folder: string
   readonly #fetched = new Map<string, Fetched>()
@@ -67,7 +67,7 @@ export class RemoteFiles implements AsyncDisposable {
     return { path: `.davit-added/${number}/${name}`, place, size, checksum }
   }
 
-  /** As the beginning of a tar archive, which ADD would make them: readable by root alone. */
+  /** As a tar header, as ADD would create them: readable only by root. */
   async *entries(): AsyncGenerator<Uint8Array> {
     for (const { path, place, size } of this.#fetched.values()) {
       yield tarHead({ path, mode: 0o600, size })
@@ -84,13 +84,13 @@ export class RemoteFiles implements AsyncDisposable {
 const nameless = (address: string) =>
   new Failure(
     'add_refused',
-    `Build failed: the address ${address} in ADD does not end with the plain name of a file.`,
-    'Fetch it with RUN, and name the file there.',
+    `Build failed: the address ${address} in ADD doesn't end with a plain file name.`,
+    'Fetch it with RUN, and set the file name there.',
   )
 
 const mismatch = (address: string, wanted: string, { checksum }: Fetched) =>
   new Failure(
     'checksum_mismatch',
-    `Build failed: what ${new URL(address).host} sent for ADD has the checksum ${checksum}, not ${wanted}.`,
+    `Build failed: the file from ${new URL(address).host} in ADD has the checksum ${checksum}, not ${wanted}.`,
     'Check the address and the checksum in the Dockerfile.',
   )

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { baseImages } from './base-images.ts'
 
-test('the images that a Dockerfile wants are those of FROM and COPY, without its own stages', () => {
+test('the images that a Dockerfile needs are those of FROM and COPY, without its own stages', () => {
   const dockerfile = [
     '# FROM commented/out',
     'ARG VERSION=1',
@@ -20,7 +20,7 @@ test('the images that a Dockerfile wants are those of FROM and COPY, without its
   expect(baseImages(dockerfile, { VERSION: '9' })[0]).toBe('registry.example.com/base:9')
 })
 
-test('a file without FROM wants nothing', () => {
+test('a file without FROM needs nothing', () => {
   expect(baseImages('RUN true', {})).toEqual([])
 })
 

@@ -171,7 +171,7 @@ test('an image is one by its name, not by the beginning of its id', () => {
   expect(codeOf('FROM ${X%y}')).toBe('image_name_invalid')
 })
 
-test('the platform of an image is told where it is not the engine’s', () => {
+test('the platform of an image is reported where it is not the engine’s', () => {
   const text = ['$BUILDPLATFORM', 'linux/x86_64', 'linux/arm64'].map(
     (platform) => `FROM --platform=${platform} a`,
   )
@@ -181,7 +181,7 @@ test('the platform of an image is told where it is not the engine’s', () => {
   ])
 })
 
-test('a file is written anew so that it means the same, with images and addresses replaced', () => {
+test('a file is rewritten so that it means the same, with images and addresses replaced', () => {
   const text = [
     '# syntax=docker/dockerfile:1',
     '# escape=`',

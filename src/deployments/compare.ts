@@ -1,0 +1,113 @@
+import type { Db } from '../db/index.ts'
+import type { Environment } from '../environments/store.ts'
+import type { LinkDeps } from '../links/effective.ts'
+import type { Mask } from '../logs/mask.ts'
+import type { Masks } from '../logs/masks.ts'
+import { differing, liveSettings, settingsOfRelease } from './settings.ts'
+import type { Settings } from './settings.ts'
+import { getBuiltBy, getCurrent, listBuiltBetween } from './store.ts'
+import type { Deployment } from './store.ts'
+
+export type CompareDeps = Pick<LinkDeps, 'db' | 'secrets'> & { masks: Masks }
+
+export type Comparison = Awaited<ReturnType<typeof compareWithLive>>
+
+/** How a deployment differs from the live one of its environment; contains no values that are or were secret. */
+export async function compareWithLive(deps: CompareDeps, { environment, target }: Of) {
+  const current = getCurrent(deps.db, environment.id)
+  const live = liveSettings(deps, environment.id)
+  const then = settingsOfRelease(deps, target.id)
+  const { mask } = await deps.masks.of(environment.id)
+  return {
+    liveId: current?.id ?? null,
+    ...versionsOf(deps.db, { current, target }),
+    /** Null, as are the settings, for a deployment whose settings were never stored or are deleted. */
+    variables: live && then && variableChanges({ live, next: then, mask, isPast: true }),
+    settings: live && then && fieldChanges(live.fields, then.fields),
+  }
+}
+
+type Of = { environment: Environment; target: Deployment }
+
+/** The commits and images of the live deployment and another one. */
+export const versionsOf = (
+  db: Db,
+  { current, target }: { current: Deployment | null; target: Deployment },
+) => ({
+  deploymentId: target.id,
+  /** It is the live one, also while stopped. */
+  isLive: current?.id === target.id,
+  commit: { from: current && commitOf(current), to: commitOf(target) },
+  between: current ? commitsBetween(db, current, target) : noneBetween,
+  image: { from: current?.image ?? null, to: target.image },
+})
+
+export type VariableChange = ReturnType<typeof variableChanges>[number]
+
+/** What differs in the variables; values that were secret once are hidden in old ones. */
+export function variableChanges({
+  live,
+  next,
+  mask,
+  isPast,
+}: {
+  live: Settings
+  next: Pick<Settings, 'variables' | 'secret'>
+  mask: Mask
+  isPast: boolean
+}) {
+  const hides = (settings: typeof next, key: string) =>
+    settings.secret?.includes(key) ?? key in settings.variables
+  return differing(live.variables, next.variables).map((key) => {
+    const secret = hides(live, key) || hides(next, key)
+    const [from, to] = [live.variables[key], next.variables[key]]
+    return {
+      key,
+      change: from === undefined ? 'added' : to === undefined ? 'removed' : 'changed',
+      secret,
+      from: secret || from === undefined ? null : mask(from),
+      to: secret || to === undefined ? null : isPast ? mask(to) : to,
+    } as const
+  })
+}
+
+/** Fields that an earlier version of Davit didn't store are left out. */
+export function fieldChanges(from: Fields, to: Fields) {
+  const names = (Object.keys(from) as (keyof Fields)[]).filter((name) => name in to)
+  return names
+    .filter((name) => !Bun.deepEquals(from[name], to[name]))
+    .sort()
+    .map((name) => ({ name, from: from[name] ?? null, to: to[name] ?? null }))
+}
+
+type Fields = Settings['fields']
+
+const commitOf = ({ commitHash, commitMessage, commitAuthor }: Deployment) => ({
+  hash: commitHash,
+  message: commitMessage,
+  author: commitAuthor,
+})
+
+const noneBetween = { direction: 'same' as Direction, count: 0, items: [] as Between[] }
+
+type Direction = 'back' | 'forward' | 'same'
+type Between = ReturnType<typeof listBuiltBetween>[number]
+
+/** Deployments that are listed; the rest is counted. */
+const mostNamed = 20
+
+/**
+ * The builds that went live between the two, newest first: those that the target lacks, or that the live
+ * one lacks if the target is newer. (Commits that weren't deployed are unknown: mirrors have no history.)
+ */
+function commitsBetween(db: Db, current: Deployment, target: Deployment) {
+  const [from, to] = [getBuiltBy(db, current), getBuiltBy(db, target)]
+  if (from === to) return noneBetween
+  const [older, newer] = from < to ? [from, to] : [to, from]
+  const rows = listBuiltBetween(db, { environmentId: target.environmentId, older, newer })
+  return {
+    direction: (from < to ? 'forward' : 'back') as Direction,
+    count: rows.length,
+    items: rows.slice(0, mostNamed) as Between[],
+  }
+}

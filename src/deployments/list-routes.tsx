@@ -1,0 +1,100 @@
+import { EnvironmentFrame } from '../environments/environment-frame.tsx'
+import { headOf, lookOf } from '../environments/head.ts'
+import type { HeadDeps } from '../environments/head.ts'
+import { findEnvironment, listEnvironments } from '../environments/store.ts'
+import type { Environment } from '../environments/store.ts'
+import { environmentPath } from '../environments/views.tsx'
+import { DeploymentList } from '../projects/deployment-list.tsx'
+import { ownKey } from '../projects/own-project.ts'
+import { ProjectFrame } from '../projects/project-frame.tsx'
+import { findProject } from '../projects/store.ts'
+import type { Project } from '../projects/store.ts'
+import { MoreLink } from '../web/components.tsx'
+import { factory } from '../web/factory.ts'
+import { Live } from '../web/live.tsx'
+import { pageOf, paged } from '../web/paging.ts'
+import type { Page } from '../web/paging.ts'
+import { show } from '../web/respond.tsx'
+import { deploymentJson } from './json.ts'
+import { NothingDeployed } from './overview.tsx'
+import { deploymentActions } from './row-menu.tsx'
+import { listDeployments } from './store.ts'
+
+/** The deployments of a project, and of one environment of it, newest first. */
+export const deploymentListRoutes = (deps: HeadDeps) => {
+  const { db } = deps
+
+  return factory
+    .createApp()
+    .get('/projects/:id/deployments', paged(), (c) => {
+      const project = findProject(db, ownKey(c))
+      const environments = listEnvironments(db, project.id)
+      const list = listOf({ project, page: c.req.valid('query') })
+      return show(c, {
+        title: `${project.name}: deployments`,
+        page: () => (
+          <ProjectFrame project={project} tab="deployments" environments={environments}>
+            <List {...{ ...list, project, environments }} />
+            <MoreLink href={`/projects/${project.id}/deployments`} nextCursor={list.nextCursor} />
+          </ProjectFrame>
+        ),
+        json: () => jsonOf(list),
+        live: {},
+      })
+    })
+    .get('/projects/:id/envs/:envId/deployments', paged(), (c) => {
+      const project = findProject(db, ownKey(c))
+      const key = { id: c.req.param('envId'), projectId: project.id }
+      const environment = findEnvironment(db, key)
+      const list = listOf({ project, environment, page: c.req.valid('query') })
+      const head = headOf(deps, { project, environment })
+      const path = `${environmentPath(environment)}/deployments`
+      return show(c, {
+        title: `${project.name}: deployments of ${environment.name}`,
+        state: lookOf(head),
+        page: () => (
+          <EnvironmentFrame head={head} tab="deployments">
+            <List {...{ ...list, project, environments: [environment] }} />
+            <MoreLink href={path} nextCursor={list.nextCursor} />
+          </EnvironmentFrame>
+        ),
+        json: () => jsonOf(list),
+        live: {},
+      })
+    })
+
+  function listOf({ project, environment, page }: Of) {
+    const of = { projectId: project.id, environmentId: environment?.id }
+    const rows = listDeployments(db, { ...of, ...page })
+    return pageOf(
+      rows.map((row) => ({ ...row, id: row.deployment.id })),
+      page,
+    )
+  }
+}
+
+type Of = { project: Project; environment?: Environment; page: Page }
+type Rows = ReturnType<typeof listDeployments>
+
+const List = ({
+  items,
+  project,
+  environments,
+}: {
+  items: Rows
+  project: Project
+  environments: Environment[]
+}) => (
+  <Live id="deployments">
+    {items.length === 0 ? (
+      <NothingDeployed project={project} environments={environments} />
+    ) : (
+      <DeploymentList items={items} actions={deploymentActions} />
+    )}
+  </Live>
+)
+
+const jsonOf = ({ items, nextCursor }: { items: Rows; nextCursor: string | null }) => ({
+  items: items.map(({ deployment }) => deploymentJson(deployment)),
+  nextCursor,
+})

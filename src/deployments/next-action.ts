@@ -1,0 +1,49 @@
+import { environmentPath } from '../environments/views.tsx'
+import type { Environment } from '../environments/store.ts'
+import type { Project } from '../projects/store.ts'
+import type { Deployment } from './store.ts'
+
+type Place = 'registries' | 'project' | 'environment'
+
+/** Where failures are fixed that no commit and no second try fixes, by their code. */
+const places: Record<string, Place> = {
+  ...fixedIn('registries', 'base_image_not_found image_not_found registry_unauthorized'),
+  ...fixedIn(
+    'project',
+    'no_dockerfile no_context context_too_large path_outside authentication repository_not_found ' +
+      'repository_refused repository_too_large host_key_changed host_refused host_unresolved ' +
+      'redirected unknown_branch key_missing key_unreadable token_unreadable submodule_refused',
+  ),
+  ...fixedIn(
+    'environment',
+    'exited no_answer no_port no_command unhealthy timeout port_in_use port_shared address_in_use ' +
+      'limit_too_high too_little_memory too_many_cpus unknown_user values_unreadable',
+  ),
+}
+
+function fixedIn(place: Place, codes: string) {
+  return Object.fromEntries(codes.split(' ').map((code) => [code, place]))
+}
+
+/** What of a release command or of the app's start is fixed in the settings too, and in a build is not. */
+const ofContainers = ['command_not_found', 'out_of_memory', 'not_executable']
+
+/** The one thing to do about a failure; null where that is to deploy again. */
+export function nextAction(
+  { errorCode, errorStep }: Pick<Deployment, 'errorCode' | 'errorStep'>,
+  {
+    project,
+    environment,
+  }: { project: Pick<Project, 'id'>; environment: Pick<Environment, 'id' | 'projectId'> },
+): { name: string; href: string } | null {
+  const isOfContainer =
+    errorStep === 'releasing' ||
+    (errorStep === 'deploying' && ofContainers.includes(errorCode ?? ''))
+  const place = places[errorCode ?? ''] ?? (isOfContainer ? 'environment' : null)
+  if (place === 'registries') return { name: 'Add registry', href: '/settings/registries' }
+  if (place === 'project')
+    return { name: 'Open project settings', href: `/projects/${project.id}/settings` }
+  if (place === 'environment')
+    return { name: 'Edit environment', href: `${environmentPath(environment)}/edit` }
+  return null
+}

@@ -1,0 +1,83 @@
+import type { Docker } from '../docker/index.ts'
+import { hasPort } from '../environments/processes.ts'
+import type { Environment } from '../environments/store.ts'
+import type { OpenVariable } from '../environments/variable-store.ts'
+import { effectiveVariables } from '../links/effective.ts'
+import type { LinkDeps } from '../links/effective.ts'
+import { Failure } from '../platform/errors.ts'
+import { joinWords, wordsOf } from '../platform/shell-words.ts'
+import type { Project } from '../projects/store.ts'
+import { fieldChanges, variableChanges, versionsOf } from './compare.ts'
+import type { CompareDeps } from './compare.ts'
+import { isBehindEdge } from './components.ts'
+import { variablesNotKept, variablesOfThen, whyNoRollback } from './rollback.ts'
+import { liveSettings, settingsOf } from './settings.ts'
+import { getCurrent } from './store.ts'
+import type { Deployment } from './store.ts'
+
+type PreviewDeps = LinkDeps & CompareDeps & { docker: Docker; edge: { isOn: boolean } }
+
+type Of = { project: Project; environment: Environment; target: Deployment }
+
+export type RollbackPreview = Awaited<ReturnType<typeof previewRollback>>
+
+/** What a rollback to a deployment would change; contains no values that are or were secret. */
+export async function previewRollback(deps: PreviewDeps, { project, environment, target }: Of) {
+  const { db } = deps
+  const current = getCurrent(db, environment.id)
+  const live = liveSettings(deps, environment.id)
+  const then = variablesOfThen(deps, target)
+  const { mask } = await deps.masks.of(environment.id)
+  const compare = async (own?: OpenVariable[]) => {
+    const next = await settingsWith(deps, { project, environment, target, own })
+    return live && next ? variableChanges({ live, next, mask, isPast: own !== undefined }) : null
+  }
+  const { releaseCommand } = environment
+  return {
+    ...versionsOf(db, { current, target }),
+    /** Why it can't be rolled back to; null when it can. */
+    refused: whyNoRollback(target) ?? (await whyNoImage(deps, target)),
+    /** Null when the live deployment's variables or those of a linked service are unknown. */
+    variables: {
+      today: { refused: null, changes: await compare() },
+      release: {
+        refused: then ? null : variablesNotKept,
+        changes: then && (await compare(then)),
+      },
+    },
+    /** Processes, limits and so on are always the current ones. */
+    settings: live && fieldChanges(live.fields, environment),
+    releaseCommand: releaseCommand === null ? null : joinWords(wordsOf(releaseCommand)),
+    /** What the two versions can't use at once, so that the live one stops first; null: no downtime. */
+    interruption: interruptionOf(environment, deps),
+  }
+}
+
+function interruptionOf(environment: Environment, { edge }: { edge: { isOn: boolean } }) {
+  if (environment.volumes.length > 0) return 'volume'
+  return hasPort(environment) && !isBehindEdge({ environment, edge }) ? 'port' : null
+}
+
+async function whyNoImage({ docker }: PreviewDeps, { image }: Deployment) {
+  const isGone = await docker.inspectImage(image!).then(
+    (found) => found === null,
+    () => false, // Docker doesn't respond: the deployment will report it
+  )
+  return isGone
+    ? 'The image of this deployment doesn’t exist anymore. Deploy its commit again.'
+    : null
+}
+
+/** The settings of the new deployment; null when those of a linked service can't be read. */
+async function settingsWith(
+  deps: LinkDeps,
+  { project, environment, target, own }: Of & { own: OpenVariable[] | undefined },
+) {
+  try {
+    const of = { project, environment, deployment: target, url: null, own }
+    return settingsOf(environment, await effectiveVariables(deps, of))
+  } catch (error) {
+    if (error instanceof Failure) return null
+    throw error
+  }
+}

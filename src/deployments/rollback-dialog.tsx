@@ -1,0 +1,138 @@
+import type { Child } from 'hono/jsx'
+import type { Environment } from '../environments/store.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { Fact } from '../web/components.tsx'
+import { Modal, ModalDone, ModalForm } from '../web/dialog.tsx'
+import type { Draft } from '../web/draft.ts'
+import { SettingChanges, VariableChanges, Versions } from './difference-view.tsx'
+import type { RollbackPreview } from './preview.ts'
+import type { Deployment } from './store.ts'
+
+export const rollbackPath = (deployment: Parameters<typeof deploymentPath>[0]) =>
+  `${deploymentPath(deployment)}/rollback`
+
+type Props = {
+  environment: Environment
+  target: Deployment
+  preview: RollbackPreview
+  draft: Draft
+}
+
+/** What a rollback changes, and which variables it uses. */
+export const RollbackDialog = ({ environment, target, preview, draft }: Props) => {
+  const title = (
+    <>
+      {preview.isLive ? 'Restart' : 'Roll back'} <bdi>{environment.name}</bdi>
+    </>
+  )
+  const from = { href: deploymentPath(target), name: 'Deployment' }
+  if (preview.refused)
+    return (
+      <Modal title={title} from={from}>
+        <div class="form">
+          <p>{preview.refused}</p>
+          <ModalDone />
+        </div>
+      </Modal>
+    )
+  const { isLive, image, variables, settings, releaseCommand, interruption } = preview
+  return (
+    <ModalForm
+      title={title}
+      from={from}
+      action={rollbackPath(target)}
+      submit={isLive ? 'Restart' : 'Roll back'}
+      draft={draft}
+      wide
+    >
+      {isLive && <p>This deployment is live: its image restarts, without a build.</p>}
+      <Versions
+        {...preview}
+        target={target}
+        names={{ target: 'Rolls back to', back: 'Reverts', forward: 'Restores' }}
+      >
+        {image.from === image.to ? 'the running one' : 'kept on this server, so there is no build'}
+      </Versions>
+      <fieldset class="rollback-variables">
+        <legend>Variables</legend>
+        {draft.errors.variables && <p class="field-error">{draft.errors.variables}</p>}
+        <Choice
+          value="today"
+          label="Current"
+          chosen={draft.values.variables !== 'release'}
+          hint="As they are stored now."
+        >
+          <VariableChanges changes={variables.today.changes} />
+        </Choice>
+        <Choice
+          value="release"
+          label="From that deployment"
+          chosen={draft.values.variables === 'release'}
+          disabled={variables.release.refused !== null}
+          hint={
+            variables.release.refused ??
+            'Only for this rollback: stored variables stay unchanged, and the next deployment uses those. Variables of linked services are always current.'
+          }
+        >
+          {!variables.release.refused && <VariableChanges changes={variables.release.changes} />}
+        </Choice>
+      </fieldset>
+      {settings && settings.length > 0 && (
+        <dl class="difference">
+          <Fact name="Settings changed since the live deployment">
+            <SettingChanges changes={settings} />
+          </Fact>
+        </dl>
+      )}
+      {releaseCommand && (
+        <p>
+          Runs the current release command first: <code>{releaseCommand}</code>. If it fails, the
+          live version stays.
+        </p>
+      )}
+      {interruption && (
+        <p>
+          The live version stops first, because both use the same {interruption}: the app doesn’t
+          respond until the other version is ready.
+        </p>
+      )}
+      <p class="muted">
+        {!interruption && 'The live version keeps running until the other one is ready. '}
+        Processes, limits and domains stay as they are now. Volumes and databases keep their data.
+      </p>
+    </ModalForm>
+  )
+}
+
+const Choice = ({
+  value,
+  label,
+  chosen,
+  disabled = false,
+  hint,
+  children,
+}: {
+  value: 'today' | 'release'
+  label: string
+  chosen: boolean
+  disabled?: boolean
+  hint: string
+  children: Child
+}) => (
+  <div class="field check">
+    <input
+      type="radio"
+      id={`variables-${value}`}
+      name="variables"
+      value={value}
+      checked={chosen && !disabled}
+      disabled={disabled}
+      aria-describedby={`variables-${value}-hint`}
+    />
+    <label for={`variables-${value}`}>{label}</label>
+    <p id={`variables-${value}-hint`} class="hint">
+      {hint}
+    </p>
+    {children}
+  </div>
+)

@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { insertDeployment } from '../../src/deployments/store.ts'
+import { testApp } from '../support/app.ts'
+import { aBuild, anApp, aProject } from './apps.ts'
+import { pathOf } from './events.ts'
+
+const compared = (deployment: Parameters<typeof pathOf>[0]) => `${pathOf(deployment)}/compare`
+
+test('a deployment is compared with the live one, without values of secrets', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const project = await aProject(t, ada, anApp('first'))
+  await project.set({ key: 'GREETING', value: 'hunter22', secret: true })
+  const first = await project.deploy()
+  await project.set({ key: 'COLOUR', value: 'blue' })
+  await project.configure({ memoryMb: 128 })
+  project.repository.commit(anApp('second'), { message: 'Say it better' })
+  const second = await project.deploy()
+  project.repository.commit(aBuild('exit 1'), { message: 'Break it' })
+  const failed = await project.deploy()
+
+  const { json } = await ada.get(compared(first))
+  expect(json).toEqual({
+    liveId: second.id,
+    deploymentId: first.id,
+    isLive: false,
+    commit: { from: second.commit, to: first.commit },
+    between: {
+      direction: 'back',
+      count: 1,
+      items: [{ deploymentId: second.id, number: second.number, ...second.commit }],
+    },
+    image: { from: second.image, to: first.image },
+    variables: [{ key: 'COLOUR', change: 'removed', secret: false, from: 'blue', to: null }],
+    settings: [{ name: 'memoryMb', from: 128, to: 512 }],
+  })
+  const { text } = await ada.page(compared(first))
+  for (const shown of ['Say it better', 'COLOUR', 'memory', `Roll back to #${first.number}…`])
+    expect(text).toContain(shown)
+  expect(text).not.toContain('hunter22')
+
+  expect((await ada.get(compared(failed))).json).toMatchObject({
+    liveId: second.id,
+    commit: { to: { message: 'Break it' } },
+    between: { direction: 'forward', count: 0 },
+    variables: null,
+    settings: null,
+  })
+  expect((await ada.page(compared(failed))).text).toContain('Not known')
+  expect((await ada.get(compared(second))).json.isLive).toBe(true)
+  expect((await ada.page(compared(second))).text).toContain('This deployment is live')
+
+  const { text: list } = await ada.page(`/projects/${project.id}/deployments`)
+  for (const { id } of [first, failed]) expect(list).toContain(`${id}/compare"`)
+  expect(list).not.toContain(`${second.id}/compare"`)
+  expect((await ada.page(pathOf(failed))).text).toContain(`href="${compared(failed)}"`)
+})
+
+test('where nothing is live there is nothing to compare with', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const repositoryUrl = 'https://git.example.com/team/site.git'
+  const { json: project } = await ada.post('/projects', { name: 'site', repositoryUrl })
+  const [environment] = (await ada.get(`/projects/${project.id}/envs`)).json.items
+  const deployment = insertDeployment(t.db, {
+    ...{ projectId: project.id, environmentId: environment.id, repositoryUrl },
+    ...{ status: 'failed', trigger: 'manual', triggeredBy: ada.user.email },
+  })
+  const { json } = await ada.get(compared(deployment))
+  expect(json).toMatchObject({ liveId: null, isLive: false, between: { direction: 'same' } })
+  expect((await ada.page(compared(deployment))).text).toContain('Nothing is live yet')
+})

@@ -1,0 +1,110 @@
+import { onTestFinished } from 'bun:test'
+import { apps } from '../../src/deployments/observe.ts'
+import { leaveOutEnded } from '../../src/runtime/leave-out-ended.ts'
+import { watchWorkloads } from '../../src/runtime/observe.ts'
+import { services } from '../../src/services/observe.ts'
+import { freePort } from '../edge/caddy.ts'
+import { testApp } from '../support/app.ts'
+import { ensureEdgeImages } from '../support/machine.ts'
+import { until } from '../support/until.ts'
+import type { Files } from '../support/git-server.ts'
+
+/** The product with a Caddy of its own that serves its apps, until the test ends. */
+export async function edgeApp(overrides: Parameters<typeof testApp>[1] = {}) {
+  await ensureEdgeImages({ say: console.error })
+  const http = freePort()
+  const settings = { DAVIT_EDGE: 'caddy', DAVIT_EDGE_PORTS: `${http},${freePort()}` }
+  const abort = new AbortController()
+  let work: Promise<unknown>[] = []
+  const end = async () => {
+    abort.abort()
+    await Promise.all(work)
+  }
+  onTestFinished(end) // before what it keeps running is removed
+  const t = testApp(settings, overrides)
+  const { signal } = abort
+  work = [
+    t.edge.run({ signal }),
+    leaveOutEnded(t.deps, { signal }),
+    watchWorkloads(t.deps, apps, { signal }),
+    watchWorkloads(t.deps, services, { signal }),
+    t.feed.run(t.docker, { signal }),
+  ]
+  await until(() => t.edge.isOn)
+
+  /** What a host of the edge responds. */
+  const get = async (host: string, path = '/', init: RequestInit = {}) => {
+    const headers = { Host: host }
+    const url = `http://127.0.0.1:${http}${path}`
+    return fetch(url, { keepalive: false, redirect: 'manual', ...init, headers })
+  }
+  return {
+    ...t,
+    get,
+    /** The same installation, started again with DAVIT_EDGE=direct. */
+    async startDirect() {
+      await end()
+      const again = { ...settings, DAVIT_EDGE: 'direct', DAVIT_DATA_DIR: t.dataDir }
+      const direct = testApp(again, { db: t.db, logDb: t.logDb })
+      const over = new AbortController()
+      const running = direct.edge.run({ signal: over.signal })
+      onTestFinished(async () => {
+        over.abort()
+        await running
+      })
+      return direct
+    },
+    text: async (host: string, path = '/') => (await get(host, path)).text(),
+    /** Asks a host all the time until the work is done; returns what it got that isn't one of these. */
+    async visited(host: string, expected: string[], work: () => Promise<unknown>) {
+      const wrong: string[] = []
+      let isOver = false
+      let count = 0
+      const visit = async (keepalive: boolean) => {
+        while (!isOver) {
+          const found = await get(host, '/', { keepalive }).then(
+            async (response) => `${response.status} ${await response.text()}`,
+            String,
+          )
+          count++
+          if (!expected.includes(found.replace(/^200 /, ''))) wrong.push(found)
+        }
+      }
+      const visitors = [true, false, false].map(visit)
+      try {
+        await work()
+      } finally {
+        isOver = true
+        await Promise.all(visitors)
+      }
+      return { wrong, count }
+    },
+  }
+}
+
+export type EdgeApp = Awaited<ReturnType<typeof edgeApp>>
+
+/** An app that responds with the text, and whose `/cgi-bin/slow` ends when the container has `/tmp/go`. */
+export const aSlowApp = (text: string): Files => ({
+  'www/index.html': text,
+  'www/cgi-bin/slow': [
+    '#!/bin/sh',
+    "printf 'Content-Type: text/plain\\r\\n\\r\\nbegins '",
+    'until [ -e /tmp/go ]; do sleep 0.1; done',
+    `echo in ${text}`,
+  ].join('\n'),
+  Dockerfile: [
+    'FROM busybox',
+    'COPY www /www',
+    'RUN chmod +x /www/cgi-bin/slow',
+    'EXPOSE 8080',
+    'CMD ["httpd", "-f", "-p", "8080", "-h", "/www"]',
+  ].join('\n'),
+})
+
+/** Lets the slow responses of a container end. */
+export const letEnd = (t: Pick<EdgeApp, 'docker'>, containerId: string) =>
+  t.docker.putArchive(containerId, {
+    path: '/tmp',
+    files: [{ path: 'go', content: '', mode: 0o644 }],
+  })
