@@ -1,7 +1,7 @@
 const pageSize = 500
 /** Rows beyond those in view from which on more are asked for. */
 const margin = 200
-/** Rows that are kept; what goes is asked for again when it comes back into view. */
+/** Rows that are kept; dropped ones are fetched again when they come back into view. */
 const most = 20_000
 
 /**
@@ -22,6 +22,8 @@ export class FilteredLines {
   #next = null
   /** The newest one that was heard of, in the stretch or not. */
   #newest = 0
+  /** How many lines have been written while the page was open. */
+  arrived = 0
   #isLoading = false
 
   /**
@@ -42,6 +44,11 @@ export class FilteredLines {
     return this.#first + this.#rows.length - 1
   }
 
+  /** How many there are, as far as they have come. */
+  get total() {
+    return this.#rows.length
+  }
+
   get isAtEnd() {
     return this.#next === null
   }
@@ -52,7 +59,7 @@ export class FilteredLines {
 
   /** Begins with what the server drew. */
   takeOver(list) {
-    this.#rows = [...list.children].map(toRow)
+    this.#rows = 'sparse' in list.dataset ? [] : [...list.children].map(toRow)
     this.#newest = this.#lastSequence
     this.#previous = this.#rows[0]?.sequence ?? Number(list.dataset.last) + 1
   }
@@ -65,9 +72,15 @@ export class FilteredLines {
   set(sequence, html) {
     if (sequence <= this.#newest) return
     this.#newest = sequence
+    this.arrived++
     if (!this.isAtEnd) return
     if (!this.following && this.#rows.length >= most) this.#next = this.#lastSequence
     else this.#add([{ sequence, html }])
+  }
+
+  /** Takes what was said between two lines, which is none itself. */
+  note(html) {
+    if (this.isAtEnd) this.#add([{ sequence: this.#newest, html }])
   }
 
   /** Says which rows are looked at; those that are missing come later. */
@@ -92,7 +105,7 @@ export class FilteredLines {
   /** Goes to the end of the log. */
   async toEnd() {
     if (this.isAtEnd) return
-    const { rows, previous } = await this.#fetch({ before: 1e12 })
+    const { rows, previous } = await this.#fetch({ before: 1e15 - 1 })
     this.#replace(rows, { previous, next: null })
   }
 

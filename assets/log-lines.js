@@ -1,5 +1,5 @@
 const pageSize = 500
-/** Pages kept; what goes is asked for again when it comes back into view. */
+/** Pages kept; dropped ones are fetched again when they come back into view. */
 const maxPages = 20
 
 /**
@@ -16,7 +16,8 @@ export class LogLines {
   #url
   #changed
   #pages = new Map()
-  #wanted = { first: 1, last: 0 }
+  /** Sequences of the lines that are looked at. */
+  #wanted = []
   #timer = null
 
   /** `url` gives the address of lines with some parameters; `changed` is called when some have come. */
@@ -54,9 +55,23 @@ export class LogLines {
 
   async toEnd() {}
 
+  /** Rises with each that is written. */
+  get arrived() {
+    return this.last
+  }
+
+  /** How many there are. */
+  get total() {
+    return this.last - this.first + 1
+  }
+
   /** Says which lines are looked at; those that are missing come later, and `changed` is called. */
   want(first, last) {
-    this.#wanted = { first, last }
+    this.wantAll(Array.from({ length: Math.max(0, last - first + 1) }, (_, at) => first + at))
+  }
+
+  wantAll(sequences) {
+    this.#wanted = sequences
     // a short wait, so that a scroll past many pages asks for the last one only
     if (this.#timer === null && this.#missing().length > 0)
       this.#timer = setTimeout(() => this.#load(), 60)
@@ -74,7 +89,7 @@ export class LogLines {
     if (this.#missing().length > 0) this.#timer = setTimeout(() => this.#load(), wait)
   }
 
-  /** Where lines are very long, they come in several answers. */
+  /** Very long lines take several responses. */
   async #loadPage(number) {
     const end = Math.min(this.last, (number + 1) * pageSize)
     for (let after = number * pageSize; after < end;) {
@@ -96,7 +111,7 @@ export class LogLines {
     return [...template.content.children]
   }
 
-  /** What the server does not have any more is not asked for again. */
+  /** Lines that the server no longer has aren't fetched again. */
   #fillIn(number) {
     const end = Math.min(this.last, (number + 1) * pageSize)
     for (let sequence = number * pageSize + 1; sequence <= end; sequence++)
@@ -104,16 +119,14 @@ export class LogLines {
   }
 
   #missing() {
-    const numbers = new Set()
-    for (let sequence = this.#wanted.first; sequence <= this.#wanted.last; sequence++)
-      if (this.get(sequence) === undefined) numbers.add(pageOf(sequence))
-    return [...numbers]
+    const missing = this.#wanted.filter((sequence) => this.get(sequence) === undefined)
+    return [...new Set(missing.map(pageOf))]
   }
 
   /** Drops the page that is farthest from what is looked at. */
   #forget(justMade) {
     if (this.#pages.size <= maxPages) return
-    const middle = pageOf((this.#wanted.first + this.#wanted.last) / 2)
+    const middle = pageOf(this.#wanted[this.#wanted.length >> 1] ?? this.last)
     const distance = (number) => (number === justMade ? -1 : Math.abs(number - middle))
     const numbers = [...this.#pages.keys()]
     this.#pages.delete(

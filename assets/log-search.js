@@ -16,7 +16,7 @@ export class LogSearch {
   #moved
   /** Where the matches are listed, if anywhere. */
   #list
-  /** The matches loaded so far, of `#found` in all; that is null where the server does not count them. */
+  /** The matches loaded so far, of `#found` in all; null where the server doesn't count them. */
   #hits = []
   #found = null
   #nextCursor = null
@@ -39,16 +39,25 @@ export class LogSearch {
       clearTimeout(timer)
       timer = setTimeout(() => this.search(this.#input.value), 250)
     })
-    this.#input.addEventListener('keydown', (event) => {
-      if (event.key !== 'Enter') return
+    this.#input.form.addEventListener('submit', (event) => {
       event.preventDefault()
       clearTimeout(timer)
       if (this.#input.value.toLowerCase() !== this.query) this.search(this.#input.value)
-      else this.#step(event.shiftKey ? -1 : 1)
+      else this.#step(1)
+    })
+    this.#input.addEventListener('keydown', (event) => {
+      if (event.key !== 'Enter' || !event.shiftKey) return
+      event.preventDefault()
+      this.#step(-1)
     })
   }
 
-  /** Finds all lines with this text and goes to the first. */
+  /** Goes on with what the page was opened with. */
+  begin() {
+    if (this.#input.value !== '') this.search(this.#input.value)
+  }
+
+  /** Finds all lines with this text and shows the first. */
   async search(text) {
     this.#input.value = text
     this.query = text.toLowerCase()
@@ -132,4 +141,19 @@ export class LogSearch {
     if (this.#found !== null) return this.#found.toLocaleString('en')
     return `${length.toLocaleString('en')}${this.#nextCursor ? ' and more' : ''}`
   }
+}
+
+/** `/` leads to the search of a log, Escape out of it. */
+export function searchKeys(host, cleared) {
+  const query = host.querySelector('#log-query')
+  document.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape' && event.target === query) {
+      query.value = ''
+      cleared()
+    } else if (event.key === '/' && !event.target.closest('input, textarea, select, dialog')) {
+      event.preventDefault()
+      query.focus()
+      query.select()
+    }
+  })
 }

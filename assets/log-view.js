@@ -1,13 +1,29 @@
 import { FilteredLines } from './log-filtered.js'
+import { LogGroups } from './log-groups.js'
 import { LogLines } from './log-lines.js'
-import { copied, highlightText } from './log-marks.js'
+import { copied } from './copy.js'
+import { highlightText } from './log-marks.js'
 import { LogProcesses } from './log-processes.js'
-import { LogScroller } from './log-scroller.js'
-import { LogSearch } from './log-search.js'
-import { LogTail } from './log-tail.js'
+import { LogRows } from './log-rows.js'
+import { LogScroller, showNewest } from './log-scroller.js'
+import { LogSearch, searchKeys } from './log-search.js'
+import { LogSettings } from './log-settings.js'
 import { goToTimes } from './log-times.js'
 
-/** A log whose lines are numbered without gaps: any of them can be found, linked to and gone to. */
+/** What is said of the container whose log it is, unless it runs. */
+const containerStates = {
+  paused: 'Container paused · ',
+  exited: 'Container stopped · ',
+  created: 'Container not started · ',
+  restarting: 'Container restarts · ',
+  dead: 'Container dead · ',
+  removing: 'Container is being removed · ',
+  removed: 'Container removed · ',
+  away: "Docker can't be reached · ",
+  unreadable: "Can't be read · ",
+}
+
+/** A log whose lines have numbers: any of them can be found, linked to and shown. */
 class NumberedLog {
   #host
   #lines
@@ -15,6 +31,12 @@ class NumberedLog {
   #search
   #stream
   #selected = null
+  /** The first line that is an error; 0 when none is known. */
+  #firstError = 0
+  /** Whether its stream is open, and what there is to say if it isn't. */
+  #isConnected = false
+  #trouble = 'Connecting…'
+  #state = ''
   /** Lines there were when following was paused. */
   #seen = 0
 
@@ -23,14 +45,21 @@ class NumberedLog {
     const { log: path, logQuery } = host.dataset
     const url = (asked) => `${path}?${new URLSearchParams(asked)}${logQuery && `&${logQuery}`}`
     this.#stream = host.querySelector('#log-stream')
-    this.#lines = new (logQuery ? FilteredLines : LogLines)(url, {
+    const list = host.querySelector('.log-lines')
+    const lines = new (logQuery || 'gaps' in list.dataset ? FilteredLines : LogLines)(url, {
       changed: () => this.#scroller.schedule(),
       replaced: (follow) => this.#scroller.reset({ follow }),
     })
-    this.#lines.takeOver(host.querySelector('.log-lines'))
+    const redraw = (number) => this.#scroller.redraw(number)
+    this.#lines = 'grouped' in list.dataset ? new LogGroups(lines, { changed: redraw }) : lines
+    this.#lines.takeOver(list)
     const processes = new LogProcesses(host)
     this.#scroller = new LogScroller(host, {
       lines: this.#lines,
+      rows: new LogRows(new LogSettings(host, { changed: redraw }), {
+        changed: () => this.#scroller.schedule(),
+        isGrouped: 'grouped' in list.dataset,
+      }),
       dress: (row) => {
         const sequence = Number(row.dataset.seq)
         row.classList.toggle('selected', sequence === this.#selected)
@@ -39,32 +68,47 @@ class NumberedLog {
       },
       drawn: () => this.#drawn(),
       followed: (following) => this.#followed(following),
-      cleared: () => this.#search.search(''),
     })
     const moved = (line) => (line ? this.#goTo(line) : this.#scroller.schedule())
     this.#search = new LogSearch(host, { url, moved })
+    searchKeys(host, () => {
+      this.#search.search('')
+      this.#scroller.focus()
+    })
     const times = host.querySelector('.log-time')
     if (times) goToTimes(times, { url, moved: (line) => this.#show(line) })
-    this.#scroller.list.addEventListener('click', (event) => this.#clickNumber(event))
+    this.#scroller.list.addEventListener('click', (event) => this.#click(event))
     addEventListener('hashchange', () => this.#openHash())
-    this.#button('error').addEventListener('click', () => this.#search.search('error'))
     this.#button('copy').addEventListener('click', () => this.#copyLink())
+    this.#firstError = Number(host.dataset.error ?? 0)
+    this.#button('error').addEventListener('click', () => this.#show(this.#firstError))
     if (this.#stream) this.#listenToStream(this.#stream)
     this.#openHash()
+    this.#search.begin()
   }
 
   /**
    * htmx keeps the connection and resumes it; drawing each message as it comes would be too slow. It
-   * connects when it is told to: before, what a fast failure has to say would come while nobody listens.
+   * connects on request: before, what a fast failure has to say would come while no one listens.
    */
   #listenToStream(stream) {
     stream.addEventListener('htmx:sse:before:message', (event) => {
-      const { data, event: name, id } = event.detail.message
-      if (name) return
+      const { data, event: name } = event.detail.message
+      if (name === 'state' || name === 'done') this.#hear(data)
+      if (name ? name !== 'groups' : data.startsWith('<hx-partial')) return // for other parts of the page
       event.preventDefault()
-      this.#lines.set(Number(id), data)
-      this.#scroller.schedule()
+      if (name) this.#regroup(JSON.parse(data))
+      else this.#take(data)
     })
+    const say = (isConnected) => (event) => {
+      this.#isConnected = isConnected
+      const status = event.detail.status ?? event.detail.ctx?.response?.status
+      this.#trouble = status === 429 ? 'Not live' : 'Connection lost. Reconnecting…'
+      this.#scroller.schedule()
+    }
+    const losses = ['sse:before:connection', 'sse:error', 'response:error', 'error']
+    for (const lost of losses) stream.addEventListener(`htmx:${lost}`, say(false))
+    stream.addEventListener('htmx:sse:after:connection', say(true))
     stream.addEventListener('done', () => {
       this.#stream = null
       this.#scroller.schedule()
@@ -76,27 +120,57 @@ class NumberedLog {
     setTimeout(connect) // htmx, which was there before, starts in a timer too: it is ready by then
   }
 
+  #take(html) {
+    const sequence = Number(/^<[^>]* data-seq="(\d+)"/.exec(html)?.[1])
+    if (sequence > 0) this.#lines.set(sequence, html)
+    else this.#lines.note(html)
+    const [, classes] = /class="([^"]*)"/.exec(html)
+    if (sequence > 0 && classes.split(' ').includes('error')) this.#firstError ||= sequence
+    this.#scroller.schedule()
+  }
+
+  /** What became of what writes it; of a deployment its page says that itself. */
+  #hear(state) {
+    this.#state = state
+    this.#scroller.schedule()
+  }
+
+  /** The heads of groups look otherwise, and those that are done fold. */
+  #regroup(changed) {
+    this.#lines.update(changed)
+    this.#scroller.redraw()
+  }
+
   #drawn() {
     highlightText(this.#scroller.list, this.#search.query)
     const { following } = this.#scroller
-    const count = this.#lines.last - this.#lines.first + 1
+    const count = this.#lines.total
+    const fresh = this.#lines.arrived - this.#seen
+    const isFollowed = this.#stream !== null && following
+    const follow = this.#button('follow')
+    follow.hidden = this.#stream === null
+    follow.textContent = following ? 'Pause' : 'Follow'
+    this.#button('error').hidden = !(this.#firstError > 0)
+    showNewest(this.#host, {
+      isAway: !following,
+      name: this.#stream ? 'Jump to newest' : 'Jump to the end',
+      fresh: this.#stream ? fresh : 0,
+    })
     const more = this.#lines.isWhole ? '' : '+'
-    const fresh = this.#lines.last - this.#seen
-    this.#button('follow').textContent = !this.#stream
-      ? 'To the end'
-      : following
-        ? 'Pause'
-        : 'Follow'
     let state = `${count.toLocaleString('en')}${more} ${count === 1 ? 'line' : 'lines'}`
-    if (this.#stream && following) state = `Following · ${state}`
-    else if (this.#stream) state = `Paused · ${state}${fresh > 0 ? `, ${fresh} new` : ''}`
-    this.#host.querySelector('[data-log-state]').textContent = state
-    this.#host.dataset.following = this.#stream !== null && following
+    if (this.#stream && !this.#isConnected) state = `${this.#trouble} · ${state}`
+    else if (isFollowed) state = `Following · ${state}`
+    else if (this.#stream)
+      state = `Paused · ${state}${fresh > 0 ? `, ${fresh.toLocaleString('en')} new` : ''}`
+    const output = this.#host.querySelector('[data-log-state]')
+    const shown = (containerStates[this.#state] ?? '') + state
+    if (output.textContent !== shown) output.textContent = shown
+    this.#host.dataset.following = isFollowed
   }
 
   #followed(following) {
     this.#lines.following = following
-    this.#seen = this.#lines.last
+    this.#seen = this.#lines.arrived
     if (following) this.#lines.toEnd().catch(() => this.#scroller.follow(false))
   }
 
@@ -116,14 +190,14 @@ class NumberedLog {
     if (!(sequence > 0) || !(await this.#goTo(sequence))) return
     this.#select(sequence)
     this.#scroller.schedule()
-    this.#host.querySelector('.log-scroller').scrollIntoView({ block: 'nearest' })
   }
 
-  /** Without the jump that following the link would make. */
-  #clickNumber(event) {
+  #click(event) {
+    const head = event.target.closest('.fold')
+    if (head) return this.#lines.toggle(head.number)
     const link = event.target.closest('a[href^="#L"]')
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return
-    event.preventDefault()
+    event.preventDefault() // without the jump that following the link would make
     history.replaceState(null, '', link.hash)
     this.#select(Number(link.hash.slice(2)))
     this.#scroller.schedule()
@@ -144,5 +218,4 @@ class NumberedLog {
   }
 }
 
-for (const host of document.querySelectorAll('[data-log]'))
-  new ('tail' in host.dataset ? LogTail : NumberedLog)(host)
+for (const host of document.querySelectorAll('[data-log]')) new NumberedLog(host)

@@ -2,9 +2,13 @@ import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { Config } from '../config.ts'
 import type { Db, LogDb } from '../db/index.ts'
+import type { ChangeFeed } from '../live/change-feed.ts'
 import { clientOf } from '../web/client.ts'
 import type { Env } from '../web/factory.ts'
+import { isLiveRequest, withChanges } from '../web/live.tsx'
+import type { Liveness } from '../web/live.tsx'
 import { show } from '../web/respond.tsx'
+import type { Look } from '../web/status-badge.tsx'
 import { lastEventId, sse, sseEvent } from '../web/sse.ts'
 import type { Streams } from '../web/streams.ts'
 import { datedText, textFile } from '../web/text-file.ts'
@@ -13,22 +17,34 @@ import type { Statuses } from './follow-log.ts'
 import type { JobLogQuery, OutputQuery, OutputStreamQuery } from './forms.ts'
 import { linesAsHtml, linesAsJson } from './lines-answer.ts'
 import { LogBatch } from './log-batch.ts'
-import { lineHtml, lineJson, processLabel } from './log-line.tsx'
+import { accessProcess, lineHtml, lineJson, processLabel } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
 import { OutputPage } from './output-page.tsx'
 import { choicesOf } from './process-choice.tsx'
-import { listProcesses } from './process-store.ts'
+import { hasRequests, listProcesses } from './process-store.ts'
 import { countLines, eachLines, findLastLines, findLines, listLastLines } from './read-log.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
 /** What a page itself carries; its viewer asks for the rest. */
-export const tail = { limit: 200, maxLength: 64 * 1024 }
+export const tail = { limit: 100, maxLength: 64 * 1024 }
 
 type Reading = { logDb: LogDb; masks: Masks }
-export type StreamDeps = Reading & { logs: Logs; streams: Streams }
+/** What parts the lines of a log into groups, for those who follow it. */
+export type LogParts = {
+  take: (lines: Line[]) => void
+  /** What the log is of may have come further. */
+  tell: () => void
+  /** What is new or has changed of the groups since; null for nothing. */
+  takeChanged: () => object | null
+}
+
+/** Where a reader begins: after that line, and maybe again, having had others before. */
+type Beginning = { last: number; isAgain: boolean }
+
+export type StreamDeps = Reading & { logs: Logs; streams: Streams; changes: ChangeFeed }
 
 /** Lines of a log: rows for the viewer, JSON with what else there is to say, or all of them as text. */
 export async function answerLog(
@@ -56,8 +72,7 @@ export async function answerLog(
   }
   const { lines, next, previous } = await linesFor(deps, log, asked)
   c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
-  if (previous !== null) c.header('Link', linkTo(c, 'prev', { before: previous }))
-  if (next !== null) c.header('Link', linkTo(c, 'next', { after: next }))
+  linkOn(c, { previous, next })
   if (clientOf(c) === 'partial') return linesAsHtml(c, { lines, html: lineHtml })
   const nextCursor = next === null ? null : String(next)
   return linesAsJson(c, { lines, json: lineJson, nextCursor, ...(await more()) })
@@ -71,6 +86,15 @@ async function linesFor(
   if (before !== undefined)
     return { ...(await findLastLines(deps, log, { ...filter, before, limit })), next: null }
   return { ...(await findLines(deps, log, { ...filter, limit, after: cursor })), previous: null }
+}
+
+/** Says where the same question goes on. */
+export function linkOn(
+  c: Context,
+  { previous, next }: { previous: number | null; next: number | null },
+) {
+  if (previous !== null) c.header('Link', linkTo(c, 'prev', { before: previous }))
+  if (next !== null) c.header('Link', linkTo(c, 'next', { after: next }))
 }
 
 /** The same question about the lines before or after that sequence. */
@@ -95,15 +119,28 @@ export function answerJobLog<Status extends string>(
   {
     log,
     name,
-    asked: { format, ...asked },
+    asked: { format, live, ...asked },
     statuses,
-  }: { log: LogKey; name: string; asked: JobLogQuery; statuses: Statuses<Status> },
+    parts,
+  }: {
+    log: LogKey
+    name: string
+    asked: JobLogQuery
+    statuses: Statuses<Status>
+    /** Its parts as they are there. */
+    parts?: (from: Beginning) => Promise<LogParts>
+  },
 ) {
-  const { search, download } = asked
+  const { search, level, download } = asked
   const isPage = search !== undefined || download !== undefined
   if (!isPage && asksForStream(c, { format }))
-    return streamLog(c, deps, { log, asked: { after: asked.after, format }, statuses })
-  const more = async () => (search ? { found: await countLines(deps, log, search) } : {})
+    return streamLog(c, deps, {
+      log,
+      asked: { after: asked.after, format, live, level },
+      statuses,
+      parts,
+    })
+  const more = async () => (search ? { found: await countLines(deps, log, { search, level }) } : {})
   return answerLog(c, deps, { log, name, asked, more })
 }
 
@@ -121,49 +158,85 @@ export function streamLog<Status extends string = never>(
     log,
     asked,
     statuses,
-  }: { log: LogKey; asked: OutputStreamQuery; statuses?: Statuses<Status> | undefined },
+    parts,
+  }: {
+    log: LogKey
+    asked: OutputStreamQuery
+    statuses?: Statuses<Status> | undefined
+    parts?: ((from: Beginning) => Promise<LogParts>) | undefined
+  },
 ) {
   // one that was not given out yet would hide the lines up to it
   const after = Math.min(Math.max(asked.after, lastEventId(c)), getExtent(deps.logDb, log).last)
+  async function* events(signal: AbortSignal) {
+    const isWhole = asked.level === undefined
+    const from = { last: after, isAgain: lastEventId(c) > 0 }
+    const grouped = asked.live && isWhole ? await parts?.(from) : undefined // for pages only
+    function* changedGroups() {
+      const changed = grouped?.takeChanged()
+      if (changed) yield sseEvent({ event: 'groups', data: JSON.stringify(changed) })
+    }
+    yield* changedGroups()
+    const wanted = { after, signal, statuses, process: asked.process, level: asked.level }
+    for await (const event of followLog(deps, log, wanted)) {
+      if (event instanceof LogBatch) {
+        yield asked.format === 'json' ? event.json : event.html
+        grouped?.take(event.lines)
+      } else grouped?.tell()
+      yield* changedGroups()
+      if (!(event instanceof LogBatch)) yield statusEvent(event.status)
+    }
+  }
+  const statusEvent = (data: Status) =>
+    sseEvent({ event: 'status', data }) +
+    (statuses?.isEnd(data) ? sseEvent({ event: 'done', data }) : '')
+  const since = lastEventId(c) > 0 ? undefined : asked.live
   return sse(c, {
     streams: deps.streams,
-    events: (signal) => followLog(deps, log, { after, signal, statuses, process: asked.process }),
-    render(event) {
-      if (event instanceof LogBatch) return asked.format === 'json' ? event.json : event.html
-      const { status: data } = event
-      const done = statuses?.isEnd(data) ? sseEvent({ event: 'done', data }) : ''
-      return sseEvent({ event: 'status', data }) + done
-    },
+    events: (signal) =>
+      asked.live ? withChanges(deps.changes, events(signal), { since, signal }) : events(signal),
   })
 }
 
 /** What the containers of an environment or service wrote: a page, or its lines as they are asked for. */
 export async function answerOutput(
   c: Context,
-  { config, ...deps }: Reading & { config: Config; db: Db },
+  { config, ...deps }: Reading & { config: Config; db: Db; logs: Logs },
   {
     source,
     asked,
     title,
     frame,
+    ...follows
   }: {
     source: { id: string; name: string }
     asked: OutputQuery
     title: string
+    /** Of what wrote it. */
+    state?: Look
     /** What the page stands in. */
     frame: (view: JSX.Element) => JSX.Element
+    /** Has the parts of the frame follow what they show; the log does so itself. */
+    live?: Liveness
   },
 ) {
+  if (isLiveRequest(c)) return show(c, { title, page: () => frame(<></>), ...follows })
   const log = outputOf(source)
+  await deps.logs.refresh(log)
   const extent = getExtent(deps.logDb, log)
-  const processesWith = (lines: Line[]) =>
-    listProcesses(deps.db, { sourceId: source.id, since: extent.since, lines })
+  const processesWith = (lines: Line[]) => {
+    const found = listProcesses(deps.db, { sourceId: source.id, since: extent.since, lines })
+    if (!hasRequests(deps.logDb, source.id)) return found
+    const own = found.filter(({ process }) => process !== accessProcess)
+    return [...own, { process: accessProcess, replicas: 1 }]
+  }
   if (clientOf(c) === 'browser' && asked.download === undefined) {
-    const { process: chosen = [] } = asked
-    const lines = await listLastLines(deps, log, { ...tail, process: asked.process })
+    const { process, level, search } = asked
+    const chosen = { process, level, search }
+    const lines = await listLastLines(deps, log, { ...tail, ...chosen })
     const choices = choicesOf(processesWith(lines))
     const shown = { path: c.req.path, name: source.name, extent, lines, config, choices, chosen }
-    return show(c, { title, page: () => frame(<OutputPage {...shown} />) })
+    return show(c, { title, page: () => frame(<OutputPage {...shown} />), ...follows })
   }
   const { first, last, since } = extent
   const processes = processesWith([])

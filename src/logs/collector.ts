@@ -8,8 +8,9 @@ import { labelFilter, readLabels } from '../docker/labels.ts'
 import { Semaphore } from '../platform/semaphore.ts'
 import { endsWithin } from '../web/within.ts'
 import type { LifecycleEvent } from './life.ts'
-import { deleteCursors, getCursor, listCursors, outputLogOf } from './store.ts'
-import type { Cursor } from './store.ts'
+import { deleteCursors, getCursor, listCursors } from './cursor-store.ts'
+import type { Cursor } from './cursor-store.ts'
+import { outputLogOf } from './store.ts'
 import { channelOf } from './logs.ts'
 import type { Logs } from './logs.ts'
 import type { Masks } from './masks.ts'
@@ -39,14 +40,14 @@ type CollectorDeps = {
   logs: Logs
 }
 
-/** Keeps what the containers of apps and services write, beyond their life. */
+/** Stores the output of the containers of apps and services, beyond their life. */
 export class Collector {
   readonly #deps: CollectorDeps
   readonly #readers = new Map<string, Reader>()
   readonly #pulls = new Semaphore(maxPulls)
   /** Of each log that is written to. */
   readonly #rounds = new Map<string, Rounds>()
-  /** Containers whose death the engine was asked for, until it tells of it. */
+  /** Containers that the engine was asked to kill, until it reports it. */
   readonly #killed = new Set<string>()
   #signal: AbortSignal | null = null
 
@@ -71,7 +72,7 @@ export class Collector {
     if (!this.#signal || this.#signal.aborted) return
     const fields = { container: containerId }
     if (this.#deps.logDb.$client.reserve.isGone)
-      return report('the last lines of a container are not kept', diskFull(), fields)
+      return report('the last lines of a container could not be stored', diskFull(), fields)
     try {
       const container = await this.#deps.docker.inspectContainer(containerId)
       const reader = container && this.#read(container, { kind: 'look' })
@@ -94,7 +95,7 @@ export class Collector {
       deleteCursors(this.#deps.logDb, [id])
   }
 
-  /** False when nobody reads that container. */
+  /** False when no one reads that container. */
   #tell(id: string, news: LifecycleEvent) {
     const reader = this.#readers.get(id)
     if (!reader || reader.closed) return false

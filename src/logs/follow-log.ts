@@ -10,13 +10,13 @@ import { shownNow } from './shown-lines.ts'
 import { getExtent } from './store.ts'
 import type { LogKey } from './store.ts'
 
-/** What a log's subject comes to, told between the lines: `now` as it is stored, `isEnd` of the last one. */
+/** The status of a log's subject, sent between the lines: `now` as it is stored, `isEnd` of the last one. */
 export type Statuses<Status> = { now: () => Status; isEnd: (status: Status) => boolean }
 
 /**
  * The lines after `after` that pass the filter, stored ones first, then live ones, without a gap or a
- * repeat, and every change of status between. Ends after the last status. A reader that falls behind is
- * not cut off: it reads on from the database. When lines were written matters for the first ones only.
+ * repeat, and every change of status between. Ends after the last status. A slow reader isn't
+ * disconnected: it continues from the database. When lines were written matters for the first ones only.
  */
 export async function* followLog<Status extends string = never>(
   deps: { logDb: LogDb; logs: Logs; masks: Masks },

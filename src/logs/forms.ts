@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { block, whole } from '../web/fields.ts'
 import { streamFormat } from '../web/query.ts'
+import { allLevels } from './level.ts'
 
 const sequence = whole('the sequence of a line', { min: 0, max: Number.MAX_SAFE_INTEGER })
 
@@ -21,6 +22,18 @@ export const moment = z
     return z.NEVER
   })
 
+const listOf = (value: unknown) => (value === undefined ? value : [value].flat())
+
+/** As programs write it; lines without one are left out. */
+const level = z
+  .preprocess(
+    listOf,
+    z
+      .array(z.enum(allLevels, 'must be error, warn, info or debug.'))
+      .max(allLevels.length, 'can have each level once.'),
+  )
+  .optional()
+
 /** Which lines of a log are asked for. */
 export const logQuery = z.object({
   after: sequence.default(0),
@@ -29,19 +42,28 @@ export const logQuery = z.object({
   /** The last lines before that one, instead of those after one. */
   before: sequence.optional(),
   limit: whole('how many lines', { min: 1, max: 10_000 }).default(500),
-  search: block('a text', { max: 500 }).optional(),
-  stream: z.enum(['stdout', 'stderr', 'system'], 'wants stdout, stderr or system.').optional(),
+  search: block('a string', { max: 500 }).optional(),
+  stream: z.enum(['stdout', 'stderr', 'system'], 'must be stdout, stderr or system.').optional(),
+  level,
   since: moment.optional(),
   until: moment.optional(),
   download: z.string().optional(),
 })
 
+/** Which lines the page itself carries: the last ones, before one if it is given. */
+export const shownQuery = logQuery.pick({ before: true, search: true, level: true })
+
+export type ShownQuery = z.output<typeof shownQuery>
+
+/** Asked by a page with live parts: the version that it shows. */
+export const seenVersion = z.string().max(40).optional()
+
 export type LogQuery = z.output<typeof logQuery>
 
 const process = z
   .preprocess(
-    (value) => (value === undefined ? value : [value].flat()),
-    z.array(block('the name of a process', { max: 255 })).max(100, 'has more than 100 entries.'),
+    listOf,
+    z.array(block('the name of a process', { max: 255 })).max(100, 'can have at most 100 entries.'),
   )
   .optional()
 
@@ -54,6 +76,7 @@ export type OutputQuery = z.output<typeof outputQuery>
 export const jobLogQuery = logQuery.extend({
   /** Of the stream's data; html when left out. */
   format: streamFormat.optional(),
+  live: seenVersion,
 })
 
 export type JobLogQuery = z.output<typeof jobLogQuery>
@@ -61,8 +84,10 @@ export type JobLogQuery = z.output<typeof jobLogQuery>
 /** From where on new lines are sent, and how. */
 export const logStreamQuery = z.object({
   after: sequence.default(0),
+  level,
   /** Of the stream's data; html when left out. */
   format: streamFormat.optional(),
+  live: seenVersion,
 })
 
 export type LogStreamQuery = z.output<typeof logStreamQuery>

@@ -6,11 +6,13 @@ import { gapMark, lateMark } from './marks.ts'
 import type { Mark } from './marks.ts'
 import { nothingHidden } from './masks.ts'
 import type { SourceMask } from './masks.ts'
-import type { Cursor, LogKey } from './store.ts'
+import type { Cursor } from './cursor-store.ts'
+import type { LogKey } from './store.ts'
 import { timeOf } from './position.ts'
 import type { Position } from './position.ts'
 import type { Pulled } from './pull.ts'
 import type { Batch, Turn } from './rounds.ts'
+import { inStreamOrder } from './stream-order.ts'
 
 /** Characters after which what has come is stored, though more is to come. */
 const enough = 256 * 1024
@@ -24,6 +26,13 @@ const overlaps = { least: 100, most: 5000, lines: 500, endless: 60_000 }
 /** Bytes from which on the engine's files (three of 10 MB) have turned over; and what it writes around a text. */
 const turnedOver = 19_000_000
 const wrapping = 75
+
+/** The engine's timestamps, with their nanoseconds. */
+const engineClock = {
+  timeOf: ({ timestamp }: { timestamp: string }) =>
+    timeOf({ timestamp }) + Number(timestamp.slice(23, 29)) / 1e6,
+  lead: 1,
+}
 
 /** A mark that the pull at work has made is made again by the next try. */
 type PendingMark = Mark & { isOfPull?: true }
@@ -124,7 +133,7 @@ export class Intake {
   /** After a pull that went through: stores what it brought, and answers how many entries that was. */
   async settle({ endedAt, turn }: { endedAt: Date | null; turn: Turn }) {
     const open = this.#assembler.openSince
-    // one that is still open at the second pull may stay so for ever
+    // one that is still open at the second pull may stay so forever
     if (open && (endedAt || open === this.#openAtLast)) this.#assembler.close()
     this.#openAtLast = open
     if (this.#span && this.#isFirst && this.#bytes > turnedOver)
@@ -169,7 +178,7 @@ export class Intake {
       const { time, text } = this.#marks[taken++]!
       keep({ time, text, stream: 'system', origin })
     }
-    for (const line of written) {
+    for (const line of inStreamOrder(written, engineClock)) {
       const time = timeOf(line)
       while (taken < this.#marks.length && this.#marks[taken]!.after < time) takeMark()
       const { stream } = line

@@ -2,7 +2,7 @@ import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { endMark, startMark } from './marks.ts'
 import type { Mark } from './marks.ts'
-import type { Cursor } from './store.ts'
+import type { Cursor } from './cursor-store.ts'
 
 /**
  * What was heard of a container. `look` stands for what may have been missed: only then does what
@@ -53,7 +53,7 @@ export class Life {
     return isLook && found.exitCode === killed && this.#hasJustEnded(found)
   }
 
-  /** Whether a look shows the end of a run that no event has told of yet. */
+  /** Whether an inspection shows the end of a run that no event has reported yet. */
   #hasJustEnded({ state, startedAt, finishedAt }: Container) {
     if (state !== 'exited' || !startedAt || !finishedAt) return false
     return startedAt > (this.endedAt ?? 0) && Date.now() - finishedAt.getTime() < recent
@@ -63,8 +63,9 @@ export class Life {
   hear(news: LifecycleEvent[], found: Container): Mark[] {
     const marks: Mark[] = []
     const runs = !['created', 'exited', 'dead'].includes(found.state)
-    for (const item of news) {
-      if (item.kind === 'oom') this.#ranOut = true
+    for (const [at, item] of news.entries()) {
+      if (item.kind === 'oom' || (item.kind === 'ended' && isToldLater(news, at)))
+        this.#ranOut = true
       if (item.kind === 'ended' && this.#isUp && item.at.getTime() >= this.#startedAt)
         marks.push(this.#end(item.at, { ...found, exitCode: item.exitCode, runs }))
       if (item.kind === 'started' && !this.#isUp && item.at > (this.endedAt ?? 0))
@@ -103,4 +104,10 @@ export class Life {
       oomKilled: (oomKilled || this.#ranOut) && exitCode === killed,
     })
   }
+}
+
+/** A busy engine tells that memory ran out after the end that came of it. */
+function isToldLater(news: LifecycleEvent[], end: number) {
+  const next = news.slice(end + 1).find(({ kind }) => kind !== 'look')
+  return next?.kind === 'oom'
 }

@@ -45,17 +45,19 @@ export class LogBatch {
     return this.encoded(jsonOf)
   }
 
-  /** As SSE events, once for each way to render a line. */
-  encoded(render: (line: Line) => string) {
+  /** As SSE events, once for each way to render a line; their ids are its numbers by default. */
+  encoded(render: (line: Line) => string, idOf: (line: Line) => number | string = sequenceOf) {
     const known = this.#encoded.get(render)
     if (known) return known
     // neither HTML nor JSON of a line has a line break in it
-    const events = this.lines.map((line) => `id: ${line.sequence}\ndata: ${render(line)}\n\n`)
+    const events = this.lines.map((line) => `id: ${idOf(line)}\ndata: ${render(line)}\n\n`)
     const made = new TextEncoder().encode(events.join(''))
     this.#encoded.set(render, made)
     return made
   }
 }
+
+const sequenceOf = ({ sequence }: Line) => sequence
 
 const jsonOf = (line: Line) => JSON.stringify(lineJson(line))
 

@@ -50,7 +50,7 @@ export class LogBounds {
   get #notice() {
     const { lines, bytes } = this.#bounds
     const most = `${lines.toLocaleString('en')} lines or ${Math.round(bytes / 2 ** 20)} MiB`
-    return `This log is full: ${most} are kept. Later output is left out.`
+    return `This log is full: the maximum is ${most}. Later output is dropped.`
   }
 }
 

@@ -1,4 +1,5 @@
 import { ansiHtml } from '../web/ansi.ts'
+import { levelOf } from './level.ts'
 
 /** A line to be written. */
 export type NewLine = {
@@ -17,6 +18,9 @@ export type Process = {
   replica: number | null
 }
 
+/** The name under which a log has a line for each request that the edge served. */
+export const accessProcess = 'access'
+
 /** Which container wrote it, by its name, and for which deployment; both empty for lines of a job. */
 export type Origin = Process & { deploymentId: string; container: string }
 
@@ -24,24 +28,29 @@ export type Origin = Process & { deploymentId: string; container: string }
 export type Line = Omit<NewLine, 'origin'> & Origin & { sequence: number }
 
 /**
- * A row of the viewer. Of a job's line it shows the number, of a container's the time, in UTC: the viewer
- * makes it its user's. A string: drawing a JSX element for each line is too slow.
+ * A row of the viewer, with its time in UTC: the viewer makes it its user's. A string: drawing a JSX
+ * element for each line is too slow.
  */
 export function lineHtml({ sequence, time, stream, text, ...origin }: Line) {
-  const { deploymentId, container, process } = origin
-  const gutter = container === '' ? sequence : timeHtml(time)
-  const classes = stream === 'stdout' ? 'line' : `line ${stream}`
+  const { deploymentId, process } = origin
   const shown = ansiHtml(text)
   const body = stream === 'system' && deploymentId ? withLink(shown, deploymentId) : shown
   const who = process && `<b>${processLabel(origin)}</b>`
-  return `<div class="${classes}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${gutter}</a>${who}<span>${body}</span></div>`
+  return `<div class="${classesOf({ stream, text })}" id="L${sequence}" data-seq="${sequence}"><a href="#L${sequence}" tabindex="-1">${timeHtml(time)}</a>${who}<span>${body}</span></div>`
+}
+
+/** Of a row: where it was written, and at what level. */
+export function classesOf({ stream, text }: Pick<Line, 'stream' | 'text'>) {
+  const level = levelOf(text)
+  const classes = stream === 'stdout' ? 'line' : `line ${stream}`
+  return level ? `${classes} ${level}` : classes
 }
 
 /** Such as `web`, or `worker 2` where it has several containers. */
 export const processLabel = ({ process, replica }: Process) =>
   replica === null ? process : `${process} ${replica}`
 
-function timeHtml(time: number) {
+export function timeHtml(time: number) {
   const at = new Date(time).toISOString()
   return `<time datetime="${at}">${at.slice(5, 23).replace('T', ' ')}</time>`
 }
@@ -55,7 +64,7 @@ function withLink(html: string, deploymentId: string) {
 /** As the name of its container ends. */
 export const deploymentName = (id: string) => `deployment ${id.slice(-12)}`
 
-/** A line as programs see it. */
+/** A line in the API. */
 export const lineJson = ({ sequence, time, stream, text, ...origin }: Line) => ({
   seq: sequence,
   time: new Date(time).toISOString(),

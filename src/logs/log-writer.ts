@@ -9,6 +9,7 @@ import type { LogUse } from './log-bounds.ts'
 import type { NewLine } from './log-line.tsx'
 import type { Logs } from './logs.ts'
 import type { LogKey } from './store.ts'
+import { inStreamOrder } from './stream-order.ts'
 
 type Stream = NewLine['stream']
 
@@ -17,9 +18,12 @@ const maxDelay = 50
 const maxLines = 500
 const maxLength = 64 * 1024
 
+/** When lines came, which a builder sends each stream of by itself. */
+const clock = { timeOf: ({ time }: NewLine) => time, lead: 5 }
+
 /**
  * Writes the log of one deployment or job in batches. Call `flush` before every change of state. It never
- * throws: a log that can't be stored holds nothing up, and says later what it lacks.
+ * throws: a log that can't be stored blocks nothing, and reports missing lines later.
  */
 export class LogWriter {
   readonly #log: LogKey
@@ -56,14 +60,14 @@ export class LogWriter {
     clearTimeout(this.#timer)
     this.#timer = undefined
     if (this.#waiting.length === 0 && this.#lost === 0) return
-    const lines = this.#waiting
+    const lines = inStreamOrder(this.#waiting, clock)
     this.#waiting = []
     this.#waitingLength = 0
     if (this.#lost > 0)
       lines.unshift({
         time: Date.now(),
         stream: 'system',
-        text: `Here lines are missing: ${this.#lost} could not be stored.`,
+        text: `${this.#lost} lines are missing here, because they couldn’t be stored.`,
       })
     try {
       this.#logs.write(this.#log, lines, { state: this.mask.state })

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogDb } from '../db/index.ts'
 import { Hub } from '../live/hub.ts'
 import { lineRows, noOrigin, Origins, pack, unpack } from './block.ts'
@@ -6,15 +7,22 @@ import type { Line, NewLine } from './log-line.tsx'
 import { deleteOldestBlock, getExtent, getNewestBlock, saveBlock } from './store.ts'
 import type { Block, LogKey } from './store.ts'
 
-/** What those who follow a log hear: lines that are stored already, or what its subject has come to. */
+/** What followers of a log receive: stored lines, or the outcome of its subject. */
 export type LogEvent = LogBatch | { status: string }
 
 /** Characters up to which the newest block takes more lines: an app that says little fills it slowly. */
 const mergedLength = 64 * 1024
 
-/** Characters, a line counted as some, after which the memory that they took is asked back. */
+/**
+ * Characters, a line counted as some, after which the memory that they took is asked back. Of lines that
+ * someone follows it takes several times as much: they are numbered, rendered and encoded.
+ */
 const collected = 2 * 2 ** 20
 const perLine = 100
+const timesFollowed = 5
+
+/** Milliseconds that a reader waits for lines that the engine has, and Davit not yet. */
+const refreshTime = 500
 
 /** The end of a log, as it is stored. */
 type End = {
@@ -30,14 +38,16 @@ type End = {
   origins: Origins
 }
 
-/** Whose log it is: the channel on which its lines are told. */
+/** The owner of the log: the channel on which its lines are published. */
 export const channelOf = ({ sourceId, logId }: LogKey) => logId || sourceId
 
-/** The one writer of logs: stores lines, and then tells who follows. */
+/** The only writer of logs: stores lines, then publishes them. */
 export class Logs extends Hub<LogEvent> {
   readonly #logDb: LogDb
   readonly #maxOutput: number
   readonly #ends = new Map<string, End>()
+  /** Of who begins to follow a log. */
+  readonly #arrivals = new Hub<void>()
   /** Characters that were written since memory was asked back. */
   #written = 0
 
@@ -48,14 +58,55 @@ export class Logs extends Hub<LogEvent> {
     this.#maxOutput = config.logSize
   }
 
+  override listen(...[channel, signal, listener]: Parameters<Hub<LogEvent>['listen']>) {
+    const leave = super.listen(channel, signal, listener)
+    this.#arrivals.publish(channel)
+    return leave
+  }
+
+  /** Calls back when someone begins to follow the log, until the signal or the call of what it returns. */
+  whenFollowed(log: LogKey, signal: AbortSignal, wake: () => void) {
+    return this.#arrivals.listen(channelOf(log), signal, { push: wake })
+  }
+
+  /** Resolves when a log that no one follows, and that is read seldom for it, was read again, or after half a second. */
+  async refresh(log: LogKey) {
+    const channel = channelOf(log)
+    if (!this.#arrivals.isHeard(channel)) return
+    const over = new AbortController()
+    const read = Promise.withResolvers<void>()
+    this.listen(channel, over.signal, { push: () => read.resolve() })
+    await Promise.race([read.promise, sleep(refreshTime, undefined, { signal: over.signal })])
+    over.abort()
+  }
+
   /** Stores lines, numbered after those that there are, and what `also` stores with them, or nothing. */
   write(
     log: LogKey,
     lines: NewLine[],
     { state = null, also = () => {} }: { state?: string | null; also?: () => void } = {},
   ) {
-    const parts = [...partsOf(lines)]
-    let sequence = this.#store(log, { parts, also })
+    this.writeAll([{ log, lines, state }], also)
+  }
+
+  /** The same for several logs: all of it or nothing. */
+  writeAll(
+    written: { log: LogKey; lines: NewLine[]; state: string | null }[],
+    also: () => void = () => {},
+  ) {
+    const stored = written.map((one) => ({ ...one, parts: [...partsOf(one.lines)] }))
+    const firsts = this.#store(stored, also)
+    for (const [at, { log, parts, state, lines }] of stored.entries()) {
+      this.#publish(log, { parts, state, first: firsts[at]! })
+      this.#askMemoryBack(log, lines)
+    }
+  }
+
+  #publish(
+    log: LogKey,
+    { parts, state, first }: { parts: NewLine[][]; state: string | null; first: number },
+  ) {
+    let sequence = first
     for (const part of this.isHeard(channelOf(log)) ? parts : []) {
       const numbered = part.map(({ time, stream, text, origin = noOrigin }): Line => ({
         sequence: sequence++,
@@ -66,7 +117,6 @@ export class Logs extends Hub<LogEvent> {
       }))
       this.publish(channelOf(log), new LogBatch(numbered, state))
     }
-    this.#askMemoryBack(lines)
   }
 
   /** Some lines of logs were removed, or one is not written to any longer: what is known is not true any more. */
@@ -76,24 +126,28 @@ export class Logs extends Hub<LogEvent> {
   }
 
   /** By itself it comes back late where something prints without pause. */
-  #askMemoryBack(lines: NewLine[]) {
-    for (const { text } of lines) this.#written += text.length + perLine
+  #askMemoryBack(log: LogKey, lines: NewLine[]) {
+    const times = this.isHeard(channelOf(log)) ? timesFollowed : 1
+    for (const { text } of lines) this.#written += times * (text.length + perLine)
     if (this.#written < collected) return
     this.#written = 0
     Bun.gc(false) // beside other work: at once it would hold up the main loop some times a second
   }
 
-  #store(log: LogKey, { parts, also }: { parts: NewLine[][]; also: () => void }) {
+  /** The sequence of the first line of each. */
+  #store(written: { log: LogKey; parts: NewLine[][] }[], also: () => void) {
     try {
       return this.#logDb.transaction(() => {
         also()
-        if (parts.length === 0) return 0
-        const first = this.#endOf(log).last + 1
-        for (const part of parts) this.#append(log, part)
-        return first
+        return written.map(({ log, parts }) => {
+          if (parts.length === 0) return 0
+          const first = this.#endOf(log).last + 1
+          for (const part of parts) this.#append(log, part)
+          return first
+        })
       })
     } catch (error) {
-      this.forget(log) // what it says was not stored
+      for (const { log } of written) this.forget(log) // what it says was not stored
       throw error
     }
   }

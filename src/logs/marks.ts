@@ -24,7 +24,7 @@ export const startMark = (
   text: `${named(container)} started${endedBefore ? ' again' : ''}.`,
 })
 
-/** Stands where the engine told of the end: by then the last lines are written. */
+/** At the place where the engine reported the end: by then the last lines are written. */
 export const endMark = (
   container: Named,
   {
@@ -42,7 +42,7 @@ export const endMark = (
 export const removalMark = (container: Named): Mark => ({
   time: Date.now(),
   after: Infinity,
-  text: `${named(container)} was removed before its last lines could be read: some may be missing.`,
+  text: `${named(container)} was removed before its last lines could be read. Some may be missing.`,
 })
 
 /** For a container whose files were full before they were first read. */
@@ -68,7 +68,7 @@ export const gapMark = ({
   return {
     time: to,
     after: to - 1,
-    text: `About ${about} ${lines === 1 ? 'line is' : 'lines are'} missing here, from ${clock(from)} to ${clock(to)}: the engine threw them away before they could be read. The number is an estimate from the rates before and after.`,
+    text: `About ${about} ${lines === 1 ? 'line is' : 'lines are'} missing here, from ${clock(from)} to ${clock(to)}: Docker dropped them before they could be read. The number is an estimate from the rates before and after.`,
   }
 }
 

@@ -1,5 +1,6 @@
 import { ownChangesOf } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
+import { timeOfId } from '../db/new-id.ts'
 import type { Container } from '../docker/index.ts'
 import {
   listPastSecrets,
@@ -141,7 +142,3 @@ export class Masks {
 }
 
 const mostStates = 1000
-
-/** When an id of ours was made (milliseconds since 1970): the beginning of a UUID of version 7. */
-const timeOfId = (id: string) =>
-  /^[0-9a-f]{8}-[0-9a-f]{4}-7/.test(id) ? parseInt(id.replace('-', '').slice(0, 12), 16) : undefined

@@ -3,8 +3,10 @@ import { EmptyState } from '../web/components.tsx'
 import { Ago } from '../web/times.tsx'
 import type { Line } from './log-line.tsx'
 import type { getExtent } from './store.ts'
-import { ProcessChoice, queryOf } from './process-choice.tsx'
+import type { Chosen } from './filter-choice.tsx'
+import { ProcessChoice } from './process-choice.tsx'
 import { LogViewer } from './viewer.tsx'
+import { counted } from '../web/units.ts'
 
 type Extent = ReturnType<typeof getExtent>
 type Bounds = Pick<Config, 'logDays' | 'logSize'>
@@ -26,13 +28,15 @@ export const OutputPage = ({
   /** The last ones. */
   lines: Line[]
   config: Bounds
-  /** What the lines can be filtered by, and those that are shown; all where none is chosen. */
+  /** The processes that the lines can be filtered by. */
   choices: string[]
-  chosen: string[]
+  chosen: Chosen
 }) => (
   <LogViewer
+    fills
     path={path}
-    query={queryOf(chosen)}
+    page={path}
+    chosen={chosen}
     isJoined={choices.length > 1}
     heading={
       <>
@@ -43,13 +47,13 @@ export const OutputPage = ({
     lines={lines}
     note={noteOf(extent, lines)}
     stream={`${path}/stream`}
-    hasTimes
-    processes={<ProcessChoice path={path} choices={choices} chosen={chosen} />}
+    canGoToTime
+    choices={<ProcessChoice path={path} choices={choices} chosen={chosen} />}
   >
     <Reach extent={extent} config={config} />
     {extent.last === 0 && (
       <EmptyState title="Nothing has been written yet">
-        <p>Whatever is written to standard output appears here, and stays.</p>
+        <p>Everything written to standard output appears here, and is kept.</p>
       </EmptyState>
     )}
     <TimeForm />
@@ -58,7 +62,7 @@ export const OutputPage = ({
 
 const noteOf = ({ first }: Extent, lines: Line[]) =>
   lines.length > 0 && lines[0]!.sequence > first
-    ? `The last ${lines.length} lines, times in UTC.`
+    ? `The last ${counted(lines.length, 'line')}, times in UTC.`
     : null
 
 /** How far back it goes, and why no farther. */
@@ -81,7 +85,7 @@ const Reach = ({
 )
 
 /** Wakes up with log-view.js: only the browser knows what its user's clock says. */
-const TimeForm = () => (
+export const TimeForm = () => (
   <form class="log-time" data-scripted hidden>
     <label for="log-time">Go to</label>
     <input id="log-time" class="input" type="datetime-local" step="1" required />

@@ -1,5 +1,6 @@
-import type { Child } from 'hono/jsx'
-import { processLabel } from './log-line.tsx'
+import { Choice } from './filter-choice.tsx'
+import type { Chosen } from './filter-choice.tsx'
+import { accessProcess, processLabel } from './log-line.tsx'
 import type { ProcessCount } from './process-store.ts'
 
 /** Colours that there are; see tokens.css. */
@@ -8,18 +9,18 @@ const colours = 8
 /** The class of the colour that a process has by its place in a list. */
 export const colourOf = (at: number) => `p${at % colours}`
 
-/** What a log can be filtered by: its processes, or the containers of the only one. */
+/** What a log can be filtered by: its processes, or the containers of the only one; and the requests. */
 export function choicesOf(processes: ProcessCount[]): string[] {
-  const [only] = processes
-  if (processes.length !== 1) return processes.map(({ process }) => process)
-  const { process, replicas } = only!
-  if (replicas === 1) return [process]
-  return Array.from({ length: replicas }, (_, at) => processLabel({ process, replica: at + 1 }))
+  const own = processes.filter(({ process }) => process !== accessProcess)
+  return [...ownChoices(own), ...(own.length < processes.length ? [accessProcess] : [])]
 }
 
-/** The part of an address that chooses processes; empty for all. */
-export const queryOf = (chosen: string[]) =>
-  String(new URLSearchParams(chosen.map((process): [string, string] => ['process', process])))
+function ownChoices(processes: ProcessCount[]) {
+  const [only] = processes
+  if (processes.length !== 1 || only!.replicas === 1) return processes.map(({ process }) => process)
+  const { process, replicas } = only!
+  return Array.from({ length: replicas }, (_, at) => processLabel({ process, replica: at + 1 }))
+}
 
 /**
  * Whose lines a log shows: each name adds or removes one. Where there is nothing to choose it is hidden,
@@ -32,55 +33,35 @@ export const ProcessChoice = ({
 }: {
   path: string
   choices: string[]
-  /** All are shown where none is. */
-  chosen: string[]
-}) => (
-  <nav
-    class="log-processes"
-    aria-label="Processes"
-    data-colours={colours}
-    hidden={choices.length < 2 && chosen.length === 0}
-  >
-    <Choice path={path} chosen={[]} isShown={chosen.length === 0}>
-      All
-    </Choice>
-    {[...new Set([...choices, ...chosen])].map((process, at) => {
-      const others = chosen.filter((other) => other !== process)
-      const isShown = chosen.includes(process)
-      const of = choices.indexOf(process.replace(/ \d+$/, '')) // one container has its process's colour
-      return (
-        <Choice
-          class={`process ${colourOf(of < 0 ? at : of)}`}
-          path={path}
-          chosen={isShown ? others : [...others, process]}
-          isShown={isShown}
-        >
-          <bdi>{process}</bdi>
-        </Choice>
-      )
-    })}
-  </nav>
-)
-
-const Choice = ({
-  path,
-  chosen,
-  isShown,
-  children,
-  ...attributes
-}: {
-  path: string
-  /** What is shown after a click. */
-  chosen: string[]
-  isShown: boolean
-  children: Child
-  class?: string
-}) => (
-  <a
-    {...attributes}
-    href={chosen.length > 0 ? `${path}?${queryOf(chosen)}` : path}
-    aria-current={isShown ? 'true' : undefined}
-  >
-    {children}
-  </a>
-)
+  /** All are shown where no process is. */
+  chosen: Chosen
+}) => {
+  const { process: shown = [] } = chosen
+  return (
+    <nav
+      class="log-choice log-processes"
+      aria-label="Processes"
+      data-colours={colours}
+      hidden={choices.length < 2 && shown.length === 0}
+    >
+      <Choice path={path} chosen={{ ...chosen, process: [] }} isShown={shown.length === 0}>
+        All
+      </Choice>
+      {[...new Set([...choices, ...shown])].map((process, at) => {
+        const others = shown.filter((other) => other !== process)
+        const isShown = shown.includes(process)
+        const of = choices.indexOf(process.replace(/ \d+$/, '')) // one container has its process's colour
+        return (
+          <Choice
+            class={`process ${colourOf(of < 0 ? at : of)}`}
+            path={path}
+            chosen={{ ...chosen, process: isShown ? others : [...others, process] }}
+            isShown={isShown}
+          >
+            <bdi>{process}</bdi>
+          </Choice>
+        )
+      })}
+    </nav>
+  )
+}

@@ -1,5 +1,6 @@
 import { and, desc, eq, gte, inArray, lt, min, ne, or, sql } from 'drizzle-orm'
-import type { Db } from '../db/index.ts'
+import type { Db, LogDb } from '../db/index.ts'
+import { trafficSeries } from '../db/log-schema.ts'
 import { instances } from '../db/schema.ts'
 import type { Container } from '../docker/index.ts'
 import { partLabel } from '../docker/labels.ts'
@@ -30,6 +31,15 @@ const hasReplicas = (db: Db, { releaseId, component }: typeof instances.$inferSe
         ne(instances.slot, 0),
       ),
     )
+    .limit(1)
+    .get() !== undefined
+
+/** Whether requests for an environment or service were counted, which have lines among the processes'. */
+export const hasRequests = (logDb: LogDb, sourceId: string) =>
+  logDb
+    .select({ id: trafficSeries.id })
+    .from(trafficSeries)
+    .where(eq(trafficSeries.sourceId, sourceId))
     .limit(1)
     .get() !== undefined
 

@@ -11,7 +11,7 @@ export type Pulled = { entries: Placed[]; gap: boolean }
 const growth = 8
 const maxTail = 100_000
 
-/** Entries behind a gap that come together, where there are so many: of fewer no rate can be told. */
+/** Entries behind a gap that come together, where there are so many: with fewer no rate can be computed. */
 const measurable = 1000
 
 /**
@@ -87,7 +87,7 @@ class Search {
     return this.#passed ? found : { entries: this.#waiting, gap: true }
   }
 
-  /** Where the tail begins amid entries of the position's time, they can not be counted. */
+  /** Where the tail begins amid entries of the position's time, they can't be counted. */
   #isDoubtful() {
     return this.#tail && this.#waiting[0]?.timestamp === this.#position.timestamp
   }

@@ -1,6 +1,8 @@
 import type { LogDb } from '../db/index.ts'
 import { isTurnOver, pause } from '../platform/pause.ts'
 import { packed, readBlock, unpack } from './block.ts'
+import { isAt } from './level.ts'
+import type { Level } from './level.ts'
 import { processLabel } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 import { noMask } from './mask.ts'
@@ -18,7 +20,7 @@ const usualLength = 2 ** 20
 /** Lines that are read at a time to find the last ones that pass a filter. */
 const page = { limit: 1000, maxLength: 256 * 1024 }
 
-type Reading = { logDb: LogDb; masks: Masks }
+export type Reading = { logDb: LogDb; masks: Masks }
 type Wanted = {
   limit: number
   /** Characters after which there are no more lines. */
@@ -37,13 +39,15 @@ export type LogFilter = {
   container?: string | undefined
   /** Names of processes, or of one container of one: `worker`, `worker 2`. */
   process?: string[] | undefined
+  /** A line without one passes no level. */
+  level?: Level[] | undefined
 }
 
 /** The last lines that pass the filter, oldest first; fewer when they are very long, or take long to find. */
 export const listLastLines = async (
   deps: Reading,
   log: LogKey,
-  wanted: Wanted & LogFilter & { before?: number },
+  wanted: Wanted & LogFilter & { before?: number | undefined },
 ): Promise<Line[]> => (await findLastLines(deps, log, wanted)).lines
 
 /**
@@ -130,11 +134,11 @@ export async function findLines(
   return { lines, next: null }
 }
 
-/** How many lines of the whole log contain the text; null when that can't be told in some seconds. */
-export async function countLines(deps: Reading, log: LogKey, search: string) {
+/** How many lines of the whole log pass the filter; null when counting takes more than some seconds. */
+export async function countLines(deps: Reading, log: LogKey, filter: LogFilter) {
   const end = performance.now() + patience
   let count = 0
-  for await (const { lines } of eachLines(deps, log, { search, after: 0 })) {
+  for await (const { lines } of eachLines(deps, log, { ...filter, after: 0 })) {
     count += lines.length
     if (performance.now() > end) return null
   }
@@ -156,7 +160,7 @@ export async function* eachLines(
   const passes = passing(filter)
   const { mask } = await masks.of(log.sourceId)
   const shown = new ShownLines(mask)
-  // the line before, if it is a piece of a long one, tells what of the next one is hidden
+  // the line before, if it is a piece of a long one, decides what of the next one is hidden
   const from = Math.max(after, start) - (mask === noMask ? 0 : 1)
   let last = after
   for (const block of blocksAfter(logDb, log, from)) {
@@ -187,6 +191,7 @@ export function passing({
   stream,
   container,
   process,
+  level,
   since = -Infinity,
   until = Infinity,
 }: LogFilter) {
@@ -199,7 +204,8 @@ export function passing({
     (process === undefined ||
       process.includes(line.process) ||
       process.includes(processLabel(line))) &&
-    (wanted === '' || text.toLowerCase().includes(wanted))
+    (wanted === '' || text.toLowerCase().includes(wanted)) &&
+    (level === undefined || isAt(level, text))
 }
 
 /** The blocks with lines after that sequence, oldest first. */

@@ -4,6 +4,7 @@ import type { Db, LogDb } from '../db/index.ts'
 import { EngineError } from '../docker/index.ts'
 import type { Container, Docker } from '../docker/index.ts'
 import { report } from '../platform/journal.ts'
+import { untilBeat } from '../platform/pause.ts'
 import type { Semaphore } from '../platform/semaphore.ts'
 import { Intake } from './intake.ts'
 import { Life } from './life.ts'
@@ -11,16 +12,25 @@ import type { LifecycleEvent } from './life.ts'
 import { removalMark } from './marks.ts'
 import { SourceGone } from './rounds.ts'
 import type { Batch, Rounds, Turn } from './rounds.ts'
-import { deleteCursors } from './store.ts'
-import type { Cursor, LogKey } from './store.ts'
+import { deleteCursors } from './cursor-store.ts'
+import type { Cursor } from './cursor-store.ts'
+import type { LogKey } from './store.ts'
 import type { Masks } from './masks.ts'
 import { timeOf } from './position.ts'
 import { processOf } from './process-store.ts'
 import type { Placed } from './position.ts'
 import { pull } from './pull.ts'
 
-/** Milliseconds between two pulls of a container that writes. */
+/**
+ * Milliseconds between two pulls of a container that writes, while someone follows its log, and while no
+ * one does: each pull costs the engine and Davit some milliseconds, however little it brings. All logs
+ * that no one follows are read at the same time.
+ */
 const interval = 1000
+const longInterval = 5000
+
+/** Lines per second from which on a container is pulled often in any case: the engine keeps only so many. */
+const chatty = 100
 
 /** Pulls in a row that brought nothing, after which the engine is asked to ring. */
 const quietAfter = 3
@@ -44,7 +54,7 @@ const longestRound = 2000
 /**
  * Reads the output of one container, from where it was left, until it has ended. It never follows:
  * the engine's files are the buffer, so that the app waits for no reader, and what it writes while
- * nobody reads is found later.
+ * no one reads is found later.
  */
 export class Reader {
   /** True when it hears nothing more: a container that starts again needs a new reader. */
@@ -119,7 +129,7 @@ export class Reader {
   catchUp() {
     if (this.#isDone) return Promise.resolve()
     this.#caughtUp ??= Promise.withResolvers()
-    this.tell(look) // before it is heard nobody's wait is over
+    this.tell(look) // before it is heard no one's wait is over
     return this.#caughtUp.promise
   }
 
@@ -151,8 +161,19 @@ export class Reader {
     if (this.#life.isOver) return void (this.closed = true)
     if (this.#life.limit < Infinity) return this.#waitForNews()
     this.#empty = count === 0 ? this.#empty + 1 : 0
-    if (this.#empty < quietAfter) await this.#rest(this.#pace(), this.#rounds.next)
+    if (this.#empty < quietAfter) await this.#restBetween()
     else await this.#waitForRing()
+  }
+
+  /** Until it is time for the next pull, another reader of the log begins one, or someone follows the log. */
+  async #restBetween() {
+    const { rate, hadGap } = this.#intake
+    if (this.#rounds.isFollowed || rate >= chatty || hadGap || this.#empty > 0)
+      return this.#rest(this.#pace(), this.#rounds.next)
+    const { promise: followed, resolve } = Promise.withResolvers<void>()
+    const leave = this.#rounds.whenFollowed(this.#signal, resolve)
+    await this.#rest(untilBeat(longInterval), Promise.race([this.#rounds.next, followed]))
+    leave()
   }
 
   /**

@@ -35,7 +35,7 @@ const rest = 20
 
 type RetentionDeps = { config: Config; db: Db; logDb: LogDb; logs: Logs }
 
-/** Drops what is old, now and every hour, and takes over what an earlier version stored, until the signal. */
+/** Deletes old logs, now and every hour, and migrates those of an earlier version, until the signal. */
 export async function keepLogs(deps: RetentionDeps, { signal }: { signal: AbortSignal }) {
   const work = async () => {
     await dropOldOutput(deps)

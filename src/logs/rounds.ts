@@ -1,8 +1,11 @@
 import type { Db, LogDb } from '../db/index.ts'
 import type { NewLine } from './log-line.tsx'
+import { channelOf } from './logs.ts'
 import type { Logs } from './logs.ts'
-import { hasSource, saveCursor } from './store.ts'
-import type { Cursor, LogKey } from './store.ts'
+import { saveCursor } from './cursor-store.ts'
+import type { Cursor } from './cursor-store.ts'
+import { hasSource } from './store.ts'
+import type { LogKey } from './store.ts'
 
 /** Milliseconds in which the engine has written down what a container wrote. */
 const delay = 50
@@ -57,6 +60,16 @@ export class Rounds {
   /** Resolves when the next one begins. */
   get next() {
     return this.#next.promise
+  }
+
+  /** Whether someone follows the log. */
+  get isFollowed() {
+    return this.#deps.logs.isHeard(channelOf(this.log))
+  }
+
+  /** Calls back when someone begins to follow the log, until the signal or the call of what it returns. */
+  whenFollowed(signal: AbortSignal, wake: () => void) {
+    return this.#deps.logs.whenFollowed(this.log, signal, wake)
   }
 
   /** Stores the lines of several containers in the order of time, or nothing. */

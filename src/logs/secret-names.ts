@@ -1,8 +1,9 @@
+/** Names of variables that one keeps to oneself; browsers apply it, too. */
+export const secretNames =
+  /PASS(WORD|WD|PHRASE)?\d*(_|$)|PWD|SECRET|TOKEN|CREDENTIAL|(API|APP|PRIVATE|ENCRYPTION|ACCESS|SIGNING|MASTER)_?KEY|(^|[^C]_|[^I]C_)KEY$|DSN(_|$)|(DATABASE|DB|REDIS|MONGO|AMQP)_UR[IL]/i
+
 /** Whether a variable of that name is one to keep to oneself. */
-export const looksSecret = (name: string) =>
-  /PASS(WORD|WD|PHRASE)?\d*(_|$)|PWD|SECRET|TOKEN|CREDENTIAL|(API|APP|PRIVATE|ENCRYPTION|ACCESS|SIGNING|MASTER)_?KEY|DSN(_|$)|(DATABASE|DB|REDIS|MONGO|AMQP)_UR[IL]/i.test(
-    name,
-  )
+export const looksSecret = (name: string) => secretNames.test(name)
 
 /** What looks secret in the environment (`KEY=value`) of a container of a service. */
 export const secretsInEnv = (env: string[]) =>

@@ -35,7 +35,7 @@ export function openSecretVariable({ db, secrets }: { db: Db; secrets: Secrets }
 export const sealServiceSecrets = (secrets: Secrets, serviceId: string, values: string[]) =>
   secrets.seal(JSON.stringify(values), sealedSecrets(serviceId))
 
-/** What was sealed last; none when there is no such service. Throws when it can't be told. */
+/** What was sealed last; none when there is no such service. Throws when it can't be read. */
 export function openServiceSecrets(
   { db, secrets }: { db: Db; secrets: Secrets },
   serviceId: string,
@@ -97,7 +97,7 @@ export const rememberSecrets = (
     const rows = [...new Set(values)].map((value) => {
       const old = known.get(value)
       if (old) gone.push(old)
-      const id = newId() // tells when it ended, too: it stands after those of all deployments until now
+      const id = newId() // also its end time: it stands after those of all deployments until now
       known.delete(value)
       known.set(value, id) // the newest is the last
       return { ...source, id, value: secrets.seal(value, contextOf(id)), endedAt: new Date() }

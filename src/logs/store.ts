@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, gte, inArray, lt, lte, ne, sql } from 'drizzle-
 import type { Placeholder } from 'drizzle-orm'
 import type { Db, LogDb } from '../db/index.ts'
 import { preparedOnce } from '../db/queries.ts'
-import { outputBlocks, outputCursors } from '../db/log-schema.ts'
+import { outputBlocks, outputCursors, trafficSeries } from '../db/log-schema.ts'
 import { deployments, environments, instances, services } from '../db/schema.ts'
 import { pause } from '../platform/pause.ts'
 import { deleteSomeRows, getRowExtent, getRowsAfter, getRowsBefore } from './old-rows-store.ts'
@@ -16,25 +16,32 @@ export type LogKey = {
 }
 
 export type Block = typeof outputBlocks.$inferSelect
-export type Cursor = typeof outputCursors.$inferSelect
+
+const value = sql.placeholder
+
+const preparedSource = preparedOnce((db: Db) =>
+  [environments, services].map((table) =>
+    db
+      .select({ id: table.id })
+      .from(table)
+      .where(eq(table.id, value('sourceId')))
+      .prepare(),
+  ),
+)
 
 /** Whether the environment or service is still there: what comes later for one that is gone is dropped. */
 export const hasSource = (db: Db, sourceId: string) =>
-  db
-    .select({ id: environments.id })
-    .from(environments)
-    .where(eq(environments.id, sourceId))
-    .get() !== undefined ||
-  db.select({ id: services.id }).from(services).where(eq(services.id, sourceId)).get() !== undefined
+  preparedSource(db).some((query) => query.get({ sourceId }) !== undefined)
 
 /** Where what a container writes is kept: one that runs once for a job writes the job's log. */
-export function outputLogOf(db: Db, { containerId, sourceId }: Cursor): LogKey {
+export function outputLogOf(
+  db: Db,
+  { containerId, sourceId }: { containerId: string; sourceId: string },
+): LogKey {
   const runsOnce = and(eq(instances.containerId, containerId), eq(instances.state, 'once'))
   const job = db.select({ id: instances.id }).from(instances).where(runsOnce).get()
   return { sourceId, logId: job?.id ?? '' }
 }
-
-const value = sql.placeholder
 
 const isOf = ({ sourceId, logId }: Record<keyof LogKey, string | Placeholder>) =>
   and(eq(outputBlocks.sourceId, sourceId), eq(outputBlocks.logId, logId))
@@ -218,21 +225,6 @@ export const getNextLog = (logDb: LogDb, logId: string): LogKey | undefined =>
     .limit(1)
     .get()
 
-export const getCursor = (logDb: LogDb, containerId: string): Cursor | undefined =>
-  logDb.select().from(outputCursors).where(eq(outputCursors.containerId, containerId)).get()
-
-export const listCursors = (logDb: LogDb): Cursor[] => logDb.select().from(outputCursors).all()
-
-export const saveCursor = (logDb: LogDb, cursor: Cursor) =>
-  logDb
-    .insert(outputCursors)
-    .values(cursor)
-    .onConflictDoUpdate({ target: outputCursors.containerId, set: cursor })
-    .run()
-
-export const deleteCursors = (logDb: LogDb, containerIds: string[]) =>
-  logDb.delete(outputCursors).where(inArray(outputCursors.containerId, containerIds)).run()
-
 /** Blocks that are removed before other work has its turn. */
 const atOnce = 50
 
@@ -256,10 +248,11 @@ export function deleteSome(logDb: LogDb, { sourceId, logId }: Partial<LogKey>) {
   return gone.length > 0 || (logId !== undefined && deleteSomeRows(logDb, logId))
 }
 
-/** Removes all logs of an environment or service, and how far its containers have been read. */
+/** Removes all logs of an environment or service, how far its containers have been read, and its traffic. */
 export async function removeLogsOf(logDb: LogDb, sourceId: string) {
   while (deleteSome(logDb, { sourceId })) await pause()
   logDb.delete(outputCursors).where(eq(outputCursors.sourceId, sourceId)).run()
+  logDb.delete(trafficSeries).where(eq(trafficSeries.sourceId, sourceId)).run()
 }
 
 /**

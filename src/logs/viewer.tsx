@@ -1,186 +1,173 @@
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
-import type { JSX } from 'hono/jsx/jsx-runtime'
+import { useSeenVersion } from '../web/live.tsx'
+import { Icon } from '../web/icons.tsx'
 import { assetPath } from '../web/static.ts'
+import { counted } from '../web/units.ts'
+import { LogOptions, LogSearch, LogTool } from './viewer-tools.tsx'
+import { LevelChoice, queryOf } from './filter-choice.tsx'
+import type { Chosen } from './filter-choice.tsx'
 import { lineHtml } from './log-line.tsx'
 import type { Line } from './log-line.tsx'
 
-type Shown = {
+type Props = {
   /** Where its lines are. */
   path: string
-  /** Which of them it shows, as parameters of the address; all when empty. */
-  query?: string
+  /** Where the page is that shows it. */
+  page: string
+  chosen?: Chosen
   heading: Child
   /** What there is to say about the lines that are shown, if anything. */
-  note: string | null
+  note: Child
   /** What stands above it. */
   children?: Child
-  /** Whose lines it shows. */
-  processes?: Child
-}
-
-/** A log as it is written, each line with its number, by which it can be found and linked to. */
-export const LogViewer = ({
-  extent: { first, last },
-  lines,
-  stream,
-  endsWithDone = false,
-  hasTimes = false,
-  isJoined = false,
-  ...shown
-}: Shown & {
+  /** By what else than levels it can be filtered. */
+  choices?: Child
   /** Sequences of the first and the last line there is. */
   extent: { first: number; last: number }
   /** The last ones, for a reader without scripts and for the viewer to begin with. */
   lines: Line[]
+  /** Whether numbers are missing between its lines, though nothing is filtered. */
+  hasGaps?: boolean
   /** Where it is followed; null when nothing more comes. */
   stream: string | null
-  /** Whether the stream has an end, which it tells. */
+  /** Whether the stream sends an end event. */
   endsWithDone?: boolean
-  /** Whether its rows show times, and not numbers. */
-  hasTimes?: boolean
+  /** Whether it reaches so far back that one goes to a time in it. */
+  canGoToTime?: boolean
   /** Whether its rows show which process wrote them. */
   isJoined?: boolean
-}) => (
-  <LogFrame
-    {...shown}
-    class={['log', hasTimes && 'kept', isJoined && 'joined'].filter(Boolean).join(' ')}
-    rows={
-      <div class="log-lines" data-first={first} data-last={last}>
-        {raw(lines.map(lineHtml).join(''))}
-      </div>
-    }
-    search="Search the log"
-    found={
-      <>
-        <output id="log-matches" class="log-matches" for="log-query" />
-        <LogTool name="previous" aria-label="Previous match" disabled>
-          ↑
+  /** Whether it is what the page is for, and has the rest of the window. */
+  fills?: boolean
+  /** The lines in groups that fold, where it has any. */
+  rows?: Child
+  /** The sequence of the first line that is an error. */
+  firstError?: number | null
+}
+
+/**
+ * A log as it is written, each line with its number, by which it can be found and linked to. Its script
+ * wakes up its tools, draws the rows in view, and asks for others.
+ */
+export const LogViewer = ({ path, page, chosen = {}, heading, lines, ...shown }: Props) => (
+  <section
+    class={classesOf(shown)}
+    data-error={shown.firstError ?? undefined}
+    data-log={path}
+    data-log-query={filterOf(chosen)}
+    aria-labelledby="log-heading"
+  >
+    {shown.children}
+    {shown.stream && <Stream {...shown} stream={shown.stream} chosen={chosen} />}
+    <div class="log-toolbar">
+      <h2 id="log-heading">{heading}</h2>
+      <LogSearch page={page} chosen={chosen} />
+      <p class="log-state" data-log-state />
+      <div class="log-buttons">
+        <LogTool name="follow" data-scripted hidden>
+          Follow
         </LogTool>
-        <LogTool name="next" aria-label="Next match" disabled>
-          ↓
-        </LogTool>
-      </>
-    }
-    buttons={
-      <>
         <LogTool name="error" data-scripted hidden>
           First error
         </LogTool>
         <LogTool name="copy" data-scripted hidden disabled>
           Copy link
         </LogTool>
-      </>
-    }
-    hits={hasTimes && <ol class="log-hits" aria-label="Lines found" hidden />}
-  >
-    {shown.children}
-    {stream && (
-      <div
-        id="log-stream"
-        hidden
-        hx-sse:connect={withQuery(stream, `after=${last}`, shown.query)}
-        {...(endsWithDone && { 'hx-sse:close': 'done' })}
-        hx-trigger="connect"
-        hx-swap="none"
-      />
-    )}
-  </LogFrame>
-)
-
-/** A log with its tools, which log-view.js wakes up; it draws the rows in view, and asks for others. */
-export const LogFrame = ({
-  path,
-  query = '',
-  heading,
-  note,
-  children,
-  processes,
-  rows,
-  search,
-  found,
-  choices,
-  buttons,
-  hits,
-  ...attributes
-}: Shown & {
-  class: string
-  'data-tail'?: string
-  rows: Child
-  /** What the field for a search says. */
-  search: string
-  found?: Child
-  choices?: Child
-  buttons: Child
-  hits?: Child
-}) => (
-  <section {...attributes} data-log={path} data-log-query={query} aria-labelledby="log-heading">
-    <h2 id="log-heading">{heading}</h2>
-    {children}
-    <div class="log-toolbar">
-      <div class="log-search" data-scripted hidden>
-        <label class="visually-hidden" for="log-query">
-          {search}
-        </label>
-        <input
-          id="log-query"
-          class="input"
-          type="search"
-          placeholder={search}
-          autocomplete="off"
-          spellcheck={false}
-          maxlength={200}
-          aria-describedby={found && 'log-matches'}
-          aria-keyshortcuts="/"
-        />
-        {found}
-      </div>
-      {choices}
-      <p class="log-state" data-log-state />
-      <div class="log-buttons">
-        <LogTool name="follow" data-scripted hidden>
-          Follow
+        <LogOptions />
+        <LogTool name="full" aria-pressed="false" data-scripted hidden>
+          <Icon name="maximize" />
+          <span>Full screen</span>
         </LogTool>
-        {buttons}
         <a
           class="btn"
           data-variant="outline"
           data-size="sm"
-          href={withQuery(path, 'download=1', query)}
+          href={withQuery(path, 'download=1', filterOf(chosen))}
           download
           data-log-download
         >
-          Download
+          <Icon name="download" />
+          <span>Download</span>
         </a>
       </div>
     </div>
-    {hits}
-    {processes}
-    <div class="log-scroller" role="log" aria-live="off" aria-labelledby="log-heading" tabindex={0}>
-      {note && <p class="log-note">{note}</p>}
-      {rows}
+    {shown.canGoToTime && <ol class="log-hits" aria-label="Lines found" hidden />}
+    <div class="log-filters">
+      {shown.choices}
+      <LevelChoice path={page} chosen={chosen} />
+    </div>
+    <div class="log-box">
+      <div
+        class="log-scroller"
+        role="log"
+        aria-live="off"
+        aria-labelledby="log-heading"
+        tabindex={0}
+      >
+        {chosen.search ? (
+          <p class="log-note">
+            {matches(lines.length)} <q>{chosen.search}</q>.{' '}
+            <a href={withQuery(page, filterOf(chosen))}>Show all lines</a>
+          </p>
+        ) : (
+          shown.note && <p class="log-note">{shown.note}</p>
+        )}
+        <div
+          class="log-lines"
+          data-first={shown.extent.first}
+          data-last={shown.extent.last}
+          data-gaps={shown.hasGaps ? '' : undefined}
+          data-sparse={chosen.search ? '' : undefined}
+          data-grouped={shown.rows ? '' : undefined}
+        >
+          {shown.rows ?? raw(lines.map(lineHtml).join(''))}
+        </div>
+      </div>
+      <LogTool name="newest" hidden>
+        Jump to newest
+      </LogTool>
     </div>
     <script type="module" src={assetPath('log-view.js')} />
   </section>
 )
 
-const withQuery = (path: string, parameters: string, query = '') =>
-  `${path}?${parameters}${query && `&${query}`}`
+const classesOf = ({
+  canGoToTime,
+  isJoined,
+  fills,
+}: Pick<Props, 'canGoToTime' | 'isJoined' | 'fills'>) =>
+  ['log', 'wrap', canGoToTime && 'kept', isJoined && 'joined', fills && 'fills']
+    .filter(Boolean)
+    .join(' ')
 
-/** A small button for a log, which its viewer finds as `data-log-` and the name. */
-export const LogTool = ({
-  name,
-  children,
-  ...attributes
-}: JSX.IntrinsicElements['button'] & { name: string }) => (
-  <button
-    type="button"
-    class="btn"
-    data-variant="outline"
-    data-size="sm"
-    {...{ [`data-log-${name}`]: true }}
-    {...attributes}
-  >
-    {children}
-  </button>
+/** What comes from now on; the page needs no other stream. */
+const Stream = ({
+  stream,
+  extent,
+  chosen,
+  endsWithDone,
+}: { stream: string; chosen: Chosen } & Pick<Props, 'extent' | 'endsWithDone'>) => (
+  <div
+    id="log-stream"
+    hidden
+    hx-sse:connect={withQuery(
+      stream,
+      `after=${extent.last}&live=${useSeenVersion()}`,
+      filterOf(chosen),
+    )}
+    {...(endsWithDone && { 'hx-sse:close': 'done' })}
+    hx-trigger="connect"
+    hx-swap="none"
+  />
 )
+
+/** What the viewer's script asks for each time: a search is no filter there, it leads from line to line. */
+const filterOf = (chosen: Chosen = {}) => queryOf({ ...chosen, search: undefined })
+
+const matches = (count: number) =>
+  count === 0 ? 'No line with' : `The last ${counted(count, 'line')} with`
+
+const withQuery = (path: string, ...parameters: string[]) => {
+  const query = parameters.filter((some) => some !== '').join('&')
+  return query ? `${path}?${query}` : path
+}

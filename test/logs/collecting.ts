@@ -72,6 +72,7 @@ async function run(
   const labels = { ...labelsFor({ instanceId, kind: 'app', ...of }), [partLabel]: process }
   const command = ['sh', '-c', script]
   const id = tty ? await createWithTerminal({ name, labels, command }) : await create()
+  onTestFinished(() => docker.removeContainer(id, { force: true }))
   await docker.startContainer(id)
   return id
 

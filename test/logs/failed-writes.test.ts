@@ -27,7 +27,7 @@ test('the marks of a start and an end are kept though nothing could be stored me
   failed.mockRestore()
 })
 
-test('all who wait for the last lines of a container are told when they are stored', async () => {
+test('all who wait for the last lines of a container are reported when they are stored', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const environment = await anEnvironment(t, ada)

@@ -11,10 +11,10 @@ import { insertProject } from '../../src/projects/store.ts'
 import { hashToken, openSecrets, randomToken } from '../../src/platform/secrets.ts'
 
 /**
- * The data of a Davit that is started as a process: a user who is logged in, and an environment
- * whose containers are made by hand.
+ * The data of a Davit that is started as a process: a user who is logged in, and environments, of a
+ * project each, whose containers are made by hand.
  */
-export function prepareInstallation(directory: string) {
+export function prepareInstallation(directory: string, { apps = 1 } = {}) {
   const env = {
     DAVIT_DATA_DIR: join(directory, 'data'),
     DAVIT_SECRET_KEY: 'k'.repeat(40),
@@ -38,21 +38,24 @@ export function prepareInstallation(directory: string) {
     expiresAt: new Date(now.getTime() + 86_400_000),
   })
   const repositoryUrl = 'https://git.example.com/team/site.git'
-  const values = { ownerId, name: 'site', repositoryUrl, webhookSecret: 'x' }
-  const project = insertProject(db, values, { hostPort: 23_456 })
-  const environmentId = listEnvironments(db, project.id)[0]!.id
+  const places = Array.from({ length: apps }, (_, at) => {
+    const name = at === 0 ? 'site' : `site-${at}`
+    const values = { ownerId, name, repositoryUrl, webhookSecret: 'x' }
+    const project = insertProject(db, values, { hostPort: 23_456 + at })
+    return { projectId: project.id, environmentId: listEnvironments(db, project.id)[0]!.id }
+  })
   db.$client.close()
   const docker = connectDocker({ host: process.env.DOCKER_HOST })
 
   return {
     env,
     docker,
-    environmentId,
+    environmentId: places[0]!.environmentId,
     cookie: `svc_session=${token}`,
-    /** Runs a shell line, as an app of the environment unless it is someone else's. */
-    async run(script: string, { instance = instanceId } = {}) {
+    /** Runs a shell line, as an app of the first environment, or another one, unless it is someone else's. */
+    async run(script: string, { instance = instanceId, app = 0 } = {}) {
       const deploymentId = Bun.randomUUIDv7()
-      const of = { ownerId, projectId: project.id, environmentId, deploymentId }
+      const of = { ownerId, ...places[app]!, deploymentId }
       const id = await docker.createContainer({
         name: `test-${deploymentId.slice(-12)}`,
         image: 'busybox:latest',

@@ -35,6 +35,29 @@ test('a run that used up its memory is marked so though the next one has begun',
   ])
 })
 
+test('an engine may tell of memory that ran out after the end of that run, and before the next', () => {
+  const found = { state: 'exited', exitCode: 137, oomKilled: false } as Container
+  const ended = { kind: 'ended', exitCode: 137, isAsked: false } as const
+  const oom = { kind: 'oom' } as const
+  const textsOf = (...news: LifecycleEvent[]) =>
+    new Life(cursor, { isKnown: true }).hear(news, found).map(({ text }) => text)
+  const killed = 'Container app ended: exit code 137.'
+  const ranOut = 'Container app ended: exit code 137, out of memory.'
+  const again = 'Container app started again.'
+  const started = { kind: 'started', at: at(3) } as const
+  expect(textsOf({ ...ended, at: at(2) }, oom)).toEqual([ranOut])
+  expect(textsOf({ ...ended, at: at(2) }, started, oom, { ...ended, at: at(4) })).toEqual([
+    killed,
+    again,
+    ranOut,
+  ])
+  expect(textsOf({ ...ended, at: at(2) }, oom, started, { ...ended, at: at(4) })).toEqual([
+    ranOut,
+    again,
+    killed,
+  ])
+})
+
 test('the reason of a kill is lacking while the engine may still tell of it, however the end is known', () => {
   const killed = { state: 'exited', exitCode: 137, oomKilled: false, startedAt: at(1) }
   const lacks = (found: object, ...news: LifecycleEvent[]) =>

@@ -82,7 +82,7 @@ test('an empty line is a line, NUL is replaced, colours stay', () => {
   expect(stored().map(({ text }) => text)).toEqual(['', 'a\uFFFDb', '\x1b[31mred\x1b[0m'])
 })
 
-test('a log that can not be stored stops nothing, and says what it lacks when it can again', () => {
+test('a log that can’t be stored stops nothing, and says what it lacks when it can again', () => {
   const { logDb, stored, writer } = aLog()
   writer.write('kept')
   writer.flush()
@@ -96,7 +96,7 @@ test('a log that can not be stored stops nothing, and says what it lacks when it
   writer.flush()
   expect(stored().map(({ sequence, text }) => [sequence, text])).toEqual([
     [1, 'kept'],
-    [2, 'Here lines are missing: 2 could not be stored.'],
+    [2, '2 lines are missing here, because they couldn’t be stored.'],
     [3, 'kept too'],
   ])
 })
@@ -114,7 +114,7 @@ test('a log that is full says so once, keeps what Davit itself says, and stays f
   again.flush()
   const texts = stored().map(({ text }) => text)
   expect(texts.slice(0, 10)).toEqual(Array.from({ length: 10 }, (_, at) => `line ${at + 1}`))
-  expect(texts[10]).toMatch(/^This log is full: 10 lines /)
+  expect(texts[10]).toMatch(/^This log is full: the maximum is 10 lines /)
   expect(texts.slice(11)).toEqual(['Failed: it printed too much', 'Cancelled.'])
 })
 
@@ -153,4 +153,18 @@ test('the memory that lines took is asked back without holding up other work', (
   for (let batch = 0; batch < 50; batch++) logs.write(log, Array<typeof line>(100).fill(line))
   expect(asked).toHaveBeenCalled()
   expect(asked).not.toHaveBeenCalledWith(true)
+})
+
+test('the memory of lines that someone follows is asked back sooner', () => {
+  const { logs } = aLog()
+  using asked = spyOn(Bun, 'gc')
+  const line = { time: Date.now(), stream: 'stdout' as const, text: '' }
+  const write = () => {
+    asked.mockClear()
+    for (let batch = 0; batch < 100; batch++) logs.write(log, Array<typeof line>(500).fill(line))
+    return asked.mock.calls.length
+  }
+  const alone = write()
+  logs.listen('d', new AbortController().signal, { push: () => {} })
+  expect(write()).toBeGreaterThan(3 * alone)
 })

@@ -44,11 +44,14 @@ const numbers = (from: number, to: number) =>
 test('an app goes on while Davit is stopped, and what it wrote meanwhile is there afterwards', async () => {
   const here = anInstallation()
   const davit = await here.start()
-  const id = await here.run('echo ready; sleep 2; seq 1 100000; sleep 1')
+  const id = await here.run(
+    'echo ready; until [ -e /go ]; do sleep 0.1; done; seq 1 100000; sleep 1',
+  )
   await here.untilLast((text) => text === 'ready')
   process.kill(davit.pid, 'SIGSTOP')
   try {
     const started = performance.now()
+    await here.docker.runInContainer(id, { command: ['touch', '/go'] })
     await here.docker.waitForExit(id)
     expect(performance.now() - started).toBeLessThan(15_000)
     expect(here.lines().map(({ text }) => text)).not.toContain('1')

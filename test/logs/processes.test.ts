@@ -86,7 +86,7 @@ test('the filter holds for what is followed, downloaded and read backwards', asy
 test('the page offers each process, and shows the lines of those that are chosen', async () => {
   const { ada, output } = await threeContainers()
   const all = (await ada.page(output)).text
-  expect(all).toContain('class="log kept joined"')
+  expect(all).toContain('class="log wrap kept joined fills"')
   expect(all).toContain('<b>worker 2</b><span>line 8</span>')
   expect(all).toContain(`<a class="process p1" href="${output}?process=worker">`)
   const one = (await ada.page(`${output}?process=web`)).text
@@ -95,7 +95,8 @@ test('the page offers each process, and shows the lines of those that are chosen
   expect(one).toContain(`href="${output}" aria-current="true"><bdi>web</bdi>`)
   expect(one).toContain(`href="${output}?process=web&amp;process=worker"`)
   expect(one).toContain(`href="${output}?download=1&amp;process=web"`)
-  expect(one).toContain(`hx-sse:connect="${output}/stream?after=9&amp;process=web"`)
+  expect(one).toContain(`hx-sse:connect="${output}/stream?after=9&amp;live=`)
+  expect(one).toMatch(/hx-sse:connect="[^"]*&amp;process=web"/)
   const second = (await ada.page(`${output}?process=worker+2`)).text
   expect(second).toContain(`<a class="process p1" href="${output}" aria-current="true">`)
   const odd = (await ada.page(`${output}?process=%3Cscript%3E`)).text
@@ -109,8 +110,8 @@ test('the log of one process alone, and one of an earlier version, have nothing 
   const line = { time: start, stream: 'stdout', text: 'from before' } as const
   writeOutput(t, cursor, [line])
   const { text } = await ada.page(alone.output)
-  expect(text).toContain('class="log kept"')
-  expect(text).toMatch(/<nav class="log-processes"[^>]* hidden/)
+  expect(text).toContain('class="log wrap kept fills"')
+  expect(text).toMatch(/<nav class="log-choice log-processes"[^>]* hidden/)
   expect(text).toContain('</a><span>from before</span>')
   expect((await ada.get(alone.output)).json.items[0].process).toBe(null)
 })
@@ -131,7 +132,7 @@ services:
     depends_on: [db]
 `
 
-test('what the components of a service write is told apart, without its secrets', async () => {
+test('what the components of a service write is distinguished, without its secrets', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   collect(t)

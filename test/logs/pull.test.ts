@@ -67,7 +67,7 @@ test('the order of the files counts, not that of the timestamps', async () => {
   expect((await read(entries, first!)).texts).toBe('b c d')
 })
 
-test('entries of one moment are told apart by their number', async () => {
+test('entries of one moment are distinguished by their number', async () => {
   const entries = ['a', 'b', 'c', 'd', 'e'].map((text) => entry(7, text))
   for (let count = 1; count <= 5; count++) {
     const { last } = await read(entries.slice(0, count), null)

@@ -38,7 +38,7 @@ test('the lines of a replaced container stay, up to its last ones, with marks be
   expect(page.text).toContain(`href="../../deployments/${first.id}"`)
 })
 
-test('a worker that is replaced ends in good order, and a failed one leaves its last words', async () => {
+test('a worker that is replaced ends cleanly, and a failed one leaves its last words', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   collect(t)

@@ -49,7 +49,7 @@ test('logs go some days after their deployment, but not those of the newest and 
   expect([running, old, building].map(lines)).toEqual([3, 0, 3])
   expect(newest.map(lines)).toEqual(newest.map(() => 3))
   const { text } = await ada.page(`/projects/${project.id}/deployments/${old}`)
-  expect(text).toContain('older than logs are kept')
+  expect(text).toContain('they have been deleted')
 })
 
 test('a clock that is wrong for an hour takes a day of logs at most', async () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { noOrigin, unpack } from '../../src/logs/block.ts'
 import type { NewLine } from '../../src/logs/log-line.tsx'
+import { channelOf } from '../../src/logs/logs.ts'
 import { Rounds } from '../../src/logs/rounds.ts'
 import type { Batch } from '../../src/logs/rounds.ts'
 import { getNewestBlock } from '../../src/logs/store.ts'
@@ -68,7 +69,7 @@ async function aRound() {
     storedLines(t.logDb, log).map(
       ({ time, process, container }) => `${time} ${process} ${container}`,
     )
-  return { t, rounds, batch, stored, kept }
+  return { t, log, rounds, batch, stored, kept }
 }
 
 test('a round stores what all have read, when the last one has, in the order of time', async () => {
@@ -134,4 +135,36 @@ test('an origin that comes again is named once in a block, also after a restart'
   )
   const text = unpack(getNewestBlock(t.logDb, rounds.log)!.data)
   expect(text.match(/c-w/g)).toHaveLength(2)
+})
+
+test('who begins to follow a log is noticed, so that it is read at once and often from then on', async () => {
+  const { t, rounds, log } = await aRound()
+  const [over, never] = [new AbortController(), new AbortController().signal]
+  let wakes = 0
+  const leave = rounds.whenFollowed(never, () => wakes++)
+  expect(rounds.isFollowed).toBe(false)
+
+  t.deps.logs.follow('another', over.signal)
+  expect([wakes, rounds.isFollowed]).toEqual([0, false])
+  t.deps.logs.follow(channelOf(log), over.signal)
+  expect([wakes, rounds.isFollowed]).toEqual([1, true])
+
+  leave()
+  t.deps.logs.follow(channelOf(log), over.signal)
+  expect(wakes).toBe(1)
+  over.abort()
+  expect(rounds.isFollowed).toBe(false)
+})
+
+test('who reads a log once waits until what rests has been read again', async () => {
+  const { t, rounds, log, batch, kept } = await aRound()
+  await t.deps.logs.refresh(log) // no one rests
+
+  const leave = rounds.whenFollowed(new AbortController().signal, () => {
+    leave()
+    void rounds.enter().store(batch('web', [1]))
+  })
+  await t.deps.logs.refresh(log)
+  expect(kept()).toEqual(['1 web c-web'])
+  expect(rounds.isFollowed).toBe(false)
 })

@@ -1,6 +1,6 @@
 import type { NewLine, Process } from '../../src/logs/log-line.tsx'
 import type { Logs } from '../../src/logs/logs.ts'
-import type { Cursor } from '../../src/logs/store.ts'
+import type { Cursor } from '../../src/logs/cursor-store.ts'
 
 /** Writes lines as if the container of the cursor had written them. */
 export const writeOutput = (

@@ -1,0 +1,44 @@
+import { eq, inArray, sql } from 'drizzle-orm'
+import type { LogDb } from '../db/index.ts'
+import { outputCursors } from '../db/log-schema.ts'
+import { preparedOnce } from '../db/queries.ts'
+
+/** How far the output of a container has been read. */
+export type Cursor = typeof outputCursors.$inferSelect
+
+export const getCursor = (logDb: LogDb, containerId: string): Cursor | undefined =>
+  logDb.select().from(outputCursors).where(eq(outputCursors.containerId, containerId)).get()
+
+export const listCursors = (logDb: LogDb): Cursor[] => logDb.select().from(outputCursors).all()
+
+export const saveCursor = (logDb: LogDb, cursor: Cursor) => prepared(logDb).run(cursor)
+
+const value = sql.placeholder
+
+const prepared = preparedOnce((logDb: LogDb) =>
+  logDb
+    .insert(outputCursors)
+    .values({
+      containerId: value('containerId'),
+      sourceId: value('sourceId'),
+      deploymentId: value('deploymentId'),
+      name: value('name'),
+      timestamp: value('timestamp'),
+      ordinal: value('ordinal'),
+      stream: value('stream'),
+      endedAt: value('endedAt'),
+    })
+    .onConflictDoUpdate({
+      target: outputCursors.containerId,
+      set: {
+        timestamp: sql`excluded.timestamp`,
+        ordinal: sql`excluded.ordinal`,
+        stream: sql`excluded.stream`,
+        endedAt: sql`excluded.ended_at`,
+      },
+    })
+    .prepare(),
+)
+
+export const deleteCursors = (logDb: LogDb, containerIds: string[]) =>
+  logDb.delete(outputCursors).where(inArray(outputCursors.containerId, containerIds)).run()

@@ -1,0 +1,50 @@
+export const allLevels = ['error', 'warn', 'info', 'debug'] as const
+
+export type Level = (typeof allLevels)[number]
+
+/** Characters of a line in which its level is looked for. */
+const looked = 400
+
+const escapes = /\u001b\[[0-9;:]*m/g
+
+/** Where a program says it as a field: in JSON, as `level=error`, or as a number of pino's and bunyan's. */
+const field =
+  /(?:^|[\s{,"])(?:level|severity|lvl|loglevel|levelname)"?\s{0,3}[:=]\s{0,3}"?([a-z]{3,11}|[1-6]0)\b/i
+
+/** Where it stands by itself: in capitals, in brackets, or as the first word before a colon. */
+const capitals =
+  /(?:^|[^A-Za-z0-9_-])(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERR|ERROR|CRITICAL|CRIT|ALERT|EMERG|EMERGENCY|FATAL|PANIC)(?![A-Za-z0-9_-])/
+const bracketed =
+  /\[(trace|debug|info|notice|warn|warning|error|crit|critical|alert|emerg|fatal)\]/i
+const leading =
+  /^(?:#\d+ (?:[\d.]+ )?)?(?:[^\s:]{1,80}(?::\d+){0,2}: )?(fatal|error|panic|warning|warn|failed|debug|info)(?:\[\w+\]| \w+)?:/i
+const tool = /^(?:#\d+ (?:[\d.]+ )?)?(?:npm|pnpm|yarn|bun) (error|warn)\b/i
+const thrown =
+  /^(?:#\d+ (?:[\d.]+ )?)?(?:Uncaught |Unhandled |Caused by: |Exception in thread )?(?:[\w.$]{0,80}(?:Error|Exception)\b(?:\s*\[\w+\])?(?::|$)|"[^"]{1,80}" [\w.]{1,80}(?:Error|Exception)|Traceback \(most recent call last\):)/
+
+const places = [leading, tool, field, capitals, bracketed]
+
+/** The level at which a program wrote a line, as far as that can be seen. */
+export function levelOf(text: string): Level | null {
+  const plain = (text.length > looked ? text.slice(0, looked) : text).replace(escapes, '')
+  const said = places.map((place) => place.exec(plain)).find((found) => found !== null)
+  if (said) return levels[said[1]!.toLowerCase()] ?? null
+  return thrown.test(plain) ? 'error' : null
+}
+
+/** Whether a line was written at one of those levels. */
+export function isAt(levels: Level[], text: string) {
+  const level = levelOf(text)
+  return level !== null && levels.includes(level)
+}
+
+const levels: Record<string, Level> = {
+  ...named('error', '50 60 err error fatal panic crit critical alert emerg emergency failed'),
+  ...named('warn', '40 warn warning'),
+  ...named('info', '30 info notice information'),
+  ...named('debug', '10 20 trace debug verbose'),
+}
+
+function named(level: Level, names: string) {
+  return Object.fromEntries(names.split(' ').map((name) => [name, level]))
+}

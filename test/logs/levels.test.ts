@@ -1,0 +1,135 @@
+import { expect, test } from 'bun:test'
+import { testApp } from '../support/app.ts'
+import { openPage } from '../support/browser.ts'
+import { listening } from '../support/listening.ts'
+import { aSession } from '../support/session.ts'
+import { anEnvironment, linesUntil, written } from './collecting.ts'
+import type { Line } from './collecting.ts'
+import { writeOutput } from './writing.ts'
+
+const start = Date.parse('2026-11-20T03:00:00Z')
+const texts = [
+  'INFO served',
+  'WARN slow',
+  '{"level":"error","msg":"no database"}',
+  'plain',
+  'DEBUG c',
+]
+
+/** An environment with 3,000 lines of all levels, told apart by their numbers. */
+async function manyLevels() {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  const environment = await anEnvironment(t, ada)
+  const cursor = { sourceId: environment.id, deploymentId: '', name: 'web', replica: null }
+  const write = (from: number, count: number, more = '', process = 'web') =>
+    writeOutput(
+      t,
+      { ...cursor, process },
+      Array.from({ length: count }, (_, at) => {
+        const n = from + at
+        return { time: start + n, stream: 'stdout' as const, text: `${texts[n % 5]} #${n}#${more}` }
+      }),
+    )
+  write(0, 3000)
+  return { ...environment, t, ada, write }
+}
+
+const numbersOf = (lines: Line[]) => lines.map(({ text }) => Number(/#(\d+)#/.exec(text)![1]))
+
+test('lines of some levels are found in all that is kept, with other filters, both ways and as a file', async () => {
+  const { ada, output } = await manyLevels()
+  const found = async (query: string) =>
+    numbersOf((await ada.get(`${output}?${query}`)).json.items as Line[])
+  expect(await found('level=error&limit=3')).toEqual([2, 7, 12])
+  expect(await found('level=error&level=warn&limit=4')).toEqual([1, 2, 6, 7])
+  expect(await found('level=debug&search=%2399&limit=9')).toEqual([99, 994, 999])
+  expect(await found('level=info&before=3000&limit=2')).toEqual([2990, 2995])
+  const file = (await ada.get(`${output}?level=warn&download=1`)).text
+  expect(file.trimEnd().split('\n')).toHaveLength(600)
+  const refused = await ada.get(`${output}?level=loud`)
+  expect(refused.status).toBe(422)
+  expect(refused.text).toContain('must be error, warn, info or debug')
+})
+
+test('live lines pass the same filter', async () => {
+  const { ada, output, write } = await manyLevels()
+  const isLast = ({ text }: Line) => text.includes('#3006#')
+  const errors = linesUntil(ada, output, isLast, '&level=warn&level=error&after=3000')
+  write(3000, 10)
+  expect(written(await errors)).toHaveLength(3)
+})
+
+test('without a script a page shows the lines of a level, and those that a search finds', async () => {
+  const { ada, output } = await manyLevels()
+  const all = (await ada.page(output)).text
+  expect(all).toContain(`<a class="level error" href="${output}?level=error">Errors</a>`)
+  expect(all).toContain(`<form class="log-search" role="search" action="${output}">`)
+  const errors = (await ada.page(`${output}?level=error`)).text
+  expect(errors).toContain('#2997#')
+  expect(errors).not.toContain('#2996#')
+  expect(errors).toContain(`<a class="level error" href="${output}" aria-current="true">`)
+  expect(errors).toContain('<input type="hidden" name="level" value="error"/>')
+  const found = (await ada.page(`${output}?level=error&search=%2312%23`)).text
+  expect(found.match(/data-seq=/g)).toHaveLength(1)
+  expect(found).toContain('The last 1 line with <q>#12#</q>.')
+  expect(found).toContain(`<a href="${output}?level=error">Show all lines</a>`)
+  expect((await ada.page(`${output}?search=%3Cnone%3E`)).text).toContain(
+    'No line with <q>&lt;none&gt;</q>.',
+  )
+})
+
+test('the viewer shows the lines of a level, old ones and those that come, and searches them', async () => {
+  const { t, ada, output, write } = await manyLevels()
+  const url = `http://127.0.0.1:${listening(t).port}`
+  const { page, complaints } = await openPage(url)
+  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, ada.user.id), url }])
+  await page.goto(output)
+  await page.getByRole('link', { name: 'Errors' }).click()
+  await page.locator('.line', { hasText: '#2997#' }).waitFor()
+  write(3000, 5)
+  await page.locator('.line', { hasText: '#3002#' }).waitFor()
+  expect(await page.locator('.line:not(.error)').count()).toBe(0)
+  expect(await page.locator('.log-scroller').innerText()).not.toContain('#3003#')
+  await page.fill('#log-query', '#12#')
+  await page.keyboard.press('Enter')
+  await page.locator('.line.match', { hasText: '#12#' }).waitFor()
+  expect(await page.locator('#log-matches').textContent()).toBe('1 of 1')
+
+  // a search that was sent without a script goes on in the viewer
+  await page.goto(`${output}?search=%2314%23`)
+  await page.locator('.line.match', { hasText: '#14#' }).waitFor()
+  await page.locator('.line', { hasText: '#15#' }).waitFor()
+  expect(complaints).toEqual([])
+})
+
+test('on a phone no log is scrolled sideways, and names stand in the way of no text', async () => {
+  const { t, ada, output, write } = await manyLevels()
+  const url = `http://127.0.0.1:${listening(t).port}`
+  const { page } = await openPage(url)
+  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, ada.user.id), url }])
+  await page.setViewportSize({ width: 390, height: 800 })
+  const overflow = () =>
+    page.evaluate<
+      number[]
+    >(`[document.documentElement, document.querySelector('.log-scroller')].map(
+      ({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)`)
+  write(3000, 1, ' and words'.repeat(40))
+  await page.goto(output) // one process, which needs no name
+  await page.locator('#L3001').waitFor()
+  expect(await page.locator('.line > b:visible').count()).toBe(0)
+  expect(await overflow()).toEqual([0, 0])
+  write(3001, 3, ' and words'.repeat(40), 'a-process-with-a-long-name')
+  await page.reload()
+  const named = page.locator('#L3004')
+  await named.waitFor()
+  const boxes = await named.evaluate((row) =>
+    ['b', 'span'].map((part) => {
+      const [first] = row.querySelector(`:scope > ${part}`)!.getClientRects()
+      return { left: first!.left, right: first!.right, top: first!.top, bottom: first!.bottom }
+    }),
+  )
+  const [name, text] = boxes
+  expect(name!.right <= text!.left || name!.bottom <= text!.top).toBe(true)
+  expect(await overflow()).toEqual([0, 0])
+})
