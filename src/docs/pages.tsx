@@ -1,0 +1,115 @@
+import type { Child } from 'hono/jsx'
+import { raw } from 'hono/html'
+import { version } from '../platform/root.ts'
+import { PageHead } from '../web/components.tsx'
+import { docPath } from '../web/doc-link.tsx'
+import { Button } from '../web/form.tsx'
+import { contents } from './documents.ts'
+import type { Document } from './documents.ts'
+import type { Heading } from './markdown.ts'
+import type { Found } from './search.ts'
+
+/** The list of all documents, as forges show it for the folder. */
+export const ContentsPage = ({ document }: { document: Document }) => (
+  <Docs title={document.title}>
+    <Text html={document.html} />
+  </Docs>
+)
+
+export const DocumentPage = ({ document }: { document: Document }) => (
+  <Docs title={document.title} crumb current={document}>
+    <Text html={document.html} />
+  </Docs>
+)
+
+/** What was found in all documents, each with a link to its section. */
+export const SearchPage = ({ q, results }: { q: string; results: Found[] }) => (
+  <Docs title={`Results for “${q}”`} crumb q={q}>
+    {results.length === 0 ? (
+      <p>Nothing found. Every word must be in the section: try fewer words, or other ones.</p>
+    ) : (
+      <ol class="doc-results">
+        {results.map(({ document, section, excerpt }) => (
+          <li>
+            <a href={docPath(`${document.name}#${section.id}`)}>
+              {section.level === 1 ? document.title : `${document.title}: ${section.title}`}
+            </a>
+            <p class="muted">
+              {excerpt.map((text, at) => (at % 2 === 0 ? text : <mark>{text}</mark>))}
+            </p>
+          </li>
+        ))}
+      </ol>
+    )}
+  </Docs>
+)
+
+/** What all pages of the documentation stand in: the search, and the contents beside or below the text. */
+const Docs = ({
+  title,
+  crumb = false,
+  current,
+  q,
+  children,
+}: {
+  title: string
+  crumb?: boolean
+  current?: Document
+  q?: string
+  children: Child
+}) => (
+  <div class="docs">
+    <div class="docs-main">
+      <PageHead title={title} crumbs={crumb ? [{ href: docPath(), name: 'Documentation' }] : []} />
+      <form class="docs-search" role="search" action={docPath()}>
+        <input
+          class="input"
+          type="search"
+          name="q"
+          value={q}
+          maxlength={200}
+          aria-label="Search the documentation"
+          placeholder="Search the documentation"
+        />
+        <Button variant="outline">Search</Button>
+        <a class="docs-jump" href="#contents">
+          Contents
+        </a>
+      </form>
+      {children}
+      <p class="docs-version muted">For Davit {version}, the version that runs here.</p>
+    </div>
+    <nav id="contents" class="docs-nav" aria-label="Contents" tabindex={-1}>
+      {contents().map((group) => (
+        <>
+          <h2>{group.title}</h2>
+          <ul>
+            {group.entries.map(({ name, title }) => (
+              <li>
+                <a href={docPath(name)} aria-current={name === current?.name ? 'page' : undefined}>
+                  {title}
+                </a>
+                {name === current?.name && <Sections headings={current.headings} />}
+              </li>
+            ))}
+          </ul>
+        </>
+      ))}
+    </nav>
+  </div>
+)
+
+const Sections = ({ headings }: { headings: Heading[] }) => (
+  <ul>
+    {headings
+      .filter(({ level }) => level === 2)
+      .map(({ id, title }) => (
+        <li>
+          <a href={`#${id}`}>{title}</a>
+        </li>
+      ))}
+  </ul>
+)
+
+/** It is our own text, rendered without any HTML of its own. */
+const Text = ({ html }: { html: string }) => <div class="doc-text">{raw(html)}</div>

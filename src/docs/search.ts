@@ -1,0 +1,50 @@
+import { contents, findDocument } from './documents.ts'
+import type { Document } from './documents.ts'
+import type { Section } from './markdown.ts'
+
+export type Found = {
+  document: Document
+  section: Section
+  /** Around the first of the words, in pieces: every other one is a word that was looked for. */
+  excerpt: string[]
+}
+
+/** Most results that are listed. */
+const most = 30
+
+/** Characters of an excerpt before its first hit, and in all. */
+const lead = 60
+const length = 220
+
+/** The sections that have all words, in their heading or text, those first that have them in the heading. */
+export function search(text: string): Found[] {
+  const words = [...new Set(text.toLowerCase().split(/\s+/).filter(Boolean))]
+  if (words.length === 0) return []
+  return contents()
+    .flatMap(({ entries }) => entries.map(({ name }) => findDocument(name)!))
+    .flatMap((document) =>
+      document.sections.flatMap((section) => {
+        const title = section.title.toLowerCase()
+        const all = `${title} ${section.text.toLowerCase()}`
+        if (!words.every((word) => all.includes(word))) return []
+        const inTitle = words.filter((word) => title.includes(word)).length
+        return [{ document, section, inTitle, isTop: section.level === 1 }]
+      }),
+    )
+    .toSorted((a, b) => b.inTitle - a.inTitle || Number(b.isTop) - Number(a.isTop))
+    .slice(0, most)
+    .map(({ document, section }) => ({
+      document,
+      section,
+      excerpt: excerptOf(section.text, words),
+    }))
+}
+
+function excerptOf(text: string, words: string[]) {
+  const hits = RegExp(`(${words.map((word) => RegExp.escape(word)).join('|')})`, 'gi')
+  const first = Math.max(0, text.search(hits))
+  const start = first > lead ? text.indexOf(' ', first - lead) + 1 : 0
+  const end = text.length - start > length ? text.lastIndexOf(' ', start + length) : text.length
+  const cut = (start > 0 ? '… ' : '') + text.slice(start, end) + (end < text.length ? ' …' : '')
+  return cut.split(hits)
+}
