@@ -1,0 +1,230 @@
+import { placesOf } from '../addresses/places.ts'
+import { listGivenHosts } from '../addresses/store.ts'
+import type { Domain } from '../addresses/store.ts'
+import type { LiveDeps } from '../apps/live.ts'
+import type { LogDb } from '../db/index.ts'
+import { domainsJson, offBySetting, whyLeftOut } from '../domains/json.ts'
+import type { ShownDeps } from '../domains/json.ts'
+import { nameOfItself } from '../domains/page-view.ts'
+import { lookOf as lookOfDomain } from '../domains/status.ts'
+import { keyOf } from '../edge/configuration.ts'
+import { reachedAt } from '../environments/json.ts'
+import { hasPort } from '../environments/processes.ts'
+import { environmentPath } from '../environments/views.tsx'
+import { addressOf } from '../services/address.ts'
+import { servicePath } from '../services/own-service.ts'
+import { hostOf } from '../web/components.tsx'
+import { lookOfStatus } from '../web/status-badge.tsx'
+import type { Look } from '../web/status-badge.tsx'
+import { isServing, lookOfApp, notResponding, processesOf, ready } from './states.ts'
+import type { MapProcess } from './states.ts'
+import { listOwned } from './store.ts'
+import type { Owned } from './store.ts'
+import { readRates } from './traffic.ts'
+import type { Rate } from './traffic.ts'
+
+export type MapNode = {
+  /** Of the domain, environment or service; of an address without a row, its environment's with a prefix. */
+  id: string
+  kind: 'domain' | 'app' | 'service'
+  /** Of an environment the project's is in front of it. */
+  name: string
+  project: { id: string; name: string } | null
+  /** Of an address: what has it. */
+  holder: string | null
+  look: Look
+  /** What there is to say beside the state. */
+  note: string | null
+  /** Its own page. */
+  href: string
+  /** Of an app only. */
+  processes: MapProcess[]
+  /** What the edge served lately; null where nothing is counted. */
+  traffic: Rate | null
+}
+
+/** `from` doesn't work without `to`. */
+export type MapEdge = { from: string; to: string }
+
+export type MapGraph = { nodes: MapNode[]; edges: MapEdge[] }
+
+export type MapDeps = LiveDeps & ShownDeps & { logDb: LogDb; edge: { mode: string } }
+
+/** All domains, apps and services of a user, with what each of them needs, domains of one holder together. */
+export function readGraph(deps: MapDeps, ownerId: string): MapGraph {
+  const owned = listOwned(deps.db, ownerId)
+  const known = { deps, owned, ownerId, rates: readRates(deps, owned) }
+  const apps = appsOf(known)
+  const services = servicesOf(known)
+  const nodes = new Map([...apps, ...services].map((node) => [node.id, node]))
+  const addresses = addressesOf(known, nodes)
+  return {
+    nodes: [...addresses.map(({ node }) => node), ...nodes.values()],
+    edges: [
+      ...addresses.flatMap(({ node, holder, isServed }) =>
+        isServed ? [{ from: node.id, to: holder }] : [],
+      ),
+      ...owned.links.map(({ environmentId, serviceId }) => ({
+        from: environmentId,
+        to: serviceId,
+      })),
+    ],
+  }
+}
+
+type Known = {
+  deps: MapDeps
+  owned: Owned
+  ownerId: string
+  rates: ReturnType<typeof readRates>
+}
+
+function appsOf({ deps, owned, rates }: Known): MapNode[] {
+  const projects = new Map(owned.projects.map((project) => [project.id, project]))
+  const instances = Map.groupBy(owned.instances, ({ environmentId }) => environmentId)
+  return owned.apps.map(({ environment, current, latest }) => {
+    const project = projects.get(environment.projectId)!
+    const processes = processesOf(deps, environment, instances.get(environment.id) ?? [])
+    return {
+      id: environment.id,
+      kind: 'app',
+      name: environment.name,
+      project,
+      holder: null,
+      ...lookOfApp({ current, latest, processes }),
+      href: environmentPath(environment),
+      processes,
+      traffic: rates.of(environment.id),
+    }
+  })
+}
+
+function servicesOf({ owned, rates }: Known): MapNode[] {
+  return owned.services.map((service) => ({
+    id: service.id,
+    kind: 'service',
+    name: service.name,
+    project: null,
+    holder: null,
+    look: lookOfStatus(service.status),
+    note: [service.template === 'compose' ? 'Compose file' : service.template, service.version]
+      .filter(Boolean)
+      .join(' '),
+    href: servicePath(service),
+    processes: [],
+    traffic: rates.of(service.id),
+  }))
+}
+
+/** An address, and whether it leads to what has it. */
+type Address = { node: MapNode; holder: string; isServed: boolean }
+
+function addressesOf(known: Known, holders: ReadonlyMap<string, MapNode>): Address[] {
+  const { deps, owned, rates } = known
+  const names = namesOf(known)
+  const off = deps.edge.isOn ? null : (deps.edge.trouble ?? offBySetting(deps.config))
+  const leftOut = new Map(
+    names.flatMap((domain) => {
+      const why = whyLeftOut(deps, domain)
+      return why ? [[domain.host, why] as const] : []
+    }),
+  )
+  const shown = domainsJson(deps, names, { expected: [] })
+  const ofHolder = Map.groupBy(names.entries(), ([, domain]) => holderOf(domain))
+  const apps = new Map(owned.apps.map((app) => [app.environment.id, app]))
+  const ports = Map.groupBy(owned.ports, ({ serviceId }) => serviceId)
+  return [...holders.values()].flatMap((holder) => {
+    const own = [...(ofHolder.get(holder.id) ?? [])]
+    const addresses = own.map(([at, domain]) => {
+      const { redirectTo } = domain
+      const look = lookOfDomain(shown[at]!, { off, leftOut })
+      const name = keyOf(domain.host, domain)
+      return address(holder, {
+        id: domain.id || `name-${holder.id}`,
+        name,
+        look,
+        note: redirectTo === null ? null : `Redirects to ${redirectTo}`,
+        traffic: rates.of(holder.id, name),
+        isServed: redirectTo === null || leadsTo(redirectTo, own),
+      })
+    })
+    const port = off !== null || own.length === 0 ? portOf(known, holder) : null
+    return port ? [...addresses, port] : addresses
+  })
+
+  /** Where no name leads to it, the port of this host does. */
+  function portOf({ ownerId }: Known, holder: MapNode): Address | null {
+    const url = holder.kind === 'app' ? urlOfApp(holder.id) : urlOfService(holder.id)
+    if (url === null) return null
+    return address(holder, {
+      id: `port-${holder.id}`,
+      name: hostOf(url),
+      look: ready,
+      note: null,
+      traffic: rates.of(holder.id, new URL(url).port),
+      isServed: true,
+    })
+
+    function urlOfApp(id: string) {
+      const { environment, current } = apps.get(id)!
+      if (!hasPort(environment) || !current) return null
+      return reachedAt(deps, { environment, ownerId, published: current.url })
+    }
+
+    function urlOfService(id: string) {
+      const published = (ports.get(id) ?? []).map(({ protocol, ...port }) => ({
+        ...port,
+        protocol: protocol === 'udp' ? protocol : ('tcp' as const),
+      }))
+      return published.length > 0 ? addressOf(placesOf(deps, ownerId), published) : null
+    }
+  }
+}
+
+/** Given by users, and those under DAVIT_DOMAIN, in the order of their holders' lists. */
+function namesOf({ deps, owned }: Known): Domain[] {
+  const own = deps.edge.isOn
+    ? owned.apps.flatMap(({ environment }) => nameOfItself(deps, environment) ?? [])
+    : []
+  const given = new Set(
+    listGivenHosts(
+      deps.db,
+      own.map(({ host }) => host),
+    ),
+  )
+  return [...owned.domains, ...own.filter(({ host }) => !given.has(host))]
+}
+
+const holderOf = ({ environmentId, serviceId }: Domain) => environmentId ?? serviceId!
+
+/** A redirect works without what has it, unless it leads back there. */
+const leadsTo = (url: string, own: [number, Domain][]) =>
+  own.some(([, { host, redirectTo }]) => redirectTo === null && host === URL.parse(url)?.hostname)
+
+/** An address is well when it is, and so is what it leads to. */
+function address(
+  holder: MapNode,
+  {
+    isServed,
+    look,
+    ...own
+  }: Pick<MapNode, 'id' | 'name' | 'look' | 'note' | 'traffic'> & {
+    isServed: boolean
+  },
+): Address {
+  const isDown = isServed && look.tone === 'good' && !isServing(holder.look)
+  const path = holder.kind === 'app' ? `/envs/${holder.id}` : `/services/${holder.id}`
+  return {
+    node: {
+      ...own,
+      kind: 'domain',
+      project: holder.project,
+      holder: holder.id,
+      look: isDown ? notResponding(holder.look) : look,
+      href: `${path}/domains`,
+      processes: [],
+    },
+    holder: holder.id,
+    isServed,
+  }
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { notFound } from '../platform/errors.ts'
+import { factory } from '../web/factory.ts'
+import { line, whole } from '../web/fields.ts'
+import { query } from '../web/query.ts'
+import { show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { readGraph } from './graph.ts'
+import type { MapDeps } from './graph.ts'
+import { mapJson } from './json.ts'
+import { MapPage } from './map-page.tsx'
+import { partOf } from './part.ts'
+import { reachOf } from './reach.ts'
+import { listProjectNames } from './store.ts'
+
+const mapQuery = z.object({
+  project: line('the id of a project', { max: 100 }).optional(),
+  focus: line('the id of a node', { max: 100 }).optional(),
+  from: whole('where the page begins', { min: 0, max: 100_000 }).default(0),
+})
+
+/** What is connected: the domains, apps and services of a user, as a drawing, a list, or JSON. */
+export const mapRoutes = (deps: MapDeps) =>
+  factory.createApp().get('/map', query(mapQuery), (c) => {
+    const { project: projectId, focus, from } = c.req.valid('query')
+    const ownerId = userOf(c).id
+    const projects = listProjectNames(deps.db, ownerId)
+    const project = projects.find(({ id }) => id === projectId) ?? null
+    if (projectId && !project) throw notFound('project')
+    const graph = readGraph(deps, ownerId)
+    const chosen = graph.nodes.find(({ id }) => id === focus)
+    if (focus && !chosen) throw notFound('node of the map')
+    const reach = chosen ? reachOf(graph, chosen) : null
+    return show(c, {
+      title: project ? `Map of ${project.name}` : 'Map',
+      page: () => {
+        const part = partOf(graph, { ...(projectId && { projectId }), reach, from })
+        return <MapPage {...{ graph, projects, project, reach, from, part }} />
+      },
+      live: {},
+      json: () => mapJson(graph, { project, reach }),
+    })
+  })

@@ -1,0 +1,92 @@
+import type { LiveDeps } from '../apps/live.ts'
+import type { Environment } from '../environments/store.ts'
+import { lookOfStatus, notDeployed } from '../web/status-badge.tsx'
+import type { Look } from '../web/status-badge.tsx'
+import type { Owned } from './store.ts'
+import { counted } from '../web/units.ts'
+
+/** A process of an app, with how many of its containers are well. */
+export type MapProcess = { name: string; running: number; wanted: number; look: Look }
+
+type Instance = Owned['instances'][number]
+
+/** Of what is live; of what is to run where nothing is. */
+export function processesOf(
+  { conditions }: Pick<LiveDeps, 'conditions'>,
+  { processes }: Pick<Environment, 'processes'>,
+  instances: Instance[],
+): MapProcess[] {
+  if (instances.length === 0)
+    return processes.map(({ name, replicas }) => ({
+      ...{ name, running: 0, wanted: replicas },
+      look: notRunning,
+    }))
+  return [...Map.groupBy(instances, ({ process }) => process)].map(([name, all]) => {
+    const looping = all.filter(
+      ({ containerId, state }) =>
+        state !== 'stopped' && containerId && conditions.isLooping(containerId),
+    )
+    const running = all.filter((one) => one.state === 'live' && !looping.includes(one)).length
+    const look =
+      looping.length > 0
+        ? crashLooping
+        : all.some(({ state }) => state === 'unhealthy')
+          ? lookOfStatus('unhealthy')
+          : lookOfStatus(running > 0 ? 'running' : 'stopped')
+    return { name, running, wanted: all.length, look }
+  })
+}
+
+type Deployment = NonNullable<Owned['apps'][number]['latest']>
+type Deployments = {
+  current: Pick<Deployment, 'id' | 'errorCode'> | null
+  latest: Pick<Deployment, 'id' | 'status'> | null
+}
+
+/** How an app is, by the worst of its processes; while nothing runs, what came of its last deployment. */
+export function lookOfApp({
+  current,
+  latest,
+  processes,
+}: Deployments & { processes: MapProcess[] }): { look: Look; note: string | null } {
+  const wanted = processes.reduce((sum, one) => sum + one.wanted, 0)
+  const running = processes.reduce((sum, one) => sum + one.running, 0)
+  const isLive = processes.some(({ look }) => look !== notRunning)
+  if (!latest || (!isLive && !current))
+    return { look: latest ? lookOfStatus(latest.status) : notDeployed, note: null }
+  const count = `${running} of ${counted(wanted, 'container')}`
+  const isFailed = latest.id !== current?.id && latest.status === 'failed'
+  return {
+    look: isLive
+      ? lookOfLive(processes, current)
+      : lookOfStatus(current?.errorCode ? 'failed' : 'stopped'),
+    note: isFailed ? `${count}, last deployment failed` : count,
+  }
+}
+
+function lookOfLive(processes: MapProcess[], current: Deployments['current']): Look {
+  const worst = processes.find(({ look }) => look.tone === 'bad')
+  if (worst) return worst.look
+  if (processes.every(({ running }) => running === 0))
+    return lookOfStatus(current?.errorCode ? 'failed' : 'stopped')
+  return processes.every(({ running, wanted }) => running === wanted)
+    ? lookOfStatus('running')
+    : lookOfStatus('unhealthy')
+}
+
+/** Whether requests reach what looks so. */
+export const isServing = ({ word }: Look) =>
+  ['Running', 'Unhealthy'].includes(word) || word === crashLooping.word
+
+/** Of an address of something that doesn't run: that is no failure where it was stopped on purpose. */
+export const notResponding = ({ tone }: Look): Look => ({
+  word: 'Not responding',
+  tone: tone === 'bad' ? 'bad' : 'quiet',
+  icon: tone === 'bad' ? 'x' : 'minus',
+})
+
+/** Of an address of which nothing is known but what it leads to. */
+export const ready: Look = { word: 'Ready', tone: 'good', icon: 'check' }
+
+const crashLooping: Look = { word: 'Crash-looping', tone: 'bad', icon: 'triangle-alert' }
+const notRunning: Look = { word: 'Not running', tone: 'quiet', icon: 'minus' }

@@ -1,0 +1,84 @@
+import { and, asc, eq, inArray, isNull, or } from 'drizzle-orm'
+import type { Domain } from '../addresses/store.ts'
+import type { Db } from '../db/index.ts'
+import { listRows } from '../db/queries.ts'
+import { domains, instances, links, projects, servicePorts, services } from '../db/schema.ts'
+import { listEnvironmentStates } from '../deployments/overview-store.ts'
+
+/** Projects of a user that aren't being deleted, by name. */
+export const listProjectNames = (db: Db, ownerId: string) =>
+  db
+    .select({ id: projects.id, name: projects.name })
+    .from(projects)
+    .where(and(eq(projects.ownerId, ownerId), isNull(projects.deletingAt)))
+    .orderBy(asc(projects.name))
+    .all()
+
+export type Owned = ReturnType<typeof listOwned>
+
+/** All of a user that the map shows, in a fixed number of queries; without what is being deleted. */
+export function listOwned(db: Db, ownerId: string) {
+  const ownProjects = listProjectNames(db, ownerId)
+  const ownServices = db
+    .select({
+      id: services.id,
+      name: services.name,
+      template: services.template,
+      version: services.version,
+      status: services.status,
+    })
+    .from(services)
+    .where(and(eq(services.ownerId, ownerId), isNull(services.deletingAt)))
+    .orderBy(asc(services.name))
+    .all()
+  const projectIds = ownProjects.map(({ id }) => id)
+  const apps = listEnvironmentStates(db, projectIds).filter(
+    ({ environment }) => environment.deletingAt === null,
+  )
+  const appIds = apps.map(({ environment }) => environment.id)
+  const serviceIds = ownServices.map(({ id }) => id)
+  return {
+    projects: ownProjects,
+    apps,
+    services: ownServices,
+    instances: listLive(db, appIds),
+    ports: listRows(
+      db,
+      servicePorts,
+      inArray(servicePorts.serviceId, serviceIds),
+      asc(servicePorts.position),
+    ),
+    links: db
+      .select({ environmentId: links.environmentId, serviceId: links.serviceId })
+      .from(links)
+      .where(and(inArray(links.environmentId, appIds), inArray(links.serviceId, serviceIds)))
+      .orderBy(asc(links.id))
+      .all(),
+    domains: listRows(
+      db,
+      domains,
+      or(inArray(domains.environmentId, appIds), inArray(domains.serviceId, serviceIds)),
+      asc(domains.position),
+      asc(domains.id),
+    ) as Domain[],
+  }
+}
+
+/** Containers of what is live in these environments, oldest first. */
+export const listLive = (db: Db, environmentIds: string[]) =>
+  db
+    .select({
+      environmentId: instances.workloadId,
+      process: instances.component,
+      containerId: instances.containerId,
+      state: instances.state,
+    })
+    .from(instances)
+    .where(
+      and(
+        inArray(instances.workloadId, environmentIds),
+        inArray(instances.state, ['live', 'unhealthy', 'stopped']),
+      ),
+    )
+    .orderBy(asc(instances.id))
+    .all()

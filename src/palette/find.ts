@@ -1,0 +1,38 @@
+import { kinds } from './items.ts'
+import type { Item } from './items.ts'
+
+/** Results that are listed. */
+const most = 20
+
+/**
+ * The items that have all words, best first: a name that begins with a word before one in which a word
+ * does, and that before one that only holds it or is said about it. Without words those to begin with.
+ */
+export function findItems(items: Item[], text: string): Item[] {
+  const words = [...new Set(folded(text).split(/\s+/).filter(Boolean))].map(
+    (word) => [word, wordStart(word)] as const,
+  )
+  return items
+    .map((item) => ({ item, rank: rankOf(item, words) }))
+    .filter(({ rank }) => rank < Infinity)
+    .toSorted((a, b) => a.rank - b.rank || kindOf(a.item) - kindOf(b.item))
+    .slice(0, most)
+    .map(({ item }) => item)
+}
+
+const kindOf = ({ kind }: Item) => kinds.indexOf(kind)
+
+const folded = (text: string) => text.normalize('NFKC').toLowerCase()
+
+const wordStart = (word: string) => RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(word)}`, 'u')
+
+/** The less the better. */
+function rankOf({ name, detail }: Item, words: (readonly [string, RegExp])[]) {
+  const [inName, inDetail] = [folded(name), folded(detail)]
+  return words.reduce((rank, [word, start]) => {
+    if (inName.startsWith(word)) return rank
+    if (start.test(inName)) return rank + 1
+    if (inName.includes(word)) return rank + 2
+    return rank + (inDetail.includes(word) ? 3 : Infinity)
+  }, 0)
+}

@@ -1,0 +1,173 @@
+import { containerPath } from '../containers/row.ts'
+import { contents } from '../docs/documents.ts'
+import { environmentPath } from '../environments/views.tsx'
+import { servicePath } from '../services/own-service.ts'
+import { docPath } from '../web/doc-link.tsx'
+import type { User } from '../web/factory.ts'
+import type { IconName } from '../web/icons.tsx'
+import { settingsPages } from '../web/settings-frame.tsx'
+import { sections } from '../web/top-bar.tsx'
+import type { Own } from './store.ts'
+
+/** In the order in which they are listed where they match alike. */
+export const kinds = [
+  'page',
+  'project',
+  'environment',
+  'service',
+  'action',
+  'container',
+  'setting',
+  'document',
+] as const
+
+/** What can be found: a page that is opened, or an action that is done. */
+export type Item = {
+  kind: (typeof kinds)[number]
+  icon: IconName
+  name: string
+  /** What tells it from another one of its name, and by what else it is found. */
+  detail: string
+  url: string
+  /** An action posts these; a page is just opened. */
+  fields?: Record<string, string>
+}
+
+/** All that a user can go to and do. */
+export const itemsOf = (own: Own, user: Pick<User, 'role'>): Item[] => [
+  ...pages,
+  ...projectItems(own),
+  ...own.services.flatMap(serviceItems),
+  ...containerItems(own),
+  ...settingsPages(user).map(({ title, path }): Item => ({
+    ...{ kind: 'setting', icon: 'settings', name: title, detail: 'Settings', url: path },
+  })),
+  ...contents().flatMap(({ entries }) =>
+    entries.map(({ name, title, about }): Item => ({
+      ...{ kind: 'document', icon: 'book-open', name: title, detail: about, url: docPath(name) },
+    })),
+  ),
+]
+
+const pages: Item[] = [
+  ...sections.map(({ name, href, icon }): Item => ({
+    kind: 'page',
+    icon,
+    name,
+    detail: '',
+    url: href,
+  })),
+  { kind: 'page', icon: 'book-open', name: 'Documentation', detail: '', url: docPath() },
+  { kind: 'page', icon: 'braces', name: 'API', detail: '', url: '/api' },
+  { kind: 'page', icon: 'plus', name: 'New project', detail: '', url: '/projects/new' },
+  { kind: 'page', icon: 'plus', name: 'New service', detail: 'Catalogue', url: '/services' },
+]
+
+function projectItems({ projects, environments, containers }: Own): Item[] {
+  const ofProject = Map.groupBy(environments, ({ projectId }) => projectId)
+  const ofWorkload = Map.groupBy(containers, ({ workloadId }) => workloadId)
+  return projects.flatMap((project): Item[] => {
+    const url = `/projects/${project.id}`
+    const own = ofProject.get(project.id) ?? []
+    return [
+      { kind: 'project', icon: 'folder-git-2', name: project.name, detail: 'Project', url },
+      ...own.flatMap((environment) =>
+        environmentItems({
+          project,
+          environment,
+          isOnly: own.length === 1,
+          running: ofWorkload.get(environment.id) ?? [],
+        }),
+      ),
+      {
+        ...{ kind: 'setting', icon: 'settings', name: `Settings of ${project.name}` },
+        ...{ detail: 'Project', url: `${url}/settings` },
+      },
+    ]
+  })
+}
+
+function environmentItems({
+  project,
+  environment,
+  isOnly,
+  running,
+}: {
+  project: Own['projects'][number]
+  environment: Own['environments'][number]
+  /** The project's name says which one is meant. */
+  isOnly: boolean
+  running: Own['containers']
+}): Item[] {
+  const name = `${project.name} / ${environment.name}`
+  const short = isOnly ? project.name : name
+  const path = environmentPath(environment)
+  const acts = `/envs/${environment.id}`
+  const act = running.some(({ state }) => state === 'stopped') ? 'Start' : 'Restart'
+  return [
+    { kind: 'environment', icon: 'boxes', name, detail: 'Environment', url: path },
+    {
+      ...{ kind: 'action', icon: 'rocket', name: `Deploy ${short}`, detail: environment.name },
+      url: `/projects/${project.id}/deployments`,
+      fields: { environment_id: environment.id },
+    },
+    ...(running.length > 0
+      ? [
+          {
+            ...{ kind: 'action', name: `${act} ${short}`, detail: environment.name },
+            icon: act === 'Start' ? 'play' : 'rotate-cw',
+            url: `${acts}/${act.toLowerCase()}`,
+            fields: {},
+          } satisfies Item,
+        ]
+      : []),
+    {
+      ...{ kind: 'setting', icon: 'scroll-text', name: `Logs of ${short}` },
+      ...{ detail: environment.name, url: `${path}/output` },
+    },
+    {
+      ...{ kind: 'setting', icon: 'key-round', name: `Variables of ${short}` },
+      ...{ detail: environment.name, url: `${acts}/variables` },
+    },
+    {
+      ...{ kind: 'setting', icon: 'globe', name: `Domains of ${short}` },
+      ...{ detail: environment.name, url: `${acts}/domains` },
+    },
+  ]
+}
+
+function serviceItems(service: Own['services'][number]): Item[] {
+  const { name, status } = service
+  const url = servicePath(service)
+  const isUp = status === 'running' || status === 'unhealthy'
+  const isDown = status === 'stopped' || status === 'failed'
+  const act: Item = {
+    ...{ kind: 'action', detail: 'Service', url: `${url}/restart`, fields: {} },
+    ...(isUp
+      ? { icon: 'rotate-cw', name: `Restart ${name}` }
+      : { icon: 'play', name: `Start ${name}` }),
+  }
+  return [
+    { kind: 'service', icon: 'database', name, detail: 'Service', url },
+    ...(isUp || isDown ? [act] : []),
+    {
+      ...{ kind: 'setting', icon: 'scroll-text', name: `Logs of ${name}` },
+      ...{ detail: 'Service', url: `${url}/output` },
+    },
+  ]
+}
+
+function containerItems({ projects, environments, services, containers }: Own): Item[] {
+  const projectNames = new Map(projects.map(({ id, name }) => [id, name]))
+  const places = new Map([
+    ...environments.map(
+      ({ id, name, projectId }) => [id, `${projectNames.get(projectId)} / ${name}`] as const,
+    ),
+    ...services.map(({ id, name }) => [id, name] as const),
+  ])
+  return containers.map(({ id, workloadId, process }) => ({
+    ...{ kind: 'container', icon: 'container', name: process },
+    detail: places.get(workloadId)!,
+    url: containerPath({ id: id! }),
+  }))
+}

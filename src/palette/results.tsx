@@ -1,0 +1,71 @@
+import { PageHead } from '../web/components.tsx'
+import { Button, HiddenFields, PostForm } from '../web/form.tsx'
+import { Icon } from '../web/icons.tsx'
+import type { Item } from './items.ts'
+
+/** The search as a page, for those without script. */
+export const SearchPage = ({ q, items }: { q: string; items: Item[] }) => (
+  <div class="narrow">
+    <PageHead title="Search" crumbs={[{ href: '/dashboard', name: 'Dashboard' }]} />
+    <form class="docs-search" role="search" action="/search">
+      <input
+        class="input"
+        type="search"
+        name="q"
+        value={q}
+        maxlength={100}
+        aria-label="Search"
+        placeholder="Projects, services, settings, actions"
+      />
+      <Button variant="outline">Search</Button>
+    </form>
+    <Results items={items} />
+  </div>
+)
+
+/** In the palette they are the options of its field; palette.js moves among them. */
+export const Results = ({ items, isPalette = false }: { items: Item[]; isPalette?: boolean }) => {
+  const roles = isPalette ? { list: 'listbox', item: 'none' } : {}
+  if (items.length === 0)
+    return <p class="found-none">Nothing found. Try fewer words, or other ones.</p>
+  return (
+    <ul class="found" id="found" role={roles.list} aria-label="Results">
+      {items.map((item, at) => (
+        <li role={roles.item}>
+          <Result
+            item={item}
+            {...(isPalette && { id: `found-${at}`, role: 'option', tabindex: -1 })}
+          />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+type ResultProps = { item: Item; id?: string; role?: string; tabindex?: number }
+
+const Result = ({ item: { icon, name, detail, url, fields }, ...option }: ResultProps) => {
+  const content = (
+    <>
+      <Icon name={icon} />
+      <bdi class="found-name">{name}</bdi>
+      <bdi class="found-detail">{detail}</bdi>
+    </>
+  )
+  if (!fields)
+    return (
+      <a {...option} class="found-item" href={url}>
+        {content}
+      </a>
+    )
+  return (
+    <PostForm action={url}>
+      <HiddenFields
+        fields={Object.entries(fields).map(([field, value]) => ({ name: field, value }))}
+      />
+      <button {...option} class="found-item" type="submit">
+        {content}
+      </button>
+    </PostForm>
+  )
+}

@@ -1,0 +1,57 @@
+import { and, asc, desc, eq, inArray, isNotNull, isNull } from 'drizzle-orm'
+import type { Db } from '../db/index.ts'
+import { environments, instances, projects, services } from '../db/schema.ts'
+
+export type Own = ReturnType<typeof listOwn>
+
+/** All of a user that has a name, newest first, in a fixed number of queries; without what is being deleted. */
+export function listOwn(db: Db, ownerId: string) {
+  const isOwnProject = and(eq(projects.ownerId, ownerId), isNull(projects.deletingAt))
+  const isOwnService = and(eq(services.ownerId, ownerId), isNull(services.deletingAt))
+  const ownProjects = db
+    .select({ id: projects.id, name: projects.name })
+    .from(projects)
+    .where(isOwnProject)
+    .orderBy(desc(projects.id))
+    .all()
+  const ownEnvironments = db
+    .select({ id: environments.id, name: environments.name, projectId: environments.projectId })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(and(isOwnProject, isNull(environments.deletingAt)))
+    .orderBy(desc(environments.projectId), asc(environments.id))
+    .all()
+  const ownServices = db
+    .select({ id: services.id, name: services.name, status: services.status })
+    .from(services)
+    .where(isOwnService)
+    .orderBy(desc(services.id))
+    .all()
+  const workloadIds = [...ownEnvironments, ...ownServices].map(({ id }) => id)
+  return {
+    projects: ownProjects,
+    environments: ownEnvironments,
+    services: ownServices,
+    containers: listContainers(db, workloadIds),
+  }
+}
+
+/** Of what is live, also while it is stopped. */
+const listContainers = (db: Db, workloadIds: string[]) =>
+  db
+    .select({
+      id: instances.containerId,
+      workloadId: instances.workloadId,
+      process: instances.component,
+      state: instances.state,
+    })
+    .from(instances)
+    .where(
+      and(
+        inArray(instances.workloadId, workloadIds),
+        inArray(instances.state, ['live', 'unhealthy', 'stopped']),
+        isNotNull(instances.containerId),
+      ),
+    )
+    .orderBy(asc(instances.component), asc(instances.slot))
+    .all()
