@@ -6,16 +6,23 @@ import { environmentPath } from '../environments/views.tsx'
 import type { Jobs } from '../jobs/jobs.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
 import { factory } from '../web/factory.ts'
-import { clientOf } from '../web/client.ts'
+import { clientOf, pageBefore } from '../web/client.ts'
 import { moveOn } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
+import type { AppJob } from '../environments/app-steps.ts'
 import { cancelStarts, insertAppJob } from './app-jobs.ts'
-import type { AppJob, AppJobDeps } from './app-jobs.ts'
+import type { AppJobDeps } from './app-jobs.ts'
 import { jsonOf } from './shown.ts'
 import type { ShownDeps } from './shown.ts'
 
-/** Start, stop and restart of all that an environment runs. */
+const words: Record<AppJob, string> = {
+  'start-app': 'Start',
+  'restart-app': 'Restart',
+  'stop-app': 'Stop',
+}
+
+/** Start, stop and restart of everything an environment runs. */
 export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
   const { db, jobs } = deps
   const audit = auditor(db)
@@ -41,7 +48,7 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
     })
     jobs.wake()
     const to = environmentPath(environment)
-    // a program waits for the end, for a while; a person sees it on the page
+    // a program waits for the end, for a while; a browser shows it on the page
     if (
       clientOf(c) === 'program' &&
       !(await endsWithin(deps.config.patience, jobs.ended(job.id)))
@@ -50,7 +57,13 @@ export const actRoutes = (deps: AppJobDeps & ShownDeps & { jobs: Jobs }) => {
       c.header('Location', to)
     }
     const json = await jsonOf(deps, own(c).environment, project)
-    return moveOn(c, { to, json: () => json })
+    const from = pageBefore(c, deps.config)
+    const isItsPage = from?.startsWith(`/envs/${id}/`) || from?.startsWith(`${to}/`)
+    return moveOn(c, {
+      to: isItsPage ? from! : to,
+      said: `${words[kind]} of ${name} queued.`,
+      json: () => json,
+    })
   }
 
   function own(c: Context) {

@@ -1,16 +1,17 @@
 import { ProjectFrame } from '../projects/project-frame.tsx'
+import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
+import { Live } from '../web/live.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from '../environments/store.ts'
-import { EnvironmentLinks, environmentPath } from '../environments/views.tsx'
-import { EnvironmentActions } from './environment-page.tsx'
+import { EnvironmentLinks, environmentPath, settingsPath } from '../environments/views.tsx'
 
 type EnvironmentsPageProps = {
   project: Project
   environments: { environment: Environment; variables: number; url: string | null }[]
 }
 
-/** The third tab: where a project runs, and how. */
+/** The Environments tab: where a project runs, and how. */
 export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProps) => {
   const live = environments.flatMap(({ environment }) =>
     environment.deletingAt ? [] : [environment],
@@ -19,19 +20,15 @@ export const EnvironmentsPage = ({ project, environments }: EnvironmentsPageProp
     <ProjectFrame project={project} tab="environments" environments={live}>
       <div class="section-head">
         <p class="muted">Changes take effect with the next deployment.</p>
-        <ButtonLink variant="outline" opens={`/projects/${project.id}/envs/new`}>
+        <ButtonLink icon="plus" variant="outline" opens={`/projects/${project.id}/envs/new`}>
           New environment
         </ButtonLink>
       </div>
-      <ul class="rows">
+      <Live as="ul" id="environments" class="rows">
         {environments.map((row) => (
-          <EnvironmentRow
-            project={project}
-            isLast={live.length === 1 && live[0] === row.environment}
-            {...row}
-          />
+          <EnvironmentRow project={project} {...row} />
         ))}
-      </ul>
+      </Live>
     </ProjectFrame>
   )
 }
@@ -41,11 +38,10 @@ type EnvironmentRowProps = {
   environment: Environment
   variables: number
   url: string | null
-  isLast: boolean
 }
 
-const EnvironmentRow = ({ project, environment, variables, url, isLast }: EnvironmentRowProps) => (
-  <li class="row">
+const EnvironmentRow = ({ project, environment, variables, url }: EnvironmentRowProps) => (
+  <li class="row" id={`e${environment.id}`}>
     <div class="row-main">
       <h2 class="row-title">
         <a class="row-link" href={environmentPath(environment)}>
@@ -67,9 +63,17 @@ const EnvironmentRow = ({ project, environment, variables, url, isLast }: Enviro
     </div>
     <div class="row-actions">
       <EnvironmentLinks environment={environment} variant="outline" variables={variables} />
-      <EnvironmentActions {...{ project, environment, isLast }} />
+      {!environment.deletingAt && !project.deletingAt && (
+        <DeployEnvironmentButton {...{ project, environment }} />
+      )}
+      <ButtonLink
+        {...{ variant: 'outline', small: true, href: settingsPath(environment) }}
+        aria-label={`Settings of ${environment.name}`}
+      >
+        Settings
+      </ButtonLink>
     </div>
   </li>
 )
 
-const deploysWhen = (auto: boolean) => (auto ? 'deploys when pushed' : 'deploys by hand')
+const deploysWhen = (auto: boolean) => (auto ? 'deploys on push' : 'deploys manually')

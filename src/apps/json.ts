@@ -5,19 +5,22 @@ import type { ShownLink } from '../links/json.ts'
 import type { Live } from './live.ts'
 
 type Shown = {
+  /** Hosts of its addresses. */
+  domains: string[]
   url: string | null
   live: Live | null
   links: ShownLink[]
   pending: PendingChanges
 }
 
-/** An environment as programs see it, with what runs there. */
+/** An environment in the API, with its live deployment. */
 export const environmentJson = (
-  { deletingAt, procfile, ...environment }: Environment,
-  { url, live, links, pending }: Shown,
+  { deletingAt, procfile, label, portSet, ...environment }: Environment,
+  { domains, url, live, links, pending }: Shown,
 ) => ({
   ...environment,
   hostPort: hasPort(environment) ? environment.hostPort : null,
+  domains,
   url,
   links,
   pendingChanges: pending.names,

@@ -12,9 +12,9 @@ export type LiveDeps = {
   }
 }
 
-export const instanceStates = ['running', 'crash_looping', 'stopped'] as const
+export const instanceStates = ['running', 'unhealthy', 'crash_looping', 'stopped'] as const
 
-/** One container of what is live. */
+/** A container of the live release. */
 export type LiveInstance = {
   /** The name of its process. */
   process: string
@@ -26,7 +26,7 @@ export type LiveInstance = {
 
 export type Live = { deploymentId: string; instances: LiveInstance[] }
 
-/** What serves an environment, or did until it was stopped; null where nothing was deployed. */
+/** The live deployment of an environment, also while stopped; null when nothing was deployed. */
 export function liveOf(
   { db, conditions }: LiveDeps,
   { id, projectId }: { id: string; projectId: string },
@@ -37,7 +37,8 @@ export function liveOf(
   const instances = listLiveInstances(db, id).map(
     ({ id, component: process, containerId, state }): LiveInstance => {
       const isLooping = containerId !== null && conditions.isLooping(containerId)
-      const shown = state === 'stopped' ? state : isLooping ? 'crash_looping' : 'running'
+      const up = isLooping ? 'crash_looping' : state === 'unhealthy' ? state : 'running'
+      const shown = state === 'stopped' ? state : up
       return { process, containerId, state: shown, address: addresses.get(id) ?? null }
     },
   )

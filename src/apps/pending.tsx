@@ -1,10 +1,11 @@
-import { fields } from '../deployments/settings.ts'
+import { fieldLabels } from '../deployments/settings.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { Button, PostForm } from '../web/form.tsx'
 import type { EnvironmentView } from './shown.ts'
+import { counted } from '../web/units.ts'
 
-/** What was changed since the live deployment, each with the way to it, and what applies it. */
+/** The changes since the live deployment, each with a link, and the button to apply them. */
 export const Pending = ({ environment, pending, current }: EnvironmentView) => {
   const { names, needBuild } = pending
   if (names.length === 0 || !current || environment.deletingAt) return null
@@ -12,7 +13,7 @@ export const Pending = ({ environment, pending, current }: EnvironmentView) => {
   return (
     <section class="note pending" aria-labelledby="pending-heading">
       <h2 id="pending-heading">
-        {names.length === 1 ? 'One change' : `${names.length} changes`} since{' '}
+        {counted(names.length, 'change')} since{' '}
         <a href={deploymentPath(current)}>the live deployment</a>
       </h2>
       <ul aria-label="Changes">
@@ -24,8 +25,8 @@ export const Pending = ({ environment, pending, current }: EnvironmentView) => {
       </ul>
       {needBuild.length > 0 && (
         <p>
-          {needBuild.join(', ')} {needBuild.length === 1 ? 'is' : 'are'} also given to the build:
-          deploy, so that the image is built again.
+          {needBuild.join(', ')} {needBuild.length === 1 ? 'is' : 'are'} also used by the build:
+          deploy to rebuild the image.
         </p>
       )}
       {canApply && (
@@ -35,9 +36,9 @@ export const Pending = ({ environment, pending, current }: EnvironmentView) => {
           <Button small>Apply changes</Button>
           <span class="muted">
             {environment.releaseCommand === null
-              ? 'Restarts it'
-              : 'Runs the release command, then restarts it'}{' '}
-            from the same image, without a build.
+              ? 'Restarts the app'
+              : 'Runs the release command, then restarts the app'}{' '}
+            with the same image, without a build.
           </span>
         </PostForm>
       )}
@@ -48,28 +49,16 @@ export const Pending = ({ environment, pending, current }: EnvironmentView) => {
 type ChangeProps = { name: string } & Pick<EnvironmentView, 'environment'>
 
 const Change = ({ name, environment }: ChangeProps) => {
-  if (name in labels)
-    return <a href={`${environmentPath(environment)}/edit`}>{labels[name as Field]}</a>
+  if (name in fieldLabels)
+    return (
+      <a href={`${environmentPath(environment)}/edit`}>
+        {fieldLabels[name as keyof typeof fieldLabels]}
+      </a>
+    )
   if (name === 'links') return <a href={`/envs/${environment.id}/links`}>linked services</a>
   return (
     <a href={`/envs/${environment.id}/variables`}>
       <code>{name}</code>
     </a>
   )
-}
-
-type Field = (typeof fields)[number]
-
-const labels: Record<Field, string> = {
-  name: 'name',
-  port: 'app port',
-  hostPort: 'host port',
-  healthPath: 'health path',
-  healthTimeout: 'time to become healthy',
-  memoryMb: 'memory',
-  cpus: 'processors',
-  volumes: 'volumes',
-  processes: 'processes',
-  releaseCommand: 'release command',
-  releaseTimeout: 'time for the release command',
 }

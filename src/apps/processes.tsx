@@ -3,7 +3,7 @@ import { restarts } from '../containers/container-row.tsx'
 import { terminalPath } from '../containers/terminal/page.tsx'
 import { environmentPath } from '../environments/views.tsx'
 import { ProcfileNote } from '../environments/procfile-note.tsx'
-import { queryOf } from '../logs/process-choice.tsx'
+import { queryOf } from '../logs/filter-choice.tsx'
 import { EmptyState } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import { ContainerBadge } from '../web/status-badge.tsx'
@@ -11,13 +11,13 @@ import { Ago } from '../web/times.tsx'
 import { bytes, percent } from '../web/units.ts'
 import type { EnvironmentView, ShownInstance } from './shown.ts'
 
-/** Every container of what is live, by its process. */
+/** Every container of the live release, by process. */
 export const Processes = ({ instances, environment, hasTerminal, ...view }: EnvironmentView) => (
   <section aria-labelledby="processes-heading">
     <h2 id="processes-heading">Processes</h2>
     {!environment.deletingAt && <ProcfileNote environment={environment} />}
     {instances.length === 0 ? (
-      <EmptyState title={view.live ? 'Its containers were removed' : 'Nothing runs yet'}>
+      <EmptyState title={view.live ? 'Its containers were removed' : 'Nothing is running yet'}>
         <p>
           {view.live
             ? 'Deploy it to create them again.'
@@ -37,12 +37,12 @@ export const Processes = ({ instances, environment, hasTerminal, ...view }: Envi
   </section>
 )
 
-const logsOf = (environment: EnvironmentView['environment'], chosen: string[]) =>
-  `${environmentPath(environment)}/output${chosen.length > 0 ? `?${queryOf(chosen)}` : ''}`
+const logsOf = (environment: EnvironmentView['environment'], process: string[]) =>
+  `${environmentPath(environment)}/output${process.length > 0 ? `?${queryOf({ process })}` : ''}`
 
 type InstanceProps = {
   instance: ShownInstance
-  /** Where its lines are. */
+  /** The path of its log. */
   logs: string
 } & Pick<EnvironmentView, 'hasTerminal' | 'wasStopped'>
 
@@ -54,7 +54,7 @@ const Instance = ({ instance, logs, hasTerminal, wasStopped }: InstanceProps) =>
     <li class="row">
       <ContainerBadge
         state={isUp ? 'running' : 'exited'}
-        health={null}
+        health={state === 'unhealthy' ? state : null}
         looping={state === 'crash_looping'}
         oomKilled={condition?.oomKilled ?? false}
         exitCode={wasStopped ? null : (condition?.exitCode ?? null)}

@@ -1,22 +1,28 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
-import { answerUsage } from '../containers/usage/process-charts.tsx'
+import { usageOf, workloadUsageJson } from '../containers/usage/process-usage.ts'
 import type { UsageDeps } from '../containers/usage/process-usage.ts'
-import { usageQuery } from '../containers/usage/sample-history.ts'
 import { answerOutput, outputOf, streamLog } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
 import { outputQuery, outputStreamQuery } from '../logs/forms.ts'
 import { report } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
 import { refuseMore } from '../platform/limits.ts'
-import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
+import { freeHostPort, refuseUsedPort } from '../addresses/host-ports.ts'
+import { freeLabel } from '../addresses/labels.ts'
+import { listHosts, setHosts } from '../addresses/store.ts'
+import { served } from '../addresses/urls.ts'
+import type { Serving } from '../addresses/urls.ts'
 import { ownKey, ownProject } from '../projects/own-project.ts'
-import { placesOf } from '../projects/places.ts'
+import { placesOf } from '../addresses/places.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { countEnvironments, findLiveProject, findProject } from '../projects/store.ts'
 import type { Project } from '../projects/store.ts'
 import { refuseWithoutEngine } from '../runtime/remove.ts'
+import { servedJson, trafficOf, trafficQuery } from '../traffic/routes.tsx'
+import type { TrafficDeps } from '../traffic/routes.tsx'
+import { rangeQuery, refreshEvery } from '../web/chart.tsx'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
@@ -28,7 +34,8 @@ import { moveOn, show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
 import { editQuery, environmentForm, environmentUpdateForm } from '../environments/forms.ts'
 import { procfileOffer } from '../environments/procfile.ts'
-import { environmentPath } from '../environments/views.tsx'
+import { refuseUnspread } from '../environments/processes.ts'
+import { environmentPath, toMetrics } from '../environments/views.tsx'
 import { environmentJson } from './json.ts'
 import { jsonOf, urlNow, viewOf } from './shown.ts'
 import type { ShownDeps } from './shown.ts'
@@ -38,6 +45,7 @@ import {
   findEnvironment,
   findLiveEnvironment,
   insertEnvironment,
+  isLast,
   listEnvironments,
   pageOfEnvironments,
   refuseLast,
@@ -45,12 +53,18 @@ import {
 } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
+import { headOf, lookOf } from '../environments/head.ts'
 import { EnvironmentModal } from '../environments/environment-form.tsx'
-import { EnvironmentActions, EnvironmentStatus } from './environment-page.tsx'
+import { EnvironmentSettings } from '../environments/settings-page.tsx'
+import { EnvironmentStatus } from './environment-page.tsx'
+import { Glance, glanceOf } from './glance.tsx'
 import { EnvironmentsPage } from './environments-page.tsx'
+import { MetricsPage } from './metrics-page.tsx'
 
-/** Environments of a project: where it is deployed to, how it runs there, and what it wrote. */
-export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & UsageDeps) => {
+/** Environments of a project: their settings, state, logs and usage. */
+export const environmentRoutes = (
+  deps: RemovalDeps & StreamDeps & ShownDeps & UsageDeps & TrafficDeps & Serving,
+) => {
   const { db } = deps
   const audit = auditor(db)
   const own = ownProject(deps)
@@ -77,6 +91,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & U
       return show(c, {
         title: `${project.name}: environments`,
         page: () => <EnvironmentsPage project={project} environments={rows()} />,
+        live: {},
         json: () => ({ ...list, items }),
       })
     })
@@ -84,38 +99,49 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & U
     .post('/projects/:id/envs', own, input(environmentForm, newEnvironment), async (c) => {
       const project = findLiveProject(db, ownKey(c))
       refuseMore('environments', countEnvironments(db, project.ownerId))
-      const { hostPort, ...values } = c.var.input
+      const { hostPort, domains, ...values } = c.var.input
       const places = placesOf(deps, project.ownerId)
       if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
-      const environment = insertEnvironment(db, {
-        ...values,
-        projectId: project.id,
-        hostPort: hostPort ?? freeHostPort(db, places),
+      const { config } = deps
+      const names = { project: project.name, environment: values.name }
+      const environment = db.transaction(() => {
+        const made = insertEnvironment(db, {
+          ...values,
+          projectId: project.id,
+          hostPort: hostPort ?? freeHostPort(deps, places),
+          portSet: hostPort != null,
+          label: freeLabel(db, { ...names, ...config }),
+        })
+        refuseUnspread(made, deps.edge)
+        setHosts(db, { environmentId: made.id }, { hosts: domains ?? [], config })
+        return made
       })
+      if (domains || config.domain) await served(deps)
       audit(c, 'environment.created', about(environment, project))
       const json = await jsonOf(deps, environment, project)
-      return moveOn(c, { to: environmentPath(environment), created: true, json: () => json })
+      const to = environmentPath(environment)
+      return moveOn(c, { to, created: true, said: 'Environment created.', json: () => json })
     })
     .get('/projects/:id/envs/:envId', async (c) => {
       const { project, environment } = find(c)
       const view = await viewOf(deps, environment, project)
+      const head = headOf(deps, view)
+      const glance = clientOf(c) === 'program' ? null : await glanceOf(deps, environment)
       return show(c, {
         title: `${project.name}: ${environment.name}`,
+        state: lookOf(head),
         page: () => (
-          <EnvironmentFrame
-            {...{ project, environment }}
-            tab="overview"
-            actions={<EnvironmentActions {...view} />}
-          >
+          <EnvironmentFrame head={head} tab="overview">
             <EnvironmentStatus {...view} />
+            {glance && <Glance environment={environment} glance={glance} />}
           </EnvironmentFrame>
         ),
-        partial: () => <EnvironmentStatus {...view} />,
         json: () => environmentJson(environment, view),
+        live: { every: 10 },
       })
     })
     .get('/projects/:id/envs/:envId/edit', own, query(editQuery), (c) =>
-      show(c, editEnvironment(c, emptyDraft, c.req.valid('query'))),
+      show(c, { ...editEnvironment(c, emptyDraft, c.req.valid('query')), live: {} }),
     )
     .put(
       '/projects/:id/envs/:envId',
@@ -124,26 +150,47 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & U
       async (c) => {
         const project = findLiveProject(db, ownKey(c))
         const current = findLiveEnvironment(db, { id: c.req.param('envId'), projectId: project.id })
-        const { hostPort, ...changes } = c.var.input
+        const { hostPort, domains, ...changes } = c.var.input
         const places = placesOf(deps, project.ownerId)
         if (hostPort) refuseUsedPort(deps, { port: hostPort, ...places })
-        const environment = updateEnvironment(db, current.id, {
-          ...changes,
-          hostPort: hostPort === null ? freeHostPort(db, places) : hostPort,
+        const { config } = deps
+        const isMoved = hostPort !== undefined && hostPort !== current.hostPort
+        const isRenamed = changes.name !== undefined && changes.name !== current.name
+        const names = { project: project.name, environment: changes.name ?? current.name }
+        const environment = db.transaction(() => {
+          const changed = updateEnvironment(db, current.id, {
+            ...changes,
+            hostPort:
+              hostPort === null && current.portSet
+                ? freeHostPort(deps, places)
+                : (hostPort ?? undefined),
+            ...(isMoved && { portSet: hostPort !== null }),
+            ...(isRenamed && { label: freeLabel(db, { ...names, ...config }) }),
+          })
+          if (isMoved || changes.port !== undefined || changes.processes !== undefined)
+            refuseUnspread(changed, deps.edge)
+          if (domains !== undefined)
+            setHosts(db, { environmentId: current.id }, { hosts: domains ?? [], config })
+          return changed
         })
+        if (domains !== undefined || isRenamed) await served(deps)
         audit(c, 'environment.changed', about(environment, project))
         const json = await jsonOf(deps, environment, project)
-        return moveOn(c, { to: environmentPath(environment), json: () => json })
+        const to = environmentPath(environment)
+        return moveOn(c, { to, said: 'Environment saved.', json: () => json })
       },
     )
     .get('/projects/:id/envs/:envId/output', own, query(outputQuery), (c) => {
       const { project, environment } = find(c)
+      const head = headOf(deps, { project, environment })
       return answerOutput(c, deps, {
         source: environment,
         asked: c.req.valid('query'),
         title: `${project.name}: logs of ${environment.name}`,
+        state: lookOf(head),
+        live: { isCarried: true },
         frame: (view) => (
-          <EnvironmentFrame {...{ project, environment }} tab="logs">
+          <EnvironmentFrame head={head} tab="logs">
             {view}
           </EnvironmentFrame>
         ),
@@ -152,17 +199,24 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & U
     .get('/projects/:id/envs/:envId/output/stream', own, query(outputStreamQuery), (c) =>
       streamLog(c, deps, { log: outputOf(find(c).environment), asked: c.req.valid('query') }),
     )
-    .get('/projects/:id/envs/:envId/usage', own, query(usageQuery), (c) => {
+    .get('/projects/:id/envs/:envId/usage', own, query(rangeQuery), (c) => {
+      const { environment } = find(c)
+      if (clientOf(c) !== 'program') return toMetrics(c, environment)
+      const { range } = c.req.valid('query')
+      return c.json(workloadUsageJson(usageOf(deps, { workloadId: environment.id, range })))
+    })
+    .get('/projects/:id/envs/:envId/metrics', own, query(trafficQuery), async (c) => {
       const { project, environment } = find(c)
-      return answerUsage(c, deps, {
-        workloadId: environment.id,
-        range: c.req.valid('query').range,
-        title: `${project.name}: usage of ${environment.name}`,
-        frame: (view) => (
-          <EnvironmentFrame {...{ project, environment }} tab="usage">
-            {view}
-          </EnvironmentFrame>
-        ),
+      const asked = c.req.valid('query')
+      const head = headOf(deps, { project, environment })
+      const usage = usageOf(deps, { workloadId: environment.id, range: asked.range })
+      const served = await trafficOf(deps, environment, asked)
+      return show(c, {
+        title: `${project.name}: metrics of ${environment.name}`,
+        state: lookOf(head),
+        page: () => <MetricsPage {...{ head, usage, ...served }} />,
+        json: () => ({ usage: workloadUsageJson(usage), traffic: servedJson(served) }),
+        live: { every: refreshEvery[asked.range] },
       })
     })
     .delete('/projects/:id/envs/:envId', async (c) => {
@@ -171,7 +225,7 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & U
       refuseLast(db, environment)
       await refuseWithoutEngine(deps)
       db.transaction(() => {
-        refuseLast(db, environment) // another one may have gone meanwhile
+        refuseLast(db, environment) // another one may have been deleted meanwhile
         const deletingAt = environment.deletingAt ?? new Date()
         updateEnvironment(db, environment.id, { deletingAt })
         audit(c, 'environment.deleted', about(environment, project))
@@ -185,14 +239,15 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & U
         c.header('Location', environmentPath(environment))
       }
       const json = () => ({ removed: removed ?? [] })
-      return moveOn(c, { to: `/projects/${project.id}/envs`, json })
+      const said = removed ? 'Environment deleted.' : 'The environment is being deleted.'
+      return moveOn(c, { to: `/projects/${project.id}/envs`, said, json })
     })
 
   function newEnvironment(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))
     return {
       title: 'New environment',
-      page: () => <EnvironmentModal project={project} environment={null} draft={draft} />,
+      page: () => <EnvironmentModal project={project} draft={draft} />,
     }
   }
 
@@ -203,11 +258,16 @@ export const environmentRoutes = (deps: RemovalDeps & StreamDeps & ShownDeps & U
   }
 
   function editEnvironment(c: Context, draft: Draft, asked: z.infer<typeof editQuery> = {}) {
-    const { project, environment } = find(c)
+    const of = find(c)
+    const { project, environment } = of
     const offer = asked.procfile ? procfileOffer(environment) : null
+    const domains = listHosts(db, { environmentId: environment.id })
+    const head = headOf(deps, of)
+    const shown = { head, domains, isLast: isLast(db, environment), offer, draft }
     return {
-      title: `Edit ${environment.name}`,
-      page: () => <EnvironmentModal {...{ project, environment, offer, draft }} />,
+      title: `${project.name}: settings of ${environment.name}`,
+      state: lookOf(head),
+      page: () => <EnvironmentSettings {...shown} />,
     }
   }
 }

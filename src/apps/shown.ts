@@ -1,33 +1,32 @@
+import { listHosts } from '../addresses/store.ts'
 import type { UsageDeps } from '../containers/usage/process-usage.ts'
+import { addressesOf } from '../domains/page-view.ts'
+import type { AddressDeps } from '../domains/page-view.ts'
 import { pendingChanges } from '../deployments/settings.ts'
 import { getCurrent, getLatest } from '../deployments/store.ts'
-import { urlOf } from '../environments/json.ts'
-import { hasPort } from '../environments/processes.ts'
-import { getLiveUrl, isLast } from '../environments/store.ts'
+import { reachedAt } from '../environments/json.ts'
+import { getLiveUrl } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { LinkDeps } from '../links/effective.ts'
 import { linksOf } from '../links/json.ts'
 import { processLabel } from '../logs/log-line.tsx'
-import { placesOf } from '../projects/places.ts'
 import type { Project } from '../projects/store.ts'
 import { openComponents } from '../runtime/component.ts'
 import { getLiveRelease } from '../runtime/store.ts'
-import { stepOf } from './app-jobs.ts'
 import { environmentJson } from './json.ts'
 import { liveOf } from './live.ts'
 import type { Live, LiveDeps } from './live.ts'
 
-export type ShownDeps = LiveDeps & LinkDeps & Pick<UsageDeps, 'usage'>
+export type ShownDeps = LiveDeps & LinkDeps & AddressDeps & Pick<UsageDeps, 'usage'>
 
-/** Where what runs is published, else where it will be. */
-export function urlNow(deps: ShownDeps, environment: Environment, project: Project) {
-  if (!hasPort(environment)) return null
-  return getLiveUrl(deps.db, environment.id) ?? urlOf(environment, placesOf(deps, project.ownerId))
-}
+/** The address of the running app, else its future one. */
+export const urlNow = (deps: ShownDeps, environment: Environment, { ownerId }: Project) =>
+  reachedAt(deps, { environment, ownerId, published: getLiveUrl(deps.db, environment.id) })
 
-/** An environment as programs see it. */
+/** An environment in the API. */
 export const jsonOf = async (deps: ShownDeps, environment: Environment, project: Project) =>
   environmentJson(environment, {
+    domains: listHosts(deps.db, { environmentId: environment.id }),
     url: urlNow(deps, environment, project),
     live: liveOf(deps, environment),
     links: await linksOf(deps, environment.id),
@@ -36,7 +35,7 @@ export const jsonOf = async (deps: ShownDeps, environment: Environment, project:
 
 export type EnvironmentView = Awaited<ReturnType<typeof viewOf>>
 
-/** An environment with what its page shows. */
+/** An environment with everything its page shows. */
 export async function viewOf(deps: ShownDeps, environment: Environment, project: Project) {
   const { db, config } = deps
   const current = getCurrent(db, environment.id)
@@ -44,28 +43,26 @@ export async function viewOf(deps: ShownDeps, environment: Environment, project:
   return {
     project,
     environment,
-    /** A project keeps at least one. */
-    isLast: isLast(db, environment),
+    domains: listHosts(db, { environmentId: environment.id }),
     url: urlNow(deps, environment, project),
+    addresses: addressesOf(deps, { kind: 'environment', environment, project }),
     live,
     links: await linksOf(deps, environment.id),
     instances: live ? shownInstances(deps, environment, live) : [],
     pending: await pendingChanges(deps, { project, environment }),
-    /** The deployment that serves, or did until it was stopped. */
+    /** The live deployment, also while stopped. */
     current,
     latest: getLatest(db, environment.id),
-    /** What is being done to all of it. */
-    step: stepOf(db, environment.id),
-    /** What was stopped on purpose did not fail. */
+    /** What was stopped on purpose didn't fail. */
     wasStopped: current?.status === 'stopped' && current.errorCode === null,
-    /** Its page is its owner's alone. */
+    /** Only its owner may see its page. */
     hasTerminal: config.terminal !== 'off',
   }
 }
 
 export type ShownInstance = ReturnType<typeof shownInstances>[number]
 
-/** Each with its limits, and a name of its own: `worker`, or `worker 2` where there are several. */
+/** Each with its limits and its own name: `worker`, or `worker 2` where there are several. */
 function shownInstances(
   { db, secrets, conditions, usage }: ShownDeps,
   { id }: Environment,

@@ -1,127 +1,141 @@
+import type { Child } from 'hono/jsx'
 import { snakeCase } from '../web/body.ts'
 import { ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import { SelectField, TextArea, TextField } from '../web/fields-view.tsx'
 import type { environmentForm } from './forms.ts'
 import { commandLine, processLines } from './process-form.ts'
-import { ProcfileLink } from './procfile-note.tsx'
-import type { ProcfileOffer } from './procfile.ts'
 import type { Project } from '../projects/store.ts'
 import type { Environment } from './store.ts'
 
-type Props = {
-  project: Project
-  environment: Environment | null
-  /** What its repository's Procfile would have: then only that is asked, filled in. */
-  offer?: ProcfileOffer | null
-  draft: Draft
+type Props = { project: Project; draft: Draft }
+
+/** For a new environment. Empty fields use the default in their placeholder. */
+export const EnvironmentModal = ({ project, draft }: Props) => {
+  const field = fieldsOf(project, null)
+  return (
+    <ModalForm
+      title="New environment"
+      from={{ href: `/projects/${project.id}/envs`, name: 'Environments' }}
+      action={`/projects/${project.id}/envs`}
+      draft={draft}
+      submit="Create"
+      wide
+    >
+      <div class="field-row">
+        {field('name', { placeholder: 'staging', autofocus: true })}
+        {field('branch')}
+      </div>
+      <div class="field-row">
+        {field('port')}
+        {field('hostPort')}
+      </div>
+      <AutoDeploy project={project} environment={null} />
+      <Folded title="Processes and release command" {...{ draft, names: processFields }}>
+        {processFields.map((name) => field(name))}
+      </Folded>
+      <Folded title="Health, limits, domains and volumes" {...{ draft, names: advanced }}>
+        <div class="field-row">
+          {field('healthPath')}
+          {field('healthTimeout')}
+        </div>
+        <div class="field-row">
+          {field('memoryMb')}
+          {field('cpus')}
+        </div>
+        {field('domains')}
+        {field('drainSeconds')}
+        {field('volumes')}
+      </Folded>
+    </ModalForm>
+  )
 }
 
-/** For a new environment, or to change one. Empty fields fall back to what their placeholder says. */
-export const EnvironmentModal = ({ project, environment: stored, offer, draft }: Props) => {
-  const environment = stored && { ...stored, ...offer }
-  const hasProcesses =
-    environment !== null && (environment.releaseCommand !== null || !isDefault(environment))
-  const isOpen = (names: Name[]) => names.some((name) => snakeCase(name) in draft.errors)
-  const field = (name: Name, more: Partial<Look> = {}) => {
+/** Open where a field of it was refused. */
+const Folded = ({
+  title,
+  names,
+  draft,
+  children,
+}: {
+  title: string
+  names: Name[]
+  draft: Draft
+  children: Child
+}) => (
+  <details open={names.some((name) => snakeCase(name) in draft.errors)}>
+    <summary>{title}</summary>
+    <div class="form">{children}</div>
+  </details>
+)
+
+type Stored = Environment & {
+  /** Hosts of its addresses. */
+  domains: string[]
+}
+
+/** Draws the fields of an environment, with what is stored. */
+export const fieldsOf =
+  (project: Project, environment: Stored | null) =>
+  (name: Name, more: Partial<Look> = {}) => {
     const value = environment && textOf(environment, name)
-    const shown = { name: snakeCase(name), ...looks[name], ...more }
+    const inherited = name === 'branch' && project.branch ? { placeholder: project.branch } : {}
+    const shown = { name: snakeCase(name), ...looks[name], ...inherited, ...more }
     return long.includes(name) ? (
       <TextArea {...shown} value={value ?? ''} rows={rowsFor(value)} />
     ) : (
       <TextField {...shown} value={value} />
     )
   }
-  const processes = (
-    <>
-      {field('processes')}
-      {field('releaseCommand')}
-      {field('releaseTimeout')}
-    </>
-  )
-  return (
-    <ModalForm
-      title={
-        offer ? 'Processes from the Procfile' : stored ? `Edit ${stored.name}` : 'New environment'
-      }
-      {...(stored
-        ? { action: `/projects/${project.id}/envs/${stored.id}`, method: 'PUT' }
-        : { action: `/projects/${project.id}/envs` })}
-      draft={draft}
-      submit={offer ? 'Save processes' : stored ? 'Save' : 'Create'}
-      wide
-    >
-      {offer ? (
-        <>
-          <p class="note">
-            Nothing changes until you save. A process without a command runs the image’s own.
-          </p>
-          {processes}
-        </>
-      ) : (
-        <>
-          <div class="field-row">
-            {field('name')}
-            {field('branch', { placeholder: project.branch ?? 'the project’s' })}
-          </div>
-          <div class="field-row">
-            {field('port')}
-            {field('hostPort')}
-          </div>
-          <SelectField
-            name="auto_deploy"
-            label="When its branch is pushed"
-            value={flagValue(environment?.autoDeploy)}
-            options={[
-              { value: '', label: `As the project: ${project.autoDeploy ? 'deploy' : 'wait'}` },
-              { value: '1', label: 'Deploy' },
-              { value: '0', label: 'Wait for a person' },
-            ]}
-          />
-          <details open={hasProcesses || isOpen(processFields)}>
-            <summary>Processes and release command</summary>
-            <div class="form">
-              {stored && <ProcfileLink environment={stored} />}
-              {processes}
-            </div>
-          </details>
-          <details open={isOpen(advanced)}>
-            <summary>Health, limits, domains and volumes</summary>
-            <div class="form">
-              <div class="field-row">
-                {field('healthPath')}
-                {field('healthTimeout')}
-              </div>
-              <div class="field-row">
-                {field('memoryMb')}
-                {field('cpus')}
-              </div>
-              {field('domains')}
-              {field('volumes')}
-            </div>
-          </details>
-        </>
-      )}
-    </ModalForm>
-  )
-}
+
+/** Whether a push deploys it. */
+export const AutoDeploy = ({
+  project,
+  environment,
+}: {
+  project: Project
+  environment: Environment | null
+}) => (
+  <SelectField
+    name="auto_deploy"
+    label="Deploy on push"
+    value={flagValue(environment?.autoDeploy)}
+    options={[
+      {
+        value: '',
+        label: `As the project: ${project.autoDeploy ? 'deploy' : 'don’t deploy'}`,
+      },
+      { value: '1', label: 'Deploy' },
+      { value: '0', label: 'Don’t deploy' },
+    ]}
+  />
+)
 
 type Name = Exclude<keyof typeof environmentForm.shape, 'autoDeploy'>
 type Look = Omit<Parameters<typeof TextField>[0], 'name' | 'value'>
 
 const long: Name[] = ['domains', 'volumes', 'processes', 'releaseCommand']
-const processFields: Name[] = ['processes', 'releaseCommand', 'releaseTimeout']
-const advanced: Name[] = ['healthPath', 'healthTimeout', 'memoryMb', 'cpus', 'domains', 'volumes']
-
-/** Whether it has the one process that every environment begins with. */
-const isDefault = ({ processes }: Environment) => processLines(processes) === 'web:'
+export const processFields = [
+  'processes',
+  'releaseCommand',
+  'releaseTimeout',
+] as const satisfies Name[]
+const advanced: Name[] = [
+  'healthPath',
+  'healthTimeout',
+  'memoryMb',
+  'cpus',
+  'domains',
+  'drainSeconds',
+  'volumes',
+]
 
 const rowsFor = (text: Text) => Math.min(8, Math.max(2, String(text ?? '').split('\n').length + 1))
 
 type Text = string | number | null | undefined
 
-/** As the form shows it. */
-function textOf(environment: Environment, name: Name) {
+/** The value in the form. */
+function textOf(environment: Stored, name: Name) {
   if (name === 'processes') return processLines(environment.processes)
   if (name === 'releaseCommand')
     return environment.releaseCommand && commandLine(environment.releaseCommand)
@@ -130,64 +144,66 @@ function textOf(environment: Environment, name: Name) {
 }
 
 const looks: Record<Name, Look> = {
-  name: {
-    label: 'Name',
-    placeholder: 'staging',
-    pattern: '[a-z0-9]([a-z0-9\\-]*[a-z0-9])?',
-    maxlength: 40,
-    required: true,
-    autofocus: true,
-    code: true,
-  },
+  name: { label: 'Name', required: true, code: true },
   branch: {
     label: 'Branch',
+    placeholder: 'the project’s',
     hint: 'A branch, or a tag. Leave empty to use the project’s.',
-    maxlength: 250,
     code: true,
   },
   port: {
     label: 'App port',
     inputmode: 'numeric',
     placeholder: 'what the image exposes',
-    hint: 'The app listens on it, as PORT. 0: a worker without a port.',
+    hint: 'The app listens on it (variable PORT). Enter 0 for a worker without a port.',
   },
   hostPort: {
     label: 'Host port',
     inputmode: 'numeric',
     placeholder: 'a free one',
-    hint: 'Where this host publishes it.',
+    hint: 'The port on this server. Leave empty for a free one: with a chosen port, each deployment briefly interrupts visitors.',
   },
   healthPath: {
     label: 'Health path',
     placeholder: '/health',
-    hint: 'Empty: it is enough that the port accepts.',
-    maxlength: 500,
+    hint: 'Leave empty to only check that the port accepts connections.',
     code: true,
   },
-  healthTimeout: { label: 'Seconds to become healthy', inputmode: 'numeric', placeholder: '60' },
-  memoryMb: { label: 'Memory in MB', inputmode: 'numeric', placeholder: '512' },
+  healthTimeout: { label: 'Health timeout (seconds)', inputmode: 'numeric', placeholder: '60' },
+  memoryMb: { label: 'Memory (MB)', inputmode: 'numeric', placeholder: '512' },
   cpus: { label: 'Processors', inputmode: 'decimal', placeholder: '1' },
-  domains: { label: 'Domains', placeholder: 'app.example.com', hint: 'One per line.', code: true },
+  domains: {
+    label: 'Domains',
+    placeholder: 'app.example.com',
+    hint: 'One per line. The first one is the app’s address. The Domains tab shows the DNS records they need.',
+    code: true,
+  },
+  drainSeconds: {
+    label: 'Drain time (seconds)',
+    inputmode: 'numeric',
+    placeholder: '30',
+    hint: 'How long open requests, WebSockets and downloads may continue when a version is replaced. Only with a domain.',
+  },
   volumes: {
     label: 'Volumes',
     placeholder: 'data:/var/lib/app',
-    hint: 'One name:/path per line. What is written there stays between deployments.',
+    hint: 'One name:/path per line. Files there are kept between deployments.',
     code: true,
   },
   processes: {
     label: 'Processes',
     placeholder: 'web:\nworker x2 256MB 0.5CPU: npm run worker',
-    hint: "One per line: a name, a colon, a command. Without a command it runs the image’s own. Only web has the port. x2 runs two of it; MB and CPU are limits of its own. For && or $NAME: sh -c '…'.",
+    hint: "One per line: a name, a colon, a command. Without a command it runs the image’s default command. Only web has the port. x2 runs two replicas; MB and CPU set its own limits. For && or $NAME: sh -c '…'.",
     code: true,
   },
   releaseCommand: {
     label: 'Release command',
     placeholder: 'npm run migrate',
-    hint: 'Runs once with the new image before anything is switched. When it fails, the live version stays.',
+    hint: 'Runs once with the new image before the switch. If it fails, the live version stays.',
     code: true,
   },
   releaseTimeout: {
-    label: 'Seconds the release command may take',
+    label: 'Release timeout (seconds)',
     inputmode: 'numeric',
     placeholder: '600',
   },

@@ -1,37 +1,29 @@
 import type { Child } from 'hono/jsx'
 import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
-import type { Project } from '../projects/store.ts'
-import { PageHead } from '../web/components.tsx'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { AppAddress, PageHead } from '../web/components.tsx'
+import { Button, PostForm } from '../web/form.tsx'
+import { Live } from '../web/live.tsx'
+import { Badge, notDeployed, statusInWords, StatusBadge } from '../web/status-badge.tsx'
+import type { EnvironmentHead, Verb } from './head.ts'
 import type { Environment } from './store.ts'
-import { environmentPath } from './views.tsx'
+import { environmentPath, metricsPath, settingsPath } from './views.tsx'
 
 type Tab = (typeof tabs)[number]['tab']
 
 type Props = {
-  project: Pick<Project, 'id' | 'name'>
-  environment: Pick<Environment, 'id' | 'projectId' | 'name'>
+  head: EnvironmentHead
   tab: Tab
-  /** What can be done on this page. */
-  actions?: Child
   children: Child
 }
 
-/** What all pages of an environment stand in: its name, and its tabs. */
-export const EnvironmentFrame = ({ project, environment, tab, actions, children }: Props) => (
+/** The frame of all pages of an environment: its header, which follows what runs, and its tabs. */
+export const EnvironmentFrame = ({ head, tab, children }: Props) => (
   <>
-    <PageHead
-      title={environment.name}
-      crumbs={[
-        { href: '/projects', name: 'Projects' },
-        { href: `/projects/${project.id}`, name: project.name },
-        { href: `/projects/${project.id}/envs`, name: 'Environments' },
-      ]}
-    >
-      {actions}
-    </PageHead>
+    <Head head={head} doc={tabs.find((one) => one.tab === tab)!.doc} />
     <nav class="tabs-line" aria-label="Environment">
       {tabs.map((other) => (
-        <a href={other.of(environment)} aria-current={other.tab === tab ? 'page' : undefined}>
+        <a href={other.of(head.environment)} aria-current={other.tab === tab ? 'page' : undefined}>
           {other.title}
         </a>
       ))}
@@ -40,30 +32,125 @@ export const EnvironmentFrame = ({ project, environment, tab, actions, children 
   </>
 )
 
-type ChangesNoteProps = {
-  project: Pick<Project, 'id' | 'name' | 'branch'>
-  environment: Props['environment']
+/** What runs, where it is reached, and what can be done about it: the same on every tab. */
+const Head = ({ head, doc }: Pick<Props, 'head'> & { doc: string }) => {
+  const { environment, project, state, deployment, url } = head
+  const status = state ?? deployment?.status
+  return (
+    <Live
+      id="environment-head"
+      data-announce={`The environment is ${status ? statusInWords(status) : 'not deployed'}.`}
+    >
+      <PageHead
+        title={environment.name}
+        doc={doc}
+        beside={
+          <div class="environment-state">
+            {state && <StatusBadge status={state} />}
+            {!state && !deployment && <Badge {...notDeployed} />}
+            {deployment && (
+              <a href={deploymentPath(deployment)}>
+                <StatusBadge status={deployment.status} /> #{deployment.number}
+              </a>
+            )}
+            {url && <AppAddress url={url} />}
+            {head.isDeleting && <span class="muted">being deleted</span>}
+          </div>
+        }
+        crumbs={[
+          { href: '/projects', name: 'Projects' },
+          { href: `/projects/${project.id}`, name: project.name },
+          { href: `/projects/${project.id}/envs`, name: 'Environments' },
+        ]}
+      >
+        {!head.isDeleting && <Acts {...head} />}
+      </PageHead>
+    </Live>
+  )
 }
 
-/** When what is changed on this page takes effect, and what can be done about it. */
-export const ChangesNote = ({ project, environment }: ChangesNoteProps) => (
+const Acts = ({ environment, project, verbs }: EnvironmentHead) => (
+  <>
+    {verbs.map((verb) => (
+      <PostForm action={`/envs/${environment.id}/${verb}`}>
+        <Button {...looks[verb]} aria-label={`${words[verb]} ${environment.name}`}>
+          {words[verb]}
+        </Button>
+      </PostForm>
+    ))}
+    <DeployEnvironmentButton
+      {...{ project, environment }}
+      look={{ icon: 'rocket', variant: verbs[0] === 'start' ? 'outline' : undefined }}
+    />
+  </>
+)
+
+const words: Record<Verb, string> = { start: 'Start', restart: 'Restart', stop: 'Stop' }
+
+const looks = {
+  start: { icon: 'play' },
+  restart: { icon: 'rotate-cw', variant: 'outline' },
+  stop: { icon: 'square', variant: 'outline' },
+} as const
+
+type ChangesNoteProps = {
+  environment: Pick<Environment, 'id' | 'projectId'>
+  /** The actions of the tab. */
+  children: Child
+}
+
+/** When changes on this page take effect, and how to apply them. */
+export const ChangesNote = ({ environment, children }: ChangesNoteProps) => (
   <div class="section-head">
     <p class="muted">
       Changes take effect with the next deployment. The{' '}
       <a href={environmentPath(environment)}>overview</a> lists them, and applies them without a
       build.
     </p>
-    <DeployEnvironmentButton project={project} environment={environment} label="Deploy now" />
+    <div class="actions">{children}</div>
   </div>
 )
 
 const tabs = [
-  { tab: 'overview', title: 'Overview', of: environmentPath },
-  { tab: 'variables', title: 'Variables', of: ({ id }: Key) => `/envs/${id}/variables` },
-  { tab: 'services', title: 'Services', of: ({ id }: Key) => `/envs/${id}/links` },
-  { tab: 'runs', title: 'Runs', of: ({ id }: Key) => `/envs/${id}/runs` },
-  { tab: 'logs', title: 'Logs', of: (key: Key) => `${environmentPath(key)}/output` },
-  { tab: 'usage', title: 'Usage', of: (key: Key) => `${environmentPath(key)}/usage` },
+  { tab: 'overview', doc: 'deployments', title: 'Overview', of: environmentPath },
+  {
+    tab: 'deployments',
+    doc: 'deployments',
+    title: 'Deployments',
+    of: (key: Key) => `${environmentPath(key)}/deployments`,
+  },
+  {
+    tab: 'logs',
+    doc: 'logs#logs-of-apps-and-services',
+    title: 'Logs',
+    of: (key: Key) => `${environmentPath(key)}/output`,
+  },
+  { tab: 'metrics', doc: 'logs#metrics', title: 'Metrics', of: metricsPath },
+  {
+    tab: 'variables',
+    doc: 'apps#variables',
+    title: 'Variables',
+    of: ({ id }: Key) => `/envs/${id}/variables`,
+  },
+  {
+    tab: 'services',
+    doc: 'services#databases-for-an-app',
+    title: 'Services',
+    of: ({ id }: Key) => `/envs/${id}/links`,
+  },
+  {
+    tab: 'domains',
+    doc: 'edge#names',
+    title: 'Domains',
+    of: ({ id }: Key) => `/envs/${id}/domains`,
+  },
+  {
+    tab: 'runs',
+    doc: 'deployments#one-off-commands',
+    title: 'Runs',
+    of: ({ id }: Key) => `/envs/${id}/runs`,
+  },
+  { tab: 'settings', doc: 'apps#environments', title: 'Settings', of: settingsPath },
 ] as const
 
 type Key = Pick<Environment, 'id' | 'projectId'>

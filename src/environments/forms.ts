@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { hostName } from '../addresses/hosts.ts'
 import { containerLimits } from '../platform/limits.ts'
 import { branchName, variableName } from '../projects/forms.ts'
 import { block, command, decimal, flag, line, lines, whole } from '../web/fields.ts'
@@ -6,31 +7,26 @@ import { processes } from './process-form.ts'
 
 const slug = line('a name such as production', { max: 40 }).regex(
   /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/,
-  'wants lower-case letters, digits and hyphens, such as production or pr-12.',
-)
-
-export const domain = line('a host name', { max: 253 }).regex(
-  /^(\*\.)?([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/i,
-  'wants host names such as app.example.com, without http://.',
+  'must be lower-case letters, digits and hyphens, such as production or pr-12.',
 )
 
 const volume = line('name:/path', { max: 300 }).regex(
   /^[a-z0-9][a-z0-9_.-]{0,62}:\/(?!\/)[^:]+$/,
-  'wants entries such as data:/var/lib/app: a lower-case name, a colon, an absolute path.',
+  'must be entries such as data:/var/lib/app: a lower-case name, a colon, an absolute path.',
 )
 
 const volumes = lines(
-  volume.refine((entry) => !/\/\.\.?(\/|$)/.test(entry), 'wants a path without . and .. in it.'),
+  volume.refine((entry) => !/\/\.\.?(\/|$)/.test(entry), 'can’t have . or .. in a path.'),
   { max: 20 },
 ).refine(
   (entries) => new Set(entries.map((entry) => entry.split(':')[1])).size === entries.length,
-  'mounts two volumes at one path.',
+  'can’t mount two volumes at the same path.',
 )
 
-/** Neither the system's own ports nor those of a Docker Engine. */
-export const hostPort = whole('a port of this host', { min: 1024, max: 65535 }).refine(
+/** Excludes system ports and those of a Docker Engine. */
+export const hostPort = whole('a port of this server', { min: 1024, max: 65535 }).refine(
   (port) => port !== 2375 && port !== 2376,
-  'is where Docker Engines listen. Choose another port.',
+  'is used by Docker Engines. Choose another port.',
 )
 
 export const environmentForm = z.object({
@@ -38,11 +34,12 @@ export const environmentForm = z.object({
   branch: branchName.nullish(),
   port: whole('a port (0 for a worker without one)', { min: 0, max: 65535 }).nullish(),
   hostPort: hostPort.nullish(),
-  domains: lines(domain, { max: 50 }).nullish(),
+  domains: lines(hostName, { max: 50 }).nullish(),
   healthPath: line('a path such as /health', { max: 500 })
-    .regex(/^\/[^\s#]*$/, 'wants a path that begins with /, such as /health.')
+    .regex(/^\/[^\s#]*$/, 'must be a path that starts with /, such as /health.')
     .nullish(),
   healthTimeout: whole('seconds', { min: 1, max: 3600 }).nullish(),
+  drainSeconds: whole('seconds', { min: 0, max: 3600 }).nullish(),
   memoryMb: whole('megabytes', { min: 16, max: containerLimits.memoryMb }).nullish(),
   cpus: decimal('processors', { min: 0.05, max: containerLimits.cpus }).nullish(),
   autoDeploy: flag().nullish(),
@@ -54,10 +51,10 @@ export const environmentForm = z.object({
 
 export const environmentUpdateForm = environmentForm.partial({ name: true })
 
-/** Of the form itself: whether it is filled in with what the repository's Procfile has. */
+/** For the form itself: whether it is filled in from the repository's Procfile. */
 export const editQuery = z.object({ procfile: flag().optional() })
 
-/** Less than the 128 KiB that Linux takes for one entry of a process's environment. */
+/** Less than Linux's limit of 128 KiB for one environment variable. */
 const value = block('a value', { max: 100_000 })
 
 const settings = { value: value.nullish(), secret: flag().nullish(), buildTime: flag().nullish() }
@@ -71,11 +68,17 @@ export const variableForm = z
   .superRefine(({ key, value, dotenv }, context) => {
     const complain = (field: string, message: string) =>
       context.addIssue({ code: 'custom', path: [field], message })
-    if (dotenv && key) complain('dotenv', 'comes without a key: it is one or the other.')
+    if (dotenv && key) complain('dotenv', 'can’t be combined with a key. Send one or the other.')
     if (dotenv) return
-    if (!key) complain('key', 'wants a name such as DATABASE_URL.')
-    if (value === undefined) complain('value', 'wants a value, which may be empty.')
+    if (!key) complain('key', 'must be a name such as DATABASE_URL.')
+    if (value === undefined) complain('value', 'must be a value, which may be empty.')
   })
+
+export const variablesTextForm = z.object({
+  text: block('the variables as text', { max: 600_000 }).nullable(),
+  /** Of a person: the changes that they saw, and so save. */
+  shown: line('what was shown', { max: 100 }).nullish(),
+})
 
 export const variableUpdateForm = z.object({ key: variableName.optional(), ...settings })
 

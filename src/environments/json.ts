@@ -1,24 +1,53 @@
-import { appsAddress } from '../config.ts'
-import type { Places } from '../projects/places.ts'
+import { placesOf } from '../addresses/places.ts'
+import { namedUrl, urlOn } from '../addresses/urls.ts'
+import type { UrlDeps } from '../addresses/urls.ts'
+import type { Config } from '../config.ts'
 import { hasPort } from './processes.ts'
 import type { Environment } from './store.ts'
 import type { Variable } from './variable-store.ts'
 
-/** Where the app of an environment is reached; null for a worker without a port. */
-export const urlOf = (
-  environment: Pick<Environment, 'port' | 'processes' | 'hostPort'>,
-  places: Omit<Places, 'note'>,
-) => (hasPort(environment) ? urlOn(environment.hostPort, places) : null)
+/**
+ * The address of an environment's app; null for a worker without a port. With `isIntended`
+ * with its final scheme, which its containers get.
+ */
+export function urlOf(
+  deps: UrlDeps & { config: Config },
+  {
+    environment,
+    ownerId,
+    isIntended = false,
+  }: {
+    environment: Pick<Environment, 'id' | 'label' | 'port' | 'processes' | 'hostPort'>
+    ownerId: string
+    isIntended?: boolean
+  },
+) {
+  if (!hasPort(environment)) return null
+  const { id, label, hostPort } = environment
+  const named = namedUrl(deps, { holder: { environmentId: id }, label, isIntended })
+  return named ?? urlOn(hostPort, placesOf(deps, ownerId))
+}
 
-/** Addresses that stand for all of this host, with one that leads there from this machine. */
-const everywhere: Record<string, string> = { '0.0.0.0': appsAddress, '::': 'localhost' }
+/**
+ * The address of the running app, else its future one. `published` is the address of its deployment: with
+ * a port it stays until the next one.
+ */
+export function reachedAt(
+  deps: Parameters<typeof urlOf>[0],
+  {
+    published,
+    ...of
+  }: Omit<Parameters<typeof urlOf>[1], 'isIntended'> & { published: string | null | undefined },
+) {
+  const url = urlOf(deps, of)
+  const isPort = url !== null && published != null && isPortOf(url) && isPortOf(published)
+  return isPort ? published : url
 
-/** Where a published port of this host is reached. */
-export function urlOn(hostPort: number, { publishAddress, url }: Omit<Places, 'note'>) {
-  const host = everywhere[publishAddress]
-    ? (url?.hostname ?? everywhere[publishAddress])
-    : publishAddress
-  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}:${hostPort}`
+  function isPortOf(address: string) {
+    const { http, https } = deps.config.edgePorts
+    const port = Number(new URL(address).port)
+    return port !== 0 && port !== http && port !== https
+  }
 }
 
 export const variableJson = ({ environmentId, createdAt, ...variable }: Variable) => variable

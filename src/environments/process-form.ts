@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Command, Process } from '../db/schema.ts'
+import { accessProcess } from '../logs/log-line.tsx'
 import { containerLimits, processLimits } from '../platform/limits.ts'
 import { joinWords, wordsOf } from '../platform/shell-words.ts'
 import { command, line } from '../web/fields.ts'
@@ -25,7 +26,11 @@ const process = z
         )
         .refine(
           (name) => !(onceNames as readonly string[]).includes(name),
-          'is kept for commands that run once, such as the release command. Choose another one.',
+          'is reserved for one-off commands, such as the release command. Choose another one.',
+        )
+        .refine(
+          (name) => name !== accessProcess,
+          'is reserved for request lines in the log. Choose another one.',
         ),
       command: command().nullish(),
       replicas: wholeNumber(1, mostReplicas).nullish(),
@@ -44,7 +49,7 @@ const process = z
 
 const { $schema: _, ...sentAs } = z.toJSONSchema(z.array(process), { io: 'input' })
 
-/** Processes of an environment; in a form a line each, in the form of `processLines`. */
+/** Processes of an environment; in a form one per line, as in `processLines`. */
 export const processes = () =>
   z
     .preprocess(
@@ -52,7 +57,7 @@ export const processes = () =>
       z
         .array(z.unknown(), 'must be a list of processes.')
         .min(1, 'must have at least one process.')
-        .max(most, `have more than ${most} entries.`),
+        .max(most, `can have at most ${most} entries.`),
     )
     .transform((entries, context): Process[] => {
       const checked = entries.map((entry) => checkOne(entry, context))
@@ -62,13 +67,13 @@ export const processes = () =>
       const refuse = (message: string) => addIssue({ code: 'custom', message })
       const names = all.map(({ name }) => name)
       const twice = names.find((name, at) => names.indexOf(name) < at)
-      if (twice) refuse(`name ${twice} twice. Each process needs a name of its own.`)
+      if (twice) refuse(`name ${twice} twice. Each process must have its own name.`)
       if (countReplicas({ processes: all }) > mostInstances)
-        refuse(`have more than ${mostInstances} replicas together.`)
+        refuse(`can have at most ${mostInstances} replicas in total.`)
     })
     .meta({ sentAs })
 
-/** The first complaint about it is made by the name of the process. */
+/** The first error names the process. */
 function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
   const refuse = (message: string) => {
     addIssue({ code: 'custom', message })
@@ -85,10 +90,10 @@ function checkOne(entry: unknown, { addIssue }: z.RefinementCtx) {
   return refuse(`have an entry ${name.slice(0, 40)} whose ${String(path[0])} ${message}`)
 }
 
-/** Marks what stands for a line that is none, with its number. */
+/** Marks an invalid line, with its number. */
 const unreadLine = Symbol('unread line')
 
-/** A line ends outside of quotes only. */
+/** A line only ends outside of quotes. */
 const lines = /(?:[^\\'"\n]|\\[^]|'[^']*'|"(?:[^"\\]|\\[^])*"|['"\\])+/g
 
 const lineForm =
@@ -112,7 +117,7 @@ function readLines(text: string) {
   })
 }
 
-/** The processes as a form shows them, a line each: `worker x2 256MB 0.5CPU: npm run worker`. */
+/** The processes in a form, one per line: `worker x2 256MB 0.5CPU: npm run worker`. */
 export const processLines = (all: Process[]) => all.map(lineOf).join('\n')
 
 function lineOf({ name, command, replicas, memoryMb, cpus }: Process) {
@@ -125,6 +130,6 @@ function lineOf({ name, command, replicas, memoryMb, cpus }: Process) {
   return `${head.flat().join(' ')}:${command === null ? '' : ` ${commandLine(command)}`}`
 }
 
-/** A command as it is typed in one line. */
+/** A command in one line. */
 export const commandLine = (command: Command) =>
   typeof command === 'string' && !command.includes('\n') ? command : joinWords(wordsOf(command))

@@ -1,3 +1,4 @@
+import { slotCount } from '../edge/plan.ts'
 import { invalidField } from '../platform/errors.ts'
 import type { Environment } from './store.ts'
 
@@ -6,27 +7,48 @@ type Settings = Pick<Environment, 'port' | 'processes'>
 /** The process that has the port and the addresses. */
 export const web = 'web'
 
-/** What containers that run beside no process are called: the release command's, and those of runs. */
+/** The process name of one-off containers: release commands and runs. */
 export const onceNames = ['release', 'run'] as const
 
-/** Whether its app is reached on a port; which one, only its image may say. */
+/** Whether its app has a port; which one may depend on the image. */
 export const hasPort = ({ port, processes }: Settings) =>
   port !== 0 && processes.some(({ name }) => name === web)
 
-/** Refuses processes that don't fit the port: `web` has it, and a port of the host leads to one container. */
+/** Refuses processes without a `web` for the port. */
 export function refuseUnfit({ port, processes }: Settings) {
-  const refuse = (message: string) => {
-    throw invalidField('processes', message)
-  }
-  const replicas = processes.find(({ name }) => name === web)?.replicas ?? 0
-  if (replicas === 0 && port)
-    refuse(`have no ${web}, which has port ${port}. Name one of them ${web}, or set the port to 0.`)
-  if (replicas > 1 && port !== 0)
-    refuse(
-      `have ${replicas} replicas of ${web}, but its port can lead to one container only. Set the replicas to 1, or the port to 0.`,
-    )
+  if (!port || processes.some(({ name }) => name === web)) return
+  throw invalidField(
+    'processes',
+    `must include ${web}, which has port ${port}. Name one of them ${web}, or set the port to 0.`,
+  )
 }
 
-/** Containers that its processes run in. */
+/** Why its `web` can't have several replicas, and what to do; null when it has one, or may have several. */
+export function whyNotSpread(
+  { port, portSet, processes }: Settings & Pick<Environment, 'portSet'>,
+  { isOn }: { isOn: boolean },
+) {
+  const replicas = processes.find(({ name }) => name === web)?.replicas ?? 0
+  if (replicas <= 1 || port === 0) return null
+  if (isOn && !portSet)
+    return replicas <= slotCount
+      ? null
+      : `have ${replicas} replicas of ${web}, but requests are spread over ${slotCount} at most. Set the replicas to ${slotCount} or fewer.`
+  const advice = isOn
+    ? 'Leave the host port empty, so that requests are spread over them, or set the replicas to 1.'
+    : 'Add a domain, so that requests are spread over them, or set the replicas to 1, or the port to 0.'
+  return `have ${replicas} replicas of ${web}, but a port of this server can only lead to one container. ${advice}`
+}
+
+/** Refuses them with that. */
+export function refuseUnspread(
+  environment: Parameters<typeof whyNotSpread>[0],
+  edge: { isOn: boolean },
+) {
+  const why = whyNotSpread(environment, edge)
+  if (why !== null) throw invalidField('processes', why)
+}
+
+/** The number of containers of its processes. */
 export const countReplicas = ({ processes }: Pick<Settings, 'processes'>) =>
   processes.reduce((sum, { replicas }) => sum + replicas, 0)

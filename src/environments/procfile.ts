@@ -4,12 +4,12 @@ import { processes } from './process-form.ts'
 import type { Environment } from './store.ts'
 import { command } from '../web/fields.ts'
 
-/** What a Procfile says, and a sentence about the lines that were left out. */
+/** The processes of a Procfile, and a note about skipped lines. */
 export type Procfile = { entries: ProcfileEntry[]; note: string | null }
 
 /**
- * Reads the lines `name: command` of a Procfile, at most one a name. A line that is none, or whose
- * command can't be run, is left out and named in the note: a Procfile never fails a deployment.
+ * Reads the lines `name: command` of a Procfile, at most one per name. An invalid line, or one whose
+ * command can't be run, is skipped and named in the note: a Procfile never fails a deployment.
  */
 export function readProcfile(text: string): Procfile {
   const entries = new Map<string, ProcfileEntry>()
@@ -42,7 +42,7 @@ const mostNamed = 5
 const releaseCommand = command()
 const onlyProcess = processes()
 
-/** What the line says, or what is wrong with it. */
+/** The parsed line, or its error. */
 function readLine(line: string): ProcfileEntry | string {
   const colon = line.indexOf(':')
   const name = line.slice(0, Math.max(0, colon)).trim().toLowerCase().replaceAll('_', '-')
@@ -58,8 +58,8 @@ function readLine(line: string): ProcfileEntry | string {
 }
 
 /**
- * A Procfile's commands are lines for a shell, Davit's are words: one that uses more of a shell than
- * quotes is given to the shell of the image. Alone, it takes the shell's place, to get its signals.
+ * A Procfile's commands are shell lines, Davit's are words: one that uses more shell syntax than
+ * quotes runs in the image's shell. A single command replaces the shell with exec, to get its signals.
  */
 function inShell(line: string) {
   if (!/[`$&|;<>()*?[\]{}~#!]|^\w+=/.test(line)) return line
@@ -73,22 +73,22 @@ function noteOf(ignored: string[]) {
   const named = ignored.slice(0, mostNamed)
   const rest = ignored.length - named.length
   const all = rest > 0 ? [...named, `${rest} more`] : named
-  return `Left out of the Procfile: ${all.join(', ')}.`
+  return `Skipped in the Procfile: ${all.join(', ')}.`
 }
 
 type Settings = Pick<Environment, 'processes' | 'releaseCommand' | 'procfile'>
 
-/** An environment's settings as its repository's Procfile would have them. */
+/** An environment's settings according to its repository's Procfile. */
 export type ProcfileOffer = Pick<Settings, 'processes' | 'releaseCommand'> & {
-  /** What stands in the Procfile. */
+  /** The processes of the Procfile. */
   names: string[]
-  /** Whether the environment is without some of it. */
+  /** Whether the environment lacks some of them. */
   isNew: boolean
 }
 
 /**
- * What taking the Procfile would come to: a process keeps its limits, and one that isn't in it stays. Null
- * where that changes nothing.
+ * The settings after applying the Procfile: a process keeps its limits, and one that isn't in it stays.
+ * Null when nothing would change.
  */
 export function procfileOffer(settings: Settings): ProcfileOffer | null {
   const { procfile, releaseCommand } = settings

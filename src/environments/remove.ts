@@ -1,15 +1,16 @@
 import { removeLogs } from '../projects/remove.ts'
 import type { RemovalDeps } from '../projects/remove.ts'
 import { listJobSubjects } from '../projects/store.ts'
+import { leadTo } from '../runtime/lead.ts'
 import { removeAlone, removeFromEngine } from '../runtime/remove.ts'
 import type { Removed } from '../runtime/remove.ts'
 import { deleteEnvironment } from './store.ts'
 import type { Environment } from './store.ts'
 
 /**
- * Deletes an environment and what Davit made for it; its volumes stay. Who calls it has stored the
- * intent, after which nothing deploys to it, and every step can be repeated: what a crash leaves is
- * taken up at the next start.
+ * Deletes an environment and everything Davit created for it; its volumes stay. The caller has
+ * stored the intent, after which nothing deploys to it, and every step is repeatable: an interrupted removal
+ * resumes at the next start.
  */
 export const removeEnvironment = (
   deps: Omit<RemovalDeps, 'git'>,
@@ -17,9 +18,11 @@ export const removeEnvironment = (
 ): Promise<Removed[]> =>
   removeAlone(id, async () => {
     const of = { projectId, environmentId: id }
+    leadTo(deps, { id, kind: 'app' })
     await deps.jobs.cancelAll({ subjectIds: listJobSubjects(deps.db, [id]) })
     const removed = await removeFromEngine(deps, { kind: 'app', ...of, volumes: false })
     await removeLogs(deps, of)
     deleteEnvironment(deps.db, id)
+    void deps.edge.look()
     return [...removed, { kind: 'environment', name }]
   })

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, inArray, isNotNull, isNull, ne } from 'drizzle-orm'
+import { and, asc, count, desc, eq, inArray, isNotNull, isNull, ne } from 'drizzle-orm'
 import { withDefaults } from '../db/columns.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
@@ -21,7 +21,21 @@ export function findEnvironment(db: Db, { id, projectId }: { id: string; project
   return found('environment', getRow(db, environments, isIt))
 }
 
-/** Where its live deployment was published; null while none runs. */
+/** The live deployment of an environment, also while stopped. */
+export const getCurrent = (db: Db, environmentId: string) =>
+  getRow(db, deployments, isCurrent(environmentId), desc(deployments.id)) ?? null
+
+export const getDeployment = (db: Db, id: string) =>
+  getRow(db, deployments, eq(deployments.id, id)) ?? null
+
+/** Matches the live deployment of an environment, also while stopped. */
+export const isCurrent = (environmentId: string) =>
+  and(
+    eq(deployments.environmentId, environmentId),
+    inArray(deployments.status, ['running', 'stopped']),
+  )
+
+/** The address where its live deployment is published; null when none is running. */
 export const getLiveUrl = (db: Db, environmentId: string) =>
   db
     .select({ url: deployments.url })
@@ -29,14 +43,14 @@ export const getLiveUrl = (db: Db, environmentId: string) =>
     .where(and(eq(deployments.environmentId, environmentId), eq(deployments.status, 'running')))
     .get()?.url ?? null
 
-/** The environment, for a change: one that is being deleted takes none. */
+/** The environment, for a change: throws when it is being deleted. */
 export function findLiveEnvironment(db: Db, key: { id: string; projectId: string }) {
   const environment = findEnvironment(db, key)
   refuseDeleting(environment)
   return environment
 }
 
-/** The environment and its project, whoever has it: for admins. */
+/** The environment and its project, of any owner: for admins. */
 export const getEnvironmentIn = (db: Db, id: string) =>
   db
     .select({ environment: environments, project: projects })
@@ -67,14 +81,14 @@ export function findOwnLiveEnvironment(db: Db, key: { id: string; ownerId: strin
 
 function refuseDeleting({ name, deletingAt }: Environment) {
   if (deletingAt)
-    throw new AppError('conflict', `Environment ${name} is being deleted. It takes no changes.`)
+    throw new AppError('conflict', `Environment ${name} is being deleted, so it can’t be changed.`)
 }
 
-/** Oldest first: the first one is where a deployment goes that names none. */
+/** Oldest first: the first one is the default for deployments. */
 export const listEnvironments = (db: Db, projectId: string) =>
   listRows(db, environments, eq(environments.projectId, projectId), asc(environments.id))
 
-/** Those of the names by which apps of an environment's project reach each other, its own too. */
+/** The names by which apps of an environment's project reach each other, including its own. */
 export function listNamesBeside(db: Db, environmentId: string, names: string[]) {
   const own = db
     .select({ projectId: environments.projectId })
@@ -88,7 +102,7 @@ export function listNamesBeside(db: Db, environmentId: string, names: string[]) 
 export const listEnvironmentsBeingDeleted = (db: Db) =>
   listRows(db, environments, isNotNull(environments.deletingAt))
 
-/** A page of them with one row too many, newest first. */
+/** A page of them plus one more row, newest first. */
 export const pageOfEnvironments = (db: Db, { projectId, ...page }: { projectId: string } & Page) =>
   listPage(db, environments, eq(environments.projectId, projectId), page)
 
@@ -130,27 +144,27 @@ export const updateEnvironment = (db: Db, id: string, values: Changes<typeof env
 const duplicates: Duplicates = {
   'environments.project_id, environments.name': [
     'name',
-    'The project has an environment of this name already. Choose another name.',
+    'The project already has an environment with this name. Choose another name.',
   ],
   'environments.host_port': [
     'hostPort',
-    'This port of the host belongs to another environment. Choose another one.',
+    'This port belongs to another environment. Choose another one.',
   ],
 }
 
-/** Whether it is the only one of its project that is to stay. */
+/** Whether it is the last one of its project that isn't being deleted. */
 export function isLast(db: Db, { id, projectId }: Pick<Environment, 'id' | 'projectId'>) {
   const { projectId: project, id: other, deletingAt } = environments
   const others = and(eq(project, projectId), ne(other, id), isNull(deletingAt))
   return countRows(db, environments, others) === 0
 }
 
-/** A project keeps at least one environment: throws where this is the last that is to stay. */
+/** A project keeps at least one environment: throws when this is the last one. */
 export function refuseLast(db: Db, environment: Pick<Environment, 'id' | 'projectId'>) {
   if (!isLast(db, environment)) return
   throw new AppError(
     'conflict',
-    'A project keeps at least one environment. Add another one first, or delete the project.',
+    'A project must have at least one environment. Add another one first, or delete the project.',
   )
 }
 

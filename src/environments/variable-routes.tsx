@@ -1,6 +1,5 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
-import type { Db } from '../db/index.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
@@ -8,11 +7,14 @@ import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
 import { pageOf, paged } from '../web/paging.ts'
+import { looksSecret } from '../logs/secret-names.ts'
 import { pause } from '../platform/pause.ts'
 import { moveOn, show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
 import { parseDotenv } from './dotenv.ts'
 import { variableForm, variableUpdateForm } from './forms.ts'
+import { headOf, lookOf } from './head.ts'
+import type { HeadDeps } from './head.ts'
 import { variableJson } from './json.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from './store.ts'
 import {
@@ -25,22 +27,25 @@ import {
   updateVariable,
 } from './variable-store.ts'
 import type { Variable } from './variable-store.ts'
+import { variableTextRoutes } from './variable-text-routes.tsx'
 import { VariableModal } from './variable-forms.tsx'
 import { VariablesPage } from './variables-page.tsx'
 import type { GivenVariable } from './variables-page.tsx'
+import { counted } from '../web/units.ts'
 
 type Own = ReturnType<typeof findOwnEnvironment>
 
 /**
- * Variables of an environment; the value of a secret one goes in and never comes out. `given` tells what
+ * Variables of an environment; the value of a secret is write-only. `given` returns what
  * its app gets beside them.
  */
 export const variableRoutes = (
-  { db, secrets }: { db: Db; secrets: Secrets },
+  deps: HeadDeps & { secrets: Secrets },
   given: (of: Own) => Promise<GivenVariable[]>,
 ) => {
+  const { db, secrets } = deps
   const audit = auditor(db)
-  /** An environment of someone else is missing whatever was sent to it. */
+  /** Someone else's environment is missing, whatever was sent. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
     own(c)
     await next()
@@ -52,21 +57,19 @@ export const variableRoutes = (
       const { environment, project } = own(c)
       const page = c.req.valid('query')
       const beside = clientOf(c) === 'program' ? [] : await given({ environment, project })
+      const head = headOf(deps, { environment, project })
       return show(c, {
         title: `${project.name}: variables of ${environment.name}`,
+        state: lookOf(head),
         page: () => (
-          <VariablesPage
-            project={project}
-            environment={environment}
-            variables={listVariables(db, environment.id)}
-            given={beside}
-          />
+          <VariablesPage head={head} variables={listVariables(db, environment.id)} given={beside} />
         ),
         json: () => {
           const rows = pageOfVariables(db, { environmentId: environment.id, ...page })
           const list = pageOf(rows, page)
           return { ...list, items: list.items.map(variableJson) }
         },
+        live: {},
       })
     })
     .get('/envs/:envId/variables/new', (c) => show(c, newVariable(c, emptyDraft)))
@@ -75,27 +78,34 @@ export const variableRoutes = (
       const { environment } = of
       const to = `/envs/${environment.id}/variables`
       const { key, value, secret, buildTime, dotenv } = c.var.input
+      // a form that doesn't say leaves it to the name; what a program leaves out is no
+      const byName = clientOf(c) === 'program' ? () => false : looksSecret
+      const isSecret = (name: string) => secret ?? byName(name)
       if (dotenv) {
         const pairs = parseDotenv(dotenv)
-        setVariables(db, secrets, { environmentId: environment.id, pairs, secret: secret ?? false })
+        setVariables(db, secrets, { environmentId: environment.id, pairs, isSecret })
         const items = listVariables(db, environment.id).filter(({ key }) => pairs.has(key))
         for (const variable of items) {
           audit(c, 'variable.created', about(variable, of))
           await pause()
         }
-        return moveOn(c, { to, created: true, json: () => ({ items: items.map(variableJson) }) })
+        const said = `${counted(items.length, 'variable')} saved.`
+        const json = () => ({ items: items.map(variableJson) })
+        return moveOn(c, { to, created: true, said, json })
       }
       const variable = insertVariable(db, secrets, {
         environmentId: environment.id,
         key: key!,
         value: value ?? '',
-        secret: secret ?? false,
+        secret: isSecret(key!),
         buildTime: buildTime ?? false,
       })
       audit(c, 'variable.created', about(variable, of))
       const location = `${to}/${variable.id}`
-      return moveOn(c, { to, created: true, location, json: () => variableJson(variable) })
+      const said = 'Variable saved.'
+      return moveOn(c, { to, created: true, location, said, json: () => variableJson(variable) })
     })
+    .route('/', variableTextRoutes(deps))
     .get('/envs/:envId/variables/:id', (c) => show(c, oneVariable(c, emptyDraft)))
     .put('/envs/:envId/variables/:id', ownFirst, input(variableUpdateForm, oneVariable), (c) => {
       const of = own(c, { forChange: true })
@@ -104,14 +114,14 @@ export const variableRoutes = (
       const { value, secret, buildTime, key } = c.var.input
       const variable = updateVariable(db, secrets, current, {
         key,
-        // an empty field of a secret keeps what is there: the form can't show it
+        // an empty field of a secret keeps the value: the form can't show it
         value: value !== null && value !== '' ? value : current.secret ? undefined : '',
         secret: secret ?? undefined,
         buildTime: buildTime ?? undefined,
       })
       audit(c, 'variable.changed', about(variable, of))
       const to = `/envs/${environment.id}/variables`
-      return moveOn(c, { to, json: () => variableJson(variable) })
+      return moveOn(c, { to, said: 'Variable saved.', json: () => variableJson(variable) })
     })
     .delete('/envs/:envId/variables/:id', (c) => {
       const of = own(c, { forChange: true })
@@ -119,7 +129,8 @@ export const variableRoutes = (
       const variable = findVariable(db, { id: c.req.param('id'), environmentId })
       deleteVariable(db, secrets, variable)
       audit(c, 'variable.deleted', about(variable, of))
-      return moveOn(c, { to: `/envs/${environmentId}/variables`, json: () => ({}) })
+      const to = `/envs/${environmentId}/variables`
+      return moveOn(c, { to, said: 'Variable deleted.', json: () => ({}) })
     })
 
   function own(c: Context, { forChange = false } = {}) {
@@ -146,7 +157,7 @@ export const variableRoutes = (
   }
 }
 
-/** The name and where it is; never the value. */
+/** The name and its environment; never the value. */
 const about = ({ id, key }: Variable, { project, environment }: Own) => ({
   object: { kind: 'variable' as const, id, name: `${key} of ${project.name} ${environment.name}` },
 })

@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from 'drizzle-orm'
+import { and, asc, eq, inArray, sql } from 'drizzle-orm'
 import { countRows, getRow, listPage, listRows } from '../db/queries.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
@@ -14,7 +14,7 @@ import { rememberSecrets, sealedVariable } from '../logs/secret-store.ts'
 
 type Row = typeof variables.$inferSelect
 
-/** A variable as it may be shown: the value of a secret one is null. */
+/** A variable for display: the value of a secret is null. */
 export type Variable = Omit<Row, 'value'> & { value: string | null }
 
 export type OpenVariable = Pick<Row, 'key' | 'value' | 'secret' | 'buildTime'>
@@ -27,14 +27,14 @@ type Changes = { [Field in keyof Values]?: Values[Field] | undefined }
 export const listVariables = (db: Db, environmentId: string): Variable[] =>
   selectVariables(db, environmentId).map(hideSecret)
 
-/** A page of them with one too many, newest first. */
+/** A page of them plus one more row, newest first. */
 export const pageOfVariables = (
   db: Db,
   { environmentId, ...page }: { environmentId: string } & Page,
 ): Variable[] =>
   listPage(db, variables, eq(variables.environmentId, environmentId), page).map(hideSecret)
 
-/** With secret values opened: for the container and the masking of logs, never for an answer. */
+/** With secrets in plain text: for containers and the masking of logs, never for a response. */
 export const openVariables = (db: Db, secrets: Secrets, environmentId: string): OpenVariable[] =>
   selectVariables(db, environmentId).map((row) => ({ ...row, value: open(secrets, row) }))
 
@@ -67,36 +67,52 @@ export const insertVariable = (
     return hideSecret(db.insert(variables).values(row).returning().get())
   })
 
-/** Sets all pairs or none; one that is there already gets the new value and keeps its marks. */
+/**
+ * Sets all pairs or none; an existing one gets the new value and keeps its flags. With `kept`,
+ * those of other names than these are deleted.
+ */
 export const setVariables = (
   db: Db,
   secrets: Secrets,
   {
     environmentId,
     pairs,
-    secret,
-  }: { environmentId: string; pairs: Map<string, string>; secret: boolean },
+    isSecret,
+    kept,
+  }: {
+    environmentId: string
+    pairs: Map<string, string>
+    /** Whether a new one is. */
+    isSecret: (key: string) => boolean
+    kept?: Set<string>
+  },
 ) =>
   changing(db, secrets, environmentId, (ended) => {
-    const known = new Map(selectVariables(db, environmentId).map((row) => [row.key, row]))
+    const stored = selectVariables(db, environmentId)
+    const left = stored.filter(({ key }) => kept && !kept.has(key) && !pairs.has(key))
+    for (const row of left) if (row.secret) ended.push(open(secrets, row))
+    const ids = left.map(({ id }) => id)
+    if (ids.length > 0) db.delete(variables).where(inArray(variables.id, ids)).run()
+    const known = new Map(stored.filter((row) => !left.includes(row)).map((row) => [row.key, row]))
     const count = new Set([...known.keys(), ...pairs.keys()]).size
     if (count > known.size) refuseMore('variables', count - 1)
     const rows = [...pairs].map(([key, value]): typeof variables.$inferInsert & { id: string } => {
-      const row = known.get(key) ?? { id: newId(), secret, buildTime: false }
+      const row = known.get(key) ?? { id: newId(), secret: isSecret(key), buildTime: false }
       const { id, buildTime } = row
       if ('value' in row && row.secret && open(secrets, row) !== value)
         ended.push(open(secrets, row))
       const stored = row.secret ? secrets.seal(value, sealedVariable(id)) : value
       return { id, environmentId, key, value: stored, secret: row.secret, buildTime }
     })
-    // in one statement: one for each of 500 holds up everything else
+    if (rows.length === 0) return
+    // in one statement: 500 separate ones would block everything else
     db.insert(variables)
       .values(rows)
       .onConflictDoUpdate({ target: variables.id, set: { value: sql`excluded.value` } })
       .run()
   })
 
-/** Changes the fields present. A secret that becomes readable needs a new value: the old one never comes back. */
+/** Changes the given fields. A secret that becomes readable needs a new value: the old one is never revealed. */
 export function updateVariable(
   db: Db,
   secrets: Secrets,
@@ -106,7 +122,7 @@ export function updateVariable(
   const { key = current.key, buildTime = current.buildTime } = changes
   if ('key' in changes || 'buildTime' in changes) refuseSteering({ key, buildTime })
   if (current.secret && changes.secret === false && changes.value === undefined) {
-    const message = 'wants the value again: a secret one can not be shown.'
+    const message = 'must be entered again, because a secret value can’t be revealed.'
     throw new AppError('invalid', message, { fields: [{ field: 'value', message }] })
   }
   return changing(db, secrets, current.environmentId, (ended) =>
@@ -120,10 +136,10 @@ export const deleteVariable = (db: Db, secrets: Secrets, row: Known) =>
     db.delete(variables).where(eq(variables.id, row.id)).run()
   })
 
-/** Characters that the values of an environment may have together: all are looked for in its logs. */
+/** Total characters of the values of an environment: all are searched in its logs. */
 const mostCharacters = 500_000
 
-/** All or nothing; `ended` takes the values that are secret no longer, to be masked in what was written. */
+/** All or nothing; `ended` collects values that are no longer secret, to stay masked in existing logs. */
 function changing<Result>(
   db: Db,
   secrets: Secrets,
@@ -144,11 +160,11 @@ function changing<Result>(
 const tooLong = () =>
   invalidField(
     'value',
-    'is too much: the values of an environment have at most 500,000 characters together. ' +
-      'Put what is longer into a file of the image or of a volume.',
+    'is too long: the values of an environment can have at most 500,000 characters in total. ' +
+      'Put long values into a file in the image or a volume.',
   )
 
-/** About: of what is sealed, the length says the bytes. */
+/** Approximate: from the length of the sealed values. */
 const lengthOfValues = (db: Db, environmentId: string) =>
   db
     .select({
@@ -176,7 +192,7 @@ function update(
   return hideSecret(db.update(variables).set(values).where(eq(variables.id, id)).returning().get())
 }
 
-/** Why deployments failed can quote what an app wrote; in their logs it is masked when it is read. */
+/** Errors of deployments can quote an app's output; their logs are masked when read. */
 function hideInErrors(db: Db, { environmentId }: Known, secret: string) {
   const parts = new Set([secret, ...secret.split('\n', mostLines).map((line) => line.trim())])
   for (const part of [...parts].filter(({ length }) => length >= shortest))
@@ -194,7 +210,7 @@ function hideInErrors(db: Db, { environmentId }: Known, secret: string) {
       .run()
 }
 
-/** Lines of a secret that are looked for in errors, which are short; and the characters of one. */
+/** Lines of a secret that are searched in errors, and the length of each. */
 const mostLines = 100
 const shortest = 4
 
@@ -205,7 +221,7 @@ function refuseSteering({ key, buildTime }: Pick<Values, 'key' | 'buildTime'>) {
 const duplicates: Duplicates = {
   'variables.environment_id, variables.key': [
     'key',
-    'The environment has a variable of this name already. Change that one.',
+    'The environment already has a variable with this name. Change that one.',
   ],
 }
 

@@ -1,60 +1,66 @@
 import { EmptyState } from '../web/components.tsx'
-import { LockIcon } from '../web/icons.tsx'
+import { Icon } from '../web/icons.tsx'
+import { Live } from '../web/live.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
-import { PasteDotenv } from './variable-forms.tsx'
 import type { Variable } from './variable-store.ts'
 import { ButtonLink } from '../web/form.tsx'
-import type { Project } from '../projects/store.ts'
 import { ChangesNote, EnvironmentFrame } from './environment-frame.tsx'
-import type { Environment } from './store.ts'
+import type { EnvironmentHead } from './head.ts'
 
-/** A variable that the app gets beside its owner's own. */
+/** A variable that the app gets beside its own. */
 export type GivenVariable = {
   key: string
   /** Null when it is secret, or not known before the next deployment. */
   value: string | null
   secret: boolean
-  /** The service it comes from, and what that calls it; null for one of Davit's own. */
+  /** The service it comes from, and its name there; null for one of Davit's own. */
   link: { service: { id: string; name: string }; provides: string; isBroken: boolean } | null
 }
 
 type VariablesPageProps = {
-  project: Project
-  environment: Environment
+  head: EnvironmentHead
   variables: Variable[]
-  /** In the order in which they win: of two with one key the later one is used. */
+  /** In order of precedence: of two with one key the later one is used. */
   given: GivenVariable[]
 }
 
-/** What the app of one environment gets, and where it is from. A secret's value is never here to be shown. */
-export const VariablesPage = ({ project, environment, variables, given }: VariablesPageProps) => {
+const NewVariable = ({ environment: { id } }: Pick<EnvironmentHead, 'environment'>) => (
+  <ButtonLink icon="plus" opens={`/envs/${id}/variables/new`}>
+    New variable
+  </ButtonLink>
+)
+
+/** The variables of an environment's app, and their sources. Secret values are never included. */
+export const VariablesPage = ({ head, variables, given }: VariablesPageProps) => {
+  const { environment } = head
   const own = new Set(variables.map(({ key }) => key))
   const linked = given.filter(({ link }) => link)
   return (
-    <EnvironmentFrame
-      {...{ project, environment }}
-      tab="variables"
-      actions={
-        <ButtonLink opens={`/envs/${environment.id}/variables/new`}>New variable</ButtonLink>
-      }
-    >
-      <ChangesNote {...{ project, environment }} />
-      {variables.length === 0 ? (
-        <EmptyState title="No variables of your own yet">
-          <p>The app gets them as its environment. PORT is set by Davit.</p>
-        </EmptyState>
-      ) : (
-        <ul class="rows">
-          {variables.map((variable) => (
-            <VariableRow
-              variable={variable}
-              replaced={given.findLast(({ key }) => key === variable.key)}
-            />
-          ))}
-        </ul>
-      )}
-      <PasteDotenv environment={environment} />
-      <section aria-labelledby="linked-heading">
+    <EnvironmentFrame head={head} tab="variables">
+      <Live id="own-variables">
+        <ChangesNote environment={environment}>
+          <ButtonLink variant="outline" href={`/envs/${environment.id}/variables/text`}>
+            Edit as text
+          </ButtonLink>
+          {variables.length > 0 && <NewVariable environment={environment} />}
+        </ChangesNote>
+        {variables.length === 0 ? (
+          <EmptyState title="No variables yet">
+            <p>The app gets them as environment variables. Davit sets PORT.</p>
+            <NewVariable environment={environment} />
+          </EmptyState>
+        ) : (
+          <ul class="rows">
+            {variables.map((variable) => (
+              <VariableRow
+                variable={variable}
+                replaced={given.findLast(({ key }) => key === variable.key)}
+              />
+            ))}
+          </ul>
+        )}
+      </Live>
+      <Live id="linked-variables" as="section" aria-labelledby="linked-heading">
         <div class="section-head">
           <h2 id="linked-heading">From linked services</h2>
           <ButtonLink variant="outline" small href={`/envs/${environment.id}/links`}>
@@ -62,13 +68,11 @@ export const VariablesPage = ({ project, environment, variables, given }: Variab
           </ButtonLink>
         </div>
         {linked.length === 0 ? (
-          <p class="muted">
-            No service is linked. A linked database adds its address and password.
-          </p>
+          <p class="muted">No linked services. A linked database adds its address and password.</p>
         ) : (
           <GivenList given={linked} own={own} />
         )}
-      </section>
+      </Live>
       <section aria-labelledby="davit-heading">
         <h2 id="davit-heading">From Davit</h2>
         <GivenList given={given.filter(({ link }) => !link)} own={own} />
@@ -82,10 +86,10 @@ const VariableRow = ({
   replaced,
 }: {
   variable: Variable
-  /** What the app would get without it. */
+  /** The value that it overrides. */
   replaced: GivenVariable | undefined
 }) => (
-  <li class="row variable-row">
+  <li id={`variable-${variable.id}`} class="row variable-row">
     <code class="row-title">{variable.key}</code>
     <div class="row-main">
       <Value {...variable} />
@@ -93,7 +97,7 @@ const VariableRow = ({
       {replaced && (
         <p class="row-facts">
           <span>
-            used in place of the one from <Source {...replaced} />
+            overrides the one from <Source {...replaced} />
           </span>
         </p>
       )}
@@ -113,7 +117,7 @@ const VariableRow = ({
   </li>
 )
 
-/** Those that can't be changed here; what an own one of the same key replaces says so. */
+/** Read-only variables, with a note when overridden. */
 const GivenList = ({ given, own }: { given: GivenVariable[]; own: Set<string> }) => (
   <ul class="rows">
     {given.map((variable, index) => {
@@ -161,7 +165,7 @@ const Source = ({ link }: Pick<GivenVariable, 'link'>) =>
 const Value = ({ value, secret }: { value: string | null; secret: boolean }) =>
   secret ? (
     <span class="secret">
-      <LockIcon />
+      <Icon name="lock" />
       <span aria-hidden="true">••••••••</span>
       <span class="visually-hidden">secret</span>
     </span>

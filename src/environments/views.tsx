@@ -1,3 +1,4 @@
+import type { Context } from 'hono'
 import { ButtonLink } from '../web/form.tsx'
 import type { Environment } from './store.ts'
 
@@ -7,7 +8,7 @@ type EnvironmentLinksProps = {
   variables?: number
 }
 
-/** To what an environment wrote, and to its variables; with their number where it is known. */
+/** Links to the logs, variables with their number if known, and runs of an environment. */
 export const EnvironmentLinks = ({ environment, variant, variables }: EnvironmentLinksProps) => (
   <>
     <ButtonLink
@@ -18,7 +19,7 @@ export const EnvironmentLinks = ({ environment, variant, variables }: Environmen
     </ButtonLink>
     <ButtonLink
       {...{ variant, small: true, href: `/envs/${environment.id}/variables` }}
-      aria-label={`Variables of ${environment.name}${variables === undefined ? '' : `: ${variables}`}`}
+      aria-label={`Variables ${variables ?? ''} of ${environment.name}`.replace('  ', ' ')}
     >
       Variables {variables !== undefined && <span class="count">{variables}</span>}
     </ButtonLink>
@@ -31,5 +32,14 @@ export const EnvironmentLinks = ({ environment, variant, variables }: Environmen
   </>
 )
 
-export const environmentPath = ({ id, projectId }: Pick<Environment, 'id' | 'projectId'>) =>
-  `/projects/${projectId}/envs/${id}`
+type Key = Pick<Environment, 'id' | 'projectId'>
+
+export const environmentPath = ({ id, projectId }: Key) => `/projects/${projectId}/envs/${id}`
+
+export const metricsPath = (key: Key) => `${environmentPath(key)}/metrics`
+
+/** Leads people to the one page of what an environment uses and serves, for the same time. */
+export const toMetrics = (c: Context, key: Key) =>
+  c.redirect(metricsPath(key) + new URL(c.req.url).search, 303)
+
+export const settingsPath = (key: Key) => `${environmentPath(key)}/edit`

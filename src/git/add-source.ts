@@ -15,7 +15,7 @@ type Wanted = {
   signal: AbortSignal
 }
 
-/** Asks the provider whose token it is, and keeps it when it has the rights that Davit needs. */
+/** Asks the provider about the token, and stores it if it has the scopes that Davit needs. */
 export async function addSource(
   { db, secrets, config }: SourceDeps,
   { ownerId, input, signal }: Wanted,
@@ -30,7 +30,7 @@ export async function addSource(
   return { source, owner }
 }
 
-/** A refusal that comes from what was typed is told at the field where it was typed. */
+/** A refusal caused by a field is reported at that field. */
 async function askOwner(provider: Provider, access: Access): Promise<TokenOwner> {
   try {
     return await provider.whoIs(access)
@@ -42,15 +42,18 @@ async function askOwner(provider: Provider, access: Access): Promise<TokenOwner>
       throw invalidField('baseUrl', error.message)
     if (error.reason !== 'missing') throw error
     const host = new URL(access.baseUrl).host
-    throw invalidField('baseUrl', `What answers at ${host} is not the API of ${provider.title}.`)
+    throw invalidField(
+      'baseUrl',
+      `The server at ${host} doesn’t respond like the API of ${provider.title}.`,
+    )
   }
 }
 
 function tooWeak(provider: Provider, { login, missing }: TokenOwner) {
   const whose = login === null ? 'The token' : `The token of ${login}`
-  const [rights, them] = missing.length === 1 ? ['the right', 'it'] : ['the rights', 'them']
+  const [rights, them] = missing.length === 1 ? ['the scope', 'it'] : ['the scopes', 'them']
   return invalidField(
     'accessToken',
-    `${whose} lacks ${rights} ${missing.join(' and ')}. Make one at ${provider.title} that has ${them}.`,
+    `${whose} lacks ${rights} ${missing.join(' and ')}. Create one at ${provider.title} that has ${them}.`,
   )
 }

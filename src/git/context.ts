@@ -22,7 +22,7 @@ import { mergeSubmodules } from './submodules.ts'
 import { followPath } from './tree-paths.ts'
 import type { Tree } from './tree-paths.ts'
 import { Failure } from '../platform/errors.ts'
-import { bytes } from '../web/units.ts'
+import { bytes, counted } from '../web/units.ts'
 
 export type ContextOptions = {
   contextDir: string
@@ -32,7 +32,7 @@ export type ContextOptions = {
 }
 type Options = ContextOptions & { snapshot: Snapshot }
 
-/** Decides what a build gets to see; what is to be changed is changed in a tree, not in files. */
+/** Decides what a build sees; changes are made in a git tree, not in files. */
 export async function prepareContext(tools: GitTools, options: Options): Promise<BuildContext> {
   try {
     return await selectContext(tools, options)
@@ -40,7 +40,7 @@ export async function prepareContext(tools: GitTools, options: Options): Promise
     if (!isDamage(error)) throw explained(error)
   }
   const { snapshot, signal, log } = options
-  log('The mirror of this repository is damaged: fetching it anew.')
+  log('The mirror of this repository is damaged: fetching it again.')
   await fetchCommit(tools, { url: snapshot.url, commit: snapshot.commit.hash, signal, log })
   return selectContext(tools, options).catch((error) => {
     throw explained(error)
@@ -151,12 +151,12 @@ async function findDockerfile(tree: Tree, options: Options & { root: string }): 
   return found
 }
 
-/** Files in Git LFS are not fetched: the build sees the text that stands for them. */
+/** Files in Git LFS aren't fetched: the build sees their pointer files. */
 async function warnOfPointers(tree: Tree, { entries, log }: { entries: Entry[]; log: Log }) {
   const attributes = tree.entries.get('.gitattributes')
   if (!attributes || entries.length === 0) return
   if (/filter=lfs/.test((await tree.read(attributes, { most: 1024 * 1024 })) ?? '')) {
-    log('This repository uses Git LFS: its large files stay pointers in the build.')
+    log('This repository uses Git LFS, which isn’t supported: the build only sees pointer files.')
   }
 }
 
@@ -180,26 +180,26 @@ const explained = (error: unknown) =>
 
 const mostFiles = 100_000
 
-/** The engine unpacks all of it, on the disk that the apps have too. */
+/** The engine unpacks all of it, on the disk that apps use too. */
 async function refuseLarge(objects: Objects, entries: Entry[]) {
   if (entries.length > mostFiles)
-    throw tooMuch(`${inWords(entries.length)} files, of at most ${inWords(mostFiles)}`)
+    throw tooMuch(
+      `${counted(entries.length, 'file')}, of at most ${mostFiles.toLocaleString('en')}`,
+    )
   const sizes = await readSizes(objects, [...new Set(entries.map(({ hash }) => hash))])
   const size = entries.reduce((sum, { hash }) => sum + (sizes.get(hash) ?? 0), 0)
   const most = objects.tools.limits.size
   if (size > most) throw tooMuch(`${bytes(size)} of files, of at most ${bytes(most)}`)
 }
 
-const inWords = (count: number) => count.toLocaleString('en')
-
 const tooMuch = (what: string) =>
   new Failure(
     'context_too_large',
     `The build would see ${what}.`,
-    'Leave out with .dockerignore what the build does not need, or choose a smaller context directory.',
+    'Exclude what the build doesn’t need with .dockerignore, or choose a smaller context directory.',
   )
 
-/** `<Dockerfile>.dockerignore` wins over the context's own; null where there is neither. */
+/** `<Dockerfile>.dockerignore` takes precedence over the context's own; null when there is neither. */
 async function findDockerignore(
   tree: Tree,
   { root, dockerfile, dockerfilePath, signal }: Options & { root: string; dockerfile: string },
@@ -224,14 +224,14 @@ const mostIgnored = 65_536
 const tooLong = (path: string) =>
   new Failure(
     'dockerignore_too_hard',
-    `The file ${path} has more than ${mostIgnored / 1024} KiB.`,
-    'Leave out whole folders rather than single files.',
+    `The file ${path} is larger than ${mostIgnored / 1024} KiB.`,
+    'Exclude whole folders rather than single files.',
   )
 
 /** Bytes of a Procfile, which has a line for each process. */
 const mostProcfile = 16 * 1024
 
-/** A deployment never fails because of it: what can't be read is left out, and links aren't followed. */
+/** A deployment never fails because of it: an unreadable one is skipped, and links aren't followed. */
 async function readProcfile(tree: Tree, { path, log }: { path: string; log: Log }) {
   const entry = tree.entries.get(path)
   if (!entry || entry.mode === modes.link || entry.mode === modes.submodule) return null
@@ -261,5 +261,5 @@ const dockerfileTooLarge = () =>
   new Failure(
     'dockerfile_too_large',
     'The Dockerfile is larger than 256 KiB.',
-    'Move long scripts and data into files of the repository, and let the Dockerfile copy them.',
+    'Move long scripts and data into files of the repository, and copy them in the Dockerfile.',
   )

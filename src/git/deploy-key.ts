@@ -1,13 +1,13 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto'
 
 export type DeployKey = {
-  /** One line, as a repository's settings take it. */
+  /** One line, for a repository's settings. */
   publicKey: string
   /** A file of OpenSSH, without a passphrase. */
   privateKey: string
 }
 
-/** Makes an ed25519 key pair for one project, in the formats of OpenSSH. */
+/** Generates an ed25519 key pair for one project, in the formats of OpenSSH. */
 export function makeDeployKey(): DeployKey {
   const pair = generateKeyPairSync('ed25519')
   const jwk = pair.privateKey.export({ format: 'jwk' })

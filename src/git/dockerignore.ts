@@ -4,14 +4,14 @@ import type { Effort } from '../platform/automaton.ts'
 import { isPattern, parsePattern } from './path-pattern.ts'
 import type { Matcher } from './path-pattern.ts'
 
-/** One step is a comparison, or a character that one place in a pattern is held against: some seconds. */
+/** One step is a comparison of a path, or of a character with one place in a pattern: some seconds in total. */
 const someEffort = (): Effort => ({ left: 200_000_000 })
 
 type Rule = { ignores: boolean; matches: Matcher }
 
 /**
- * Which paths a .dockerignore leaves out of a context: 1 for each that it does, in their order. `paths`
- * stand one after the other, each ended by a NUL. Call it by `parse`.
+ * Which paths a .dockerignore excludes from a context: 1 for each that it does, in order.
+ * `paths` are joined, each ended by a NUL. Call it through `parse`.
  */
 export function ignoredPaths(text: string, paths: string, { file }: { file: string }): Uint8Array {
   const list = paths.split('\0')
@@ -25,9 +25,9 @@ export function ignoredPaths(text: string, paths: string, { file }: { file: stri
 }
 
 /**
- * Reads a .dockerignore and says which paths of a context it leaves out, as Docker's builds do: the last
- * pattern that matches a path decides, and what matched a folder matches all below it. But a line with
- * “!” matches no folder that was not left out by then. Paths of one folder should come together.
+ * Reads a .dockerignore and decides which paths of a context it excludes, as Docker's builds do: the
+ * last pattern that matches a path wins, and a match of a folder covers everything below it. But a line
+ * with “!” matches no folder that wasn't excluded before. Paths of one folder should be adjacent.
  */
 export function parseDockerignore(
   text: string,
@@ -82,7 +82,7 @@ function ruleOf(line: string, { file, number }: { file: string; number: number }
   return pattern === '' ? [] : [{ ignores, matches: parsePattern(pattern, { below: false }) }]
 }
 
-/** Drops empty parts and “.”, and takes back the part before each “..”. */
+/** Drops empty parts and “.”, and removes the part before each “..”. */
 function cleanPath(path: string): string {
   const parts: string[] = []
   for (const part of path.split('/')) {
@@ -96,7 +96,7 @@ function cleanPath(path: string): string {
 const invalid = (line: string, { file, number }: { file: string; number: number }) =>
   new Failure(
     'dockerignore_invalid',
-    `Line ${number} of ${file} is not a valid pattern: “${line.slice(0, 80)}”.`,
+    `Line ${number} of ${file} isn’t a valid pattern: “${line.slice(0, 80)}”.`,
     'Correct the line: close each bracket, write \\[ for a bracket itself, and a path after “!”.',
   )
 
@@ -104,5 +104,5 @@ export const ignoringTooHard = () =>
   new Failure(
     'dockerignore_too_hard',
     'Comparing the files of the repository with its .dockerignore takes too long.',
-    'Use fewer patterns, with fewer stars in them, and leave out whole folders.',
+    'Use fewer patterns with fewer stars, and exclude whole folders.',
   )

@@ -9,7 +9,7 @@ type Explanation = {
   hint: string
 }
 
-/** What git said as a code, a sentence and a next step; `opened` is what Davit showed at `where`. */
+/** Turns git's output into a code, a sentence and a next step; `opened` is the credential that Davit used at `where`. */
 export function explainGit(
   error: GitError,
   { where, opened = null }: { where: string; opened?: 'token' | 'key' | null },
@@ -20,38 +20,36 @@ export function explainGit(
   const last = error.lines.findLast((line) => /^(fatal|error):/.test(line)) ?? error.lines.at(-1)
   return new Failure(
     'git_failed',
-    `git ${error.command} failed: ${last?.replace(/^(fatal|error): /, '') ?? 'it gave no reason'}`,
-    'Try again; if it stays so, clone the repository by hand from this machine to see more.',
+    `git ${error.command} failed: ${last?.replace(/^(fatal|error): /, '') ?? 'git gave no reason'}`,
+    'Try again. If it keeps failing, clone the repository by hand on this server to see more.',
     { cause: error },
   )
 }
 
-// The first that matches: a full disk makes git complain about much else too.
+// The first match is used: a full disk makes git complain about much else too.
 const explanations: Explanation[] = [
   {
     code: 'disk_full',
     says: /No space left on device|Disk quota exceeded/,
-    message: () => 'The disk of the machine that Davit runs on is full.',
+    message: () => 'The disk of this server is full.',
     hint: roomHint,
   },
   {
     code: 'redirected',
     says: /returned error: 30\d/,
-    message: (where) => `The server sends whoever asks for ${where} to another address.`,
-    hint: 'Use the address that it leads to: often the same with .git at its end, or https://.',
+    message: (where) => `The server redirects ${where} to another address.`,
+    hint: 'Use the address that it redirects to: often the same with .git at the end, or with https://.',
   },
   {
     code: 'host_key_changed',
     says: /REMOTE HOST IDENTIFICATION HAS CHANGED|has changed and you have requested strict/,
-    message: (where) =>
-      `The server of ${where} shows another host key than the one that Davit knows it by.`,
-    hint: 'Somebody may be in between. If the server really has a new key, have the operator remove its line from git-home/known_hosts in the data directory.',
+    message: (where) => `The server of ${where} has a different host key than before.`,
+    hint: 'Someone may be intercepting the connection. If the server really has a new key, ask the operator to remove its line from git-home/known_hosts in the data directory.',
   },
   {
     code: 'authentication',
     says: /Authentication failed|could not read (Username|Password)|returned error: 40[13]|Permission denied \(|Host key verification failed/,
-    message: (where) =>
-      `The server did not let Davit read ${where}: it is private, or does not exist.`,
+    message: (where) => `Davit can’t read ${where}: it is private, or doesn’t exist.`,
     hint: 'Check the address; for a private repository, link a git source with an access token.',
   },
   {
@@ -63,20 +61,20 @@ const explanations: Explanation[] = [
   {
     code: 'host_unresolved',
     says: /Could not resolve host/i,
-    message: (where) => `The host of ${where} is not known to the name server.`,
+    message: (where) => `The host of ${where} doesn’t exist in the DNS.`,
     hint: 'Check the spelling of the host in the address.',
   },
   {
     code: 'git_timeout',
     says: /Operation too slow|Operation timed out|timed out after/i,
-    message: (where) => `The server of ${where} fell silent.`,
-    hint: 'Try again; if it stays so, see whether the git server answers from this machine.',
+    message: (where) => `The server of ${where} stopped responding.`,
+    hint: 'Try again. If it keeps failing, check that the git server responds from this server.',
   },
   {
     code: 'host_unreachable',
     says: /Failed to connect|Couldn't connect|Could not connect|Connection (refused|reset|closed|timed out)|No route to host|unreachable|SSL|TLS|certificate|Empty reply|returned error: 5\d\d|Recv failure|unexpected disconnect|early EOF|hung up unexpectedly/i,
-    message: (where) => `The server of ${where} could not be reached, or broke off.`,
-    hint: 'Try again; if it stays so, see whether the git server answers from this machine.',
+    message: (where) => `The server of ${where} couldn’t be reached, or the connection broke.`,
+    hint: 'Try again. If it keeps failing, check that the git server responds from this server.',
   },
 ]
 
@@ -84,13 +82,13 @@ const notOpened = (where: string, opened: 'token' | 'key', cause: GitError) =>
   opened === 'token'
     ? new Failure(
         'authentication',
-        `The server did not accept the token of the git source for ${where}.`,
-        'See under Settings, Git whether the token still works, and may read this repository.',
+        `The server refused the token of the git source for ${where}.`,
+        'Check under Settings, Git that the token still works and can read this repository.',
         { cause },
       )
     : new Failure(
         'authentication',
-        `The server did not accept the project’s deploy key for ${where}.`,
-        'Add the public half of the key, which the project’s settings show, to the repository.',
+        `The server refused the project’s deploy key for ${where}.`,
+        'Add the public key from the project’s settings to the repository.',
         { cause },
       )

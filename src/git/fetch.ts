@@ -17,7 +17,7 @@ import { tagWithoutCommit, unknownBranch, unknownCommit } from './unknown-ref.ts
 
 type Wanted = { branch: string | null; commit: string | null; signal: AbortSignal; log: Log }
 
-/** Brings one commit of a repository into its mirror: the tip of a branch, a tag's, or an exact one. */
+/** Fetches one commit of a repository into its mirror: the tip of a branch, a tag's, or an exact one. */
 export async function fetchSnapshot(
   tools: GitTools,
   options: Wanted & { url: string },
@@ -31,7 +31,7 @@ export async function fetchSnapshot(
   })
 }
 
-/** The same for a commit whose branch does not matter: a submodule's. */
+/** The same for a commit whose branch doesn't matter: a submodule's. */
 export async function fetchCommit(
   tools: GitTools,
   options: { url: string; commit: string; signal: AbortSignal; log: Log },
@@ -42,7 +42,7 @@ export async function fetchCommit(
   })
 }
 
-/** Connects to a repository and works on its mirror; what git says against it is put in words. */
+/** Connects to a repository and works on its mirror; git's errors become Failures. */
 async function withSource<T>(
   tools: GitTools,
   options: Wanted & { url: string },
@@ -74,7 +74,7 @@ async function fetchWanted(source: Source): Promise<{ branch: string; revision: 
   return { branch: source.branch, revision: localRef(source.branch) }
 }
 
-/** A fetch does not tell which branch HEAD is: that is asked meanwhile, and both must mean one commit. */
+/** A fetch doesn't report the branch of HEAD: it is requested in parallel, and both must be the same commit. */
 async function fetchHead(source: Source): Promise<{ branch: string; revision: string }> {
   const local = localRef('HEAD')
   const [head, fetched] = await Promise.allSettled([
@@ -97,7 +97,7 @@ async function findHead(source: Source) {
   throw await unknownBranch({ where, branch: null, listing, signal: source.signal })
 }
 
-/** The tip of a branch, or the commit of a tag where no branch has this name. */
+/** The tip of a branch, or the commit of a tag if no branch has this name. */
 async function fetchNamed(source: Source, name: string, { depth = 1 } = {}) {
   const to = localRef(name)
   if (await fetchIfThere(source, { from: branchRef(name), to, depth })) return
@@ -121,7 +121,7 @@ async function fetchIfThere(source: Source, what: { from: string; to: string; de
   }
 }
 
-/** A commit by its hash; where the server gives only branches, the branch with all its history. */
+/** A commit by its hash; if the server only serves branches, the branch with all its history. */
 async function fetchExactly(source: Source, wanted: { commit: string; branch: string | null }) {
   const { commit, branch } = wanted
   const to = branch === null ? `refs/davit/commits/${commit}` : localRef(branch)
@@ -154,7 +154,7 @@ async function fetchRef(source: Source, what: { from: string; to: string; depth:
         ...['--update-shallow', `--depth=${what.depth}`],
       ],
       values: [remote.url.href, `+${what.from}:${what.to}`],
-      // Old objects go while nobody else works on the mirror, not in a process that outlives this.
+      // Old objects are pruned while no one else uses the mirror, not in a process that outlives this.
       config: ['gc.autoDetach=false', 'gc.pruneExpire=1.day.ago'],
       mirror,
       log: finishedLines(source.log),
@@ -163,7 +163,7 @@ async function fetchRef(source: Source, what: { from: string; to: string; depth:
   )
 }
 
-/** Its author may be called as long as a book, and its message be one: git ends once there is enough. */
+/** Author and message may be huge: git ends once there is enough. */
 async function readCommit(source: Source, revision: string): Promise<Snapshot['commit']> {
   const output = await runGit(source.tools.setup, {
     command: 'log',
@@ -197,7 +197,7 @@ async function hasCommit(source: Source, commit: string): Promise<boolean> {
   )
 }
 
-/** A ref is written when all that it needs has arrived: what it names is whole. */
+/** A ref is written when all its objects have arrived: what it names is complete. */
 const readRef = (source: Source, ref: string): Promise<string | null> =>
   Bun.file(`${source.mirror}/${ref}`)
     .text()
@@ -206,13 +206,13 @@ const readRef = (source: Source, ref: string): Promise<string | null> =>
       () => null,
     )
 
-// Of a detached HEAD there is no branch: it is fetched as what it is.
+// A detached HEAD has no branch: it is fetched as HEAD.
 const branchRef = (branch: string) => (branch === 'HEAD' ? 'HEAD' : `refs/heads/${branch}`)
 
-/** A branch and a tag of one name are never here at once. */
+/** A branch and a tag of the same name are never here at once. */
 const localRef = (branch: string) => `refs/davit/heads/${branch}`
 
-/** Progress as it ends, without the hundred steps on the way. */
+/** The end of progress, without the hundred steps before. */
 const finishedLines = (log: Log) => (line: string) => {
   const isStep = /:\s+\d+%? \(|:\s+\d+(, |$)/.test(line) && !/done\.?\s*$/.test(line)
   const isReport = /^(remote|Receiving objects|Resolving deltas):/.test(line)
@@ -223,7 +223,7 @@ function refuseOddNames({ branch, commit }: Wanted) {
   const refused = branch === null ? null : refuseBranch(branch)
   if (refused) throw new Failure('unknown_branch', refused, 'Choose another branch.')
   if (commit !== null && !isCommit(commit)) {
-    const hint = 'Give the whole hash: 40 or 64 hexadecimal digits.'
-    throw new Failure('unknown_commit', 'This is not the hash of a commit.', hint)
+    const hint = 'Enter the full hash: 40 or 64 hexadecimal digits.'
+    throw new Failure('unknown_commit', 'This isn’t a commit hash.', hint)
   }
 }

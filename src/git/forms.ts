@@ -7,7 +7,7 @@ import { providers } from './providers/registry.ts'
 /** `owner/name`, or at GitLab a path of groups before the name. */
 export const repositoryName = line('a repository such as owner/name', { max: 300 }).regex(
   /^(?!.*(^|\/)\.{1,2}(\/|$))[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)+$/,
-  'wants a repository such as owner/name.',
+  'must be a repository such as owner/name.',
 )
 
 export const repositoriesQuery = z.object({
@@ -21,22 +21,26 @@ export const branchesQuery = z.object({
   repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
 })
 
+export const lookQuery = z.object({
+  repositoryUrl: line('the address of a git repository', { max: 2000 }).optional(),
+})
+
 /** Either one removes a source that projects use. */
 export const sourceRemovalQuery = z.object({
   confirm: flag().optional(),
   force: flag().optional(),
 })
 
-/** What a source is made of; where the provider is may be left out where there is but one place. */
+/** A new source; the base URL may be left out for providers with a public host. */
 export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
   z
     .object({
-      provider: z.enum(['github', 'gitlab', 'gitea'], 'wants github, gitlab or gitea.'),
+      provider: z.enum(['github', 'gitlab', 'gitea'], 'must be github, gitlab or gitea.'),
       name: line('a name of 1 to 60 characters', { max: 60 }),
       baseUrl: line('the address of the provider', { max: 500 }).nullish(),
       accessToken: line('an access token', { max: 1000 }).regex(
         /^[\x21-\x7e]+$/,
-        'has characters that no token has. Copy it anew.',
+        'has characters that no token has. Copy it again.',
       ),
     })
     .transform((source, context) => {
@@ -49,12 +53,12 @@ export const sourceForm = (config: Pick<Config, 'allowHosts'>) =>
 
 type BaseUrl = { url: string; refused?: never } | { url?: never; refused: string }
 
-/** Writes it anew, without a slash at its end: clone addresses and tokens are measured by it. */
+/** Normalises it, without a slash at the end: clone addresses and tokens are compared with it. */
 function readBaseUrl(text: string | null, { allowHosts }: Pick<Config, 'allowHosts'>): BaseUrl {
   const url = text === null || /[\s\\]/.test(text) ? null : URL.parse(text)
   if (!url || !/^https?:$/.test(url.protocol)) return { refused: wanted }
   if (url.username || url.password || url.search || url.hash) {
-    return { refused: 'holds no user, query or fragment: give the address of its first page.' }
+    return { refused: 'can’t have a user, query or fragment. Enter the address of its home page.' }
   }
   const host = canonicalHost(url.hostname)
   if (!host) return { refused: wanted }
@@ -64,4 +68,4 @@ function readBaseUrl(text: string | null, { allowHosts }: Pick<Config, 'allowHos
   return { url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
 }
 
-const wanted = 'wants the address of the provider, such as https://git.example.com.'
+const wanted = 'must be the address of the provider, such as https://git.example.com.'

@@ -4,6 +4,7 @@ import type { Lookup } from '../platform/hosts.ts'
 import { KeyedLock } from '../platform/semaphore.ts'
 import { archiveContext, prepareContext, readDockerfile } from './context.ts'
 import type { ContextOptions } from './context.ts'
+import { findDockerfiles, looksFolder } from './find-dockerfiles.ts'
 import { fetchSnapshot } from './fetch.ts'
 import { keyDirectory } from './keys.ts'
 import type { Keys } from './keys.ts'
@@ -15,7 +16,7 @@ import { runGit } from './run.ts'
 
 export type Log = (line: string) => void
 
-/** A commit that lies in a mirror on this machine. */
+/** A commit in a mirror on this machine. */
 export type Snapshot = {
   mirror: string
   url: string
@@ -23,14 +24,14 @@ export type Snapshot = {
   commit: { hash: string; author: string; message: string }
 }
 
-/** What a build gets to see: a tree in the mirror, and where else its objects are. */
+/** What a build sees: a tree in the mirror, and where else its objects are. */
 export type BuildContext = {
   mirror: string
   tree: string
   alternates: string[]
   /** The Dockerfile's path inside the context. */
   dockerfile: string
-  /** For a Dockerfile beside the repository's: nothing in the context has it, so nothing is in its place. */
+  /** For a generated Dockerfile: a name that nothing in the context has. */
   spareName: string
   files: number
   /** The text of its Procfile, as it is in the repository; null without one that can be read. */
@@ -43,9 +44,9 @@ export type GitOptions = {
   dataDir: string
   allowHosts: string[]
   allowLocalRepos: boolean
-  /** Bytes that a repository may take on disk, and the files of a build. */
+  /** Bytes that a repository may use on disk, and the files of a build. */
   repositorySize?: number
-  /** For tests: shorter deadlines, milliseconds between two looks at a size, another name server. */
+  /** For tests: shorter deadlines, milliseconds between two size checks, another name server. */
   deadlines?: Partial<GitSetup['deadlines']>
   look?: number
   lookup?: Lookup
@@ -59,7 +60,7 @@ export type GitTools = {
   lookup: Lookup | undefined
   limits: { size: number; look: number }
   locks: KeyedLock
-  /** Of the piece of work at hand. */
+  /** Of the current operation. */
   keys: Keys
 }
 
@@ -70,12 +71,15 @@ export function connectGit(options: GitOptions) {
     /** Fetches and resolves: branch null means the remote's HEAD; a commit is fetched exactly. */
     fetch: (what: Keys & Parameters<typeof fetchSnapshot>[1]) =>
       fetchSnapshot({ ...tools, keys: what }, what),
-    /** The branches of a repository as it is now, and the one that its HEAD names. */
+    /** The current branches of a repository, and the one that its HEAD names. */
     listBranches: (what: Keys & { url: string; signal: AbortSignal }) =>
       listBranches({ ...tools, keys: what }, what),
+    /** What looks like a Dockerfile at the tip of a repository. */
+    findDockerfiles: (what: Keys & { url: string; signal: AbortSignal }) =>
+      findDockerfiles({ ...tools, keys: what }, what),
     /**
-     * What the engine is to build: paths checked, .dockerignore applied, submodules merged in. The
-     * keys of the fetch open the submodules too.
+     * Prepares the build context: paths checked, .dockerignore applied, submodules merged in. The
+     * keys of the fetch are used for submodules too.
      */
     context: (snapshot: Snapshot, what: Keys & ContextOptions) =>
       prepareContext({ ...tools, keys: what }, { ...what, snapshot }),
@@ -96,8 +100,9 @@ function openTools(options: GitOptions): GitTools {
   const dataDir = resolve(options.dataDir)
   const home = join(dataDir, 'git-home')
   mkdirSync(home, { recursive: true, mode: 0o700 })
-  rmSync(keyDirectory(home), { recursive: true, force: true })
-  // git refuses local repositories of other users; where local ones are admitted, so are those.
+  for (const left of [keyDirectory(home), looksFolder(home)])
+    rmSync(left, { recursive: true, force: true })
+  // git refuses local repositories of other users; if local ones are allowed, so are those.
   writeFileSync(
     join(home, '.gitconfig'),
     options.allowLocalRepos ? '[safe]\n\tdirectory = *\n' : '',
@@ -117,7 +122,7 @@ function openTools(options: GitOptions): GitTools {
   }
 }
 
-/** The oldest git with all that is used here. */
+/** The oldest git with every feature used here. */
 export const oldestGit = '2.37'
 
 /** Such as `2.39.5`; throws a Failure when there is no git. */

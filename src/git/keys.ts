@@ -3,10 +3,10 @@ import { join } from 'node:path'
 import type { RepositoryUrl } from './repository-url.ts'
 import type { GitSetup } from './run.ts'
 
-/** A user and a password, or a token in its place, and the one place that may see them. */
+/** A user and a password or token, and the only base URL that may get them. */
 export type Credential = { baseUrl: string; username: string; password: string }
 
-/** What private repositories are opened with; either is used only where it belongs. */
+/** Credentials for private repositories, each used only where it belongs. */
 export type Keys = {
   /** For http:// and https:// below its base URL, and for nothing else. */
   credential?: Credential | null | undefined
@@ -14,13 +14,13 @@ export type Keys = {
   deployKey?: string | null | undefined
 }
 
-/** The part of the keys that opens one repository. */
+/** The credentials for one repository. */
 export type OwnKeys = {
   env: Record<string, string>
-  /** Never to be seen in what git says. */
+  /** Must never appear in git's output. */
   secrets: string[]
   deployKey: string | null
-  /** Empty where nothing is opened; tells apart what different keys brought. */
+  /** Empty without a credential; separates what different keys fetched. */
   id: string
   kind: 'token' | 'key' | null
 }
@@ -35,8 +35,8 @@ export function keysFor(url: RepositoryUrl, { credential, deployKey }: Keys): Ow
   const { username, password } = credential
   const basic = btoa(`${username}:${password}`)
   return {
-    // In the environment nobody else sees it, and it is written nowhere. git sends it to addresses
-    // below this one only.
+    // In the environment no one else sees it, and it isn't written to disk. git only sends it to
+    // addresses below this one.
     env: {
       GIT_CONFIG_COUNT: '1',
       GIT_CONFIG_KEY_0: `http.${withoutSlash(credential.baseUrl)}/.extraHeader`,
@@ -49,7 +49,7 @@ export function keysFor(url: RepositoryUrl, { credential, deployKey }: Keys): Ow
   }
 }
 
-/** Lays the key down where ssh can read it, for this one piece of work. */
+/** Writes the key where ssh can read it, for this operation only. */
 export async function withKeyFile<T>(
   { home }: GitSetup,
   deployKey: string | null,
@@ -67,7 +67,7 @@ export async function withKeyFile<T>(
   }
 }
 
-/** Emptied when Davit starts: one that was killed has left its keys behind. */
+/** Emptied when Davit starts: a killed one leaves its keys behind. */
 export const keyDirectory = (home: string) => join(home, 'keys')
 
 function isBelow(href: string, baseUrl: string): boolean {

@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts'
 import { AppError, Failure, invalidField } from '../platform/errors.ts'
+import { ShortCache } from '../platform/short-cache.ts'
 import type { Git } from './git.ts'
 import type { Access, Listing, Provider, Ref, Repository } from './providers/provider.ts'
 import { providers } from './providers/registry.ts'
@@ -10,17 +11,28 @@ import type { Source } from './store.ts'
 
 export type Branches = Listing<Ref> & { defaultBranch: string | null }
 
+/** What is found of a repository by its address alone. */
+export type Looked = {
+  defaultBranch: string | null
+  branches: string[]
+  /** Null where its files were too many, or came too slowly, to look at. */
+  dockerfiles: string[] | null
+}
+
 export type LookupDeps = SourceDeps & { git: Git }
 type Asked = { source: Source; signal: AbortSignal }
 type AskedOf = Asked & { repository: string }
 
-/** As many as a provider is asked for. */
+/** The same number as for providers. */
 const mostBranches = 20_000
+
+/** Branches that are named where they are only proposed. */
+const mostNamed = 500
 
 /** Milliseconds for `git ls-remote`: less than a request may take. */
 const patience = 10_000
 
-/** Lists for the pickers; the same question within 30 seconds is asked of the provider once. */
+/** Lists for the pickers; the same request within 30 seconds reaches the provider once. */
 export function openLookups(deps: LookupDeps) {
   const cache = new ShortCache({ milliseconds: 30_000, most: 10 })
   return {
@@ -44,6 +56,11 @@ export function openLookups(deps: LookupDeps) {
     branchesOfUrl({ url: text, signal }: { url: string; signal: AbortSignal }): Promise<Branches> {
       const url = readUrl(text, deps.config)
       return cache.remember(`url ${url}`, { signal, find: () => askGit(deps, { url, signal }) })
+    },
+
+    lookAt({ url: text, signal }: { url: string; signal: AbortSignal }): Promise<Looked> {
+      const url = readUrl(text, deps.config)
+      return cache.remember(`look at ${url}`, { signal, find: () => lookAt(deps, { url, signal }) })
     },
   }
 
@@ -83,13 +100,28 @@ async function askGit(
     if (deadline.aborted && !signal.aborted)
       throw new AppError(
         'bad_gateway',
-        `The server of ${new URL(url).host} did not answer in time.`,
+        `The server of ${new URL(url).host} didn’t respond in time.`,
       )
     throw error instanceof Failure ? statusOfFailure(error) : error
   }
 }
 
-/** The address is at fault, or the repository is not there, or its server does not answer. */
+async function lookAt(
+  deps: LookupDeps,
+  { url, signal }: { url: string; signal: AbortSignal },
+): Promise<Looked> {
+  const both = AbortSignal.any([signal, AbortSignal.timeout(patience)])
+  const [{ items, defaultBranch }, dockerfiles] = await Promise.all([
+    askGit(deps, { url, signal }),
+    deps.git.findDockerfiles({ url, signal: both }).catch(() => {
+      signal.throwIfAborted() // else it would be cached as what is known
+      return null
+    }),
+  ])
+  return { defaultBranch, branches: items.slice(0, mostNamed).map(({ name }) => name), dockerfiles }
+}
+
+/** The address is wrong, the repository doesn't exist, or its server doesn't respond. */
 function statusOfFailure(failure: Failure) {
   const { code, message, hint } = failure
   if (['host_refused', 'host_unresolved', 'repository_refused'].includes(code))
@@ -98,41 +130,4 @@ function statusOfFailure(failure: Failure) {
     return new AppError('not_found', `${message} ${hint}`, { cause: failure })
   if (code === 'git_missing' || code === 'disk_full') return failure
   return new AppError('bad_gateway', `${message} ${hint}`, { cause: failure })
-}
-
-type Question<Value> = { find: () => Promise<Value>; signal: AbortSignal }
-type Answer = { value: Promise<unknown>; signal: AbortSignal; until: number }
-
-/** Remembers answers for a while, the newest so many of them. */
-export class ShortCache {
-  readonly #answers = new Map<string, Answer>()
-
-  constructor(readonly options: { milliseconds: number; most: number }) {}
-
-  /** What was asked under the key within that time, else what is found now. A fault is not kept. */
-  async remember<Value>(key: string, question: Question<Value>): Promise<Value> {
-    const known = this.#answers.get(key)
-    if (!known || known.until <= performance.now()) return this.#ask(key, question)
-    try {
-      return (await known.value) as Value
-    } catch (error) {
-      // Whoever asked first has gone away: that is nothing to those who wait with them.
-      if (known.signal.aborted) return this.remember(key, question)
-      throw error
-    }
-  }
-
-  #ask<Value>(key: string, { find, signal }: Question<Value>): Promise<Value> {
-    const value = find()
-    const answer = { value, signal, until: performance.now() + this.options.milliseconds }
-    this.#answers.delete(key)
-    this.#answers.set(key, answer)
-    value.catch(() => {
-      if (this.#answers.get(key) === answer) this.#answers.delete(key)
-    })
-    if (this.#answers.size > this.options.most) {
-      this.#answers.delete(this.#answers.keys().next().value!)
-    }
-    return value
-  }
 }

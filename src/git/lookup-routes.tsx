@@ -1,15 +1,24 @@
 import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
-import { invalidField, notFound } from '../platform/errors.ts'
+import { AppError, Failure, invalidField, notFound } from '../platform/errors.ts'
+import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { branchesQuery, repositoriesQuery, repositoryName } from './forms.ts'
+import { branchesQuery, lookQuery, repositoriesQuery, repositoryName } from './forms.ts'
 import { openLookups } from './look-up.ts'
 import type { LookupDeps } from './look-up.ts'
 import type { Branches } from './look-up.ts'
-import { BranchOptions, LookupPage, RepositoryChoices, RefOptions } from './lookup-views.tsx'
+import {
+  BranchOptions,
+  LookupPage,
+  LookupRefused,
+  OpenedByKey,
+  RefOptions,
+  RepositoryChoices,
+  RepositoryFound,
+} from './lookup-views.tsx'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import { findSource } from './store.ts'
 import type { Source } from './store.ts'
@@ -29,12 +38,26 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       const { signal } = c.req.raw
       if (sourceId === undefined) {
         if (url === undefined)
-          throw invalidField('sourceId', 'wants a git source, or repository_url.')
+          throw invalidField('sourceId', 'must be a git source. Or give repository_url.')
         return showBranches(c, await lookups.branchesOfUrl({ url, signal }))
       }
       const source = own(c, sourceId)
-      if (repository === undefined) throw invalidField('repository', 'wants owner/name.')
+      if (repository === undefined) throw invalidField('repository', 'must be owner/name.')
       return showBranches(c, await lookups.branches({ source, repository, signal }))
+    })
+    .get('/api/git/look', query(lookQuery), async (c) => {
+      const { repositoryUrl: url = '' } = c.req.valid('query')
+      const { signal } = c.req.raw
+      if (isSsh(url) && clientOf(c) !== 'program') return showLook(c, <OpenedByKey />)
+      try {
+        const found = await lookups.lookAt({ url, signal })
+        return showLook(c, <RepositoryFound {...found} />, found)
+      } catch (error) {
+        if (signal.aborted) return showLook(c, <></>) // someone types on
+        const isRefusal = error instanceof AppError || error instanceof Failure
+        if (!isRefusal || clientOf(c) === 'program') throw error
+        return showLook(c, <LookupRefused url={url} error={error} />)
+      }
     })
     .get('/api/git/sources/:sourceId/repos', query(repositoriesQuery.partial()), (c) =>
       listRepositories(c, own(c, c.req.param('sourceId')), c.req.valid('query').search),
@@ -46,7 +69,7 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
       return showTags(c, await lookups.tags(named(c)))
     })
 
-  /** Comes before anything is asked of the provider: somebody else's source is never used. */
+  /** Checked before any call to the provider: someone else's source is never used. */
   function own(c: Context, id: string): Source {
     return findSource(deps.db, { id, ownerId: userOf(c).id })
   }
@@ -73,6 +96,9 @@ export const gitLookupRoutes = (deps: LookupDeps) => {
   }
 }
 
+/** No key opens it yet, or only the project's own. */
+const isSsh = (url: string) => /^(ssh:|[^@:/]+@[^:/]+:)/i.test(url)
+
 const contains = (name: string, search: string) => name.toLowerCase().includes(search.toLowerCase())
 
 const byName = (a: Repository, b: Repository) => a.fullName.localeCompare(b.fullName)
@@ -92,7 +118,16 @@ const showBranches = (c: Context, list: Branches) =>
 const showTags = (c: Context, list: Listing<Ref>) =>
   showOptions(c, 'Tags', { options: () => <RefOptions {...list} />, json: () => listJson(list) })
 
-/** For the `<select>` of a form, which on a page of its own is one without a form. */
+/** For the form in which the address is typed, where what is wrong with it is told beside it. */
+const showLook = (c: Context, view: JSX.Element, found?: object) =>
+  show(c, {
+    title: 'Repository',
+    page: () => <LookupPage title="Repository">{view}</LookupPage>,
+    partial: () => view,
+    json: () => found,
+  })
+
+/** The options for the `<select>` of a form. */
 const showOptions = (
   c: Context,
   title: string,

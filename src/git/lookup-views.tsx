@@ -1,5 +1,8 @@
 import type { Child } from 'hono/jsx'
+import { AppError, Failure } from '../platform/errors.ts'
 import { PageHead } from '../web/components.tsx'
+import { Icon } from '../web/icons.tsx'
+import type { Looked } from './look-up.ts'
 import type { Listing, Ref, Repository } from './providers/provider.ts'
 import type { Source } from './store.ts'
 
@@ -63,7 +66,7 @@ const RepositoryChoice = ({
   </li>
 )
 
-/** The empty value stands for whatever the repository's default is at the time of a deployment. */
+/** The empty value stands for the repository's default at the time of a deployment. */
 export const BranchOptions = ({
   items,
   truncated,
@@ -84,4 +87,79 @@ export const RefOptions = ({ items, truncated }: Listing<Ref>) => (
   </>
 )
 
-const cut = 'The list is cut: it is longer than is read, or did not arrive in ten seconds.'
+const cut = 'The list is incomplete: it is too long, or didn’t arrive within ten seconds.'
+
+/** The datalist of the form's field for a branch. */
+export const branchList = 'repository-branches'
+
+/** What was found at an address that is typed into a form. */
+export const RepositoryFound = ({ defaultBranch, branches, dockerfiles }: Looked) => (
+  <>
+    <p class="found">
+      <Icon name="check" />
+      {branches.length === 0 ? (
+        'Found, but it has no branch yet.'
+      ) : (
+        <>
+          Found: {branches.length === 1 ? 'one branch' : `${branches.length} branches`}
+          {defaultBranch && (
+            <>
+              , <code>{defaultBranch}</code> by default
+            </>
+          )}
+          .
+        </>
+      )}
+    </p>
+    {dockerfiles && branches.length > 0 && <DockerfileNote paths={dockerfiles} />}
+    <datalist id={branchList}>
+      {branches.map((name) => (
+        <option value={name} />
+      ))}
+    </datalist>
+  </>
+)
+
+const DockerfileNote = ({ paths: [first, ...others] }: { paths: string[] }) => {
+  if (first === undefined)
+    return <p>It has no Dockerfile. Davit needs one to build the app: add it to the repository.</p>
+  return (
+    <p>
+      <code>{first}</code>
+      {others.map((path) => (
+        <>
+          , <code>{path}</code>
+        </>
+      ))}{' '}
+      {first === 'Dockerfile'
+        ? 'is there.'
+        : 'is not in the root: set its path in the project’s settings before you deploy.'}
+    </p>
+  )
+}
+
+export const OpenedByKey = () => (
+  <p>
+    An ssh address is opened with the project’s deploy key, which Davit creates with the project.
+    Add it to the repository before you deploy.
+  </p>
+)
+
+/** Why it couldn't be looked at, and what helps with one that is private. */
+export const LookupRefused = ({ url, error }: { url: string; error: Error }) =>
+  url === '' ? (
+    <></>
+  ) : (
+    <>
+      <p>
+        {error.message}
+        {error instanceof Failure && ` ${error.hint}`}
+      </p>
+      {error instanceof AppError && error.code === 'not_found' && (
+        <p>
+          If it’s private, choose it <a href="/projects/new?from=source">from a git source</a>, or
+          use its ssh address: Davit then makes a deploy key for you to add to it.
+        </p>
+      )}
+    </>
+  )

@@ -7,11 +7,11 @@ import { readRepositoryUrl } from './repository-url.ts'
 import { GitError, runGit } from './run.ts'
 import { isTooLarge } from './size-watch.ts'
 
-/** What one remote gives to those with the same keys, in a bare repository of its own. */
+/** A cache of one remote for one set of keys, in its own bare repository. */
 export type Origin = { href: string; keyId: string }
 
 /**
- * Where that is; git never checks anything out of it. What a key opened is kept apart: who has the
+ * Its folder; git never checks anything out of it. What a key fetched is kept apart: who has the
  * address and the hash of a commit, but not the key, must not find it.
  */
 const mirrorPath = (tools: GitTools, { href, keyId }: Origin) =>
@@ -20,8 +20,8 @@ const mirrorPath = (tools: GitTools, { href, keyId }: Origin) =>
 const nameOf = (href: string) => new Bun.CryptoHasher('sha256').update(href).digest('hex')
 
 /**
- * Works on a repository's mirror, alone. A mirror is a cache: one that is missing, half made
- * (the process was killed), damaged or full of old commits is made anew, and the work is done again.
+ * Works on a repository's mirror, exclusively. A mirror is a cache: one that is missing,
+ * incomplete (the process was killed), damaged or full of old commits is recreated, and the work is repeated.
  */
 export async function withMirror<T>(
   tools: GitTools,
@@ -37,14 +37,14 @@ export async function withMirror<T>(
       } catch (error) {
         if (!isDamage(error) && !isTooLarge(error)) throw error
         const state = isTooLarge(error) ? 'has become too large' : 'is damaged'
-        options.log(`The mirror of this repository ${state}: fetching it anew.`)
+        options.log(`The mirror of this repository ${state}: fetching it again.`)
       }
     }
     return await makeMirror(tools, { mirror, signal: options.signal }, work)
   })
 }
 
-/** Makes the next fetches start from nothing: some object in one of these cannot be read. */
+/** Makes the next fetches start from scratch: some object in one of these can't be read. */
 export async function distrustMirrors({ mirror, alternates }: Stores) {
   for (const store of [mirror, ...alternates.map((objects) => dirname(objects))]) {
     await rm(join(store, soundMark), { force: true })
@@ -69,7 +69,7 @@ export async function removeMirror(tools: GitTools, url: string): Promise<boolea
   return mirrors.length > 0
 }
 
-/** Null for an address that can not be read: nothing was ever fetched from there. */
+/** Null for an invalid address: nothing was ever fetched from there. */
 function hrefOf(url: string) {
   try {
     return readRepositoryUrl(url, { allowLocal: true }).href
@@ -79,7 +79,7 @@ function hrefOf(url: string) {
   }
 }
 
-/** What git says that no fault outside of the mirror explains. */
+/** git errors that only a damaged mirror explains. */
 export const isDamage = (error: unknown) =>
   error instanceof GitError && explainGit(error, { where: '' }).code === 'git_failed'
 
@@ -87,8 +87,8 @@ export const isDamage = (error: unknown) =>
 const soundMark = 'davit-sound-2'
 
 /**
- * What a repository may not say of its files. A build sees them as they were committed: in another
- * encoding, the engine would read another Dockerfile than the one that was looked at.
+ * Attributes that a repository may not set. A build sees files as committed: in another
+ * encoding, the engine would read another Dockerfile than the one that was checked.
  */
 const asCommitted = '-export-ignore -export-subst -ident !working-tree-encoding'
 
@@ -100,7 +100,7 @@ const exists = (path: string) =>
     () => false,
   )
 
-/** Makes a mirror by its first work; of a work that fails nothing stays. */
+/** Creates a mirror with its first work; if that fails nothing stays. */
 async function makeMirror<T>(
   tools: GitTools,
   options: { mirror: string; signal: AbortSignal },
@@ -122,7 +122,8 @@ async function makeMirror<T>(
   }
 }
 
-async function initMirror(
+/** Makes an empty one; its path must be below `tools.mirrors`. */
+export async function initMirror(
   tools: GitTools,
   options: { mirror: string; format: 'sha1' | 'sha256'; signal: AbortSignal },
 ) {

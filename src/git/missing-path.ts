@@ -3,17 +3,17 @@ import { nearest } from './nearest.ts'
 
 type Missing = { paths: string[]; branch: string }
 
-/** Says what lies there instead of the Dockerfile, and which setting to change. */
+/** Says what is there instead of the Dockerfile, and which setting to change. */
 export function noDockerfile(missing: Missing & { path: string }): Failure {
   const { path, paths, branch } = missing
-  const message = `There is no Dockerfile at “${path}” of the branch ${branch}`
+  const message = `There is no Dockerfile at “${path}” on the branch ${branch}`
   const others = paths.filter((other) => isDockerfile.test(other)).sort(byDepth)
   if (others.length > 0) {
     const [first, ...rest] = byName(path, others.slice(0, mostRated))
     return new Failure(
       'no_dockerfile',
       `${message}; there is ${few([first!, ...rest, ...others.slice(mostRated)])}.`,
-      `Set dockerfile_path to ${first}, or context_dir to its folder, in the project’s settings.`,
+      `In the project’s settings, set the Dockerfile to ${first}, or the context directory to its folder.`,
     )
   }
   const clues = paths.filter((other) => isClue.test(other))
@@ -25,14 +25,14 @@ export function noDockerfile(missing: Missing & { path: string }): Failure {
       : `${message}, nor anywhere else in it.`,
     composeFile
       ? `To run what ${composeFile} describes, paste it under Services, “Bring your own”. To deploy the repository as an app, add a Dockerfile to it.`
-      : 'Add a Dockerfile to the repository, or set dockerfile_path in the project’s settings.',
+      : 'Add a Dockerfile to the repository, or set its path in the project’s settings.',
   )
 }
 
 /** Dockerfiles that are compared with the one that is missing. */
 const mostRated = 100
 
-/** Those whose file is called the same first, or nearly so; among them the one nearest to the path. */
+/** Those with the same or a similar file name first; among them the one nearest to the path. */
 function byName(path: string, others: string[]): string[] {
   const names = nearest(nameOf(path), [...new Set(others.map(nameOf))])
   const byPath = nearest(path, others)
@@ -44,9 +44,9 @@ export function noContext(missing: Missing & { contextDir: string }): Failure {
   const folders = [...new Set(paths.filter((path) => path.includes('/')).map(topFolder))]
   return new Failure(
     'no_context',
-    `There is no folder “${contextDir}” in the branch ${branch}` +
+    `There is no folder “${contextDir}” on the branch ${branch}` +
       (folders.length > 0 ? `; its folders are ${few(folders)}.` : '; it has no folders at all.'),
-    'Set context_dir to a folder of the repository, or to “.” for all of it.',
+    'Set the context directory to a folder of the repository, or to “.” for all of it.',
   )
 }
 

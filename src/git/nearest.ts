@@ -5,8 +5,8 @@ const mostCompared = 100
 const someEffort = 30_000_000
 
 /**
- * The names that come nearest to one that isn't there, the nearest first. Those of about its length are
- * compared first; what is left when the effort is spent keeps its place behind them.
+ * The names most similar to a missing one, the most similar first. Those of about its length are
+ * compared first; the rest, when the budget is used up, keep their order after them.
  */
 export function nearest(wanted: string, names: string[], effort = someEffort): string[] {
   const from = wanted.slice(0, mostCompared)
@@ -25,7 +25,7 @@ export function nearest(wanted: string, names: string[], effort = someEffort): s
 /** Infinity less Infinity is no number. */
 const compare = (a: number, b: number) => (a === b ? 0 : a - b)
 
-/** How many characters to insert, delete or replace to get from one text to the other. */
+/** The edit distance between two texts. */
 function editDistance(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, i) => i)
   for (let i = 1; i <= from.length; i++) {

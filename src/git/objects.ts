@@ -19,7 +19,7 @@ export type Entry = {
   mode: string
   hash: string
   path: string
-  /** The path as git has it, a character for each byte: it need not be UTF-8. */
+  /** The path as git has it, a character for each byte: it may not be UTF-8. */
   bytes: string
 }
 
@@ -45,7 +45,7 @@ function entryOf(line: string): Entry {
   return { mode, hash, bytes, path: decodePath(bytes) }
 }
 
-/** Bytes of a listing: more files than any build should see are not even counted. */
+/** Bytes of a listing: more files than any build should see aren't even counted. */
 const mostListing = 32 * 1024 * 1024
 
 /** The contents of small objects, by hash, all through one process. */
@@ -68,7 +68,7 @@ export async function readObjects(
   return contents
 }
 
-/** The text of one object, of which nothing is read when it has more bytes than `most`: then null. */
+/** The text of one object; null, without reading it, when it has more than `most` bytes. */
 export async function readText(
   objects: Objects,
   hash: string,
@@ -78,7 +78,7 @@ export async function readText(
   return (await readObjects(objects, [hash])).get(hash)?.toString() ?? ''
 }
 
-/** The bytes of objects, by hash; an object that is not there has none. */
+/** The size of objects in bytes, by hash; a missing object has none. */
 export async function readSizes(objects: Objects, hashes: string[]): Promise<Map<string, number>> {
   const input = Buffer.from(hashes.join('\n') + '\n')
   const options = ['--batch-check=%(objectname) %(objectsize)', '--buffer']
@@ -92,7 +92,7 @@ export async function readSizes(objects: Objects, hashes: string[]): Promise<Map
   )
 }
 
-/** Writes a tree of these entries and returns its hash; no file is checked out. */
+/** Writes a tree of these entries and returns its hash; nothing is checked out. */
 export async function writeTree(objects: Objects, entries: Entry[]): Promise<string> {
   const index = join(objects.mirror, `davit-index-${Bun.randomUUIDv7()}`)
   const env = { GIT_INDEX_FILE: index }
@@ -135,7 +135,7 @@ export async function commitTree(
   return output.toString().trim()
 }
 
-/** Lets git read the objects of other mirrors; quoted, for a path may hold the separator. */
+/** Lets git read the objects of other mirrors; quoted, since a path may contain the separator. */
 export const alternatesEnv = (alternates: string[]): Record<string, string> =>
   alternates.length === 0
     ? {}

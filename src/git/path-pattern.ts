@@ -6,8 +6,8 @@ export type Matcher = (path: string, effort: Effort) => boolean
 
 /**
  * A pattern of Go's filepath.Match, with `**` as Docker's patternmatcher has it: any number of folders,
- * and at the end anything. With `below` it also matches all that lies below what it matches. It comes out
- * of a repository: the time it takes grows with the path, and is counted.
+ * and at the end anything. With `below` it also matches all that lies below what it matches. It comes from
+ * a repository: its time grows linearly with the path, and is limited.
  */
 export function parsePattern(pattern: string, { below }: { below: boolean }): Matcher {
   const tokens = tokensOf(pattern)
@@ -27,7 +27,7 @@ export function parsePattern(pattern: string, { below }: { below: boolean }): Ma
   }
 }
 
-/** What Docker refuses: a bracket that is not closed or holds nothing, a backslash at the end. */
+/** What Docker refuses: an unclosed or empty bracket, a backslash at the end. */
 export function isPattern(pattern: string): boolean {
   for (let at = 0; at < pattern.length; at++) {
     if (pattern[at] === '\\') {
@@ -50,7 +50,7 @@ const brackets = /\[(?:\^|(?!\^))(?:(?:\\.|[^\]\\-])(?:-(?:\\.|[^\]\\-]))?)+\]/g
 const folders = /\*\*\/?/y
 const simple = /\*|\?|\\.|[^]/sy
 
-/** A bracket that nothing closes is a character like others; none is looked for behind it. */
+/** An unclosed bracket is a literal character; no other is searched after it. */
 function tokensOf(pattern: string): string[] {
   const tokens: string[] = []
   let open = [folders, brackets, simple]
@@ -82,7 +82,7 @@ function statesOf(tokens: string[], { below }: { below: boolean }): State[] {
     const here = states.length
     if (text.startsWith('**')) {
       const isLast = index === tokens.length - 1
-      // as Docker has it: “**name” ends like any name, unless it holds other signs
+      // like Docker: “**name” matches any name with this end, unless it contains other wildcards
       const isSuffix =
         index === 0 && text === '**' && tokens.slice(1).every((other) => !isSign(other))
       if (isLast || isSuffix) repeat(always)
@@ -117,7 +117,7 @@ function testOf(text: string): Test {
 
 const isSign = (token: string) => token.length > 1 || /[*?]/.test(token)
 
-/** What a path must hold to match at all; most are told apart by this alone. */
+/** What a path must contain to match at all; most are decided by this alone. */
 const longestLiteral = (tokens: string[]) =>
   tokens
     .map((text) => (isSign(text) ? '\0' : text))

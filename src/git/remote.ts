@@ -8,9 +8,10 @@ import type { RepositoryUrl } from './repository-url.ts'
 import { keysFor, withKeyFile } from './keys.ts'
 import type { OwnKeys } from './keys.ts'
 import { GitError, runGit } from './run.ts'
+import { readSample, sampleUrl } from './sample.ts'
 import type { GitCommand } from './run.ts'
 
-/** A repository elsewhere, with what keeps git on the address that was checked. */
+/** A remote repository, with the options that keep git on the checked address. */
 export type Remote = {
   url: RepositoryUrl
   config: string[]
@@ -25,6 +26,8 @@ export async function connectRemote(
   const url = readUrl(options.url, tools.setup.allowLocal)
   const keys = keysFor(url, tools.keys)
   if (url.protocol === 'file') return { url, config: [], env: {}, keys }
+  if (url.href === sampleUrl)
+    return { url, config: [], env: await readSample(tools, options.signal), keys }
   const { allow, lookup } = tools
   const addresses = await resolveHost(url.host, {
     allow,
@@ -38,7 +41,7 @@ export async function connectRemote(
   return { url, config: isIP(url.host) ? [] : [pin], env: keys.env, keys }
 }
 
-/** Runs git against the remote: by the address that was checked, and with what opens it. */
+/** Runs git against the remote: with the checked address and its credentials. */
 export const runRemoteGit = (tools: GitTools, remote: Remote, command: GitCommand) =>
   withKeyFile(tools.setup, remote.keys.deployKey, (keyEnv) =>
     runGit(tools.setup, {
@@ -72,7 +75,7 @@ export const listRemoteRefs = (
     names: [],
   })
 
-/** Branches that are read at the most: one more than a list shows, which so knows that it is cut. */
+/** Maximum of branches that are read: one more than a list shows, so that it knows that it is incomplete. */
 const mostBranches = 20_001
 
 /** The branches with their commits, and the one that HEAD names. */
@@ -121,7 +124,7 @@ const tooManyRefs = () =>
   new Failure(
     'too_many_refs',
     'The repository has more branches and tags than Davit reads (8 MiB of names).',
-    'Delete those that are not needed anymore, or name a branch that exists.',
+    'Delete branches that aren’t needed anymore, or name an existing branch.',
   )
 
 function readUrl(text: string, allowLocal: boolean): RepositoryUrl {
@@ -137,16 +140,16 @@ function readUrl(text: string, allowLocal: boolean): RepositoryUrl {
   }
 }
 
-/** What git says against a remote, put in words. */
+/** Turns git's errors about a remote into Failures. */
 export const explained = (error: unknown, remote: Remote) =>
   error instanceof GitError
     ? explainGit(error, { where: placeOf(remote), opened: remote.keys.kind })
     : error
 
-/** The repository in messages: the host and the path, never more. */
+/** The repository in messages: only the host and the path. */
 export const placeOf = ({ url }: Remote) => `${url.host}${url.path}`
 
-/** The key of each port is pinned for itself, as ssh does it without an alias. */
+/** The host key is pinned for each port, as ssh does without an alias. */
 const sshHost = ({ host, port }: RepositoryUrl, address: string) => ({
   DAVIT_SSH_ADDRESS: address,
   DAVIT_SSH_HOST: port === 22 ? host : `[${host}]:${port}`,

@@ -2,7 +2,7 @@ import { AppError } from '../platform/errors.ts'
 import { canonicalHost, refusedHost } from '../platform/hosts.ts'
 
 export type RepositoryUrl = {
-  /** What git is given: never the text as it was typed. */
+  /** The URL for git: never the text as entered. */
   href: string
   protocol: 'https' | 'http' | 'ssh' | 'file'
   /** Empty for a local repository; an IPv6 address has no brackets. */
@@ -14,20 +14,30 @@ export type RepositoryUrl = {
 const ports = { https: 443, http: 80, ssh: 22, file: 0 }
 
 /**
- * Reads a repository's address, or throws an AppError that says what is wrong with it.
- * git and URL parsers disagree on odd text, so all of it is refused and the rest is written anew.
+ * Parses a repository's address, or throws an AppError that says what is wrong with
+ * it. git and URL parsers disagree on odd text, so that is refused and the rest is normalised.
  */
 export function parseRepositoryUrl(
   text: string,
   options: { allowLocal: boolean; allow: string[] },
 ): RepositoryUrl {
-  const url = readRepositoryUrl(text, options)
+  const url = readRepositoryUrl(withScheme(text, options), options)
   const refused = url.protocol === 'file' ? null : refusedHost(url.host, options.allow)
   if (refused) throw invalid(refused)
   return url
 }
 
-/** The same without the question whether Davit may connect to the host. */
+/**
+ * What was meant by an address without a scheme, such as github.com/owner/repository: https. Only a
+ * name with a dot, or one that may be connected to by name, is taken for a host.
+ */
+export function withScheme(text: string, { allow }: { allow: string[] }): string {
+  const host = /^([A-Za-z0-9][A-Za-z0-9.-]*)(?::\d{1,5})?\/./.exec(text)?.[1]
+  const isHost = host && (/\.[A-Za-z]/.test(host) || allow.includes(host.toLowerCase()))
+  return isHost && !host.includes('..') ? `https://${text}` : text
+}
+
+/** The same without checking whether Davit may connect to the host. */
 export function readRepositoryUrl(text: string, options: { allowLocal: boolean }): RepositoryUrl {
   refuseOddText(text)
   if (isLocal(text)) return parseLocal(text, options)
@@ -35,7 +45,8 @@ export function readRepositoryUrl(text: string, options: { allowLocal: boolean }
   const protocol = protocolOf(url)
   const host = hostOf(url)
   refuseCredentials(url, protocol)
-  if (/^\/*$/.test(url.pathname)) throw invalid(`This names the host ${host}, but no repository.`)
+  if (/^\/*$/.test(url.pathname))
+    throw invalid(`This address has the host ${host}, but no repository.`)
 
   const user = url.username ? `${url.username}@` : ''
   const bracketed = host.includes(':') ? `[${host}]` : host
@@ -50,16 +61,17 @@ export function readRepositoryUrl(text: string, options: { allowLocal: boolean }
 }
 
 function refuseOddText(text: string) {
-  if (text === '') throw invalid('A repository needs an address.')
-  if (text.length > 2_000) throw invalid('A repository’s address has at most 2,000 characters.')
-  if (text.startsWith('-')) throw invalid('A repository’s address cannot begin with “-”.')
+  if (text === '') throw invalid('Enter the address of a repository.')
+  if (text.length > 2_000)
+    throw invalid('A repository’s address can have at most 2,000 characters.')
+  if (text.startsWith('-')) throw invalid('A repository’s address can’t begin with “-”.')
   if (/[\s\p{Cc}\p{Cf}]/u.test(text)) {
-    throw invalid('A repository’s address cannot hold spaces or control characters.')
+    throw invalid('A repository’s address can’t contain spaces or control characters.')
   }
-  if (text.includes('\\')) throw invalid('A repository’s address cannot hold a backslash.')
+  if (text.includes('\\')) throw invalid('A repository’s address can’t contain a backslash.')
   if (/^[^/]*::/.test(text) && !text.includes('[')) {
     throw invalid(
-      `Addresses such as “${text.split('::')[0]}::” would run a helper program: refused.`,
+      `Addresses such as “${text.split('::')[0]}::” aren’t allowed, because they would run a helper program.`,
     )
   }
 }
@@ -69,12 +81,12 @@ const isLocal = (text: string) => /^(file:|[/.~])/i.test(text)
 function parseLocal(text: string, { allowLocal }: { allowLocal: boolean }): RepositoryUrl {
   if (!allowLocal) {
     throw invalid(
-      'Repositories on this machine are refused unless DAVIT_ALLOW_LOCAL_REPOS=1 is set.',
+      'Repositories on this server aren’t allowed unless DAVIT_ALLOW_LOCAL_REPOS=1 is set.',
     )
   }
   const url = URL.parse(/^file:/i.test(text) ? text : `file://${encodeURI(text)}`)
   if (!url || url.host || !/^(\/|file:\/\/)/i.test(text) || url.pathname === '/') {
-    throw invalid('Write a local repository as its whole path, such as /srv/git/app.git.')
+    throw invalid('Enter a local repository as a full path, such as /srv/git/app.git.')
   }
   return { href: `file://${url.pathname}`, protocol: 'file', host: '', port: 0, path: url.pathname }
 }
@@ -94,25 +106,26 @@ function protocolOf(url: URL): 'https' | 'http' | 'ssh' {
 }
 
 function hostOf(url: URL): string {
-  // ssh would read a leading “-” as an option, and the URL parser lets one through.
+  // ssh would read a leading “-” as an option, and the URL parser accepts one.
   if (/^-/.test(url.hostname) || /^(-|%2d)/i.test(url.username)) {
-    throw invalid('Neither the user nor the host of an address can begin with “-”.')
+    throw invalid('The user and the host of an address can’t begin with “-”.')
   }
   const host = canonicalHost(url.hostname)
-  if (!host) throw invalid('The host in this address is not the name of a host.')
+  if (!host) throw invalid('The host in this address isn’t a valid host name.')
   return host
 }
 
 function refuseCredentials(url: URL, protocol: string) {
   if (url.password || (url.username && protocol !== 'ssh')) {
-    throw invalid('An address holds no user or password: put the token into a git source instead.')
+    throw invalid(
+      'An address can’t contain a user or password. Add the token as a git source instead.',
+    )
   }
   if (!/^[A-Za-z0-9._-]*$/.test(url.username)) {
-    throw invalid('The user in this address is not the name of a user.')
+    throw invalid('The user in this address isn’t a valid user name.')
   }
 }
 
-const wanted =
-  'Write the address as https://host/owner/repository, or as git@host:owner/repository.'
+const wanted = 'Enter the address as https://host/owner/repository or git@host:owner/repository.'
 
 const invalid = (message: string) => new AppError('invalid', message)

@@ -56,7 +56,12 @@ export const gitSourceRoutes = (deps: SourceDeps) => {
       audit(c, 'source.added', { object: { kind: 'source', id, name }, details })
       if (clientOf(c) === 'partial') return show(c, checked(c, source, owner))
       const json = () => checkedSourceJson(source, owner)
-      return moveOn(c, { to: `/settings/git/${id}`, created: true, json })
+      return moveOn(c, {
+        to: `/settings/git/${id}`,
+        said: 'Git source added.',
+        created: true,
+        json,
+      })
     })
     .get('/settings/git/:id', async (c) => {
       const source = own(c)
@@ -75,7 +80,7 @@ export const gitSourceRoutes = (deps: SourceDeps) => {
       deleteSource(db, source.id)
       const object = { kind: 'source', id: source.id, name: source.name } as const
       audit(c, 'source.removed', { object })
-      return moveOn(c, { to: '/settings/git', json: () => ({}) })
+      return moveOn(c, { to: '/settings/git', said: 'Git source removed.', json: () => ({}) })
     })
 
   function own(c: Context) {
@@ -90,7 +95,7 @@ export const gitSourceRoutes = (deps: SourceDeps) => {
     return { title: 'New git source', page: () => <NewSourceModal draft={draft} /> }
   }
 
-  /** The answer for a dialog brings the list behind it up to date. */
+  /** The response for a dialog updates the list behind it. */
   function checked(c: Context, source: Source, owner: TokenOwner) {
     return {
       title: source.name,
@@ -108,13 +113,13 @@ export const gitSourceRoutes = (deps: SourceDeps) => {
 
 function inUse({ name }: Source, projects: { name: string }[]) {
   const names = projects.map((project) => project.name).join(', ')
-  const message = `The git source ${name} is used by ${names}. With ?confirm=1 they lose it.`
+  const message = `The git source ${name} is used by ${names}. Use ?confirm=1 to remove it from them, too.`
   return new AppError('conflict', message)
 }
 
 const sourceJson = ({ ownerId, ...source }: Source) => source
 
-/** With what the provider says of the token; `rights` is null where it does not tell them. */
+/** With what the provider reports about the token; `rights` is null when it doesn't. */
 const checkedSourceJson = (source: Source, { login, rights, missing }: TokenOwner) => ({
   ...sourceJson(source),
   login: login ?? source.login,

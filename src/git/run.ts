@@ -1,39 +1,41 @@
 import { Failure } from '../platform/errors.ts'
+import { ProgramMissing, startProgram } from '../platform/program.ts'
+import type { Program, RunningProgram } from '../platform/program.ts'
 
-/** What every git process of this installation has in common. */
+/** The options shared by every git process of this installation. */
 export type GitSetup = {
-  /** A directory of Davit's own, so that no settings of the operator's account are read. */
+  /** Davit's own home directory, so that no settings of the operator's account are read. */
   home: string
   allowLocal: boolean
-  /** Milliseconds after which a command ends, and of silence after which a transfer does. */
+  /** Milliseconds after which a command ends, and without data after which a transfer does. */
   deadlines: { command: number; transfer: number; silence: number }
 }
 
 export type GitCommand = {
   command: string
-  /** Constants of ours. */
+  /** Our own constants. */
   options?: string[]
-  /** Text from outside: names, hashes, addresses. None may look like an option. */
+  /** Untrusted text: names, hashes, addresses. None may look like an option. */
   values?: string[]
   mirror?: string
   config?: string[]
   env?: Record<string, string>
-  /** Hidden in all that git says. */
+  /** Redacted in git's output. */
   secrets?: string[]
   input?: Uint8Array<ArrayBuffer>
   /** Bytes of output after which it ends with `tooMuch`. */
   most?: number
   tooMuch?: () => Error
-  /** Bytes of output after which it is ended, because no more is needed. */
+  /** Bytes of output after which it is ended, because more isn't needed. */
   enough?: number
   signal: AbortSignal
-  /** It talks to another machine: it may take longer, but not be silent. */
+  /** It uses the network: it may take longer, but must keep sending data. */
   transfer?: boolean
-  /** Hears each line of git's error output as it comes. */
+  /** Called for each line of git's error output. */
   log?: (line: string) => void
 }
 
-/** git ended with an error; `lines` are the last of what it said. */
+/** git ended with an error; `lines` are the last lines of its output. */
 export class GitError extends Error {
   constructor(
     readonly command: string,
@@ -47,7 +49,7 @@ export class GitError extends Error {
   }
 }
 
-/** Runs git to its end and returns what it wrote; throws GitError, or the signal's reason. */
+/** Runs git and returns its output; throws GitError, or the signal's reason. */
 export async function runGit(setup: GitSetup, command: GitCommand): Promise<Buffer> {
   const { transfer, command: longest } = setup.deadlines
   const git = startGit(setup, command, command.transfer ? transfer : longest)
@@ -60,13 +62,13 @@ export async function runGit(setup: GitSetup, command: GitCommand): Promise<Buff
 
 const hadEnough = Symbol('enough of its output was read')
 
-/** What git writes, as it writes it; the process ends with the stream, whichever side ends it. */
+/** Streams git's output; the process ends with the stream, whichever side ends it. */
 export function streamGit(
   setup: GitSetup,
   command: GitCommand & { onFailure: (error: GitError) => Promise<Error> },
 ): ReadableStream<Uint8Array> {
   const git = startGit(setup, command, setup.deadlines.transfer)
-  git.ended.catch(() => {}) // Seen by whoever reads; nobody may be reading yet.
+  git.ended.catch(() => {}) // The reader gets the error; no one may be reading yet.
   const reader = git.output.getReader()
   return new ReadableStream({
     async pull(controller) {
@@ -81,89 +83,57 @@ export function streamGit(
   })
 }
 
-type RunningGit = {
-  output: ReadableStream<Uint8Array>
-  ended: Promise<void>
-  stop: (reason: unknown) => void
-}
-
-function startGit(setup: GitSetup, command: GitCommand, most: number): RunningGit {
-  command.signal.throwIfAborted()
-  const child = spawn(setup, command)
-  let stopped: { reason: unknown } | undefined
-  let over = false
-  const stop = (reason: unknown) => {
-    if (stopped || over) return
-    stopped = { reason }
-    killGroup(child)
-  }
-
-  const abort = () => stop(command.signal.reason)
-  command.signal.addEventListener('abort', abort, { once: true })
-  const deadline = setTimeout(() => stop(timedOut(command, most)), most)
-  const quiet = setup.deadlines.silence
-  const silence = command.transfer ? setTimeout(() => stop(timedOut(command, quiet)), quiet) : null
-
+function startGit(setup: GitSetup, command: GitCommand, most: number): RunningProgram {
   const lines: string[] = []
-  const reading = eachLine(
-    child.stderr,
-    () => silence?.refresh(),
-    (text) => {
+  const git = start({
+    argv: [
+      'git',
+      ...[...safeConfig, ...(command.config ?? [])].flatMap((setting) => ['-c', setting]),
+      command.command,
+      ...(command.options ?? []),
+      ...(command.values ?? []).map(plainValue),
+    ],
+    cwd: setup.home,
+    env: environment(setup, command),
+    input: command.input,
+    signal: command.signal,
+    deadline: most,
+    silence: command.transfer ? setup.deadlines.silence : undefined,
+    timedOut: (milliseconds) => timedOut(command, milliseconds),
+    onLine(text) {
       const line = masked(text, command.secrets ?? [])
       command.log?.(line)
       lines.push(line)
       if (lines.length > 20) lines.shift()
     },
-  )
-
-  const ended = Promise.all([child.exited, reading])
-    .finally(() => {
-      over = true
-      command.signal.removeEventListener('abort', abort)
-      clearTimeout(deadline)
-      clearTimeout(silence ?? undefined)
-    })
-    .then(([code]) => {
-      if (stopped) throw stopped.reason
-      if (code !== 0) throw new GitError(command.command, lines)
-    })
-  return { output: child.stdout, ended, stop }
+  })
+  const ended = git.ended.then((status) => {
+    if (status !== 0) throw new GitError(command.command, lines)
+    return status
+  })
+  return { ...git, ended }
 }
 
-function spawn(setup: GitSetup, command: GitCommand) {
-  const argv = [
-    'git',
-    ...[...safeConfig, ...(command.config ?? [])].flatMap((setting) => ['-c', setting]),
-    command.command,
-    ...(command.options ?? []),
-    ...(command.values ?? []).map(plainValue),
-  ]
+function start(program: Program) {
   try {
-    return Bun.spawn(argv, {
-      cwd: setup.home,
-      env: environment(setup, command),
-      stdin: command.input ?? 'ignore',
-      stdout: 'pipe',
-      stderr: 'pipe',
-      detached: true, // Its own process group: git's helpers must end with it.
-    })
+    return startProgram(program)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    if (!(error instanceof ProgramMissing)) throw error
     throw new Failure(
       'git_missing',
-      'git is not installed on the machine that Davit runs on.',
+      'git isn’t installed on this server.',
       'Install git 2.37 or newer, for example with: apt install git',
     )
   }
 }
 
-/** git reads what begins with “-” as an option, and some of its options run commands. */
+/** git reads a leading “-” as an option, and some options run commands. */
 function plainValue(text: string): string {
   if (text.startsWith('-') || text.includes('\0')) throw new Error(`Not a value for git: ${text}`)
   return text
 }
 
-// Nothing that a repository holds may run a program here, and only named hosts are talked to.
+// Nothing in a repository may run a program here, and git only connects to given hosts.
 const safeConfig = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
@@ -176,7 +146,7 @@ const safeConfig = [
   'protocol.version=2',
 ]
 
-// The shell that git starts expands the variables inside the quotes, and nothing in their values.
+// The shell that git starts expands the variables inside the quotes, but nothing in their values.
 const sshCommand = [
   'ssh -F /dev/null -o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=15',
   '-o "IdentityFile=\\"$DAVIT_SSH_KEY\\"" -o IdentitiesOnly=yes -o IdentityAgent=none',
@@ -202,41 +172,8 @@ const environment = (setup: GitSetup, command: GitCommand) => ({
   ...command.env,
 })
 
-/** Asks first, so that git can remove its lock files. */
-function killGroup(child: Bun.Subprocess) {
-  const kill = (signal: NodeJS.Signals) => {
-    try {
-      process.kill(-child.pid, signal)
-    } catch {
-      // The whole group has ended.
-    }
-  }
-  kill('SIGTERM')
-  const force = setTimeout(() => kill('SIGKILL'), 1_000)
-  child.exited.then(() => {
-    clearTimeout(force)
-    kill('SIGKILL')
-  })
-}
-
-async function eachLine(
-  stream: ReadableStream<Uint8Array>,
-  onChunk: () => void,
-  onLine: (line: string) => void,
-) {
-  const decoder = new TextDecoder()
-  let rest = ''
-  for await (const chunk of stream) {
-    onChunk()
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split(/\r\n|\n|\r/)
-    rest = lines.pop()!.slice(0, 65_536)
-    for (const line of lines) if (line) onLine(line.slice(0, 65_536))
-  }
-  if (rest) onLine(rest)
-}
-
 async function readAll(
-  git: RunningGit,
+  git: RunningProgram,
   { most = mostOutput, tooMuch = tooLarge, enough = Infinity }: GitCommand,
 ): Promise<Buffer> {
   const chunks: Uint8Array[] = []
@@ -260,13 +197,13 @@ const masked = (line: string, secrets: string[]) =>
 const tooLarge = () =>
   new Failure(
     'repository_too_large',
-    'The repository holds more files than Davit takes into a build.',
-    'Keep what the build does not need in another repository.',
+    'The repository has more files than Davit accepts in a build.',
+    'Move what the build doesn’t need to another repository.',
   )
 
 const timedOut = (command: GitCommand, milliseconds: number) =>
   new Failure(
     'git_timeout',
-    `git ${command.command} had no answer or was not done within ${Math.ceil(milliseconds / 1000)} seconds.`,
-    'Try again; if it stays so, see whether the git server answers from this machine.',
+    `git ${command.command} didn’t finish within ${Math.ceil(milliseconds / 1000)} seconds.`,
+    'Try again. If it keeps failing, check that the git server responds from this server.',
   )

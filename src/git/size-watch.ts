@@ -8,14 +8,14 @@ type Watched = {
   mirror: string
   /** The repository, in messages. */
   where: string
-  /** Bytes that it may take, and milliseconds between two looks. */
+  /** Bytes that it may use, and milliseconds between two checks. */
   limits: { size: number; look: number }
   signal: AbortSignal
 }
 
 const code = 'repository_too_large'
 
-/** Ends a fetch by its signal when the mirror has become larger than a repository may be. */
+/** Aborts a fetch when the mirror has become larger than a repository may be. */
 export async function underSize<T>(
   { mirror, where, limits, signal }: Watched,
   fetch: (signal: AbortSignal) => Promise<T>,
@@ -34,7 +34,7 @@ export async function underSize<T>(
   })()
   try {
     const result = await fetch(AbortSignal.any([signal, watch.signal]))
-    if (looks > 0) await look() // what took no longer than until the first brought little
+    if (looks > 0) await look() // a fetch that ended before the first check was small
     return result
   } finally {
     watch.abort()
@@ -49,7 +49,7 @@ async function sizeOf(folder: string): Promise<number> {
   const sizes = await Promise.all(
     entries.map((entry) => {
       const path = join(folder, entry.name)
-      // What git has renamed or removed meanwhile is counted at the next look.
+      // What git renames or removes meanwhile is counted at the next check.
       return entry.isDirectory()
         ? sizeOf(path)
         : stat(path).then(
@@ -64,6 +64,6 @@ async function sizeOf(folder: string): Promise<number> {
 const tooLarge = (where: string, most: number) =>
   new Failure(
     code,
-    `The repository ${where} takes more than ${bytes(most)} on disk.`,
-    'Keep large files elsewhere. Who runs Davit can allow more with DAVIT_REPOSITORY_SIZE.',
+    `The repository ${where} uses more than ${bytes(most)} on disk.`,
+    'Store large files elsewhere. The operator can allow more with DAVIT_REPOSITORY_SIZE.',
   )

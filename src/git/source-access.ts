@@ -7,10 +7,10 @@ import { providers } from './providers/registry.ts'
 import { openSourceToken } from './store.ts'
 import type { Source } from './store.ts'
 
-/** What reading and changing git sources needs. */
+/** What is needed for reading and changing git sources. */
 export type SourceDeps = { db: Db; secrets: Secrets; config: Config }
 
-/** What the provider of a source is asked with. */
+/** The access to the provider of a source. */
 export const accessTo = (
   { db, secrets, config }: SourceDeps,
   { source, signal }: { source: Source; signal: AbortSignal },
@@ -21,7 +21,7 @@ export const accessTo = (
   signal,
 })
 
-/** What git clones with from a source; it goes to the source's own host only. */
+/** The credentials to clone from a source; only sent to the source's own host. */
 export const credentialOf = (
   { db, secrets }: { db: Db; secrets: Secrets },
   source: Source,

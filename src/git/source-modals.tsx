@@ -5,30 +5,29 @@ import type { TokenOwner } from './providers/provider.ts'
 import { providers, titles } from './providers/registry.ts'
 import type { Source } from './store.ts'
 
+const sources = { href: '/settings/git', name: 'Git sources' }
+
 export const NewSourceModal = ({ draft }: { draft: Draft }) => (
-  <ModalForm title="New git source" action="/settings/git" submit="Check and add" draft={draft}>
+  <ModalForm
+    title="New git source"
+    from={sources}
+    action="/settings/git"
+    submit="Check and add"
+    draft={draft}
+  >
     <SelectField
       name="provider"
       label="Provider"
       value="github"
       options={Object.entries(titles).map(([value, label]) => ({ value, label }))}
     />
-    <TextField
-      name="name"
-      label="Name"
-      placeholder="work"
-      maxlength={60}
-      autocomplete="off"
-      required
-      autofocus
-    />
+    <TextField name="name" label="Name" placeholder="work" autocomplete="off" required autofocus />
     <TextField
       name="base_url"
       label="Address"
       type="url"
       placeholder="https://git.example.com"
-      hint="Empty for github.com and gitlab.com."
-      maxlength={500}
+      hint="Leave empty for github.com and gitlab.com."
       code
     />
     <TextField
@@ -37,7 +36,6 @@ export const NewSourceModal = ({ draft }: { draft: Draft }) => (
       type="password"
       autocomplete="off"
       hint={<NeededRights />}
-      maxlength={1000}
       required
       code
     />
@@ -46,14 +44,14 @@ export const NewSourceModal = ({ draft }: { draft: Draft }) => (
 
 const NeededRights = () => (
   <>
-    GitHub: <code>repo</code>, or of a fine-grained one Contents, Webhooks and Commit statuses.
+    GitHub: <code>repo</code>, or, for a fine-grained one, Contents, Webhooks and Commit statuses.
     GitLab: <code>api</code>. Gitea: <code>read:user</code> and <code>write:repository</code>.
   </>
 )
 
-/** Whose token it is and what it may, as the provider said just now. */
+/** The owner and scopes of the token, as just reported by the provider. */
 export const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwner }) => (
-  <Modal title={<bdi>{source.name}</bdi>}>
+  <Modal title={<bdi>{source.name}</bdi>} from={sources}>
     <div class="form">
       {owner.missing.length > 0 ? (
         <div class="alert" data-variant="destructive" role="alert">
@@ -71,13 +69,13 @@ export const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwn
       <p class="muted">
         {owner.rights ? (
           <>
-            Its rights:{' '}
+            Its scopes:{' '}
             {owner.rights.map((right) => (
               <span class="tag">{right}</span>
             ))}
           </>
         ) : (
-          'It can list and clone. Whether it may also change webhooks shows when it is asked to.'
+          'It can list and clone. Whether it can change webhooks is only known when it is used.'
         )}
       </p>
       <ModalDone />
@@ -87,13 +85,14 @@ export const SourceModal = ({ source, owner }: { source: Source; owner: TokenOwn
 
 type RemoveSourceModalProps = { source: Source; projects: { id: string; name: string }[] }
 
-/** Asks again, because projects use the source. */
+/** Asks for confirmation, because projects use the source. */
 export const RemoveSourceModal = ({ source, projects }: RemoveSourceModalProps) => (
   <ModalForm
-    title="Projects use this source"
+    title="This source is in use"
+    from={sources}
     action={`/settings/git/${source.id}?confirm=1`}
     method="DELETE"
-    submit="Remove it all the same"
+    submit="Remove source"
     destructive
   >
     <p>

@@ -8,12 +8,12 @@ import { Failure, notFound } from '../platform/errors.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Page } from '../web/paging.ts'
 
-/** A source without its token: that one is opened on its own, where it is used. */
+/** A source without its token, which is opened separately when used. */
 export type Source = Omit<typeof gitSources.$inferSelect, 'accessToken'>
 
 const { accessToken: sealed, ...shown } = getTableColumns(gitSources)
 
-/** Someone else's source and a missing one look the same from outside. */
+/** Someone else's source and a missing one look the same. */
 export function findSource(db: Db, { id, ownerId }: { id: string; ownerId: string }): Source {
   const source = db
     .select(shown)
@@ -24,7 +24,7 @@ export function findSource(db: Db, { id, ownerId }: { id: string; ownerId: strin
   return source
 }
 
-/** A page of a user's sources with one row too many, newest first. */
+/** A page of a user's sources plus one more row, newest first. */
 export const listSources = (db: Db, { ownerId, cursor, limit }: { ownerId: string } & Page) =>
   db
     .select(shown)
@@ -60,13 +60,13 @@ export function insertSource(db: Db, secrets: Secrets, { token, ...values }: New
     {
       'git_sources.owner_id, git_sources.name': [
         'name',
-        'You have a git source of this name already. Choose another name.',
+        'You already have a git source with this name. Choose another name.',
       ],
     },
   )
 }
 
-/** What the source's token was when it was added. */
+/** The source's token. */
 export function openSourceToken(db: Db, secrets: Secrets, id: string): string {
   const row = { token: sealed, name: gitSources.name }
   const { token, name } = db.select(row).from(gitSources).where(eq(gitSources.id, id)).get()!
@@ -90,7 +90,7 @@ export const listProjectsOfSource = (db: Db, sourceId: string) =>
     .orderBy(projects.name)
     .all()
 
-/** Projects that used it keep their address, and are without a source from then on. */
+/** Projects that used it keep their address, but have no source any more. */
 export const deleteSource = (db: Db, id: string) =>
   db.transaction((tx) => {
     tx.update(projects)

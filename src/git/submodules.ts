@@ -12,8 +12,8 @@ type Options = { repository: Repository; signal: AbortSignal; log: Log; depth?: 
 const mostDepth = 5
 
 /**
- * Puts the files of submodules in the place of the links to them, at the commits that the links
- * name, through mirrors of their own. Gives the entries, and where their objects are.
+ * Replaces submodule links with the files of the linked commits, fetched through
+ * their own mirrors. Returns the entries, and where their objects are.
  */
 export async function mergeSubmodules(
   tools: GitTools,
@@ -78,11 +78,11 @@ async function readUrls(
   )
 }
 
-/** A relative URL is one from the parent's; only a local repository leads to local ones. */
+/** A relative URL is resolved against the parent's; only a local repository may link to local ones. */
 function submoduleUrl(options: { link: Entry; written: string; parent: string }): string {
   const { link, written, parent } = options
   if (/^(file:|\/)/i.test(written) && !parent.startsWith('file:')) {
-    throw refused(link, 'it lies on this machine.')
+    throw refused(link, 'it is on this server.')
   }
   if (!/^\.\.?\//.test(written)) return written
   const base = new URL(parent)
@@ -116,14 +116,14 @@ const below = (link: Entry, entry: Entry): Entry => ({
 const refused = ({ path }: Entry, why: string) =>
   new Failure(
     'submodule_refused',
-    `The submodule ${path} cannot be fetched: ${why}`,
+    `The submodule ${path} can’t be fetched: ${why}`,
     'Give it an https:// URL in .gitmodules, or commit its files.',
   )
 
 const unreadable = (cause: Error) =>
   new Failure(
     'submodule_refused',
-    'The file .gitmodules of the repository cannot be read.',
-    'Write it as git config does, or remove it.',
+    'The repository’s .gitmodules file can’t be read.',
+    'Fix its syntax, or remove it.',
     { cause },
   )

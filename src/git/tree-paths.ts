@@ -2,19 +2,19 @@ import { Failure } from '../platform/errors.ts'
 import { modes } from './objects.ts'
 import type { Entry } from './objects.ts'
 
-/** A tree to look paths up in; `read` gives a text, or null where it has more bytes than `most`. */
+/** A tree to look paths up in; `read` returns a text, or null when it has more than `most` bytes. */
 export type Tree = {
   entries: Map<string, Entry>
   read: (entry: Entry, options: { most: number }) => Promise<string | null>
 }
 
-/** What is wrong with a path of a repository as somebody typed it, or null. */
+/** What is wrong with an entered path of a repository, or null. */
 export function refusePath(path: string): string | null {
-  if (path.length > 1_000) return 'A path has at most 1,000 characters.'
-  if (/\p{Cc}/u.test(path)) return 'A path cannot hold control characters.'
-  if (path.includes('\\')) return 'A path is written with “/”, not with a backslash.'
-  if (path.startsWith('/')) return 'This path is relative to the repository: begin without “/”.'
-  if (/(^|\/)\.\.%/.test(path)) return 'A path is written with “/”, not as in an address.'
+  if (path.length > 1_000) return 'A path can have at most 1,000 characters.'
+  if (/\p{Cc}/u.test(path)) return 'A path can’t contain control characters.'
+  if (path.includes('\\')) return 'Use “/” in paths, not a backslash.'
+  if (path.startsWith('/')) return 'The path is relative to the repository: start without “/”.'
+  if (/(^|\/)\.\.%/.test(path)) return 'Use “/” in paths, not the escapes of an address.'
   let depth = 0
   for (const part of path.split('/')) {
     if (part === '..') depth--
@@ -25,8 +25,8 @@ export function refusePath(path: string): string | null {
 }
 
 /**
- * Where a path of the repository leads once its links are followed; the root is ''. The answer
- * need not exist. Throws a Failure for a path that leaves the repository.
+ * Resolves the links in a path of the repository; the root is ''. The result may
+ * not exist. Throws a Failure for a path that leaves the repository.
  */
 export async function followPath(tree: Tree, path: string): Promise<string> {
   const refused = refusePath(path)
@@ -38,7 +38,7 @@ export async function followPath(tree: Tree, path: string): Promise<string> {
     const part = rest.shift()!
     if (part === '' || part === '.') continue
     if (part === '..') {
-      if (at.length === 0) throw outside(path, 'A link on the way leads out of the repository.')
+      if (at.length === 0) throw outside(path, 'A link in it leads out of the repository.')
       at.pop()
       continue
     }
@@ -46,10 +46,9 @@ export async function followPath(tree: Tree, path: string): Promise<string> {
     const entry = tree.entries.get(at.join('/'))
     if (entry?.mode !== modes.link) continue
     const target = await tree.read(entry, { most: 4096 })
-    if (target === null) throw outside(path, 'A link on the way has a target of over 4,096 bytes.')
-    if (target.startsWith('/'))
-      throw outside(path, 'A link on the way leads out of the repository.')
-    if (++links > 10) throw outside(path, 'It goes through more than 10 links.')
+    if (target === null) throw outside(path, 'A link in it has a target of over 4,096 bytes.')
+    if (target.startsWith('/')) throw outside(path, 'A link in it leads out of the repository.')
+    if (++links > 10) throw outside(path, 'It has more than 10 links.')
     at.pop()
     rest.unshift(...target.split('/'))
   }
@@ -59,6 +58,6 @@ export async function followPath(tree: Tree, path: string): Promise<string> {
 const outside = (path: string, why: string) =>
   new Failure(
     'path_outside',
-    `The path “${path}” cannot be used: ${why}`,
-    'Set dockerfile_path and context_dir to paths inside the repository.',
+    `The path “${path}” can’t be used: ${why}`,
+    'Set the Dockerfile and the context directory to paths inside the repository.',
   )

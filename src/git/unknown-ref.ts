@@ -13,7 +13,7 @@ export const unknownCommit = ({ where, commit }: { where: string; commit: string
   new Failure(
     'unknown_commit',
     `The repository ${where} has no commit ${commit.slice(0, 12)}.`,
-    'It may not have been pushed, or a force push removed it: deploy the branch instead.',
+    'It may not have been pushed, or a force push removed it. Deploy the branch instead.',
   )
 
 export const tagWithoutCommit = ({ where, tag }: { where: string; tag: string }) =>
@@ -23,7 +23,7 @@ export const tagWithoutCommit = ({ where, tag }: { where: string; tag: string })
     'Deploy a branch, or a tag that was set on a commit.',
   )
 
-/** Names the branch or tag that was probably meant, of a listing; null is a HEAD that leads nowhere. */
+/** Suggests the branch or tag that was probably meant, from a listing; null is a HEAD without a branch. */
 export async function unknownBranch({
   where,
   branch,
@@ -43,14 +43,14 @@ export async function unknownBranch({
         : `The repository ${where} has no branch or tag “${branch}”${nearest}.`,
       hint,
     )
-  const tooLong = () => unknown('', 'Set the branch to one that it has.')
+  const tooLong = () => unknown('', 'Set the branch to an existing one.')
   const { count, few } = await parse({ nearestRefs }, [listing, branch], { tooLong, signal })
   if (count === 0) return emptyRepository(where)
   const some = `${few.join(', ')}${count > few.length ? ', …' : ''}`
   return unknown(`; the nearest is “${few[0]}”`, `Set the branch to one of its ${count}: ${some}.`)
 }
 
-/** How many branches and tags a listing of `git ls-remote` has, and which come nearest. Call it by `parse`. */
+/** How many branches and tags a listing of `git ls-remote` has, and the most similar ones. Call it through `parse`. */
 export function nearestRefs(listing: string, wanted: string | null) {
   const names = Array.from(listing.matchAll(/\trefs\/(?:heads|tags)\/(.+)$/gm), ([, name]) => name!)
   const sorted = wanted === null ? names : nearest(wanted, names)

@@ -1,4 +1,5 @@
 import { EmptyState } from '../web/components.tsx'
+import { Logo } from '../web/logo.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
@@ -8,28 +9,36 @@ import { ButtonLink } from '../web/form.tsx'
 
 type Sources = { items: Source[]; nextCursor: string | null; oob?: boolean }
 
-/** `oob` puts it in the place of the list that is on the page, beside what was asked for. */
+/** `oob` replaces the list on the page, beside the main response. */
 export const SourceList = ({ items, nextCursor, oob = false }: Sources) => (
   <SettingsList
     id="git-sources"
     aria-label="Git sources"
     {...(oob && { 'hx-swap-oob': 'true' })}
-    about="With a source you pick repositories and branches from lists, private ones too."
-    action={<ButtonLink opens="/settings/git/new">New source</ButtonLink>}
+    about="With a source you can pick repositories and branches from lists, including private ones."
+    action={items.length > 0 && <NewSource />}
     rows={items.map((source) => (
       <SourceItem source={source} />
     ))}
     empty={
       <EmptyState title="No git sources">
         <p>Connect an account at GitHub, GitLab, Gitea or Forgejo with an access token.</p>
+        <NewSource />
       </EmptyState>
     }
     more={{ href: '/settings/git', nextCursor }}
   />
 )
 
+const NewSource = () => (
+  <ButtonLink icon="plus" opens="/settings/git/new">
+    New source
+  </ButtonLink>
+)
+
 const SourceItem = ({ source }: { source: Source }) => (
   <li>
+    <Logo of={source.provider} name={source.name} />
     <div class="row-main">
       <strong>
         <bdi>{source.name}</bdi>

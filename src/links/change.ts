@@ -10,7 +10,7 @@ import type { Link, LinkVariables } from './store.ts'
 
 type Deps = { db: Db; secrets: Secrets }
 
-/** In a transaction: links an environment to a service; without variables as the service proposes. */
+/** In a transaction: links an environment to a service; by default with the variables that the service proposes. */
 export function addLink(
   { db }: Pick<Deps, 'db'>,
   {
@@ -28,7 +28,7 @@ export function addLink(
   if (deletingAt) throw new AppError('conflict', `${name} is being deleted. Link another service.`)
   const others = listLinks(db, environmentId)
   if (others.some(({ service }) => service.id === serviceId))
-    throw invalidField('serviceId', 'is linked already. Change the link that is there.')
+    throw invalidField('serviceId', 'is already linked. Change the existing link.')
   refuseMore('links', others.length)
   const keys = new Set(others.flatMap(({ link }) => Object.keys(link.variables)))
   const proposed = () => numbered(provides.proposes, keys)
@@ -37,7 +37,7 @@ export function addLink(
   return insertLink(db, { environmentId, serviceId, variables: chosen })
 }
 
-/** In a transaction: gives the variables of a link other keys. */
+/** In a transaction: changes the keys of a link's variables. */
 export function changeLink(
   { db }: Pick<Deps, 'db'>,
   { id, environmentId, serviceId }: Link,
@@ -47,13 +47,13 @@ export function changeLink(
   return updateLink(db, id, variables)
 }
 
-/** In a transaction. What the service keeps secret stays hidden in the logs of the app. */
+/** In a transaction. The service's secrets stay masked in the logs of the app. */
 export function removeLink(deps: Deps, { id, environmentId, serviceId }: Link) {
   rememberLinked(deps, { serviceId, environmentIds: [environmentId] })
   deleteLink(deps.db, id)
 }
 
-/** Keys that another link has already get a number, all of them the same: `DATABASE_URL_2`. */
+/** Keys that another link already has get the same number: `DATABASE_URL_2`. */
 export function numbered(proposes: ReadonlyMap<string, string>, taken: ReadonlySet<string>) {
   for (let count = 1; ; count++) {
     const end = count === 1 ? '' : `_${count}`
@@ -77,7 +77,7 @@ function refuseWrong(
         'variables',
         name === ''
           ? `has nothing after ${key}=. ${namesOf(values)}`
-          : `gives ${key} the value of ${name.slice(0, 100)}, which the service doesn’t provide. ${namesOf(values)}`,
+          : `uses ${name.slice(0, 100)} for ${key}, which the service doesn’t provide. ${namesOf(values)}`,
       )
   for (const { link, service } of listLinks(db, environmentId)) {
     if (service.id === serviceId) continue
@@ -85,7 +85,7 @@ function refuseWrong(
     if (key)
       throw invalidField(
         'variables',
-        `has ${key}, which comes from ${service.name} already. Choose another name.`,
+        `has ${key}, which already comes from ${service.name}. Choose another name.`,
       )
   }
 }

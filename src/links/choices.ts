@@ -17,7 +17,7 @@ import { listLinks } from './store.ts'
 
 type Of = { ownerId: string; environmentId: string }
 
-/** What an environment can be linked to: its owner's services, and templates, databases first. */
+/** The choices for a link: the owner's services, and templates, databases first. */
 export async function choicesFor(
   { db }: { db: Db },
   { catalogue, ownerId, environmentId }: Of & { catalogue: Catalogue },
@@ -37,13 +37,13 @@ export async function choicesFor(
 
 export type Choices = Awaited<ReturnType<typeof choicesFor>>
 
-/** What an app gets of a service, as it may be shown; and the keys that are proposed to it. */
+/** What an app gets from a service, for display, and the proposed keys. */
 export type Offered = {
   provided: { name: string; value: string | null; secret: boolean }[]
   proposed: Record<string, string>
 }
 
-/** Of a service that is there; nothing where its file or its values can't be read. */
+/** Of an existing service; nothing when its file or its values can't be read. */
 export async function offeredBy(
   deps: LinkDeps,
   { service, environmentId }: { service: Service; environmentId: string },
@@ -57,7 +57,7 @@ export async function offeredBy(
   }
 }
 
-/** Of one that is created from the template, under a name that is free. */
+/** Of a service to be created from the template, under a free name. */
 export function offeredByNew(
   { db }: { db: Db },
   { template, file, ownerId, environmentId }: Of & { template: string; file: Template },

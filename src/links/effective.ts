@@ -16,44 +16,44 @@ import type { Linked } from './store.ts'
 
 export type LinkDeps = { db: Db; secrets: Secrets; config: Config }
 
-/** A variable of an app, and where it comes from; of several of one key the one that counts. */
+/** A variable of an app, and its source; of several with one key the effective one. */
 export type EffectiveVariable = OpenVariable & { from: 'davit' | 'link' | 'own' }
 
 type Of = {
   project: Pick<Project, 'name'>
   environment: Pick<Environment, 'id' | 'name'>
   deployment: { commitHash: string | null; branch: string | null }
-  /** Where the app is reached; null for one without a port. */
+  /** The app's address; null without a port. */
   url: string | null
+  /** The variables set by hand, if not the current ones. */
+  own?: OpenVariable[] | undefined
 }
 
-/** What an environment's containers are given. */
+/** What an environment's containers get. */
 export type Effective = {
   variables: EffectiveVariable[]
   /** Ids of the services whose networks they join. */
   joins: string[]
-  /** Variables of links whose services provide them no longer. */
+  /** Variables of links that the service no longer provides. */
   missing: { key: string; provides: string; service: string }[]
 }
 
 /**
- * The variables of an app: Davit's own, those of its links, and those set by hand, each of which wins over
- * those before. Secret values are open: for containers, never for an answer.
+ * The variables of an app: Davit's own, those of its links, and those set by hand, later ones overriding
+ * earlier ones. Secrets are in plain text: for containers, never for a response.
  */
-export async function effectiveVariables(
-  deps: LinkDeps,
-  { project, environment, deployment, url }: Of,
-): Promise<Effective> {
+export async function effectiveVariables(deps: LinkDeps, { own, ...of }: Of): Promise<Effective> {
   const { db, secrets } = deps
+  const { environment } = of
   const found = new Map<string, EffectiveVariable>()
   const set = (variable: EffectiveVariable) => found.set(variable.key, variable)
-  for (const [key, value] of Object.entries(builtIn({ project, environment, deployment, url })))
+  for (const [key, value] of Object.entries(builtIn(of)))
     set({ key, value: value ?? '', secret: false, buildTime: false, from: 'davit' })
   const missing: Effective['missing'] = []
   for (const { key, provides, service, provided } of await linkedVariables(deps, environment.id))
     if (provided) set({ key, ...provided, buildTime: false, from: 'link' })
     else missing.push({ key, provides, service: service.name })
-  for (const { key, value, secret, buildTime } of openVariables(db, secrets, environment.id))
+  for (const { key, value, secret, buildTime } of own ?? openVariables(db, secrets, environment.id))
     set({ key, value, secret, buildTime, from: 'own' })
   return {
     variables: [...found.values()],
@@ -62,7 +62,7 @@ export async function effectiveVariables(
   }
 }
 
-/** What Davit knows of an app, by key; null: not yet. */
+/** Davit's own variables, by key; null: not known yet. */
 export const builtIn = ({ project, environment, deployment, url }: Of) => ({
   DAVIT_COMMIT: deployment.commitHash,
   DAVIT_BRANCH: deployment.branch,
@@ -74,7 +74,7 @@ export const builtIn = ({ project, environment, deployment, url }: Of) => ({
 /** A link, and what its service provides. */
 type OpenLink = Linked & { provides: Provides }
 
-/** The links of an environment, oldest first. Throws a Failure where what one provides can't be read. */
+/** The links of an environment, oldest first. Throws a Failure when what one provides can't be read. */
 export async function openLinks(deps: LinkDeps, environmentId: string): Promise<OpenLink[]> {
   const linked = await Promise.all(
     listLinks(deps.db, environmentId).map(async (of) => {
@@ -92,7 +92,7 @@ export async function openLinks(deps: LinkDeps, environmentId: string): Promise<
   })
 }
 
-/** A key of a link; without `provided` where its service provides that no longer. */
+/** A key of a link; without `provided` when its service no longer provides it. */
 type LinkedVariable = {
   key: string
   provides: string

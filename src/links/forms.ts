@@ -9,13 +9,13 @@ const variables = pairs(variableName, { max: 100 })
 const serviceId = line('the id of a service', { max: 36 })
 const template = line('the name of a template', { max: 100 })
 
-/** Which service was chosen: neither asks for it. */
+/** The chosen service; neither: not chosen yet. */
 export const newLinkQuery = z.object({
   serviceId: serviceId.optional(),
   template: template.optional(),
 })
 
-/** To a service that is there, or to one that is created from a template with the fields that this asks for. */
+/** To an existing service, or to one created from a template with its fields. */
 export const linkForm = z.looseObject({
   ...serviceForm.shape,
   name: serviceForm.shape.name.nullish(),
@@ -24,7 +24,7 @@ export const linkForm = z.looseObject({
   variables: variables.nullish(),
 })
 
-/** Null clears them; left out, it is for the caller to say. */
+/** Null clears them; if omitted, the caller decides. */
 export const chosenIn = ({
   variables,
 }: {

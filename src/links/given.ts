@@ -1,3 +1,5 @@
+import type { UrlDeps } from '../addresses/urls.ts'
+import { urlOf } from '../environments/json.ts'
 import { getLiveUrl, branchOf } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import type { GivenVariable } from '../environments/variables-page.tsx'
@@ -8,15 +10,18 @@ import type { LinkDeps } from './effective.ts'
 import { listLinks } from './store.ts'
 
 /**
- * What an environment's app gets beside its owner's own variables, as it may be shown: of two with one
+ * What an environment's app gets beside its own variables, for display: of two with one
  * key the later one wins.
  */
 export const givenVariables =
-  (deps: LinkDeps) =>
+  (deps: LinkDeps & Pick<UrlDeps, 'edge'>) =>
   async (of: { project: Project; environment: Environment }): Promise<GivenVariable[]> => {
     const { project, environment } = of
     const deployment = { commitHash: null, branch: branchOf(environment, project) }
-    const ofDavit = builtIn({ ...of, deployment, url: getLiveUrl(deps.db, environment.id) })
+    const { ownerId } = project
+    const url =
+      getLiveUrl(deps.db, environment.id) && urlOf(deps, { environment, ownerId, isIntended: true })
+    const ofDavit = builtIn({ ...of, deployment, url })
     const linked = await linkedVariables(deps, environment.id).catch(asBroken)
     return [
       ...Object.entries(ofDavit).map(([key, value]) => ({ key, value, secret: false, link: null })),
@@ -28,7 +33,7 @@ export const givenVariables =
       })),
     ]
 
-    /** Where the values of a service can't be read, the page is there all the same. */
+    /** When the values of a service can't be read, the page still works. */
     function asBroken(error: unknown) {
       if (!(error instanceof Failure)) throw error
       return listLinks(deps.db, environment.id).flatMap(({ link, service }) =>

@@ -8,7 +8,7 @@ import { listLinks } from './store.ts'
 export type ShownLink = Awaited<ReturnType<typeof linksOf>>[number]
 
 /**
- * The links of an environment, oldest first, without the values of secrets and of what a service doesn't
+ * The links of an environment, oldest first, without secrets and values that a service doesn't
  * provide any more.
  */
 export async function linksOf(deps: LinkDeps, environmentId: string) {
@@ -30,11 +30,11 @@ export async function linksOf(deps: LinkDeps, environmentId: string) {
   })
 }
 
-/** Where the file or the values of one can't be read, no values are shown. */
+/** When the file or the values of one can't be read, no values are shown. */
 function unreadable(error: unknown) {
   if (error instanceof Failure) return []
   throw error
 }
 
 const restartOnce = (name: string) =>
-  `Restart ${name} once: an earlier version of Davit created its containers, and apps don’t reach them by name.`
+  `Restart ${name} once: an earlier version of Davit created its containers, so apps can’t reach them by name.`

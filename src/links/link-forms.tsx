@@ -6,17 +6,20 @@ import { FileFields } from '../services/file-fields.tsx'
 import { ownFile } from '../services/own-file.ts'
 import type { Service } from '../services/store.ts'
 import { Fact } from '../web/components.tsx'
-import { Modal, ModalActions, ModalForm } from '../web/dialog.tsx'
+import { CopyButton } from '../web/copy.tsx'
+import { DialogHeading, Modal, ModalActions, ModalForm } from '../web/dialog.tsx'
 import type { Draft } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
 import { TextArea, TextField } from '../web/fields-view.tsx'
-import { LockIcon } from '../web/icons.tsx'
+import { Icon } from '../web/icons.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import type { Choices, Offered } from './choices.ts'
 import type { ShownLink } from './json.ts'
 import { linksPath } from './links-page.tsx'
 
-/** The first step of a new link: which service, one that is there or a new one. */
+const linksPage = (id: string) => ({ href: linksPath({ id }), name: 'Linked services' })
+
+/** The first step of a new link: an existing service or a new one. */
 export const ChooseService = ({
   environment,
   services,
@@ -28,12 +31,13 @@ export const ChooseService = ({
         Add a database to <bdi>{environment.name}</bdi>
       </>
     }
+    from={linksPage(environment.id)}
     wide
   >
     <div class="form link-choices">
       {services.length > 0 && (
         <section aria-labelledby="existing-heading">
-          <h3 id="existing-heading">Your services</h3>
+          <DialogHeading id="existing-heading">Your services</DialogHeading>
           <ul class="rows">
             {services.map((service) => (
               <li class="row service-row">
@@ -50,7 +54,7 @@ export const ChooseService = ({
                   )}
                   <p class="row-facts">
                     <span>{service.template === ownFile ? 'your own file' : service.template}</span>
-                    {service.isLinked && <span>linked already</span>}
+                    {service.isLinked && <span>already linked</span>}
                   </p>
                 </div>
               </li>
@@ -59,7 +63,7 @@ export const ChooseService = ({
         </section>
       )}
       <section aria-labelledby="new-heading">
-        <h3 id="new-heading">Create a new one</h3>
+        <DialogHeading id="new-heading">Create a new one</DialogHeading>
         {templates.length > 0 && (
           <ul class="rows">
             {templates.map(({ template, about }) => (
@@ -75,8 +79,7 @@ export const ChooseService = ({
           </ul>
         )}
         <p class="muted">
-          Anything else that you run can be linked too: create it under{' '}
-          <a href="/services">Services</a>, then come back.
+          To link other software, create it under <a href="/services">Services</a> first.
         </p>
       </section>
       <ModalActions />
@@ -110,12 +113,12 @@ const Choice = ({
 
 type NewLinkProps = Offered & {
   environment: Environment
-  /** What is linked: a service that is there, or one that is created with these fields. */
+  /** What is linked: an existing service, or one that is created with these fields. */
   of: { service: Service } | { template: string; file: Template; suggestion: string; user: User }
   draft: Draft
 }
 
-/** The second step: which variables the app gets, and for a new service its name. */
+/** The second step: the app's variables, and the name of a new service. */
 export const NewLink = ({ environment, of, provided, proposed, draft }: NewLinkProps) => {
   const isNew = 'template' in of
   return (
@@ -125,6 +128,7 @@ export const NewLink = ({ environment, of, provided, proposed, draft }: NewLinkP
           {isNew ? 'New' : 'Link'} <bdi>{isNew ? of.file.about.name : of.service.name}</bdi>
         </>
       }
+      from={linksPage(environment.id)}
       action={linksPath(environment)}
       submit={isNew ? 'Create and link' : 'Link service'}
       draft={draft}
@@ -137,9 +141,8 @@ export const NewLink = ({ environment, of, provided, proposed, draft }: NewLinkP
             name="name"
             label="Name"
             value={of.suggestion}
-            hint="What you call it here. The app reaches it by this name."
+            hint="The app reaches it by this name."
             required
-            maxlength={60}
             autocomplete="off"
           />
         </>
@@ -162,7 +165,7 @@ export const NewLink = ({ environment, of, provided, proposed, draft }: NewLinkP
   )
 }
 
-/** Whether it can't be created with what the template says. */
+/** Whether it can't be created with the template's defaults. */
 const asksForMore = ({ variables }: Template) =>
   askedFor(variables).some(
     ({ required, generate, default: value }) => required && !generate && value === null,
@@ -171,7 +174,7 @@ const asksForMore = ({ variables }: Template) =>
 const hasErrorsIn = ({ errors }: Draft) =>
   Object.keys(errors).some((name) => !['name', 'variables'].includes(name))
 
-/** For a link that is there: which variables the app gets. */
+/** For an existing link: the app's variables. */
 export const EditLink = ({
   link,
   provided,
@@ -183,6 +186,7 @@ export const EditLink = ({
         Variables from <bdi>{link.service.name}</bdi>
       </>
     }
+    from={linksPage(link.environmentId)}
     action={`/envs/${link.environmentId}/links/${link.id}`}
     method="PUT"
     submit="Save variables"
@@ -193,7 +197,7 @@ export const EditLink = ({
       provided={provided}
       variables={Object.fromEntries(link.variables.map(({ key, provides }) => [key, provides]))}
     />
-    <p class="muted">The app gets the change with its next deployment.</p>
+    <p class="muted">Changes apply with the next deployment.</p>
   </ModalForm>
 )
 
@@ -208,27 +212,28 @@ const LinkVariables = ({ provided, variables }: LinkVariablesProps) => (
         .map((pair) => pair.join('='))
         .join('\n')}
       placeholder="DATABASE_URL=url"
-      hint="One per line: the variable’s name in the app, =, and one of the names below. Leave empty to give it none."
+      hint="One per line: the variable’s name in the app, =, and one of the names below. Leave empty for none."
       rows={Math.min(10, Math.max(3, Object.keys(variables).length))}
       code
     />
     {provided.length === 0 ? (
-      <p class="note">
-        Its file doesn’t say what it provides, but the app can reach it by its name.
-      </p>
+      <p class="note">Its file doesn’t declare variables, but the app can reach it by its name.</p>
     ) : (
       <div class="note provided">
-        <h3>What it provides</h3>
+        <DialogHeading>What it provides</DialogHeading>
         <dl class="facts">
           {provided.map(({ name, value, secret }) => (
             <Fact name={name}>
               {secret ? (
                 <span class="secret">
-                  <LockIcon />
+                  <Icon name="lock" />
                   secret
                 </span>
               ) : (
-                <code>{value}</code>
+                <>
+                  <code>{value}</code>
+                  {value && <CopyButton text={value} what={name} />}
+                </>
               )}
             </Fact>
           ))}

@@ -1,27 +1,26 @@
 import { ChangesNote, EnvironmentFrame } from '../environments/environment-frame.tsx'
+import type { EnvironmentHead } from '../environments/head.ts'
 import type { Environment } from '../environments/store.ts'
-import type { Project } from '../projects/store.ts'
 import { EmptyState } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
+import { Live } from '../web/live.tsx'
 import { DeleteButton, DialogButton } from '../web/row-actions.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import type { ShownLink } from './json.ts'
 
-type LinksPageProps = { project: Project; environment: Environment; links: ShownLink[] }
+type LinksPageProps = { head: EnvironmentHead; links: ShownLink[] }
 
 /** The services that the app of one environment reaches. */
-export const LinksPage = ({ project, environment, links }: LinksPageProps) => (
-  <EnvironmentFrame
-    {...{ project, environment }}
-    tab="services"
-    actions={<AddDatabase environment={environment} />}
-  >
-    <ChangesNote {...{ project, environment }} />
-    <LinkList {...{ environment, links }} follows />
+export const LinksPage = ({ head, links }: LinksPageProps) => (
+  <EnvironmentFrame head={head} tab="services">
+    <ChangesNote environment={head.environment}>
+      {links.length > 0 && <AddDatabase environment={head.environment} />}
+    </ChangesNote>
+    <LinkList links={links} environment={head.isDeleting ? null : head.environment} />
   </EnvironmentFrame>
 )
 
-/** Opens the dialog that links a service, or creates one first. */
+/** Opens the dialog that links or creates a service. */
 export const AddDatabase = ({
   environment,
   small = false,
@@ -37,22 +36,21 @@ export const AddDatabase = ({
   )
 }
 
-type LinkListProps = {
-  environment: Pick<Environment, 'id'>
-  links: ShownLink[]
-  /** Asks for itself again as long as a service is being started. */
-  follows?: boolean
+type LinkListProps = Pick<LinksPageProps, 'links'> & {
+  /** Where a first one can be added. */
+  environment: Pick<Environment, 'id'> | null
 }
 
 /** Each link with the state of its service. */
-export const LinkList = ({ environment, links, follows = false }: LinkListProps) => (
-  <section id="links" aria-label="Linked services">
+export const LinkList = ({ links, environment }: LinkListProps) => (
+  <Live as="section" id="links" aria-label="Linked services">
     {links.length === 0 ? (
       <EmptyState title="No database yet">
         <p>
           Add a database, a cache or a queue. The app reaches it by name, and gets its address and
           password as variables.
         </p>
+        {environment && <AddDatabase environment={environment} />}
       </EmptyState>
     ) : (
       <ul class="rows">
@@ -61,19 +59,8 @@ export const LinkList = ({ environment, links, follows = false }: LinkListProps)
         ))}
       </ul>
     )}
-    {follows && links.some(({ service }) => busy.includes(service.status)) && (
-      <div
-        hidden
-        hx-get={linksPath(environment)}
-        hx-trigger="every 3s"
-        hx-target="#links"
-        hx-swap="outerMorph"
-      />
-    )}
-  </section>
+  </Live>
 )
-
-const busy: ShownLink['service']['status'][] = ['pulling', 'creating', 'starting']
 
 const LinkRow = ({ link }: { link: ShownLink }) => {
   const { service, host, variables, note } = link

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { auditor } from '../audit/record.ts'
+import { headOf, lookOf } from '../environments/head.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
 import { found, invalidField } from '../platform/errors.ts'
 import { Catalogue } from '../services/catalogue.ts'
@@ -30,12 +31,12 @@ import type { Link, Linked } from './store.ts'
 
 type Own = ReturnType<typeof findOwnEnvironment>
 
-/** The services that the app of an environment reaches, and the variables that it gets of them. */
+/** The services that an environment's app is linked to, and the variables that it gets from them. */
 export const linkRoutes = (deps: MakeDeps) => {
   const { db } = deps
   const audit = auditor(db)
   const catalogue = new Catalogue(deps.config)
-  /** An environment of someone else is missing whatever was sent to it. */
+  /** Someone else's environment is missing, whatever was sent. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
     own(c)
     await next()
@@ -47,10 +48,13 @@ export const linkRoutes = (deps: MakeDeps) => {
       const { environment, project } = own(c)
       const page = c.req.valid('query')
       const links = await linksOf(deps, environment.id)
+      const head = headOf(deps, { project, environment })
       return show(c, {
         title: `${project.name}: services of ${environment.name}`,
-        page: () => <LinksPage {...{ project, environment, links }} />,
-        partial: () => <LinkList {...{ environment, links }} follows />,
+        state: lookOf(head),
+        page: () => <LinksPage head={head} links={links} />,
+        partial: () => <LinkList links={links} environment={environment} />,
+        live: {},
         json() {
           const { cursor } = page
           const newest = links.toReversed()
@@ -67,7 +71,7 @@ export const linkRoutes = (deps: MakeDeps) => {
       if (Boolean(serviceId) === Boolean(template))
         throw invalidField(
           'serviceId',
-          'must be the id of a service; or send template, the name of one in the catalogue, to create a service.',
+          'must be the id of a service. Or send template, the name of a template in the catalogue, to create a service.',
         )
       const link = template
         ? await linkNew(c, { of, template, asked: c.var.input })
@@ -95,7 +99,7 @@ export const linkRoutes = (deps: MakeDeps) => {
         audit(c, 'link.deleted', about(linked, of))
         removeLink(deps, linked.link)
       })
-      return moveOn(c, { to: pathOf(of), json: () => ({}) })
+      return moveOn(c, { to: pathOf(of), said: 'Link removed.', json: () => ({}) })
     })
 
   function own(c: Context, { forChange = false } = {}) {
@@ -119,7 +123,7 @@ export const linkRoutes = (deps: MakeDeps) => {
     )
   }
 
-  /** First the choice of a service, then what the app gets of it. */
+  /** First the choice of a service, then its variables. */
   async function newLink(
     c: Context,
     draft: Draft,
@@ -216,7 +220,8 @@ export const linkRoutes = (deps: MakeDeps) => {
   async function answer(c: Context, link: Link, { created = false } = {}) {
     const to = `/envs/${link.environmentId}/links`
     const json = await shown(link)
-    return moveOn(c, { to, created, location: `${to}/${link.id}`, json: () => json })
+    const said = created ? 'Service linked.' : 'Link saved.'
+    return moveOn(c, { to, created, location: `${to}/${link.id}`, said, json: () => json })
   }
 }
 

@@ -6,7 +6,7 @@ import type { Service } from '../services/store.ts'
 export type Link = typeof links.$inferSelect
 export type LinkVariables = Link['variables']
 
-/** A link with the service that it leads to. */
+/** A link with its service. */
 export type Linked = { link: Link; service: Service }
 
 /** The links of an environment, oldest first; not to services that are being deleted. */

@@ -11,13 +11,13 @@ import type { Service, ServiceStatus } from '../services/store.ts'
 import { listLinks } from './store.ts'
 import type { Linked } from './store.ts'
 
-/** What an app could not reach; without `host` where its output doesn't name it. */
+/** What an app couldn't reach; without `host` when its output doesn't name it. */
 type Unreached = { isUnknown: boolean; host: string | undefined; port: string | undefined }
 
-/** Lines from the end that are looked at, and characters of each. */
+/** Last lines that are checked, and characters of each. */
 const most = { lines: 80, characters: 500 }
 
-/** How clients say that a name is unknown, or that nothing listens there; those that name it first. */
+/** Messages of clients about unknown names and refused connections; those that name the host first. */
 const unknown = [
   /getaddrinfo (?:ENOTFOUND|EAI_AGAIN) (?<host>[\w.-]+)/,
   /could not translate host name "(?<host>[^"]+)"/,
@@ -39,7 +39,7 @@ const refused = [
   /ECONNREFUSED|EHOSTUNREACH|Connection ?refused|No route to host/i,
 ]
 
-/** What the last lines of an app's output say that it couldn't reach; null where they say no such thing. */
+/** The host that an app couldn't reach according to its last lines; null when they don't say so. */
 export function unreachedIn(lines: string[]): Unreached | null {
   let nameless: Unreached | null = null
   for (const line of lines.slice(-most.lines).toReversed()) {
@@ -57,7 +57,7 @@ export function unreachedIn(lines: string[]): Unreached | null {
   return nameless
 }
 
-/** Why an app that said so could not reach something, and what to do; null where its output says no such thing. */
+/** Why an app couldn't reach something according to its output, and what to do; null when it doesn't say so. */
 export function whyUnreached(
   deps: { db: Db; secrets: Secrets },
   { project, environment, lines }: { project: Project; environment: Environment; lines: string[] },
@@ -86,32 +86,32 @@ function advice(deps: { db: Db; secrets: Secrets }, of: Of): string {
   if (named && meant?.service.id !== named.id)
     return `That is your service ${named.name}, which the environment isn’t linked to. ${addLink}`
   if (meant) return stateOf(deps, meant.service) ?? `${meant.service.name} runs. ${checkPort}`
-  if (linked.length === 0) return `The environment is linked to no service. ${addLink}`
+  if (linked.length === 0) return `The environment isn’t linked to any service. ${addLink}`
   const isOwn = host !== undefined && /^(localhost|127\.[\d.]+|::1|0\.0\.0\.0)$/.test(host)
   const own = new Set(listVariables(db, environment.id).map(({ key }) => key))
   const sentences = [
-    isOwn && 'That is its own container, where no service runs.',
+    isOwn && 'That is the app’s own container, where no service runs.',
     ...linked.flatMap(({ link, service }) => [
       stateOf(deps, service),
       ...Object.keys(link.variables)
         .filter((key) => own.has(key))
         .map(
-          (key) => `${key} is set by hand, and overrides the one from the link to ${service.name}.`,
+          (key) => `${key} is set by hand and overrides the one from the link to ${service.name}.`,
         ),
     ]),
   ].filter(Boolean)
   const hosts = linked.map(({ service }) => service.host).join(', ')
   const keys = linked.flatMap(({ link }) => Object.keys(link.variables)).join(', ')
   const given = keys
-    ? `Connect with the variables that they give the app: ${keys}.`
-    : 'They give the app no variables. Edit the links to add some.'
-  return [...sentences, `Its links lead to ${hosts}. ${given}`].join(' ')
+    ? `Connect with the variables that they provide: ${keys}.`
+    : 'They provide no variables. Edit the links to add some.'
+  return [...sentences, `It is linked to ${hosts}. ${given}`].join(' ')
 }
 
 const addLink =
   'Choose “Add database” on its page: the app then gets the address and the password as variables. Then deploy again.'
 
-const checkPort = 'Check the port and the time that the app waits for it, then deploy again.'
+const checkPort = 'Check the port, and that the app waits for it long enough. Then deploy again.'
 
 /** Whether it is the host of one of the service's components, or an address of one. */
 const isPartOf = (db: Db, { id, host: own }: Service, host: string | undefined) =>
@@ -123,21 +123,21 @@ const isPartOf = (db: Db, { id, host: own }: Service, host: string | undefined) 
       .values()
       .some((address) => address === host))
 
-/** What keeps a service from being reached; null while it runs. */
+/** Why a service can't be reached; null while it runs. */
 function stateOf(deps: { db: Db; secrets: Secrets }, service: Service): string | null {
   const { name, status } = service
   const known = states[status]
   if (known) return `The service ${name} ${known}, then deploy again.`
   return lacksHost(deps, service)
-    ? `Restart the service ${name} once, so that apps reach it by name, then deploy again.`
+    ? `Restart the service ${name} once, so that apps can reach it by name, then deploy again.`
     : null
 }
 
 const states: Partial<Record<ServiceStatus, string>> = {
-  pulling: 'is still being started. Wait until it runs',
-  creating: 'is still being started. Wait until it runs',
-  starting: 'is still being started. Wait until it runs',
-  unhealthy: 'is unhealthy. Look at its log and restart it',
+  pulling: 'is still starting. Wait until it runs',
+  creating: 'is still starting. Wait until it runs',
+  starting: 'is still starting. Wait until it runs',
+  unhealthy: 'is unhealthy. Check its log and restart it',
   stopped: 'is stopped. Start it',
-  failed: 'didn’t start. Look at its page and start it',
+  failed: 'failed to start. See its page, then start it',
 }

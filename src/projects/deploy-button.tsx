@@ -1,16 +1,17 @@
 import type { environments } from '../db/schema.ts'
 import { SelectField, TextField } from '../web/fields-view.tsx'
 import { Button, PostForm } from '../web/form.tsx'
+import { Icon } from '../web/icons.tsx'
 import type { Project } from './store.ts'
 
 type Props = { project: Pick<Project, 'id' | 'branch'>; environments: Environment[] }
 type Environment = Pick<typeof environments.$inferSelect, 'id' | 'name'>
 
-/** Deploys with one press where there is only one environment; the rest is asked for in a panel. */
+/** Deploys with one click if there is only one environment; a panel has the other options. */
 export const DeployButton = ({ project, environments }: Props) =>
   environments.length > 1 ? (
     <>
-      <Button type="button" popovertarget="deploy-panel">
+      <Button icon="rocket" type="button" popovertarget="deploy-panel">
         Deploy…
       </Button>
       <DeployPanel project={project} environments={environments} />
@@ -18,35 +19,37 @@ export const DeployButton = ({ project, environments }: Props) =>
   ) : (
     <div class="split-button">
       <PostForm action={deployPath(project)}>
-        <Button>Deploy</Button>
+        <input type="hidden" name="environment_id" value={environments[0]?.id} />
+        <Button icon="rocket">Deploy</Button>
       </PostForm>
       <Button
         type="button"
         popovertarget="deploy-panel"
         aria-label="Deploy another branch or commit"
       >
-        <span aria-hidden="true">▾</span>
+        <Icon name="chevron-down" />
       </Button>
       <DeployPanel project={project} environments={environments} />
     </div>
   )
 
 type DeployEnvironmentButtonProps = {
-  project: Props['project']
+  project: Pick<Project, 'id'>
   environment: Environment
-  label?: string
+  /** How it looks; a small one otherwise, for a row. */
+  look?: Pick<Parameters<typeof Button>[0], 'variant' | 'small' | 'icon'>
 }
 
-/** Deploys one environment as it is set up. */
+/** Deploys one environment with its settings. */
 export const DeployEnvironmentButton = ({
   project,
   environment,
-  label = 'Deploy',
+  look = { variant: 'outline', small: true },
 }: DeployEnvironmentButtonProps) => (
   <PostForm action={deployPath(project)}>
     <input type="hidden" name="environment_id" value={environment.id} />
-    <Button variant="outline" small aria-label={`${label} ${environment.name}`}>
-      {label}
+    <Button {...look} aria-label={`Deploy ${environment.name}`}>
+      Deploy
     </Button>
   </PostForm>
 )
@@ -67,7 +70,6 @@ const DeployPanel = ({ project, environments }: Props) => (
         id="deploy-branch"
         label="Branch or tag"
         placeholder={project.branch ?? 'default'}
-        maxlength={250}
         code
       />
       <TextField
@@ -75,7 +77,6 @@ const DeployPanel = ({ project, environments }: Props) => (
         id="deploy-commit"
         label="Commit"
         placeholder="newest"
-        pattern="[0-9a-fA-F]{40}|[0-9a-fA-F]{64}"
         hint="The full hash of 40 or 64 digits."
         code
       />
@@ -84,4 +85,4 @@ const DeployPanel = ({ project, environments }: Props) => (
   </div>
 )
 
-const deployPath = ({ id }: Props['project']) => `/projects/${id}/deployments`
+const deployPath = ({ id }: Pick<Project, 'id'>) => `/projects/${id}/deployments`

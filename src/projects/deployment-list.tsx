@@ -1,4 +1,6 @@
+import type { Child } from 'hono/jsx'
 import type { deployments, environments } from '../db/schema.ts'
+import { Person } from '../web/person.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
 import type { Project } from './store.ts'
@@ -8,50 +10,76 @@ type Deployment = typeof deployments.$inferSelect
 export type DeploymentItem = {
   deployment: Deployment
   environment: Pick<typeof environments.$inferSelect, 'name'>
-  /** Named where deployments of several projects stand together. */
+  /** Of the deployment whose image it runs, where it is not its own; null once that was deleted. */
+  imageNumber: number | null
+  /** Shown in lists of several projects. */
   project?: Pick<Project, 'name'>
 }
 
-/** Deployments, newest first, each a line that leads to its page. */
-export const DeploymentList = ({ items }: { items: DeploymentItem[] }) => (
+/** Deployments, newest first, each linked to its page. */
+export const DeploymentList = ({
+  items,
+  actions,
+}: {
+  items: DeploymentItem[]
+  /** What can be done with one from its row. */
+  actions?: (item: DeploymentItem) => Child
+}) => (
   <ol class="rows">
     {items.map((item) => (
-      <Row {...item} />
+      <Row {...item} actions={actions?.(item)} />
     ))}
   </ol>
 )
 
-const Row = ({ deployment, environment, project }: DeploymentItem) => (
-  <li class="row deployment-row">
+const Row = ({
+  deployment,
+  environment,
+  project,
+  imageNumber,
+  actions,
+}: DeploymentItem & { actions?: Child }) => (
+  <li class="row deployment-row" id={`d${deployment.id}`}>
     <StatusBadge status={deployment.status} />
     <div class="row-main">
       <a class="row-link" href={deploymentPath(deployment)}>
-        <bdi>{deploymentTitle(deployment)}</bdi>
+        <bdi>{commitTitle(deployment)}</bdi>
       </a>
       <p class="row-facts">
+        <span>#{deployment.number}</span>
         {project && <bdi>{project.name}</bdi>}
         <bdi>{environment.name}</bdi>
         {deployment.commitHash && (
           <code title={deployment.commitHash}>{deployment.commitHash.slice(0, 7)}</code>
         )}
+        {deployment.noCache && <span>without cache</span>}
         {deployment.imageOf && (
-          <span>{deployment.trigger === 'rollback' ? 'rollback' : 'without a build'}</span>
+          <span>
+            {deployment.trigger === 'rollback' ? 'rollback to' : 'image of'} #{imageNumber ?? '?'}
+          </span>
         )}
-        <bdi>{deployment.triggeredBy}</bdi>
+        <Person email={deployment.triggeredBy} />
       </p>
     </div>
     <p class="row-end">
       <Ago at={deployment.createdAt} />
       <span class="muted">{took(deployment)}</span>
     </p>
+    {actions}
   </li>
 )
 
 export const deploymentPath = ({ projectId, id }: Pick<Deployment, 'projectId' | 'id'>) =>
   `/projects/${projectId}/deployments/${id}`
 
-/** What a person knows it by: the commit's first line, until there is one the branch. */
-export function deploymentTitle({
+/** What a person calls it, such as `Deployment #12 · Hello / production`. */
+export const deploymentTitle = (
+  { number }: Pick<Deployment, 'number'>,
+  { project, environment }: Record<'project' | 'environment', { name: string }>,
+) => `Deployment #${number} · ${project.name} / ${environment.name}`
+
+/** What it deploys: the commit's first line, until there is one the branch. */
+export function commitTitle({
   commitMessage,
   trigger,
   branch,
@@ -64,7 +92,7 @@ export function deploymentTitle({
   return commit ? `Commit ${commit}` : (branch ?? 'Default branch')
 }
 
-/** How long the steps took, once they are over. */
+/** The duration of the finished steps. */
 function took({ steps }: Deployment) {
   const [first, last] = [steps[0], steps.at(-1)]
   if (!first || !last?.finishedAt) return null

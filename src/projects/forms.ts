@@ -3,22 +3,25 @@ import type { Config } from '../config.ts'
 import { AppError } from '../platform/errors.ts'
 import { repositoryName } from '../git/forms.ts'
 import { refuseBranch } from '../git/ref-names.ts'
-import { parseRepositoryUrl } from '../git/repository-url.ts'
+import { parseRepositoryUrl, withScheme } from '../git/repository-url.ts'
 import { refusePath } from '../git/tree-paths.ts'
 import { flag, line, lines, pairs, whole } from '../web/fields.ts'
 
-/** What a repository may be depends on the settings, so the schemas are made from them. */
+/** The allowed repositories depend on the settings, so the schemas are built from them. */
 export const repositoryUrl = (config: Config) =>
-  line('the address of a git repository', { max: 2000 }).superRefine((text, context) => {
+  line('the address of a git repository', { max: 2000 }).transform((text, context) => {
     try {
-      parseRepositoryUrl(text, { allowLocal: config.allowLocalRepos, allow: config.allowHosts })
+      const options = { allowLocal: config.allowLocalRepos, allow: config.allowHosts }
+      parseRepositoryUrl(text, options)
+      return withScheme(text, options)
     } catch (error) {
       if (!(error instanceof AppError)) throw error
       context.addIssue({ code: 'custom', message: error.message })
+      return z.NEVER
     }
   })
 
-/** Complains in the words of what refuses it. */
+/** Uses the message of the refusal. */
 const unless =
   (refuse: (text: string) => string | null) => (text: string, context: z.RefinementCtx) => {
     const message = refuse(text)
@@ -38,25 +41,25 @@ const origin = (config: Config) => ({
 
 type Origin = z.output<z.ZodObject<ReturnType<typeof origin>>>
 
-/** What else is wrong with the body does not keep these from being checked. */
+/** Checked even if the rest of the body is invalid. */
 const always = { when: ({ value }: { value: unknown }) => typeof value === 'object' && !!value }
 
-/** A source and its repository go together. */
+/** A source and its repository are set together. */
 const paired = <Schema extends z.ZodType<Origin>>(schema: Schema) =>
   schema
     .refine(({ sourceId, repository }) => !sourceId || !!repository, {
       path: ['repository'],
-      error: 'wants a repository of the git source, such as owner/name.',
+      error: 'must be a repository of the git source, such as owner/name.',
       ...always,
     })
     .refine(({ sourceId, repository }) => !repository || !!sourceId, {
       path: ['sourceId'],
-      error: 'wants the git source that has the repository.',
+      error: 'must be the git source of the repository.',
       ...always,
     })
     .refine(({ sourceId, repositoryUrl }) => !sourceId || !repositoryUrl, {
       path: ['repositoryUrl'],
-      error: 'is made from the git source. Give one of the two.',
+      error: 'comes from the git source. Give only one of the two.',
       ...always,
     })
 
@@ -71,7 +74,7 @@ export const projectForm = (config: Config) =>
     }),
   ).refine(({ repositoryUrl, sourceId, repository }) => repositoryUrl || sourceId || repository, {
     path: ['repositoryUrl'],
-    error: 'wants the address of a git repository, or a git source with a repository.',
+    error: 'must be the address of a git repository. Or choose a git source and a repository.',
     ...always,
   })
 
@@ -88,19 +91,16 @@ export const projectUpdateForm = (config: Config) =>
 /** A path relative to the repository's root that stays inside it; `.` is the root itself. */
 const insidePath = (what: string) => line(what, { max: 500 }).superRefine(unless(refusePath))
 
-/** A path of the repository or a pattern for several; what lies below it counts too. */
+/** A path of the repository or a pattern for several; everything below it matches too. */
 const watchPath = insidePath('a path or a pattern such as src/**')
-  .refine(
-    (path) => !path.startsWith('!'),
-    'names what is watched; leaving paths out with “!” is not possible.',
-  )
-  .refine((path) => !path.split('/').includes('..'), 'is matched as it is written, without “..”.')
-  .refine((path) => (path.match(/\*+/g)?.length ?? 0) <= 10, 'has more than 10 stars in it.')
+  .refine((path) => !path.startsWith('!'), 'can’t exclude paths with “!”.')
+  .refine((path) => !path.split('/').includes('..'), 'can’t contain “..”.')
+  .refine((path) => (path.match(/\*+/g)?.length ?? 0) <= 10, 'can have at most 10 stars.')
 
-/** What a shell takes for the name of a variable. */
+/** A shell variable name. */
 export const variableName = line('a name such as DATABASE_URL', { max: 200 }).regex(
   /^[A-Za-z_][A-Za-z0-9_]*$/,
-  'must have names of letters, digits and underscores, and no digit first.',
+  'must have names of letters, digits and underscores that don’t start with a digit.',
 )
 
 export const buildForm = z.object({
@@ -122,16 +122,16 @@ export const buildForm = z.object({
 export const removalForm = z.object({ volumes: flag().nullish() })
 
 /**
- * Whether a build argument steers the builder and not the Dockerfile. Builders leave proxies out of
- * the key of a layer, so that what came through the proxy of one user would be in the cache of all;
- * and what begins with BUILDKIT_ chooses the frontend and where caches are.
+ * Whether a build argument controls the builder instead of the Dockerfile. Builders exclude
+ * proxies from layer cache keys, so content from one user's proxy would be cached for
+ * everyone; and names with BUILDKIT_ select the frontend and the caches.
  */
 export const steersBuilder = (name: string) => /_proxy$/i.test(name) || /^buildkit_/i.test(name)
 
 export const steeringRefusal = (name: string) =>
-  `The name ${name} can't be given to a build: names that end with _PROXY or begin with BUILDKIT_ change how all builds on this server work.`
+  `A build argument can’t be named ${name}: names that end with _PROXY or start with BUILDKIT_ change how all builds on this server work.`
 
-/** The arguments without those that steer the builder, which may have been saved before that was checked. */
+/** The arguments without those that control the builder, which may have been saved before this check existed. */
 export function withoutSteering(args: Record<string, string>) {
   const entries = Object.entries(args)
   const left = entries.map(([name]) => name).filter(steersBuilder)

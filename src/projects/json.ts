@@ -1,6 +1,6 @@
 import type { Project } from './store.ts'
 
-/** A project as programs see it; the list of fields is explicit so that no secret slips in. */
+/** A project in the API; the list of fields is explicit so that no secret slips in. */
 export const projectJson = (project: Project) => ({
   id: project.id,
   name: project.name,
@@ -15,7 +15,7 @@ export const projectJson = (project: Project) => ({
   autoDeploy: project.autoDeploy,
   watchPaths: project.watchPaths,
   keepImages: project.keepImages,
-  /** The public half, for the repository's settings. */
+  /** The public key, for the repository's settings. */
   deployKey: project.deployKeyPublic,
   /** Whether the provider still has the webhook secret of the project's former owner. */
   webhookOutdated: project.webhookOutdated,

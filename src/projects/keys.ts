@@ -7,7 +7,7 @@ import { findSource } from '../git/store.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { Project } from './store.ts'
 
-/** A key pair of a project's own, its private half sealed. */
+/** A project's own key pair, its private key sealed. */
 export function newDeployKey(secrets: Secrets, projectId: string) {
   const { publicKey, privateKey } = makeDeployKey()
   return {
@@ -16,7 +16,7 @@ export function newDeployKey(secrets: Secrets, projectId: string) {
   }
 }
 
-/** What opens the project's repository: its source's token, or the key of its own. */
+/** The credentials for the project's repository: its source's token, or its own key. */
 export function openKeys(
   { db, secrets }: { db: Db; secrets: Secrets },
   project: Pick<Project, 'id' | 'ownerId' | 'sourceId' | 'deployKeyPrivate'>,
@@ -27,7 +27,7 @@ export function openKeys(
   return { deployKey: openDeployKey(secrets, project) }
 }
 
-/** What no log may show of them. */
+/** The parts that no log may show. */
 export const secretsOf = ({ credential, deployKey }: Keys): string[] => [
   ...(credential
     ? [credential.password, btoa(`${credential.username}:${credential.password}`)]
@@ -45,8 +45,8 @@ function openDeployKey(
   } catch (cause) {
     throw new Failure(
       'key_unreadable',
-      'The deploy key of the project can no longer be read.',
-      'Set DAVIT_SECRET_KEY, or the key file of the data directory, back to what it was.',
+      'The project’s deploy key can no longer be read.',
+      'Restore the previous DAVIT_SECRET_KEY, or the key file in the data directory.',
       { cause },
     )
   }

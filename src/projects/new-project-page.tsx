@@ -10,7 +10,11 @@ type Props = { from: From; draft: Draft; sources: Source[] }
 
 export const NewProjectPage = (props: Props) => (
   <div class="narrow">
-    <PageHead title="New project" crumbs={[{ href: '/projects', name: 'Projects' }]} />
+    <PageHead
+      title="New project"
+      crumbs={[{ href: '/projects', name: 'Projects' }]}
+      doc="first-app"
+    />
     <FromLinks path="/projects/new" from={props.from} />
     {props.from === 'source' && props.sources.length === 0 ? (
       <NoSource />
@@ -27,22 +31,21 @@ const NewProjectForm = ({ from, draft, sources }: Props) => (
     <TextField
       name="name"
       label="Name"
-      hint="What you call it here. It can be changed."
-      required
-      maxlength={60}
+      hint="Leave empty to use the repository’s name."
+      namedBy="repository_url repository"
       autocomplete="off"
     />
     <section class="note">
       <h2>What happens next</h2>
       <ol>
         <li>
-          The project gets an environment called <code>production</code>, with a port of this host.
+          The project gets an environment called <code>production</code>, with its own address.
         </li>
         <li>
-          At each deployment Davit fetches the branch, builds its <code>Dockerfile</code> and starts
-          the result.
+          Each deployment fetches the branch, builds its <code>Dockerfile</code> and starts the
+          result.
         </li>
-        <li>Only when the app answers does the deployment count as running.</li>
+        <li>A deployment only counts as running when the app responds.</li>
       </ol>
     </section>
     <div class="form-actions">

@@ -1,6 +1,8 @@
+import { sampleUrl } from '../git/sample.ts'
 import type { Child } from 'hono/jsx'
 import type { environments } from '../db/schema.ts'
 import { PageHead } from '../web/components.tsx'
+import { Monogram } from '../web/monogram.tsx'
 import { DeployButton } from './deploy-button.tsx'
 import type { Project } from './store.ts'
 
@@ -9,16 +11,23 @@ type Environment = typeof environments.$inferSelect
 type ProjectFrameProps = {
   project: Project
   tab: keyof typeof tabs
-  /** Asked for at the deploy button when there are several; without them the first is deployed. */
-  environments?: Environment[]
+  /** Those that can be deployed: asked for at the button when there are several. */
+  environments: Pick<Environment, 'id' | 'name'>[]
   children: Child
 }
 
-/** What all pages of a project stand in: its name, its tabs, and the button that deploys it. */
-export const ProjectFrame = ({ project, tab, environments = [], children }: ProjectFrameProps) => (
+/** The frame of all pages of a project: its name, its tabs, and the deploy button. */
+export const ProjectFrame = ({ project, tab, environments, children }: ProjectFrameProps) => (
   <>
-    <PageHead title={project.name} crumbs={[{ href: '/projects', name: 'Projects' }]}>
-      {!project.deletingAt && <DeployButton project={project} environments={environments} />}
+    <PageHead
+      title={project.name}
+      mark={<Monogram name={project.name} seed={project.id} />}
+      crumbs={[{ href: '/projects', name: 'Projects' }]}
+      doc={tabs[tab].doc}
+    >
+      {!project.deletingAt && environments.length > 0 && (
+        <DeployButton project={project} environments={environments} />
+      )}
     </PageHead>
     <p class="subtitle">
       <RepositoryLink url={project.repositoryUrl} />
@@ -27,7 +36,8 @@ export const ProjectFrame = ({ project, tab, environments = [], children }: Proj
       <div class="alert" data-variant="destructive">
         <strong>This project is being deleted.</strong>
         <section>
-          Its containers, images and files are going. What is left of it disappears from here too.
+          Its containers, images and files are being removed. It disappears from here when that is
+          done.
         </section>
       </div>
     )}
@@ -45,10 +55,10 @@ export const ProjectFrame = ({ project, tab, environments = [], children }: Proj
 
 const OutdatedWebhook = ({ project }: { project: Project }) => (
   <div class="alert" data-variant="destructive" role="note">
-    <strong>Pushes don’t deploy: the webhook has an old secret.</strong>
+    <strong>Pushes don’t deploy: the webhook uses an old secret.</strong>
     <section>
       <p>
-        Its secret was replaced when this project was given to you.{' '}
+        Its secret was replaced when this project was transferred to you.{' '}
         <a href={`/projects/${project.id}/deliveries`}>
           {project.sourceId
             ? 'Register the webhook again.'
@@ -60,22 +70,22 @@ const OutdatedWebhook = ({ project }: { project: Project }) => (
 )
 
 const tabs = {
-  overview: { title: 'Overview', path: '' },
-  deployments: { title: 'Deployments', path: '/deployments' },
-  environments: { title: 'Environments', path: '/envs' },
-  webhooks: { title: 'Webhooks', path: '/deliveries' },
-  settings: { title: 'Settings', path: '/settings' },
+  overview: { title: 'Overview', path: '', doc: 'first-app' },
+  deployments: { title: 'Deployments', path: '/deployments', doc: 'deployments' },
+  environments: { title: 'Environments', path: '/envs', doc: 'apps#environments' },
+  webhooks: { title: 'Webhooks', path: '/deliveries', doc: 'git#webhooks' },
+  settings: { title: 'Settings', path: '/settings', doc: 'apps#dockerfile' },
 }
 
-/** A repository's address: a link where a browser can follow it. */
+/** A repository's address: a link if a browser can open it. */
 export const RepositoryLink = ({ url }: { url: string }) =>
-  /^https?:\/\//.test(url) ? (
+  /^https?:\/\//.test(url) && url !== sampleUrl ? (
     <a class="repository" href={url} rel="noreferrer" dir="ltr">
       {shortAddress(url)}
     </a>
   ) : (
     <span class="repository" dir="ltr">
-      {url}
+      {url === sampleUrl ? 'Davit’s sample app' : url}
     </span>
   )
 

@@ -7,8 +7,9 @@ import { Checkbox, TextField } from '../web/fields-view.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import { show } from '../web/respond.tsx'
 import { within } from '../web/within.ts'
+import { counted } from '../web/units.ts'
 
-/** What is removed with all that was made for it. */
+/** What is removed with everything created for it. */
 type Removal = { of: 'project' | 'service'; id: string; name: string }
 
 type RemovalModalProps = Removal & {
@@ -19,13 +20,13 @@ type RemovalModalProps = Removal & {
   children: Child
 }
 
-/** Asks whether it is to be deleted, and whether its volumes are. */
+/** Asks for confirmation, and whether to delete its volumes. */
 export const RemovalModal = ({
   of,
   id,
   name,
   volumes,
-  volumesHint = 'The data in them is lost. Left unticked, they stay on this host.',
+  volumesHint = 'Their data is lost. Otherwise the volumes stay on this server.',
   typed = false,
   children,
 }: RemovalModalProps) => (
@@ -35,6 +36,7 @@ export const RemovalModal = ({
         Delete <bdi>{name}</bdi>?
       </>
     }
+    from={{ href: `/${of}s/${id}`, name }}
     action={`/${of}s/${id}`}
     method="DELETE"
     submit={`Delete ${of}`}
@@ -49,7 +51,7 @@ export const RemovalModal = ({
           label={
             volumes.length === 1
               ? 'Delete its volume too'
-              : `Delete its ${volumes.length} volumes too`
+              : `Delete its ${counted(volumes.length, 'volume')} too`
           }
           hint={volumesHint}
         />
@@ -68,6 +70,7 @@ export const RemovalModal = ({
         id="delete-name"
         label={`Type the ${of}’s name to delete it`}
         placeholder={name}
+        title={`Type ${name}`}
         pattern={name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}
         autocomplete="off"
         required
@@ -77,7 +80,7 @@ export const RemovalModal = ({
   </ModalForm>
 )
 
-/** Waits for a removal as long as a request may take, and shows what is gone, or that it goes on. */
+/** Waits for a removal as long as a request may take, and shows what was deleted, or that it continues. */
 export async function answerRemoval(
   c: Context,
   work: Promise<Removed[]>,
@@ -101,14 +104,15 @@ const RemovalReport = ({ of, name, removed }: Removal & { removed: Removed[] | n
   <Modal
     title={
       <>
-        <bdi>{name}</bdi> {removed ? 'is gone' : 'is being deleted'}
+        <bdi>{name}</bdi> {removed ? 'was deleted' : 'is being deleted'}
       </>
     }
+    from={{ href: `/${of}s`, name: `${of[0]!.toUpperCase()}${of.slice(1)}s` }}
   >
     <div class="form">
       {removed ? (
         <>
-          <p>This went with it:</p>
+          <p>Also deleted:</p>
           <ul class="removed">
             {removed.map((thing) => (
               <li>
@@ -119,8 +123,8 @@ const RemovalReport = ({ of, name, removed }: Removal & { removed: Removed[] | n
         </>
       ) : (
         <p>
-          Stopping its containers takes a while. The work goes on by itself; the {of} disappears
-          from the list when it is done.
+          Stopping its containers takes a while. The deletion continues in the background; the {of}{' '}
+          disappears from the list when it is done.
         </p>
       )}
       <div class="form-actions">

@@ -21,8 +21,8 @@ import type { WebhookDeps } from './webhook.ts'
 export type RemovalDeps = WebhookDeps & RuntimeDeps & { logDb: LogDb; git: Git; jobs: Jobs }
 
 /**
- * Deletes a project and all that Davit made for it; named volumes only when asked. Who calls it has
- * stored the intent, and every step can be repeated: what a crash leaves is taken up at the next start.
+ * Deletes a project and everything Davit created for it; named volumes only if requested. The caller
+ * has stored the intent, and every step is repeatable: an interrupted removal resumes at the next start.
  */
 export const removeProject = (
   deps: RemovalDeps,
@@ -39,17 +39,18 @@ export const removeProject = (
     ]
     await removeLogs(deps, { projectId: project.id })
     deleteProject(deps.db, project.id)
+    void deps.edge.look()
     return removed
   })
 
-/** A provider that does not answer, or refuses, does not hold up what becomes of the project. */
+/** A provider that doesn't respond, or refuses, doesn't block the removal. */
 export async function tryRemoveWebhook(deps: WebhookDeps, project: Project): Promise<Removed[]> {
   if (project.webhookId === null) return []
   try {
     await removeWebhook(deps, { project, signal: AbortSignal.timeout(10_000) })
     return [{ kind: 'webhook', name: project.repository ?? project.repositoryUrl }]
   } catch (error) {
-    journal.warn('a webhook stays at its provider', {
+    journal.warn('a webhook could not be removed at its provider', {
       project: project.id,
       repository: project.repository,
       reason: error instanceof Error ? error.message : String(error),
@@ -58,7 +59,7 @@ export async function tryRemoveWebhook(deps: WebhookDeps, project: Project): Pro
   }
 }
 
-/** Removes the log lines of a project's deployments and what its apps wrote, or those of one environment. */
+/** Removes the logs of a project's deployments and apps, or those of one environment. */
 export async function removeLogs(
   { db, logDb }: { db: Db; logDb: LogDb },
   of: { projectId: string; environmentId?: string },
@@ -69,7 +70,7 @@ export async function removeLogs(
     await removeLogsOf(logDb, id)
 }
 
-/** Mirrors of all repositories that it was ever deployed from, unless another project needs them. */
+/** The mirrors of all repositories that it was ever deployed from, unless another project needs them. */
 async function removeMirrors({ db, git }: RemovalDeps, { id }: Project): Promise<Removed[]> {
   const removed: Removed[] = []
   for (const url of listOwnRepositories(db, id))

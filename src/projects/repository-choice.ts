@@ -17,8 +17,8 @@ type Asked = {
 export type RepositoryChoice = Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository'>
 
 /**
- * Where a project's code comes from: a repository of one of the owner's sources, or an address.
- * Undefined when nothing of it was asked for. No one is contacted.
+ * A project's repository: from one of the owner's sources, or an address. Undefined
+ * when it isn't part of the request. Contacts no one.
  */
 export function chooseRepository(
   { db }: { db: Db },
@@ -37,11 +37,15 @@ export function chooseRepository(
     : { repositoryUrl: address, sourceId: null, repository: null }
 }
 
-/** Whether two projects, or one before and after a change, take their code from different places. */
+/** The default name of a project: its repository's, as in assets/forms.js. */
+export const nameOf = (address: string) =>
+  (address.trim().split(/[/:]/).findLast(Boolean) ?? '').replace(/\.git$/i, '').slice(0, 60)
+
+/** Whether two projects, or one before and after a change, have different repositories. */
 export const isElsewhere = (a: RepositoryChoice, b: RepositoryChoice) =>
   a.repositoryUrl !== b.repositoryUrl || a.sourceId !== b.sourceId
 
-/** A key pair for a repository that is reached by ssh, unless there is one already. */
+/** A key pair for a repository over ssh, unless there is one already. */
 export function deployKeyFor(
   { secrets }: { secrets: Secrets },
   project: RepositoryChoice & { id: string; deployKeyPublic?: string | null },
@@ -49,11 +53,11 @@ export function deployKeyFor(
   return usesDeployKey(project) && !project.deployKeyPublic ? newDeployKey(secrets, project.id) : {}
 }
 
-/** Whether the project's own key opens its repository; at an address that can not be read none does. */
+/** Whether the repository uses the project's own key; false for an invalid address. */
 export const usesDeployKey = ({ repositoryUrl, sourceId }: RepositoryChoice) =>
   sourceId === null && readStored(repositoryUrl).url?.protocol === 'ssh'
 
-/** Why a stored address can not be read, by rules that may be stricter than when it was stored; else null. */
+/** Why a stored address is invalid, by rules that may be stricter than when it was stored; else null. */
 export const whyUnreadable = ({ repositoryUrl }: Pick<Project, 'repositoryUrl'>) =>
   readStored(repositoryUrl).refusal
 
@@ -72,6 +76,6 @@ function ownSource(db: Db, key: { id: string; ownerId: string }): Source {
     return findSource(db, key)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    throw invalidField('sourceId', 'names a git source that does not exist.')
+    throw invalidField('sourceId', 'is a git source that doesn’t exist.')
   }
 }

@@ -1,21 +1,22 @@
+import { branchList } from '../git/lookup-views.tsx'
 import type { Source } from '../git/store.ts'
 import { SelectField, TextField } from '../web/fields-view.tsx'
 import type { Draft } from '../web/draft.ts'
 import type { Project } from './store.ts'
 import { Button } from '../web/form.tsx'
 
-/** Where the code comes from: a list of a provider's repositories, or an address. */
+/** The repository fields: a list of a provider's repositories, or an address. */
 export type From = 'source' | 'address'
 
 type Props = {
   from: From
   draft: Draft
   sources: Source[]
-  /** What is set now. */
+  /** The current value. */
   project?: Pick<Project, 'repositoryUrl' | 'sourceId' | 'repository' | 'branch'>
 }
 
-/** What was typed decides, then what is set, then whether there is a source to choose from. */
+/** Decided by the input, then the stored value, then whether there is a source to choose from. */
 export function chooseFrom(
   asked: string | undefined,
   { draft, sources, project }: Omit<Props, 'from'>,
@@ -27,7 +28,7 @@ export function chooseFrom(
   return sources.length > 0 ? 'source' : 'address'
 }
 
-/** The two ways as links, which work without scripts; `path` is the page that the form is on. */
+/** The two options as links, which work without scripts; `path` is the page of the form. */
 export const FromLinks = ({ path, from }: { path: string; from: From }) => (
   <nav class="tabs-line" aria-label="Where the code comes from">
     <a href={`${path}?from=source`} aria-current={from === 'source' ? 'page' : undefined}>
@@ -47,31 +48,38 @@ export const RepositoryFields = (props: Props) => {
 
 export const NoSource = () => (
   <p class="note">
-    You have no git source yet. Add one under <a href="/settings/git">Settings, Git</a>: with its
-    access token you pick repositories from a list, private ones too.
+    You have no git source yet. Add one under <a href="/settings/git">Settings, Git</a> to pick
+    repositories from a list, including private ones.
   </p>
 )
 
-const AddressFields = ({ project }: Props) => (
+const AddressFields = ({ draft, project }: Props) => (
   <>
     <TextField
       name="repository_url"
       label="Repository"
       value={project?.repositoryUrl}
-      placeholder="https://example.com/team/app.git"
-      hint="https://, http://, ssh:// or git@ – without a password in it."
+      placeholder="github.com/owner/repository"
+      hint="https://, http://, ssh:// or git@, without a password in it."
       required
       autofocus={!project}
-      maxlength={2000}
       code
+    />
+    <div
+      class="repository-look waits"
+      hx-get="/api/git/look"
+      hx-include="#field-repository_url"
+      hx-trigger={`${draft.values.repository_url ? 'load, ' : ''}input changed delay:500ms from:#field-repository_url`}
+      hx-sync="this:replace"
+      aria-live="polite"
     />
     <TextField
       name="branch"
       label="Branch"
       value={project?.branch}
       placeholder="the repository’s default"
+      list={branchList}
       hint={project && branchHint}
-      maxlength={250}
       code
     />
   </>
@@ -106,7 +114,7 @@ const SourceFields = ({ draft, sources, project }: Props) => {
   )
 }
 
-/** A list that is read again when the source changes or something is searched for. */
+/** A list that reloads when the source or the search changes. */
 const RepositoryPicker = ({ draft, chosen }: { draft: Draft; chosen: string | null }) => (
   <div
     class="field repository-picker"
@@ -117,7 +125,7 @@ const RepositoryPicker = ({ draft, chosen }: { draft: Draft; chosen: string | nu
     <label id="repository-label" for="field-search">
       Repository
     </label>
-    {/* of no form, so that Enter searches and sends nothing */}
+    {/* outside of any form, so that Enter searches and sends nothing */}
     <input
       id="field-search"
       type="search"
@@ -130,6 +138,7 @@ const RepositoryPicker = ({ draft, chosen }: { draft: Draft; chosen: string | nu
     />
     <div
       id="repositories"
+      class="waits"
       hx-get="/api/git/repos"
       hx-include="#field-source_id, #field-search"
       hx-trigger={`${chosen ? '' : 'load, '}change from:#field-source_id, input changed delay:300ms from:#field-search`}
@@ -142,7 +151,7 @@ const RepositoryPicker = ({ draft, chosen }: { draft: Draft; chosen: string | nu
       )}
     </div>
     <noscript>
-      <input name="repository" value={chosen ?? ''} placeholder="owner/name" maxlength={300} />
+      <input name="repository" value={chosen ?? ''} placeholder="owner/name" />
     </noscript>
     {draft.errors.repository && (
       <p id="field-repository-error" class="field-error">
@@ -173,4 +182,4 @@ const Chosen = ({ repository }: { repository: string }) => (
   </ul>
 )
 
-const branchHint = 'Environments follow it unless they name their own.'
+const branchHint = 'Environments use it unless they set their own.'

@@ -1,3 +1,4 @@
+import { showsSecret } from '../web/compress.ts'
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import { listAllSources } from '../git/store.ts'
@@ -7,6 +8,7 @@ import { factory } from '../web/factory.ts'
 import { emptyDraft } from '../web/draft.ts'
 import { input } from '../web/input.ts'
 import type { Draft } from '../web/draft.ts'
+import { listed, listingOf } from '../web/listing.tsx'
 import { pageOf, paged } from '../web/paging.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { show, showSaved } from '../web/respond.tsx'
@@ -22,13 +24,20 @@ import { whyUnreadable } from './repository-choice.ts'
 import { chooseFrom } from './repository-fields.tsx'
 import { changeProject } from './save.ts'
 import { BuildForm, ProjectForm, ProjectSettings } from './settings-page.tsx'
-import { findLiveProject, findProject, listProjects, updateProject } from './store.ts'
+import {
+  findLiveProject,
+  findProject,
+  listDeployedProjects,
+  listProjects,
+  listTargets,
+  updateProject,
+} from './store.ts'
 import type { Project } from './store.ts'
-import { ProjectsPage } from './views.tsx'
+import { ProjectsPage, sorted, sorts, textOf } from './views.tsx'
 import { webhookRoutes } from './webhook-routes.tsx'
 import { setWebhookSecret } from './webhook.ts'
 
-/** Projects, their settings and their end; the deployments slice makes them and shows what they deploy. */
+/** Projects, their settings and deletion; the deployments slice creates them and shows their deployments. */
 export const projectRoutes = (deps: RemovalDeps) => {
   const { db, config } = deps
   const audit = auditor(db)
@@ -38,12 +47,20 @@ export const projectRoutes = (deps: RemovalDeps) => {
   return factory
     .createApp()
     .get('/projects', paged(), (c) => {
-      const page = c.req.valid('query')
-      const list = pageOf(listProjects(db, { ownerId: userOf(c).id, ...page }), page)
+      const ownerId = userOf(c).id
       return show(c, {
         title: 'Projects',
-        page: () => <ProjectsPage {...list} />,
-        json: () => ({ ...list, items: list.items.map(projectJson) }),
+        live: {},
+        page: () => {
+          const listing = listingOf(c, sorts)
+          const all = sorted(listDeployedProjects(db, ownerId), listing.sort)
+          return <ProjectsPage listing={listing} list={listed(all, listing, textOf)} />
+        },
+        json: () => {
+          const page = c.req.valid('query')
+          const list = pageOf(listProjects(db, { ownerId, ...page }), page)
+          return { ...list, items: list.items.map(projectJson) }
+        },
       })
     })
     .put('/projects/:id', ownProject(deps), projectInput, async (c) => {
@@ -51,7 +68,7 @@ export const projectRoutes = (deps: RemovalDeps) => {
       const project = await changeProject(deps, asked)
       if (!isEmpty(c.var.input)) audit(c, 'project.changed', aboutProject(project))
       const to = `/projects/${project.id}/settings`
-      return showSaved(c, { to, ...projectForm(c, emptyDraft, true) })
+      return showSaved(c, { to, said: 'Project saved.', ...projectForm(c, emptyDraft) })
     })
     .get('/projects/:id/settings', (c) =>
       show(c, settings(c, findProject(db, ownKey(c)), emptyDraft)),
@@ -60,7 +77,7 @@ export const projectRoutes = (deps: RemovalDeps) => {
       const current = findLiveProject(db, ownKey(c))
       const { id } = current
       const { webhookSecret, ...changes } = c.var.input
-      // null asks for a new one
+      // null creates a new one
       const newSecret = webhookSecret === null ? randomToken() : webhookSecret
       if (newSecret) {
         const { signal } = c.req.raw
@@ -68,10 +85,14 @@ export const projectRoutes = (deps: RemovalDeps) => {
       }
       const project = updateProject(db, id, changes)
       if (!isEmpty(c.var.input)) audit(c, 'project.changed', aboutProject(project))
-      if (newSecret) audit(c, 'webhook.secret_changed', aboutProject(project))
+      if (newSecret) {
+        audit(c, 'webhook.secret_changed', aboutProject(project))
+        showsSecret(c)
+      }
       return showSaved(c, {
         to: `/projects/${project.id}/settings`,
-        ...buildingForm(c, emptyDraft, true),
+        said: 'Build settings saved.',
+        ...buildingForm(c, emptyDraft),
         json: () => ({ ...projectJson(project), ...(newSecret && { webhookSecret: newSecret }) }),
       })
     })
@@ -110,7 +131,7 @@ export const projectRoutes = (deps: RemovalDeps) => {
     return {
       title: `${project.name}: settings`,
       page: () => (
-        <ProjectFrame project={project} tab="settings">
+        <ProjectFrame project={project} tab="settings" environments={listTargets(db, project.id)}>
           <ProjectSettings {...formOf(c, project, draft)} />
         </ProjectFrame>
       ),
@@ -124,20 +145,20 @@ export const projectRoutes = (deps: RemovalDeps) => {
     return { project, draft: withStored(draft, project), sources, from }
   }
 
-  function projectForm(c: Context, draft: Draft, saved = false) {
+  function projectForm(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))
-    const partial = () => <ProjectForm {...formOf(c, project, draft)} saved={saved} />
+    const partial = () => <ProjectForm {...formOf(c, project, draft)} />
     return { ...settings(c, project, draft), partial }
   }
 
-  function buildingForm(c: Context, draft: Draft, saved = false) {
+  function buildingForm(c: Context, draft: Draft) {
     const project = findProject(db, ownKey(c))
-    const partial = () => <BuildForm {...{ project, draft, saved }} />
+    const partial = () => <BuildForm {...{ project, draft }} />
     return { ...settings(c, project, draft), partial }
   }
 }
 
-/** An address that can not be read is complained of like one that was typed, where it can be repaired. */
+/** An invalid stored address is shown as a field error, where it can be fixed. */
 function withStored(draft: Draft, project: Project): Draft {
   const refusal = whyUnreadable(project)
   if (refusal === null || 'repository_url' in draft.values) return draft

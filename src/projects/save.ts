@@ -2,12 +2,14 @@ import type { z } from 'zod'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { newId } from '../db/new-id.ts'
+import type { Docker } from '../docker/index.ts'
 import { refuseMore } from '../platform/limits.ts'
 import { randomToken } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import type { projectForm, projectUpdateForm } from './forms.ts'
-import { freeHostPort } from './host-ports.ts'
-import { placesOf } from './places.ts'
+import { freeLabel, renameLabels } from '../addresses/labels.ts'
+import { freeHostPort } from '../addresses/host-ports.ts'
+import { placesOf } from '../addresses/places.ts'
 import { tryRemoveWebhook } from './remove.ts'
 import { chooseRepository, deployKeyFor, isElsewhere } from './repository-choice.ts'
 import { countEnvironments, countProjects, insertProject, updateProject } from './store.ts'
@@ -15,9 +17,9 @@ import type { Project } from './store.ts'
 
 type SaveDeps = { db: Db; secrets: Secrets; config: Config }
 
-/** Makes a project with its first environment; `isShown` says whether the answer shows its webhook's secret. */
+/** Creates a project with its first environment; `isShown` says whether the response shows its webhook's secret. */
 export function createProject(
-  { db, secrets, config }: SaveDeps,
+  { db, secrets, config, docker }: SaveDeps & { docker: Pick<Docker, 'remote'> },
   {
     ownerId,
     input,
@@ -41,12 +43,15 @@ export function createProject(
       webhookSecret: secrets.seal(webhookSecret, `webhook ${id}`),
       webhookSecretShown: isShown,
     },
-    { hostPort: freeHostPort(db, placesOf({ db, config }, ownerId)) },
+    {
+      hostPort: freeHostPort({ db, docker }, placesOf({ db, config }, ownerId)),
+      label: freeLabel(db, { project: input.name, environment: 'production', ...config }),
+    },
   )
   return { project, webhookSecret }
 }
 
-/** Changes what was asked for. A webhook that Davit registered does not stay where the project leaves. */
+/** Changes the given fields. A webhook that Davit registered is removed when the project leaves its repository. */
 export async function changeProject(
   deps: SaveDeps,
   { project, input }: { project: Project; input: z.output<ReturnType<typeof projectUpdateForm>> },
@@ -54,11 +59,15 @@ export async function changeProject(
   const { id, ownerId } = project
   const { name, branch } = input
   const chosen = chooseRepository(deps, { ownerId, asked: input, current: project })
-  const changed = updateProject(deps.db, id, {
-    name,
-    branch,
-    ...chosen,
-    ...(chosen && deployKeyFor(deps, { ...project, ...chosen })),
+  const changed = deps.db.transaction(() => {
+    if (name !== undefined && name !== project.name)
+      renameLabels(deps.db, { ...deps.config, id, name })
+    return updateProject(deps.db, id, {
+      name,
+      branch,
+      ...chosen,
+      ...(chosen && deployKeyFor(deps, { ...project, ...chosen })),
+    })
   })
   if (!chosen || !isElsewhere(project, chosen)) return changed
   await tryRemoveWebhook(deps, project)

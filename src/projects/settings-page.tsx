@@ -8,7 +8,7 @@ import { FromLinks, RepositoryFields } from './repository-fields.tsx'
 import type { From } from './repository-fields.tsx'
 import type { Project } from './store.ts'
 
-type FormProps = { project: Project; draft: Draft; saved?: boolean }
+type FormProps = { project: Project; draft: Draft }
 type ProjectFormProps = FormProps & { from: From; sources: Source[] }
 
 export const ProjectSettings = (props: ProjectFormProps) => (
@@ -17,8 +17,8 @@ export const ProjectSettings = (props: ProjectFormProps) => (
     <BuildForm project={props.project} draft={props.draft} />
     <SettingsSection
       id="danger"
-      title="Delete the project"
-      about="Its containers, images, network and history are deleted. You are asked first, also about its volumes."
+      title="Delete project"
+      about="Its containers, images, network and history are deleted. You can choose whether to delete its volumes."
       danger
     >
       <p>
@@ -30,24 +30,16 @@ export const ProjectSettings = (props: ProjectFormProps) => (
   </div>
 )
 
-/** Replaces itself with the server's answer, complaints or a note that it is saved. */
-export const ProjectForm = ({ project, draft, from, sources, saved = false }: ProjectFormProps) => (
+/** Replaces itself with the server's answer, with complaints where there are some. */
+export const ProjectForm = ({ project, draft, from, sources }: ProjectFormProps) => (
   <SettingsForm
     id="project"
     title="Source"
     about="Where the code comes from."
     action={`/projects/${project.id}`}
     draft={draft}
-    saved={saved && 'Saved'}
   >
-    <TextField
-      name="name"
-      label="Name"
-      value={project.name}
-      required
-      maxlength={60}
-      autocomplete="off"
-    />
+    <TextField name="name" label="Name" value={project.name} required autocomplete="off" />
     <FromLinks path={`/projects/${project.id}/settings`} from={from} />
     <RepositoryFields {...{ from, draft, sources, project }} />
     {usesDeployKey(project) && project.deployKeyPublic && (
@@ -56,7 +48,7 @@ export const ProjectForm = ({ project, draft, from, sources, saved = false }: Pr
         id="deploy-key"
         label="Deploy key"
         value={project.deployKeyPublic}
-        hint="Add it to the deploy keys of the repository, for reading only, then deploy: Davit clones with it."
+        hint="Add it to the deploy keys of the repository, with read access, then deploy. Davit clones with it."
         readonly
         code
       />
@@ -64,15 +56,14 @@ export const ProjectForm = ({ project, draft, from, sources, saved = false }: Pr
   </SettingsForm>
 )
 
-/** Like ProjectForm, for how the code is built. */
-export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
+/** Like ProjectForm, for the build settings. */
+export const BuildForm = ({ project, draft }: FormProps) => (
   <SettingsForm
     id="build"
     title="Build"
     about="How its image is built. Paths start at the root of the repository."
     action={`/projects/${project.id}/settings`}
     draft={draft}
-    saved={saved && 'Saved'}
   >
     <div class="field-row">
       <TextField
@@ -80,7 +71,6 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
         label="Context directory"
         value={project.contextDir === '.' ? null : project.contextDir}
         placeholder="."
-        maxlength={500}
         code
       />
       <TextField
@@ -88,7 +78,6 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
         label="Dockerfile"
         value={project.dockerfilePath}
         placeholder={project.contextDir === '.' ? 'Dockerfile' : `${project.contextDir}/Dockerfile`}
-        maxlength={500}
         code
       />
     </div>
@@ -99,14 +88,14 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
         .map(([key, value]) => `${key}=${value}`)
         .join('\n')}
       placeholder="NODE_ENV=production"
-      hint="One KEY=value per line. They can be read in the image’s history: no secrets here."
+      hint="One KEY=value per line. They are readable in the image’s history, so don’t use secrets."
       code
     />
     <Checkbox
       name="build_network"
       label="Network while building"
       value={project.buildNetwork}
-      hint="Without it, commands of the Dockerfile can’t download anything: for builds that bring all they need."
+      hint="Without it, commands in the Dockerfile can’t download anything. For builds that include everything they need."
     />
     <TextField
       name="keep_images"
@@ -115,20 +104,20 @@ export const BuildForm = ({ project, draft, saved = false }: FormProps) => (
       type="number"
       min={1}
       max={100}
-      hint="Per environment. As far back as these go, you can roll back."
+      hint="Per environment. You can roll back to deployments whose image is kept."
     />
     <Checkbox
       name="auto_deploy"
-      label="Deploy when the branch is pushed"
+      label="Deploy on push"
       value={project.autoDeploy}
-      hint="Environments follow this unless they say otherwise."
+      hint="Environments use this unless they set their own."
     />
     <TextArea
       name="watch_paths"
       label="Watched paths"
       value={project.watchPaths.join('\n')}
       placeholder="src/**"
-      hint="One path or pattern a line. A push that touches none of them deploys nothing; without any, every push deploys."
+      hint="One path or pattern per line. Only a push that changes one of them deploys. Leave empty to deploy on every push."
       code
     />
   </SettingsForm>

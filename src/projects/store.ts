@@ -1,9 +1,9 @@
-import { and, count, eq, inArray, isNotNull, ne } from 'drizzle-orm'
+import { and, count, eq, inArray, isNotNull, isNull, ne, sql } from 'drizzle-orm'
 import type { Column, SQL } from 'drizzle-orm'
 import { changeRow, countRows, getRow, listPage, listRows, listValues } from '../db/queries.ts'
 import type { Changes } from '../db/columns.ts'
 import type { Db } from '../db/index.ts'
-import { deployments, environments, projects, runs, servicePorts } from '../db/schema.ts'
+import { deployments, environments, projects, runs } from '../db/schema.ts'
 import { refuseDuplicate } from '../db/failures.ts'
 import type { Duplicates } from '../db/failures.ts'
 import { AppError, found } from '../platform/errors.ts'
@@ -12,11 +12,11 @@ import type { Page } from '../web/paging.ts'
 export type Project = typeof projects.$inferSelect
 type ProjectValues = typeof projects.$inferInsert
 
-/** Someone else's project and a missing one look the same from outside. */
+/** Someone else's project and a missing one look the same. */
 export const findProject = (db: Db, { id, ownerId }: Pick<Project, 'id' | 'ownerId'>) =>
   found('project', getRow(db, projects, and(eq(projects.id, id), eq(projects.ownerId, ownerId))))
 
-/** The project, for a change: one that is being deleted takes none. */
+/** The project, for a change: throws when it is being deleted. */
 export function findLiveProject(db: Db, key: { id: string; ownerId: string }) {
   const project = findProject(db, key)
   refuseDeleting(project)
@@ -25,12 +25,31 @@ export function findLiveProject(db: Db, key: { id: string; ownerId: string }) {
 
 export function refuseDeleting({ name, deletingAt }: Pick<Project, 'name' | 'deletingAt'>) {
   if (deletingAt)
-    throw new AppError('conflict', `Project ${name} is being deleted. It takes no changes.`)
+    throw new AppError('conflict', `Project ${name} is being deleted, so it can’t be changed.`)
 }
 
-/** A page of a user's projects with one row too many, newest first. */
+/** A page of a user's projects plus one more row, newest first. */
 export const listProjects = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>
   listPage(db, projects, eq(projects.ownerId, ownerId), page)
+
+/** All projects of a user with what each deployed last, which its index knows. */
+export const listDeployedProjects = (db: Db, ownerId: string) =>
+  db
+    .select({
+      project: projects,
+      latest: {
+        id: deployments.id,
+        status: deployments.status,
+        createdAt: deployments.createdAt,
+      },
+    })
+    .from(projects)
+    .leftJoin(
+      deployments,
+      sql`${deployments.id} = (SELECT d.id FROM deployments d WHERE d.project_id = ${projects.id} ORDER BY d.id DESC LIMIT 1)`,
+    )
+    .where(eq(projects.ownerId, ownerId))
+    .all()
 
 export const countProjects = (db: Db, ownerId: string) =>
   countRows(db, projects, eq(projects.ownerId, ownerId))
@@ -47,14 +66,18 @@ export const countEnvironments = (db: Db, ownerId: string) =>
 export const listProjectsBeingDeleted = (db: Db) =>
   listRows(db, projects, isNotNull(projects.deletingAt))
 
-/** A new project has a `production` environment from the start. */
-export const insertProject = (db: Db, values: ProjectValues, { hostPort }: { hostPort: number }) =>
+/** A new project has a `production` environment. */
+export const insertProject = (
+  db: Db,
+  values: ProjectValues,
+  first: { hostPort: number; label?: string },
+) =>
   refuseDuplicate(
     () =>
       db.transaction((tx) => {
         const project = tx.insert(projects).values(values).returning().get()
         tx.insert(environments)
-          .values({ projectId: project.id, name: 'production', hostPort })
+          .values({ projectId: project.id, name: 'production', ...first })
           .run()
         return project
       }),
@@ -68,14 +91,14 @@ export const updateProject = (db: Db, id: string, values: Changes<typeof project
 const duplicates: Duplicates = {
   'projects.owner_id, projects.name': [
     'name',
-    'You have a project of this name already. Choose another name.',
+    'You already have a project with this name. Choose another name.',
   ],
 }
 
 export const deleteProject = (db: Db, id: string) =>
   db.delete(projects).where(eq(projects.id, id)).run()
 
-/** Repositories that a project, and no other one, was set to or deployed from. */
+/** Repositories that only this project used or was deployed from. */
 export function listOwnRepositories(db: Db, projectId: string) {
   const used = (isWanted: (column: Column, id: string) => SQL) => [
     ...listValues(db, projects.repositoryUrl, isWanted(projects.id, projectId)),
@@ -85,7 +108,7 @@ export function listOwnRepositories(db: Db, projectId: string) {
   return [...new Set(used(eq))].filter((url) => !shared.has(url))
 }
 
-/** Several projects may build one repository, and each has a webhook of its own there. */
+/** Several projects may build one repository, each with its own webhook there. */
 export const isWebhookOfAnother = (
   db: Db,
   { project, webhookId }: { project: Project; webhookId: string },
@@ -99,11 +122,6 @@ export const isWebhookOfAnother = (
       eq(projects.webhookId, webhookId),
     ),
   ) > 0
-
-/** Ports of this host that services are published on. */
-export const listServicePorts = (db: Db) => listValues(db, servicePorts.port)
-
-export const listHostPorts = (db: Db) => listValues(db, environments.hostPort)
 
 /** Ids of deployments, of all or of one environment: the keys of their log rows. */
 export const listDeploymentIds = (
@@ -119,7 +137,7 @@ export const listDeploymentIds = (
     ),
   )
 
-/** What jobs of those environments are about: themselves, and their runs. */
+/** The subjects of those environments' jobs: themselves, and their runs. */
 export const listJobSubjects = (db: Db, environmentIds: string[]) => [
   ...environmentIds,
   ...listValues(db, runs.id, inArray(runs.environmentId, environmentIds)),
@@ -127,3 +145,12 @@ export const listJobSubjects = (db: Db, environmentIds: string[]) => [
 
 export const listEnvironmentIds = (db: Db, projectId: string) =>
   listValues(db, environments.id, eq(environments.projectId, projectId))
+
+/** The environments of a project that can be deployed. */
+export const listTargets = (db: Db, projectId: string) =>
+  db
+    .select({ id: environments.id, name: environments.name })
+    .from(environments)
+    .where(and(eq(environments.projectId, projectId), isNull(environments.deletingAt)))
+    .orderBy(environments.id)
+    .all()

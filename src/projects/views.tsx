@@ -1,48 +1,99 @@
-import { EmptyState, MoreLink, PageHead } from '../web/components.tsx'
+import { EmptyState, PageHead } from '../web/components.tsx'
+import { ButtonLink } from '../web/form.tsx'
+import { byName, ListingForm, NothingFound, Pages } from '../web/listing.tsx'
+import type { Listed, Listing } from '../web/listing.tsx'
+import { Live } from '../web/live.tsx'
+import { Monogram } from '../web/monogram.tsx'
+import { lookOfStatus, StatusBadge, toneRanks } from '../web/status-badge.tsx'
 import { Ago } from '../web/times.tsx'
 import { RepositoryLink } from './project-frame.tsx'
-import { ButtonLink } from '../web/form.tsx'
-import type { Project } from './store.ts'
+import type { listDeployedProjects } from './store.ts'
 
-type ProjectsPageProps = { items: Project[]; nextCursor: string | null }
+type Item = ReturnType<typeof listDeployedProjects>[number]
 
-export const ProjectsPage = ({ items, nextCursor }: ProjectsPageProps) => (
+export const sorts = {
+  activity: 'Newest activity',
+  name: 'Name',
+  state: 'State',
+} as const
+
+type Sort = keyof typeof sorts
+
+export const sorted = (items: Item[], sort: Sort) => items.toSorted(orders[sort])
+
+const activityOf = ({ project, latest }: Item) => latest?.id ?? project.id
+const newestFirst = (a: Item, b: Item) => (activityOf(a) < activityOf(b) ? 1 : -1)
+
+/** What was never deployed is last. */
+const rankOf = ({ latest }: Item) => (latest ? toneRanks[lookOfStatus(latest.status).tone] : 4)
+
+const orders: Record<Sort, (a: Item, b: Item) => number> = {
+  activity: newestFirst,
+  name: (a, b) => byName(a.project.name, b.project.name),
+  state: (a, b) => rankOf(a) - rankOf(b) || newestFirst(a, b),
+}
+
+/** What is searched. */
+export const textOf = ({ project }: Item) => `${project.name} ${project.repositoryUrl}`
+
+type Props = { listing: Listing<Sort>; list: Listed<Item> }
+
+export const ProjectsPage = ({ listing, list }: Props) => (
   <>
-    <PageHead title="Projects">{items.length > 0 && <NewProjectLink />}</PageHead>
-    {items.length === 0 ? (
-      <EmptyState title="No projects yet">
-        <p>A project is a git repository with a Dockerfile, and the places where it runs.</p>
-        <NewProjectLink />
-      </EmptyState>
-    ) : (
-      <ul class="rows">
-        {items.map((project) => (
-          <li class="row">
-            <div class="row-main">
-              <a class="row-link" href={`/projects/${project.id}`}>
-                <bdi>{project.name}</bdi>
-              </a>
-              <p class="row-facts">
-                <RepositoryLink url={project.repositoryUrl} />
-                {project.branch && <bdi>{project.branch}</bdi>}
-              </p>
-            </div>
-            <p class="row-end">
-              {project.deletingAt ? (
-                'being deleted'
-              ) : (
-                <>
-                  <span class="visually-hidden">created </span>
-                  <Ago at={project.createdAt} />
-                </>
-              )}
-            </p>
-          </li>
-        ))}
-      </ul>
-    )}
-    <MoreLink href="/projects" nextCursor={nextCursor} />
+    <PageHead title="Projects" doc="first-app">
+      {list.all > 0 && <NewProjectLink />}
+    </PageHead>
+    {list.all > 0 && <ListingForm {...{ path: '/projects', listing, sorts, what: 'projects' }} />}
+    <Live id="projects">
+      {list.all === 0 ? (
+        <EmptyState title="No projects yet">
+          <p>A project is a git repository with a Dockerfile, and the environments it runs in.</p>
+          <NewProjectLink />
+        </EmptyState>
+      ) : list.total === 0 ? (
+        <NothingFound path="/projects">
+          No project has “<bdi>{listing.q}</bdi>” in its name or address.
+        </NothingFound>
+      ) : (
+        <ul class="rows">
+          {list.items.map((item) => (
+            <Row {...item} />
+          ))}
+        </ul>
+      )}
+      {list.all > 0 && <Pages {...{ path: '/projects', listing, list }} />}
+    </Live>
   </>
 )
 
-const NewProjectLink = () => <ButtonLink href="/projects/new">New project</ButtonLink>
+const Row = ({ project, latest }: Item) => (
+  <li class="row project-row" id={`p${project.id}`}>
+    <Monogram name={project.name} seed={project.id} />
+    <div class="row-main">
+      <a class="row-link" href={`/projects/${project.id}`}>
+        <bdi>{project.name}</bdi>
+      </a>
+      <p class="row-facts">
+        <RepositoryLink url={project.repositoryUrl} />
+        {project.branch && <bdi>{project.branch}</bdi>}
+      </p>
+    </div>
+    <p class="row-end">
+      {project.deletingAt ? (
+        'being deleted'
+      ) : (
+        <>
+          <span class="visually-hidden">{latest ? 'deployed ' : 'created '}</span>
+          <Ago at={latest?.createdAt ?? project.createdAt} />
+        </>
+      )}
+    </p>
+    {latest ? <StatusBadge status={latest.status} /> : <span class="muted">Not deployed</span>}
+  </li>
+)
+
+const NewProjectLink = () => (
+  <ButtonLink icon="plus" href="/projects/new">
+    New project
+  </ButtonLink>
+)

@@ -1,12 +1,13 @@
 import { providers } from '../git/providers/registry.ts'
 import { Button, PostForm } from '../web/form.tsx'
-import { CheckIcon } from '../web/icons.tsx'
+import { Icon } from '../web/icons.tsx'
 import type { Project } from './store.ts'
 import type { Webhook } from './webhook.ts'
 
-/** Stands where the panel goes until the provider has answered. */
+/** The placeholder of the panel until the provider has responded. */
 export const WebhookPanelLoader = ({ project }: { project: Pick<Project, 'id'> }) => (
   <div
+    class="waits"
     hx-get={`/projects/${project.id}/webhook`}
     hx-trigger="load"
     hx-swap="outerHTML"
@@ -21,7 +22,7 @@ type WebhookPanelProps = {
   trouble?: string | null
 }
 
-/** Whether the provider delivers, and the buttons that have it begin or end. */
+/** Whether the provider delivers, and the buttons to register or remove the webhook. */
 export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelProps) => (
   <section id="webhook-panel" class="settings-section" aria-labelledby="webhook-panel-heading">
     <div>
@@ -29,7 +30,7 @@ export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelP
       <p class="muted">
         {project.sourceId
           ? 'Davit registers the webhook with the token of the git source, and removes it with the project.'
-          : 'For a project with a git source, Davit registers the webhook by itself.'}
+          : 'For a project with a git source, Davit can register the webhook itself.'}
       </p>
     </div>
     <div class="form">
@@ -47,34 +48,36 @@ export const WebhookPanel = ({ project, webhook, trouble = null }: WebhookPanelP
 const State = ({ webhook, trouble }: { webhook: Webhook | null; trouble: string | null }) => {
   if (!webhook) return <p role="status">{trouble}</p>
   const { provider, url, registered, own } = webhook
-  if (provider === null) return <p>Add it by hand, as it says below.</p>
+  if (provider === null) return <p>Add it by hand, as described below.</p>
   const { title } = providers[provider]
   if (url === null)
-    return <p>Set DAVIT_URL to the address at which {title} reaches Davit. Then it can be added.</p>
+    return (
+      <p>Set DAVIT_URL to the address at which {title} can reach Davit. Then it can be added.</p>
+    )
   if (!registered) return <p>{title} doesn’t report pushes to Davit yet.</p>
   return own ? (
     <p class="saved" data-announce="Registered">
-      <CheckIcon />
+      <Icon name="check" />
       {title} reports every push to Davit.
     </p>
   ) : (
     <p>
-      {title} has a webhook to this address that Davit did not add. Register it again to give it the
-      secret of this project.
+      {title} has a webhook to this address that Davit didn’t add. Register it again to set this
+      project’s secret.
     </p>
   )
 }
 
-/** Of a form whose answer takes the place of the panel. */
+/** For a form whose response replaces the panel. */
 const replacing = ({ id }: Project) => ({
-  ...{ action: `/projects/${id}/webhook`, live: true },
+  action: `/projects/${id}/webhook`,
   ...{ 'hx-target': '#webhook-panel', 'hx-swap': 'outerHTML' },
 })
 
 const Register = ({ project, webhook }: { project: Project; webhook: Webhook }) => (
-  <PostForm {...replacing(project)} hx-disable="find button">
+  <PostForm {...replacing(project)} hx-disable="find button[type=submit]">
     <Button variant={webhook.own ? 'outline' : undefined}>
-      {webhook.registered ? 'Register again' : 'Register the webhook'}
+      {webhook.registered ? 'Register webhook again' : 'Register webhook'}
     </Button>
   </PostForm>
 )
@@ -84,7 +87,7 @@ const Remove = ({ project }: { project: Project }) => (
     {...replacing(project)}
     method="DELETE"
     question={{
-      text: 'Remove the webhook? Pushes then deploy nothing.',
+      text: 'Remove the webhook? Pushes no longer deploy.',
       answer: 'Remove webhook',
     }}
   >

@@ -3,17 +3,17 @@ import { auditor } from '../audit/record.ts'
 import { AppError, httpStatusOf } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
-import { moveOn, show } from '../web/respond.tsx'
+import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { aboutProject, ownKey } from './own-project.ts'
 import { ProjectFrame } from './project-frame.tsx'
-import { findLiveProject, findProject } from './store.ts'
+import { findLiveProject, findProject, listTargets } from './store.ts'
 import type { Project } from './store.ts'
 import { WebhookPanel } from './webhook-panel.tsx'
 import { readWebhook, registerWebhook, removeWebhook } from './webhook.ts'
 import type { WebhookDeps } from './webhook.ts'
 import type { Webhook } from './webhook.ts'
 
-/** The webhook that the provider of a project's source has for it: ask, register, remove. */
+/** The webhook of a project at its provider: get, register, remove. */
 export const webhookRoutes = (deps: WebhookDeps) => {
   const { db } = deps
   const audit = auditor(db)
@@ -26,7 +26,7 @@ export const webhookRoutes = (deps: WebhookDeps) => {
         const webhook = await readWebhook(deps, { project, signal: c.req.raw.signal })
         return show(c, panel(project, webhook))
       } catch (error) {
-        // in the panel, which loads by itself: nobody asked for a dialog
+        // in the panel, which loads by itself, so without a dialog
         if (!(error instanceof AppError) || clientOf(c) === 'program') throw error
         return show(c, panel(project, null, error.message), httpStatusOf[error.code])
       }
@@ -35,7 +35,7 @@ export const webhookRoutes = (deps: WebhookDeps) => {
       const project = findLiveProject(db, ownKey(c))
       const webhook = await registerWebhook(deps, { project, signal: c.req.raw.signal })
       audit(c, 'webhook.registered', aboutProject(project))
-      return changed(c, { project, webhook, created: true })
+      return changed(c, { project, webhook, created: true, said: 'Webhook registered.' })
     })
     .delete('/projects/:id/webhook', async (c) => {
       const project = findLiveProject(db, ownKey(c))
@@ -46,6 +46,7 @@ export const webhookRoutes = (deps: WebhookDeps) => {
       return changed(c, {
         project: left,
         webhook: await readWebhook(deps, { project: left, signal }),
+        said: 'Webhook removed.',
       })
     })
 
@@ -54,7 +55,7 @@ export const webhookRoutes = (deps: WebhookDeps) => {
     return {
       title: `${project.name}: webhook`,
       page: () => (
-        <ProjectFrame project={project} tab="webhooks">
+        <ProjectFrame project={project} tab="webhooks" environments={listTargets(db, project.id)}>
           {drawn()}
         </ProjectFrame>
       ),
@@ -68,12 +69,15 @@ export const webhookRoutes = (deps: WebhookDeps) => {
     {
       project,
       webhook,
+      said,
       created = false,
-    }: { project: Project; webhook: Webhook; created?: boolean },
+    }: { project: Project; webhook: Webhook; said: string; created?: boolean },
   ) {
-    if (clientOf(c) === 'partial') return show(c, panel(project, webhook))
+    const to = `/projects/${project.id}/deliveries`
+    if (clientOf(c) === 'partial') return showSaved(c, { to, said, ...panel(project, webhook) })
     return moveOn(c, {
-      to: `/projects/${project.id}/deliveries`,
+      to,
+      said,
       location: `/projects/${project.id}/webhook`,
       created,
       json: () => webhook,

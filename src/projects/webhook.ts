@@ -14,18 +14,18 @@ import type { Project } from './store.ts'
 export type WebhookDeps = { db: Db; secrets: Secrets; config: Config }
 type Options = { project: Project; signal: AbortSignal }
 
-/** The webhook that the provider of a project's source has for it. */
+/** The webhook of a project at its source's provider. */
 export type Webhook = {
-  /** Null for a project without a source: only its owner knows who delivers. */
+  /** Null for a project without a source: its provider is unknown. */
   provider: ProviderName | null
-  /** Where it posts to; null without a source or a public address. */
+  /** The URL it posts to; null without a source or a public address. */
   url: string | null
   registered: boolean
   /** Whether Davit registered it, with the project's secret. */
   own: boolean
 }
 
-/** Asks the provider whether the webhook is there. */
+/** Asks the provider whether the webhook exists. */
 export const readWebhook = (deps: WebhookDeps, options: Options): Promise<Webhook> =>
   inWords(async () => {
     const { project } = options
@@ -34,12 +34,12 @@ export const readWebhook = (deps: WebhookDeps, options: Options): Promise<Webhoo
     const { provider, access, repository, name, url } = place
     const found = await provider.findWebhook(access, { repository, url })
     const others = found !== null && isWebhookOfAnother(deps.db, { project, webhookId: found.id })
-    // of several with one address the provider shows the first
+    // of several with the same address the provider returns the first
     if (!found || (others && !project.webhookId)) return { provider: name, url, ...absent }
     return { provider: name, url, registered: true, own: others || found.id === project.webhookId }
   })
 
-/** Registers the webhook with the project's secret, in the place of one that was there before. */
+/** Registers the webhook with the project's secret, replacing an existing one. */
 export const registerWebhook = (
   deps: WebhookDeps,
   { secret, ...options }: Options & { secret?: string },
@@ -61,7 +61,7 @@ export const registerWebhook = (
     return { provider: name, url, registered: true, own: true }
   })
 
-/** The secret for who has not been shown it yet. Throws `conflict` for one that was shown. */
+/** Returns the secret once. Throws `conflict` if it was already shown. */
 export const showWebhookSecret = (
   deps: WebhookDeps,
   { id, ownerId }: Pick<Project, 'id' | 'ownerId'>,
@@ -72,7 +72,7 @@ export const showWebhookSecret = (
       if (project.webhookSecretShown)
         throw new AppError(
           'conflict',
-          'The webhook secret was shown already, and each one is shown once. Create a new one instead.',
+          'The webhook secret was already shown, and each one is shown once. Create a new one instead.',
         )
       updateProject(deps.db, id, { webhookSecretShown: true })
       return deps.secrets.open(project.webhookSecret, `webhook ${id}`)
@@ -80,7 +80,7 @@ export const showWebhookSecret = (
     { behavior: 'immediate' },
   )
 
-/** Changes the secret that deliveries are signed with, first at the provider if Davit registered there. */
+/** Changes the secret that signs deliveries, first at the provider if Davit registered the webhook. */
 export async function setWebhookSecret(
   deps: WebhookDeps,
   { project, secret, signal }: Options & { secret: string },
@@ -94,7 +94,7 @@ export async function setWebhookSecret(
   })
 }
 
-/** Removes the webhook at the provider; one that is gone already is fine. */
+/** Removes the webhook at the provider; a missing one is fine. */
 export const removeWebhook = (deps: WebhookDeps, options: Options): Promise<void> =>
   inWords(async () => {
     const { project } = options
@@ -138,7 +138,7 @@ function openPlace(deps: WebhookDeps, { project, signal }: Options): Place {
 const addressFor = ({ url }: Config, provider: ProviderName) =>
   url && `${url.origin}/webhooks/${provider}`
 
-/** Webhooks to this address that are the project's, or nobody's. */
+/** Webhooks to this address that belong to the project or no one. */
 async function findReplaceable(
   { db }: WebhookDeps,
   { project, name, provider, access, repository, url }: Place & { project: Project; url: string },
@@ -153,16 +153,16 @@ async function findReplaceable(
 const noAddress = () =>
   new AppError(
     'conflict',
-    'Davit does not know the address at which the provider reaches it. Set DAVIT_URL to it, then start Davit again.',
+    'Davit doesn’t know its public address for the provider. Set DAVIT_URL to it, then restart Davit.',
   )
 
 const taken = (repository: string) =>
   new AppError(
     'conflict',
-    `Another project has the webhook of ${repository}, and GitHub takes one for each address. Give both projects the same webhook secret instead.`,
+    `Another project has the webhook of ${repository}, and GitHub allows one for each address. Set the same webhook secret in both projects instead.`,
   )
 
-/** Whatever the provider does not give is trouble on the way to it; a 404 would be the project's. */
+/** Provider errors are upstream failures; a 404 would mean the project. */
 async function inWords<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -28,14 +28,14 @@ export type AttachDeps = {
   config: Config
 }
 
-/** Milliseconds from the end of a command's output until its end is stored. */
+/** Milliseconds between the end of a command's output and its stored end. */
 const endNotice = 20_000
 
 /**
  * Connects a WebSocket with a run, as with a terminal: bytes both ways, and `{"resize":[80,24]}` as text.
- * One that was started with `attach` starts when its first client is here, so that it sees all; any other
- * shows what it writes from now on, and takes no input. At the end comes `{"ended":…,"exitCode":3}`.
- * Leaving ends nothing. It counts as one of the user's streams.
+ * A run with `attach` starts when its first client has connected, so that it sees everything; any other
+ * shows its output from now on, and accepts no input. The last message is `{"ended":…,"exitCode":3}`.
+ * Disconnecting ends nothing. It counts as one of the user's streams.
  */
 export function attach(
   c: Context<Env>,
@@ -80,7 +80,7 @@ export function attach(
 
 export function refuseEnded({ status }: Pick<Run, 'status'>) {
   if (!isEnded(status)) return
-  throw new AppError('conflict', `This run has ended (${status}). Its log has its output.`)
+  throw new AppError('conflict', `This run has ended (${status}). See its log for the output.`)
 }
 
 async function endOf({ db, jobs }: AttachDeps, { id, environmentId }: Run): Promise<TerminalEnd> {

@@ -4,7 +4,7 @@ import { AppError } from '../platform/errors.ts'
 import { getStatus, isEnded } from './store.ts'
 import type { Run, RunStatus } from './store.ts'
 
-/** Ends a run that has not come to its end; resolves when its container is gone. */
+/** Cancels a run that hasn't ended; resolves when its container was removed. */
 export async function cancelRun(
   { db, jobs }: { db: Db; jobs: Jobs },
   { run: { id, status }, by }: { run: Run; by: string },
@@ -16,4 +16,4 @@ export async function cancelRun(
 }
 
 const nothingToCancel = (status: RunStatus) =>
-  new AppError('conflict', `This run has ended already (${status}). There is nothing to cancel.`)
+  new AppError('conflict', `This run has already ended (${status}), so it can’t be cancelled.`)

@@ -1,11 +1,14 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
+import { headOf, lookOf } from '../environments/head.ts'
+import type { HeadDeps } from '../environments/head.ts'
 import { findOwnEnvironment, findOwnLiveEnvironment } from '../environments/store.ts'
 import type { Environment } from '../environments/store.ts'
 import { getJob } from '../jobs/store.ts'
 import { answerJobLog, tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
-import { jobLogQuery } from '../logs/forms.ts'
+import { jobLogQuery, shownQuery } from '../logs/forms.ts'
+import type { ShownQuery } from '../logs/forms.ts'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { AppError } from '../platform/errors.ts'
@@ -30,11 +33,11 @@ import { findImage, runForm, startRun } from './start.ts'
 import { findRun, getStatus, isEnded, logOf, pageOfRuns } from './store.ts'
 import type { Run } from './store.ts'
 
-/** One-off commands in the image that is live: start, look at, attach to, cancel. A stopped app runs them, too. */
-export const runRoutes = (deps: AttachDeps & StreamDeps) => {
+/** One-off commands in the live image: start, view, attach, cancel. A stopped app can run them, too. */
+export const runRoutes = (deps: AttachDeps & StreamDeps & HeadDeps) => {
   const { db, logDb } = deps
   const audit = auditor(db)
-  /** An environment of someone else is missing whatever was sent to it. */
+  /** Someone else's environment is missing, whatever was sent. */
   const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
     own(c)
     await next()
@@ -55,10 +58,11 @@ export const runRoutes = (deps: AttachDeps & StreamDeps) => {
         const asked = { environment, project, startedBy: userOf(c).email, input: c.var.input }
         const run = await startRun(deps, asked)
         audit(c, 'run.started', about(c, run))
-        return moveOn(c, { to: runPath(run), created: true, json: () => runJson(run) })
+        const json = () => runJson(run)
+        return moveOn(c, { to: runPath(run), created: true, said: 'Command queued.', json })
       },
     )
-    .get('/envs/:envId/runs/:id', (c) => showRun(c))
+    .get('/envs/:envId/runs/:id', query(shownQuery), (c) => showRun(c, c.req.valid('query')))
     .get('/envs/:envId/runs/:id/status', (c) => {
       const { run } = find(c)
       return show(c, {
@@ -80,7 +84,7 @@ export const runRoutes = (deps: AttachDeps & StreamDeps) => {
       const { run } = find(c)
       if (isWebSocket(c)) return attach(c, deps, { run, name: about(c, run).object.name })
       refuseEnded(run)
-      deps.streams.enter(userOf(c).id, { isAllowed: () => true, end() {} })() // a page that can't connect says why
+      deps.streams.enter(userOf(c).id, { isAllowed: () => true, end() {} })() // a page that can't connect shows the reason
       return showRun(c)
     })
     .post('/envs/:envId/runs/:id/cancel', async (c) => {
@@ -93,21 +97,25 @@ export const runRoutes = (deps: AttachDeps & StreamDeps) => {
         c.status(202)
         c.header('Location', to)
       }
-      return moveOn(c, { to, json: () => runJson(find(c).run) })
+      const said = 'The command is being cancelled.'
+      return moveOn(c, { to, said, json: () => runJson(find(c).run) })
     })
 
   async function runsView(c: Context, draft: Draft, page: Page) {
     const { environment, project } = own(c)
     const list = pageOf(pageOfRuns(db, { environmentId: environment.id, ...page }), page)
     const refusal = clientOf(c) === 'program' ? null : await whyNone(environment)
+    const head = headOf(deps, { project, environment })
     return {
       title: `${project.name}: runs in ${environment.name}`,
-      page: () => <RunsPage {...{ project, environment, draft, refusal, ...list }} />,
+      state: lookOf(head),
+      page: () => <RunsPage {...{ head, draft, refusal, ...list }} />,
       json: () => ({ ...list, items: list.items.map(runJson) }),
+      live: {},
     }
   }
 
-  /** Why nothing can be run; null where it can, or the engine can't say. */
+  /** Why nothing can be run; null when it can, or when the engine is unreachable. */
   function whyNone(environment: Environment) {
     return findImage(deps, environment).then(
       () => null,
@@ -115,19 +123,20 @@ export const runRoutes = (deps: AttachDeps & StreamDeps) => {
     )
   }
 
-  async function showRun(c: Context) {
+  async function showRun(c: Context, chosen: ShownQuery = {}) {
     const { run, environment, project } = find(c)
     const extent = getExtent(logDb, logOf(run))
-    const lines = await listLastLines(deps, logOf(run), tail)
+    const lines = await listLastLines(deps, logOf(run), { ...tail, ...chosen })
     return show(c, {
       title: titleOf(c),
       page: () => (
         <RunPage
-          {...{ run, environment, project, extent, lines }}
+          {...{ run, environment, project, extent, lines, chosen }}
           isCancelling={isCancelling(run)}
         />
       ),
       json: () => runJson(run),
+      live: { isCarried: !run.attach && !isEnded(run.status) },
     })
   }
 
@@ -156,5 +165,5 @@ export const runRoutes = (deps: AttachDeps & StreamDeps) => {
   }
 }
 
-/** Below a form that was refused. */
+/** Below a refused form. */
 const firstPage: Page = { limit: 50 }

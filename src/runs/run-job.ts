@@ -3,12 +3,11 @@ import { retryOnDiskFull } from '../db/failures.ts'
 import type { LogDb } from '../db/index.ts'
 import { onceComponent } from '../deployments/components.ts'
 import { imageMissing, refuseMissing } from '../deployments/steps/deploy.ts'
-import type { Docker } from '../docker/index.ts'
-import { waitForEngine } from '../docker/retry-while-engine-down.ts'
 import { stopping } from '../jobs/jobs.ts'
-import type { GivenUp, Handler, Jobs, Work } from '../jobs/jobs.ts'
+import type { GivenUp, Handler, Work } from '../jobs/jobs.ts'
 import { forgetAttempts, putBackJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
+import { urlOf } from '../environments/json.ts'
 import { effectiveVariables } from '../links/effective.ts'
 import { LogWriter } from '../logs/log-writer.ts'
 import type { Logs } from '../logs/logs.ts'
@@ -18,7 +17,7 @@ import { Failure } from '../platform/errors.ts'
 import { journal, report } from '../platform/journal.ts'
 import { pause } from '../platform/pause.ts'
 import { joinWords, wordsOf } from '../platform/shell-words.ts'
-import { placesOf } from '../projects/places.ts'
+import { placesOf } from '../addresses/places.ts'
 import type { Component } from '../runtime/component.ts'
 import { explain } from '../runtime/explain.ts'
 import { endFailure, named } from '../runtime/once-failures.ts'
@@ -46,16 +45,6 @@ export const runHandler = (deps: RunDeps): Handler => ({
   run: (work) => doRun(deps, work),
   giveUp: (job, end) => giveUp(deps, job, end),
 })
-
-/** Takes up the runs that the last process began. Waits for the engine. */
-export async function recoverRuns(
-  { docker, jobs }: { docker: Docker; jobs: Jobs },
-  { signal }: { signal: AbortSignal },
-) {
-  if (!(await waitForEngine(docker, { signal }))) return
-  await jobs.recover(['run'])
-  jobs.wake()
-}
 
 async function doRun(deps: RunDeps, work: Work) {
   const { job, signal } = work
@@ -86,14 +75,16 @@ async function doRun(deps: RunDeps, work: Work) {
   await removeOld(deps, run.environmentId)
 }
 
-/** With the settings, variables and links of today, as the next deployment would have them. */
+/** With the current settings, variables and links, as the next deployment would have them. */
 async function componentOf(deps: RunDeps, { run, environment, project, deployment }: RunIn) {
-  const { image, url } = deployment
+  const { image } = deployment
   if (!image) throw imageMissing('The live image was removed.')
+  const url =
+    deployment.url && urlOf(deps, { environment, ownerId: project.ownerId, isIntended: true })
   const effective = await effectiveVariables(deps, { project, environment, deployment, url })
   refuseMissing(effective, { what: named.run.what, again: 'run it again' })
   const places = placesOf(deps, project.ownerId)
-  const app = { project, environment, places, ...effective }
+  const app = { project, environment, places, edge: deps.edge, ...effective }
   const component = onceComponent(app, { name: 'run', image, command: wordsOf(run.command) })
   if (!run.attach) return component
   const { options } = component
@@ -131,7 +122,7 @@ function onceOf(
     },
     started: (containerId: string) => {
       if (setRunning(db, id)) logs.publish(id, { status: 'running' })
-      forgetAttempts(db, id) // it goes on however often Davit ends: only a start is an attempt
+      forgetAttempts(db, id) // it survives restarts of Davit: only a start is an attempt
       starts.started(id, containerId)
     },
     signal,
@@ -147,7 +138,7 @@ const wasCancelled: End = { status: 'cancelled', line: 'Cancelled.' }
 function endOf(ended: Ended, { options }: Component): End {
   const { exitCode } = ended
   if (exitCode === 0) return { status: 'succeeded', exitCode, line: 'Exited with code 0.' }
-  // what any other code means the command has to say itself
+  // the command itself explains any other code
   const failure = ended.oomKilled ? endFailure('run', ended, options) : null
   const line = failure ? lineOf(failure) : `Exited with code ${exitCode}.`
   return { status: 'failed', exitCode, ...(failure && errorOf(failure)), line }
@@ -170,7 +161,7 @@ const errorOf = ({ code, message, hint }: Failure) => ({
 async function store(deps: RunDeps, { found: { run }, log, shutdown }: Ending, end: End) {
   const { db, logs, starts, masks } = deps
   const { line, errorMessage, ...stored } = end
-  // what was marked secret meanwhile, the mask of this log does not know
+  // the mask of this log lacks values that were marked secret meanwhile
   log.mask = await masks.of(run.environmentId).catch(() => log.mask)
   const { mask } = log.mask
   log.write(line)
@@ -184,11 +175,11 @@ async function store(deps: RunDeps, { found: { run }, log, shutdown }: Ending, e
 async function remove(deps: RunDeps, { run, environment }: Pick<RunIn, 'run' | 'environment'>) {
   const of = { workload: { id: environment.id, kind: 'app' as const }, id: run.id }
   await removeOnce(deps, of).catch((error) =>
-    report('the container of a run stays for now', error, { run: run.id }),
+    report('the container of a run could not be removed yet', error, { run: run.id }),
   )
 }
 
-/** The log goes first: one without its run would stay for ever. */
+/** The log is deleted first: one without its run would stay forever. */
 async function removeOld({ db, logDb }: RunDeps, environmentId: string) {
   for (const run of listOld(db, environmentId, kept)) {
     while (deleteSome(logDb, logOf(run))) await pause()
@@ -199,13 +190,13 @@ async function removeOld({ db, logDb }: RunDeps, environmentId: string) {
 const reasons: Record<Exclude<GivenUp['why'], 'cancelled'>, Failure> = {
   interrupted: new Failure(
     'interrupted',
-    'Run failed: Davit ended twice while it started.',
-    'Look at the memory of the server, then run it again.',
+    'Run failed: Davit crashed twice while it started.',
+    'Check the memory of the server, then run it again.',
   ),
   broken: new Failure(
     'internal',
     'Run failed: something went wrong inside Davit.',
-    'Its own log has the details. Trying again can help.',
+    'Davit’s log has the details. Trying again can help.',
   ),
 }
 

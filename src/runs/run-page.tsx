@@ -1,12 +1,15 @@
 import { TerminalView } from '../containers/terminal/page.tsx'
 import { environmentPath } from '../environments/views.tsx'
 import type { Environment } from '../environments/store.ts'
+import type { Chosen } from '../logs/filter-choice.tsx'
 import type { Line } from '../logs/log-line.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
 import type { Project } from '../projects/store.ts'
+import { Person } from '../web/person.tsx'
 import { Fact, PageHead, Trouble } from '../web/components.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
-import { RunBadge } from '../web/status-badge.tsx'
+import { Live } from '../web/live.tsx'
+import { RunBadge, statusInWords } from '../web/status-badge.tsx'
 import { Ago, duration } from '../web/times.tsx'
 import { commandLine, runPath, runsPath, shortLine } from './runs-page.tsx'
 import { isEnded } from './store.ts'
@@ -24,10 +27,11 @@ type PageProps = Props & {
   extent: { first: number; last: number }
   /** The last lines of its log. */
   lines: Line[]
+  chosen: Chosen
 }
 
-/** One run: a terminal while it has one, else its log as it is written. */
-export const RunPage = ({ extent, lines, ...of }: PageProps) => {
+/** One run: a terminal while it has one, else its live log. */
+export const RunPage = ({ extent, lines, chosen, ...of }: PageProps) => {
   const { run } = of
   const path = `${runPath(run)}/logs`
   const hasEnded = isEnded(run.status)
@@ -41,11 +45,14 @@ export const RunPage = ({ extent, lines, ...of }: PageProps) => {
           again="Attach again"
           once
         >
-          The command runs on when you leave this page; cancel it to end it.
+          The command keeps running when you leave this page. Cancel the run to end it.
         </TerminalView>
       ) : (
         <LogViewer
+          fills
           path={path}
+          page={runPath(run)}
+          chosen={chosen}
           heading="Log"
           extent={extent}
           lines={lines}
@@ -60,16 +67,18 @@ export const RunPage = ({ extent, lines, ...of }: PageProps) => {
   )
 }
 
-/** What a run has come to, and what can be done about it. While it runs it asks for itself again. */
+/** What a run has come to, and what can be done about it. */
 export const RunStatusSection = ({ project, environment, run, isCancelling }: Props) => (
-  <section
+  <Live
+    as="section"
     id="run-status"
     class="deployment-status"
     aria-label="Status"
-    data-announce={`The run is ${run.status}.`}
+    data-announce={`The run is ${statusInWords(run.status)}.`}
   >
     <PageHead
       title={shortLine(run)}
+      doc="deployments#one-off-commands"
       crumbs={[
         { href: '/projects', name: 'Projects' },
         { href: `/projects/${project.id}`, name: project.name },
@@ -98,7 +107,7 @@ export const RunStatusSection = ({ project, environment, run, isCancelling }: Pr
         <a href={`/projects/${project.id}/deployments/${run.deploymentId}`}>a deployment</a>
       </Fact>
       <Fact name="Started by">
-        <bdi>{run.startedBy}</bdi>, <Ago at={run.createdAt} />
+        <Person email={run.startedBy} />, <Ago at={run.createdAt} />
       </Fact>
       {run.finishedAt ? (
         <Fact name="Took">{duration(run.finishedAt.getTime() - run.createdAt.getTime())}</Fact>
@@ -106,16 +115,7 @@ export const RunStatusSection = ({ project, environment, run, isCancelling }: Pr
         <Fact name="Timeout">{duration(run.timeout * 1000)}</Fact>
       )}
     </dl>
-    {!isEnded(run.status) && (
-      <div
-        hidden
-        hx-get={`${runPath(run)}/status`}
-        hx-trigger="status from:#log-stream, done from:#log-stream, every 2s"
-        hx-target="#run-status"
-        hx-swap="outerMorph"
-      />
-    )}
-  </section>
+  </Live>
 )
 
 const Actions = ({ run, isCancelling }: Pick<Props, 'run' | 'isCancelling'>) => {

@@ -1,8 +1,8 @@
 import { joinWords } from '../platform/shell-words.ts'
 import { EnvironmentFrame } from '../environments/environment-frame.tsx'
+import type { EnvironmentHead } from '../environments/head.ts'
 import type { Environment } from '../environments/store.ts'
-import { DeployEnvironmentButton } from '../projects/deploy-button.tsx'
-import type { Project } from '../projects/store.ts'
+import { Person } from '../web/person.tsx'
 import { EmptyState, MoreLink } from '../web/components.tsx'
 import type { Draft } from '../web/draft.ts'
 import { Checkbox, TextField } from '../web/fields-view.tsx'
@@ -16,11 +16,11 @@ export const runsPath = (environmentId: string) => `/envs/${environmentId}/runs`
 export const runPath = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>) =>
   `${runsPath(environmentId)}/${id}`
 
-/** A command in one line, as a shell would take it. */
+/** A command in one line, in shell syntax. */
 export const commandLine = ({ command }: Pick<Run, 'command'>) =>
   typeof command === 'string' ? command : joinWords(command)
 
-/** The same where it stands in a heading or row: one may have thousands of characters. */
+/** The same for a heading or row: a command may have thousands of characters. */
 export const shortLine = (run: Pick<Run, 'command'>) => {
   const line = commandLine(run)
   return line.length > most ? `${line.slice(0, most)}…` : line
@@ -29,39 +29,29 @@ export const shortLine = (run: Pick<Run, 'command'>) => {
 const most = 120
 
 type RunsPageProps = {
-  project: Project
-  environment: Environment
+  head: EnvironmentHead
   items: Run[]
   nextCursor: string | null
   draft: Draft
-  /** Why nothing can be run now; null where it can. */
+  /** Why nothing can be run now; null when it can. */
   refusal: string | null
 }
 
 /** The one-off commands of an environment, and the form for the next one. */
-export const RunsPage = ({
-  project,
-  environment,
-  items,
-  nextCursor,
-  draft,
-  refusal,
-}: RunsPageProps) => (
-  <EnvironmentFrame {...{ project, environment }} tab="runs">
+export const RunsPage = ({ head, items, nextCursor, draft, refusal }: RunsPageProps) => (
+  <EnvironmentFrame head={head} tab="runs">
     {refusal ? (
-      <div class="section-head">
-        <p class="muted" role="status">
-          {refusal}
-        </p>
-        <DeployEnvironmentButton project={project} environment={environment} />
-      </div>
+      <p class="muted" role="status">
+        {refusal}
+      </p>
     ) : (
-      <RunForm environment={environment} draft={draft} />
+      <RunForm environment={head.environment} draft={draft} />
     )}
     {items.length === 0 ? (
       <EmptyState title="No runs yet">
         <p>
-          A run is one command in a new container of the live image: a migration, a task, a console.
+          A run is a one-off command in a new container of the live image: a migration, a task, a
+          console.
         </p>
       </EmptyState>
     ) : (
@@ -71,7 +61,7 @@ export const RunsPage = ({
         ))}
       </ul>
     )}
-    <MoreLink href={runsPath(environment.id)} nextCursor={nextCursor} />
+    <MoreLink href={runsPath(head.environment.id)} nextCursor={nextCursor} />
   </EnvironmentFrame>
 )
 
@@ -82,7 +72,7 @@ const RunForm = ({ environment, draft }: { environment: Environment; draft: Draf
         name="command"
         label="Command"
         placeholder="bin/rails db:seed"
-        hint="Split into words as a shell does. For pipes and variables use sh -c '…'."
+        hint="Split into words as in a shell. For pipes and variables use sh -c '…'."
         code
         required
       />
@@ -117,7 +107,7 @@ const RunRow = ({ run }: { run: Run }) => (
       <p class="row-facts">
         <RunBadge status={run.status} />
         {run.exitCode !== null && <span>exit code {run.exitCode}</span>}
-        <bdi>{run.startedBy}</bdi>
+        <Person email={run.startedBy} />
         <Ago at={run.createdAt} />
       </p>
     </div>

@@ -16,7 +16,7 @@ import { whileAlive } from '../web/within.ts'
 import { countActive, insertRun } from './store.ts'
 import type { Run } from './store.ts'
 
-/** Seconds after which a command is stopped that was given no timeout. */
+/** The default timeout of a command in seconds. */
 export const usualTimeout = 3600
 
 /** With `attach` it has a terminal, and waits until someone attaches to it. */
@@ -28,7 +28,7 @@ export const runForm = z.object({
 
 type StartDeps = { db: Db; docker: Docker; jobs: Jobs; config: Pick<Config, 'terminal'> }
 
-/** Refuses a run that can be typed to where terminals are turned off. */
+/** Refuses an interactive run when terminals are turned off. */
 export function refuseTurnedOff({ terminal }: Pick<Config, 'terminal'>) {
   if (terminal === 'off')
     throw new AppError(
@@ -37,7 +37,7 @@ export function refuseTurnedOff({ terminal }: Pick<Config, 'terminal'>) {
     )
 }
 
-/** The deployment whose image runs commands; throws a sentence where nothing is live or its image is gone. */
+/** The deployment whose image runs commands; throws when nothing is live or its image was removed. */
 export async function findImage(
   { db, docker }: Pick<StartDeps, 'db' | 'docker'>,
   { id, name }: Pick<Environment, 'id' | 'name'>,
@@ -46,7 +46,7 @@ export async function findImage(
   if (!live)
     throw new AppError(
       'conflict',
-      `Nothing is live in ${name}, so there is no image to run a command in. Deploy it first.`,
+      `Nothing is deployed in ${name}, so there is no image to run a command in. Deploy it first.`,
     )
   if (live.image && (await whileAlive(docker, docker.hasImage(live.image)))) return live
   throw new AppError(
@@ -55,7 +55,7 @@ export async function findImage(
   )
 }
 
-/** Stores a run of a command in the image that is live, and wakes its job. */
+/** Stores a run of a command in the live image, and wakes its job. */
 export async function startRun(
   deps: StartDeps,
   {
@@ -76,11 +76,11 @@ export async function startRun(
   const { id: deploymentId } = await findImage(deps, environment)
   const run = db.transaction(
     (tx) => {
-      // who deletes it meanwhile ends the runs that are there
+      // deleting the environment meanwhile ends its existing runs
       findOwnLiveEnvironment(db, { id: environment.id, ownerId })
       refuseMore('runs', countActive(db, ownerId))
       const id = newId()
-      // several run at once, so that each is a subject of its own
+      // several run at once, so each is its own subject
       insertJob(tx, { id, kind: 'run', subjectId: id, ownerId, slot: null })
       return insertRun(db, {
         id,

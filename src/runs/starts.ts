@@ -12,18 +12,18 @@ type Start = {
 }
 
 /**
- * Brings together runs that wait for a client before they start, so that nothing they show is lost, and
+ * Matches runs that wait for a client before they start, so that no output is lost, with
  * clients that wait for a run to start.
  */
 export class Starts {
   readonly #starts = new Map<string, Start>()
 
-  /** For a client of a run that has not ended: the container, as soon as there is one. */
+  /** For a client of a run that hasn't ended: the container, as soon as there is one. */
   created(runId: string) {
     return this.#of(runId).created.promise
   }
 
-  /** A client sees what the run shows from now on; resolves when it runs, also where it has ended meanwhile. */
+  /** A client receives output from now on; resolves when the run has started, even if it ended meanwhile. */
   async attach(runId: string) {
     const start = this.#starts.get(runId)
     start?.attached.resolve()
@@ -46,7 +46,7 @@ export class Starts {
     started.resolve()
   }
 
-  /** It has ended, or is left to the next process: whoever waits for it is told. */
+  /** It has ended, or is left to the next process: rejects those who wait for it. */
   over(runId: string) {
     const start = this.#starts.get(runId)
     this.#starts.delete(runId)

@@ -16,7 +16,7 @@ const active: RunStatus[] = ['pending', 'running']
 
 export const isEnded = (status: RunStatus) => !active.includes(status)
 
-/** Its log, in which the secrets of its environment are hidden. */
+/** Its log, with the secrets of its environment masked. */
 export const logOf = ({ id, environmentId }: Pick<Run, 'id' | 'environmentId'>): LogKey => ({
   sourceId: environmentId,
   logId: id,
@@ -34,11 +34,11 @@ export const findRun = (
 export const getStatus = (db: Db, id: string): RunStatus =>
   listValues(db, runs.status, eq(runs.id, id))[0] ?? 'cancelled'
 
-/** A page of an environment's runs with one row too many, newest first. */
+/** A page of an environment's runs plus one more row, newest first. */
 export const pageOfRuns = (db: Db, { environmentId, ...page }: { environmentId: string } & Page) =>
   listPage(db, runs, eq(runs.environmentId, environmentId), page)
 
-/** A run with what it runs in; undefined once its environment was deleted. */
+/** A run with its environment and project; undefined once its environment was deleted. */
 export const getRunIn = (db: Db, id: string) =>
   db
     .select({ run: runs, environment: environments, project: projects, deployment: deployments })
@@ -51,7 +51,7 @@ export const getRunIn = (db: Db, id: string) =>
 
 export type RunIn = NonNullable<ReturnType<typeof getRunIn>>
 
-/** Those of all environments of a user that have not ended. */
+/** The unfinished runs of all environments of a user. */
 export const countActive = (db: Db, ownerId: string) => {
   const own = db
     .select({ id: environments.id })
@@ -61,7 +61,7 @@ export const countActive = (db: Db, ownerId: string) => {
   return countRows(db, runs, and(inArray(runs.environmentId, own), inArray(runs.status, active)))
 }
 
-/** Its command runs; false when it does already. */
+/** Marks it as running; false when it already is. */
 export const setRunning = (db: Db, id: string) =>
   db
     .update(runs)
@@ -73,7 +73,7 @@ export const setRunning = (db: Db, id: string) =>
 export type RunEnd = Pick<Run, 'status'> &
   Partial<Pick<Run, 'exitCode' | 'errorCode' | 'errorMessage' | 'errorHint'>>
 
-/** Stores its end, that of its job with it; false when it has ended already. */
+/** Stores its end and that of its job; false when it has already ended. */
 export const endRun = (db: Db, id: string, end: RunEnd) =>
   db.transaction((tx) => {
     endJob(tx, id)
@@ -86,7 +86,7 @@ export const endRun = (db: Db, id: string, end: RunEnd) =>
     return ended !== undefined
   })
 
-/** Runs that have ended, but for the newest so many of their environment. */
+/** Ended runs, except the given number of newest in their environment. */
 export const listOld = (db: Db, environmentId: string, newest: number) =>
   listRows(
     db,

@@ -7,6 +7,9 @@ import { aBuild, aCommand, anApp, aProject, finished, untilAnswers } from '../de
 import { listen, sooner } from '../containers/engine.ts'
 import { logs, pathOf } from '../deployments/events.ts'
 
+/** Answers wait for the end, however busy the machine is. */
+const patient = { config: { patience: 60_000 } }
+
 type Project = Awaited<ReturnType<typeof aProject>>
 
 const look = async (client: TestClient, { id, environmentId }: Project) =>
@@ -36,7 +39,7 @@ const startTimes = (t: TestApp, { live }: { live: { instances: { containerId: st
   )
 
 test('a stop and a start act on all processes, and say so wherever one looks', async () => {
-  const t = testApp()
+  const t = testApp({}, patient)
   const ada = t.logInAsAdmin('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   withWorker(t, project)
@@ -80,7 +83,7 @@ test('a stop and a start act on all processes, and say so wherever one looks', a
 })
 
 test('a deployment starts a stopped environment, and one that fails leaves it stopped', async () => {
-  const t = testApp()
+  const t = testApp({}, patient)
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('first'), { healthTimeout: 1 })
   const first = await project.deploy()
@@ -99,7 +102,7 @@ test('a deployment starts a stopped environment, and one that fails leaves it st
 })
 
 test('a start that fails says why, and a later one that succeeds forgets it', async () => {
-  const t = testApp()
+  const t = testApp({}, patient)
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   withWorker(t, project, 'test ! -e /tmp/broken || exit 7; exec sleep 999')
@@ -134,7 +137,7 @@ test('a start that fails says why, and a later one that succeeds forgets it', as
 })
 
 test('a container that was removed can’t be started, and the answer says what can be done', async () => {
-  const t = testApp()
+  const t = testApp({}, patient)
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'))
   const deployment = await project.deploy()
@@ -148,13 +151,13 @@ test('a container that was removed can’t be started, and the answer says what 
 })
 
 test('what can’t be started or stopped now is refused with what to do', async () => {
-  const t = testApp()
+  const t = testApp({}, patient)
   const ada = t.logIn('ada@example.com')
   const project = await aProject(t, ada, anApp('x'), { port: 0 })
   for (const verb of ['start', 'restart', 'stop'] as const) {
     const { status, json } = await act(ada, project, verb)
     expect(status).toBe(409)
-    expect(json.detail).toContain('Nothing was deployed to production yet. Deploy it first.')
+    expect(json.detail).toContain('Nothing has been deployed to production yet. Deploy it first.')
   }
   await project.deploy()
   project.repository.commit(aBuild('sleep 999'))
@@ -167,7 +170,7 @@ test('what can’t be started or stopped now is refused with what to do', async 
   await act(ada, project, 'stop')
   const again = await act(ada, project, 'stop')
   expect(again.status).toBe(409)
-  expect(again.json.detail).toContain('stopped already')
+  expect(again.json.detail).toContain('already stopped')
 })
 
 test('a stop ends a restart that hangs', async () => {
@@ -183,7 +186,7 @@ test('a stop ends a restart that hangs', async () => {
   expect(restart.headers.get('Location')).toBe(path)
   expect((await ada.page(path)).text).toContain('restarting')
   const again = await act(ada, project, 'start')
-  expect(again.json.detail).toContain('restarting already. Wait until that has ended, or stop it.')
+  expect(again.json.detail).toContain('already restarting. Wait until that has ended, or stop it.')
 
   await act(ada, project, 'stop')
   await t.jobs.idle()
@@ -202,14 +205,14 @@ test('a deployment waits for the restart that is at work, and is not ended by a 
   expect((await ada.get(pathOf(next))).json.status).toBe('pending')
   const { status, json } = await act(ada, project, 'stop')
   expect(status).toBe(409)
-  expect(json.detail).toContain('A deployment to production is under way')
+  expect(json.detail).toContain('A deployment to production is running')
   settleIn(t, 0)
   expect((await finished(ada, next)).status).toBe('running')
   expect((await ada.get(pathOf(deployment))).json.status).toBe('superseded')
 })
 
 test('a process that crashes again and again is said to, and stops with the others', async () => {
-  const t = testApp()
+  const t = testApp({}, patient)
   const ada = t.logIn('ada@example.com')
   listen(t)
   const project = await aProject(t, ada, anApp('x'))

@@ -80,6 +80,7 @@ const wrong = {
     [],
   ],
   healthTimeout: ['0', '3601', '-1', 'soon', 0, 3601, 1.5, []],
+  drainSeconds: ['-1', '3601', 'soon', -1, 3601, 1.5, []],
   memoryMb: ['0', '15', '-512', '512m', 'lots', 15, 1e9, 512.5, [], {}],
   cpus: ['0', '-1', '1,5', 'half', '1e1', 0, 513, [], 'Infinity', 'NaN'],
   autoDeploy: ['maybe', 'constructor', 7, []],
@@ -138,9 +139,10 @@ test('a change touches only the fields that were sent, and null goes back to the
     branch: 'develop',
     port: 8080,
     hostPort: 28_123,
-    domains: ['a.example.com', '*.b.example.com'],
+    domains: ['a.example.com', 'b.example.com'],
     healthPath: '/health?deep=1',
     healthTimeout: 5,
+    drainSeconds: 0,
     memoryMb: 64,
     cpus: 0.5,
     autoDeploy: false,
@@ -179,6 +181,7 @@ test('a change touches only the fields that were sent, and null goes back to the
     domains: [],
     healthPath: null,
     healthTimeout: 60,
+    drainSeconds: 30,
     memoryMb: 512,
     cpus: 1,
     autoDeploy: null,
@@ -216,7 +219,7 @@ test('a port that is in use is refused, with whose it is', async () => {
   expect((await ada.put(`${path}/${environment.id}`, kept)).status).toBe(200)
 })
 
-test('two environments of a project can not share a name', async () => {
+test('two environments of a project can’t share a name', async () => {
   const { ada, path, environment } = await aProject()
   const answer = await ada.post(path, { name: environment.name })
   expect(answer.status).toBe(409)

@@ -35,6 +35,7 @@ const wrong = {
     'worker: a\nworker: b',
     'release: npm run migrate',
     'run: x',
+    'access: x',
     '$(id): x',
     'web: a\u0000b',
     endless,
@@ -129,7 +130,7 @@ test('web has the port, and several of it need a port of the host each', async (
   const worker = { name: 'worker', command: 'sleep 99', replicas: 5 }
   const refused = await put({ port: 8080, processes: [worker] })
   expect(refused.status).toBe(422)
-  expect(refused.json.detail).toContain('have no web, which has port 8080')
+  expect(refused.json.detail).toContain('must include web, which has port 8080')
   expect((await put({ processes: [worker] })).json).toMatchObject({ url: null, hostPort: null })
   expect((await put({ port: 8080 })).status).toBe(422)
 
@@ -138,7 +139,7 @@ test('web has the port, and several of it need a port of the host each', async (
     const answer = await put({ port, processes: two })
     expect(answer.status).toBe(422)
     expect(answer.json.errors[0].field).toBe('processes')
-    expect(answer.json.detail).toContain('its port can lead to one container only')
+    expect(answer.json.detail).toContain('a port of this server can only lead to one container')
   }
   expect((await put({ port: 0, processes: two })).json).toMatchObject({ port: 0 })
   expect((await put({ port: null })).status).toBe(422)

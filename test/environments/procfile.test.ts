@@ -37,7 +37,7 @@ test('a line that is none is left out and named', () => {
   const { entries, note } = readProcfile(text)
   expect(entries.map(({ name }) => name)).toEqual(['web', 'last'])
   expect(note).toBe(
-    'Left out of the Procfile: line 2 isn’t “name: command”, line 3 isn’t “name: command”, ' +
+    'Skipped in the Procfile: line 2 isn’t “name: command”, line 3 isn’t “name: command”, ' +
       'line 4 names web again, line 5 isn’t “name: command”, line 6 can’t be run, 2 more.',
   )
 })

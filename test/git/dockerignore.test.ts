@@ -82,7 +82,7 @@ const errors = [
 
 test.each(errors)('%p is refused with its line, as Docker refuses it', (pattern) => {
   const read = () => parseDockerignore(`# x\n${pattern}\nb`, { file: 'app/.dockerignore' })
-  expect(read).toThrow(`Line 2 of app/.dockerignore is not a valid pattern: “${pattern.trim()}”.`)
+  expect(read).toThrow(`Line 2 of app/.dockerignore isn’t a valid pattern: “${pattern.trim()}”.`)
 })
 
 test('13,000 patterns are too many for 100,000 files', () => {
@@ -91,7 +91,7 @@ test('13,000 patterns are too many for 100,000 files', () => {
   expect(read).toThrow('takes too long')
 })
 
-test('a pattern made to take for ever does not', () => {
+test('a pattern made to take forever does not', () => {
   const ignores = parseDockerignore(`${'**/*a*'.repeat(25)}b\n${'*a'.repeat(200)}b`)
   expect(ignores('a/'.repeat(200) + 'a'.repeat(200))).toBe(false)
 })

@@ -48,7 +48,7 @@ describe('a branch', () => {
     expect(commit.author.length).toBeLessThan(110)
   })
 
-  test('that nobody named is the one the remote’s HEAD names', async () => {
+  test('that no one named is the one the remote’s HEAD names', async () => {
     const hash = commitFiles(repository, { a: 'a' }, { branch: 'trunk' })
     commitFiles(repository, { a: 'b' }, { branch: 'main' })
     git(repository, ['symbolic-ref', 'HEAD', 'refs/heads/trunk'])

@@ -84,7 +84,7 @@ describe('repositories', () => {
     expect((await ada.page(`/api/git/repos?source_id=${id}`)).text).toContain('<html')
   })
 
-  test('of someone else’s source do not exist, and nobody is asked', async () => {
+  test('of someone else’s source do not exist, and no one is asked', async () => {
     const t = await start()
     server.add({ fullName: 'ada/app' })
     const bob = t.logIn('bob@example.com')
@@ -138,7 +138,7 @@ describe('branches and tags', () => {
     expect((await ada.htmx('GET', `${path}/tags`)).text).toStartWith('<option value="main">')
   })
 
-  test('of a repository that is not there end in words', async () => {
+  test('of a missing repository are explained', async () => {
     const { ada, id } = await start()
     const missing = await ada.get(`/api/git/branches?source_id=${id}&repository=ada/none`)
     expect(missing.status).toBe(404)
@@ -159,9 +159,9 @@ describe('branches and tags', () => {
 
 describe('a provider that', () => {
   test.each([
-    ['down', 502, 'a fault of its own'],
+    ['down', 502, 'an internal error'],
     ['limit', 429, 'until'],
-    ['html', 502, 'is not the API'],
+    ['html', 502, 'doesn’t respond like the API'],
   ] as const)('is %s is answered with %i in words', async (mode, status, words) => {
     const { ada, id } = await start()
     server.mode = mode
@@ -181,7 +181,7 @@ describe('a provider that', () => {
     expect(weak.json.detail).toContain('api or read_api')
     server.tokens.clear()
     const revoked = await ada.get(`/api/git/repos?source_id=${id}`)
-    expect([revoked.status, revoked.json.title]).toEqual([502, 'Bad gateway'])
+    expect([revoked.status, revoked.json.title]).toEqual([502, 'Another server failed'])
   })
 })
 
@@ -213,7 +213,7 @@ describe('branches of an address', () => {
     },
   )
 
-  test('that is private, missing or silent end in words', async () => {
+  test('that is private, missing or silent are explained', async () => {
     const { ada } = await start()
     const ask = (url: string) =>
       ada.get(`/api/git/branches?${new URLSearchParams({ repository_url: url })}`)

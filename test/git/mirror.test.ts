@@ -81,7 +81,7 @@ describe('a mirror', () => {
 })
 
 describe('a server', () => {
-  test('that wants a password is a failure at once, without a prompt', async () => {
+  test('that requires a password is a failure at once, without a prompt', async () => {
     commitFiles(repository, { a: '1' })
     server.mode = 'unauthorized'
     expect(await failure()).toMatchObject({ code: 'authentication' })
@@ -105,20 +105,22 @@ describe('a server', () => {
     const error = await failure({}, small)
     expect(error).toMatchObject({
       code: 'repository_too_large',
-      message: `The repository 127.0.0.1/app${turn}.git takes more than 1.0 MiB on disk.`,
+      message: `The repository 127.0.0.1/app${turn}.git uses more than 1.0 MiB on disk.`,
       hint: expect.stringContaining('DAVIT_REPOSITORY_SIZE'),
     })
     expect(readdirSync(join(dataDir, 'mirrors'))).toEqual([])
     await fetch()
   })
 
-  test('whose old commits take too much is fetched anew without them', async () => {
+  test('whose old commits use too much space is fetched again without them', async () => {
     const small = connect({ repositorySize: 2 ** 20, look: 2 })
     for (const big of ['first', 'second', 'third']) {
       commitFiles(repository, { big: big + randomText(2 ** 19) })
       await fetch({}, small)
     }
-    expect(lines).toContain('The mirror of this repository has become too large: fetching it anew.')
+    expect(lines).toContain(
+      'The mirror of this repository has become too large: fetching it again.',
+    )
   })
 
   test('that hangs is left at once when the deployment is cancelled', async () => {
@@ -152,7 +154,7 @@ describe('a server', () => {
     expect(error.message).toContain('/nothing.git')
   })
 
-  test('that nothing listens at cannot be reached', async () => {
+  test('that nothing listens at can’t be reached', async () => {
     const closed = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
     const { port } = closed
     closed.stop(true)

@@ -7,7 +7,7 @@ test('the name with the fewest changes is the nearest', () => {
   expect(nearest('a', [])).toEqual([])
 })
 
-test('names that are not compared for want of time are there all the same', () => {
+test('names that are not compared for lack of time are there all the same', () => {
   const names = Array.from({ length: 1000 }, (_, i) => `${'x'.repeat(300)}${i}`)
   const found = nearest('abc', [...names, 'abd'], 1_000)
   expect(found).toHaveLength(1001)

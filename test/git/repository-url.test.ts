@@ -5,7 +5,7 @@ import { parseRepositoryUrl } from '../../src/git/repository-url.ts'
 const parse = (text: string, options = { allowLocal: false, allow: [] as string[] }) =>
   parseRepositoryUrl(text, options)
 
-describe('an address is written anew', () => {
+describe('an address is normalised', () => {
   test.each([
     ['https://GitHub.com/owner/repo', 'https://github.com/owner/repo', 443],
     ['https://example.com./a/../o/r.git', 'https://example.com/o/r.git', 443],
@@ -14,12 +14,14 @@ describe('an address is written anew', () => {
     ['ssh://git@example.com:2222/~o/r.git', 'ssh://git@example.com:2222/~o/r.git', 2222],
     ['https://example.com/$(id)/a;b`c`', 'https://example.com/$(id)/a;b%60c%60', 443],
     ['ssh://git@134744072/r', 'ssh://git@8.8.8.8/r', 22],
+    ['github.com/owner/repo', 'https://github.com/owner/repo', 443],
+    ['git.example.com:8443/o/r.git', 'https://git.example.com:8443/o/r.git', 8443],
   ])('%s', (text, href, port) => expect(parse(text)).toMatchObject({ href, port }))
 })
 
 describe('an address is refused', () => {
   test.each([
-    ['', 'needs an address'],
+    ['', 'Enter the address'],
     ['--upload-pack=touch /tmp/m;', 'begin with “-”'],
     ['-oProxyCommand=touch', 'begin with “-”'],
     ['https://example.com/a b', 'spaces'],
@@ -32,7 +34,12 @@ describe('an address is refused', () => {
     ['ftp://example.com/r', 'https://host'],
     ['javascript:alert(1)', 'https://host'],
     ['git://example.com/r', 'https://host'],
-    ['example.com/owner/repo', 'https://host'],
+    ['owner/repo', 'https://host'],
+    ['10.0.0.1/owner/repo', 'https://host'],
+    ['localhost/owner/repo', 'https://host'],
+    ['token@example.com/owner/repo', 'https://host'],
+    ['example.com', 'https://host'],
+    ['metadata.internal..x/r', 'https://host'],
     ['file:///etc', 'DAVIT_ALLOW_LOCAL_REPOS'],
     ['FILE:///etc', 'DAVIT_ALLOW_LOCAL_REPOS'],
     ['/var/lib/davit', 'DAVIT_ALLOW_LOCAL_REPOS'],
@@ -45,8 +52,8 @@ describe('an address is refused', () => {
     ['ssh://-l@example.com/x', 'begin with “-”'],
     ['ssh://%2dl@example.com/x', 'begin with “-”'],
     ['git@-oX:y', 'begin with “-”'],
-    ['ssh://a;b/x', 'not the name of a host'],
-    ['ssh://u;x@example.com/x', 'not the name of a user'],
+    ['ssh://a;b/x', 'a valid host name'],
+    ['ssh://u;x@example.com/x', 'a valid user name'],
     ['https://example.com', 'no repository'],
     ['https://example.com//', 'no repository'],
     ['http://127.1/o/r', 'DAVIT_ALLOW_HOSTS'],
@@ -76,6 +83,6 @@ describe('a local repository, where the operator admits them', () => {
   })
 
   test.each(['./a', '../a', '~/a', 'file:a', 'file://host/a', '/'])('is not %s', (text) => {
-    expect(() => parse(text, local)).toThrow('whole path')
+    expect(() => parse(text, local)).toThrow('full path')
   })
 })

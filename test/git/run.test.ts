@@ -94,7 +94,7 @@ describe('git', () => {
     expect(output.toString().trim()).toHaveLength(40)
   })
 
-  test('that is not installed is a failure in words', async () => {
+  test('that is not installed is an explained failure', async () => {
     const path = process.env.PATH
     process.env.PATH = home
     try {

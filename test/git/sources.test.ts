@@ -21,7 +21,7 @@ beforeEach(() => {
 const wanted = { provider: 'github', name: 'work', baseUrl: github.baseUrl, accessToken: token }
 
 describe.each(['github', 'gitlab', 'gitea'] as const)('a source at %s', (kind) => {
-  test('is added when its token has the rights, and tells whose it is', async () => {
+  test('is added when its token has the rights, and shows whose it is', async () => {
     const ada = testApp().logIn('ada@example.com')
     const id = await addSource(ada, servers[kind])
     const { json } = await ada.get(`/settings/git/${id}`)
@@ -31,7 +31,7 @@ describe.each(['github', 'gitlab', 'gitea'] as const)('a source at %s', (kind) =
 })
 
 describe('adding a source', () => {
-  test('answers as the three clients want it', async () => {
+  test('responds in the three forms of clients', async () => {
     const t = testApp()
     const ada = t.logIn('ada@example.com')
     github.tokens.set(token, { login: 'ada', id: 1, scopes: ['repo', 'gist'] })
@@ -63,7 +63,7 @@ describe('adding a source', () => {
     expect(refused.json.errors).toEqual([
       {
         field: 'accessToken',
-        message: 'The token of ada lacks the right repo. Make one at GitHub that has it.',
+        message: 'The token of ada lacks the scope repo. Create one at GitHub that has it.',
       },
     ])
     gitea.tokens.set(token, { login: 'ada', id: 1, scopes: ['read:issue'] })
@@ -79,7 +79,7 @@ describe('adding a source', () => {
     const form = { provider: 'github', name: 'work', base_url: github.baseUrl, access_token: token }
     const again = await ada.htmx('POST', '/settings/git', form)
     expect(again.status).toBe(422)
-    expect(again.text).toContain('does not accept the token')
+    expect(again.text).toContain('refused the token')
     expect(again.text).toContain(github.baseUrl)
     expect(again.text).not.toContain(token)
   })
@@ -111,9 +111,9 @@ describe('adding a source', () => {
     ['0177.0.0.1', 'DAVIT_ALLOW_HOSTS'],
     ['[::ffff:127.0.0.1]', 'DAVIT_ALLOW_HOSTS'],
     ['metadata.google.internal', 'DAVIT_ALLOW_HOSTS'],
-    ['ex.invalid\\@127.0.0.1', 'wants the address'],
-    ['user:secret@git.example.com', 'holds no user'],
-    ['-oProxyCommand=x', 'wants the address'],
+    ['ex.invalid\\@127.0.0.1', 'must be the address'],
+    ['user:secret@git.example.com', 'can’t have a user'],
+    ['-oProxyCommand=x', 'must be the address'],
   ])('at http://%s is refused before anyone is asked', async (host, why) => {
     const ada = testApp({ DAVIT_ALLOW_HOSTS: '' }).logIn('ada@example.com')
     const { port } = new URL(github.baseUrl)
@@ -137,7 +137,7 @@ describe('adding a source', () => {
     },
   )
 
-  test('wants an address for Gitea, and knows the others’', async () => {
+  test('needs an address for Gitea, and knows the others’', async () => {
     const ada = testApp({ DAVIT_ALLOW_HOSTS: '' }).logIn('ada@example.com')
     const refused = await ada.post('/settings/git', { ...wanted, provider: 'gitea', baseUrl: null })
     expect(refused.json.errors[0].field).toBe('baseUrl')
@@ -200,10 +200,10 @@ describe('a source', () => {
     github.tokens.clear()
     const checked = await ada.get(`/settings/git/${id}`)
     expect(checked.status).toBe(502)
-    expect(checked.json.detail).toContain('does not accept the token')
+    expect(checked.json.detail).toContain('refused the token')
   })
 
-  test('whose token cannot be opened any more says what to do', async () => {
+  test('whose token can’t be opened any more says what to do', async () => {
     const t = testApp()
     const ada = t.logIn('ada@example.com')
     const id = await addSource(ada, github)

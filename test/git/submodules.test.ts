@@ -155,7 +155,7 @@ describe('submodules', () => {
     expect(await failure(around(inner).url)).toMatchObject({ code: 'submodule_refused' })
   })
 
-  test('of a .gitmodules that cannot be read are refused', async () => {
+  test('of a .gitmodules that can’t be read are refused', async () => {
     const outer = aRepository({ Dockerfile, '.gitmodules': '[[[', lib: { commit: 'a'.repeat(40) } })
     expect(await failure(outer.url)).toMatchObject({ code: 'submodule_refused' })
   })

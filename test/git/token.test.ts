@@ -75,7 +75,7 @@ describe('a private repository', () => {
   test('says that the token was not accepted, and nothing more of it', async () => {
     const error = await failure({ credential: credential('ghp_revoked') })
     expect(error.code).toBe('authentication')
-    expect(error.message).toContain('did not accept the token')
+    expect(error.message).toContain('refused the token')
     expect(error.hint).toContain('Settings')
     expect(Bun.inspect(error)).not.toContain('ghp_revoked')
   })

@@ -34,6 +34,7 @@ test('a database is added by keyboard, seen among the variables, and removed', a
   await page.waitForURL(/projects\/[0-9a-f-]{36}/)
   await page.goto(`${new URL(page.url()).pathname}/envs`)
   await page.getByRole('link', { name: 'production', exact: true }).click()
+  await page.waitForURL(/envs\/[\w-]+$/) // before its scripts are there, a dialog is a page
 
   const dialog = page.locator('dialog[open]')
   await page.getByRole('link', { name: 'Add database' }).press('Enter')
@@ -61,7 +62,7 @@ test('a database is added by keyboard, seen among the variables, and removed', a
   await dialog.getByLabel('Name').fill('STORE_HOST')
   await dialog.getByLabel('Value').fill('my own')
   await dialog.getByRole('button', { name: 'Add' }).click()
-  await row('STORE_HOST').getByText('used in place of the one from').waitFor()
+  await row('STORE_HOST').getByText('overrides the one from').waitFor()
   await row('STORE_HOST').getByText('your own value is used').waitFor()
 
   await row('STORE_URL').getByRole('link', { name: 'Main Store' }).click()
@@ -75,12 +76,12 @@ test('a database is added by keyboard, seen among the variables, and removed', a
   await dialog.getByRole('button', { name: 'Remove link' }).press('Enter')
   await page.getByText('No database yet').waitFor()
   await page.getByRole('link', { name: 'Variables', exact: true }).click()
-  await page.getByText('No service is linked').waitFor()
+  await page.getByText('No linked services').waitFor()
   await page.goto('/services')
   await page.getByRole('link', { name: 'Main Store' }).click()
   await page.getByText('No app is linked to it').waitFor()
   await page.getByRole('link', { name: 'Delete…' }).click()
   await dialog.getByRole('button', { name: 'Delete service' }).click()
-  await page.getByText('is gone').waitFor()
+  await page.getByText('was deleted').waitFor()
   expect(complaints).toEqual([])
 }, 120_000)

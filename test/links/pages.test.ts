@@ -37,7 +37,7 @@ async function aSite() {
   /** The rows of the page of variables as a person reads them. */
   const rows = async () => {
     const { text } = await ada.page(variables)
-    return [...text.matchAll(/<li class="row variable-row">(.*?)<\/li>/gs)].map(([, row]) =>
+    return [...text.matchAll(/<li[^>]* class="row variable-row">(.*?)<\/li>/gs)].map(([, row]) =>
       row!
         .replace(/<form.*<\/form>|<a class="btn.*?<\/a>|<button.*?<\/button>|<svg.*?<\/svg>/gs, ' ')
         .replace(/<[^>]+>/g, ' ')
@@ -74,7 +74,7 @@ describe('the page of variables', () => {
     link((await service('second')).id, { STORE_HOST: 'host' })
     await ada.post(variables, { key: 'PLACE', value: 'mine' })
     expect((await rows()).slice(0, 4)).toEqual([
-      'PLACE mine used in place of the one from first',
+      'PLACE mine overrides the one from first',
       'STORE_HOST first not used from first the one from second is used',
       'PLACE first not used from first your own value is used',
       'STORE_HOST second from second',
@@ -130,7 +130,7 @@ describe('“Add database”', () => {
     link((await service('taken')).id, {})
     const { text } = await ada.htmx('GET', `${path}/new`)
     expect(text).toContain(`${path}/new?service_id=${free.id}`)
-    expect(text).toContain('linked already')
+    expect(text).toContain('already linked')
     expect(text).toContain(`${path}/new?template=store`)
     expect(text).not.toContain('?template=uptime-kuma')
   })
@@ -171,7 +171,7 @@ describe('“Add database”', () => {
     const fields = { template: 'store', name: 'main', variables: 'STORE_URL=url', version: '2' }
     const taken = await ada.htmx('POST', path, fields)
     expect(taken.status).toBe(409)
-    expect(taken.text).toContain('You have a service of this name already.')
+    expect(taken.text).toContain('You already have a service with this name.')
     expect(taken.text).toContain('STORE_URL=url</textarea>')
     expect(taken.text).toMatch(/name="version"[^>]* value="2"/)
 
@@ -199,6 +199,6 @@ test('every dialog of an environment’s pages is a page of its own without scri
     for (const [, href] of text.matchAll(/<a class="btn[^>]* href="([^"]+)" hx-get=/g))
       opened.add(href!)
   }
-  expect(opened.size).toBe(5) // edit, add database, edit link, new variable, edit variable
+  expect(opened.size).toBe(4) // add database, edit link, new variable, edit variable
   for (const href of opened) expect((await ada.page(href)).text, href).toContain('<!DOCTYPE html>')
 })

@@ -135,7 +135,7 @@ test('a file that can’t be read any more leaves the pages of its service and o
   expect((await ada.delete(`${links}/${linkId}`)).status).toBe(200)
 })
 
-test('a host that is also a name in another linked service is told apart by its network', async () => {
+test('a host that is also a name in another linked service is distinguished by its network', async () => {
   const { t, ada, id, service, link } = await aSite()
   const redis = await service('redis', 'redis')
   const stack = (
@@ -158,7 +158,7 @@ test('a host that is also a name in another linked service is told apart by its 
   expect(t.db).toBeDefined()
 })
 
-test('a host that is also the name of an environment beside the app is told apart, too', async () => {
+test('a host that is also the name of an environment beside the app is distinguished, too', async () => {
   const { service, link } = await aSite()
   const { id } = await service('grafana', 'production')
   expect((await link(id)).variables[0]).toMatchObject({

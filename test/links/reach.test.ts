@@ -35,7 +35,7 @@ test('a release command and a run reach a linked service, too', async () => {
   expect(await runs.linesOf(run)).toContain('hello')
 })
 
-test('an app reaches a linked service at its first line, and nobody else’s app does', async () => {
+test('an app reaches a linked service at its first line, and no one else’s app does', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, site, { name: 'Greeter' })

@@ -158,11 +158,11 @@ describe('it is refused', () => {
     await add({ serviceId })
     const again = await add({ serviceId })
     expect(again.status).toBe(422)
-    expect(again.json.detail).toContain('linked already')
+    expect(again.json.detail).toContain('already linked')
     const other = await service('two')
     const taken = await add({ serviceId: other.id, variables: { STORE_URL: 'url' } })
     expect(taken.status).toBe(422)
-    expect(taken.json.detail).toContain('comes from one already')
+    expect(taken.json.detail).toContain('already comes from one')
   })
 })
 

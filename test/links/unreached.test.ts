@@ -53,7 +53,7 @@ test('a deployment that fails to connect says what to look at', async () => {
   const files = aCommand("echo 'getaddrinfo ENOTFOUND db' >&2; exit 1")
   const project = await aProject(t, ada, files, { healthTimeout: 2 })
   expect((await project.deploy()).error.hint).toMatch(
-    /^Its output says that there is no host db\. The environment is linked to no service\. Choose .* Fix what/,
+    /^Its output says that there is no host db\. The environment isn’t linked to any service\. Choose .* Fix what/,
   )
 })
 
@@ -65,14 +65,14 @@ test('what to look at follows from the links of the environment and what their s
   const why = (...lines: string[]) => whyUnreached(t.deps, { ...own, lines })
   const compose = `services: {db: {${idle}, expose: [5432]}, other: {${idle}}}`
   const service = await made(t, ada, compose, { name: 'main' })
-  expect(why('connect ECONNREFUSED 127.0.0.1:5432')).toContain('linked to no service')
+  expect(why('connect ECONNREFUSED 127.0.0.1:5432')).toContain('isn’t linked to any service')
   expect(why('getaddrinfo ENOTFOUND main')).toContain(
     'That is your service main, which the environment isn’t linked to.',
   )
 
   await ada.post(`/envs/${id}/links`, { serviceId: service.id })
   expect(why('connect ECONNREFUSED 127.0.0.1:5432')).toContain(
-    'That is its own container, where no service runs. Its links lead to main. Connect with the variables that they give the app: MAIN_HOST, MAIN_PORT.',
+    'That is the app’s own container, where no service runs. It is linked to main. Connect with the variables that they provide: MAIN_HOST, MAIN_PORT.',
   )
   const container = await t.docker.inspectContainer(service.containers[0].id)
   const [address] = Object.values(container!.addresses)
@@ -80,7 +80,7 @@ test('what to look at follows from the links of the environment and what their s
     expect(why(`server at "${host}", port 1 failed`)).toContain('main runs. Check the port')
   await ada.post(`/envs/${id}/variables`, { key: 'MAIN_HOST', value: 'elsewhere' })
   expect(why('getaddrinfo ENOTFOUND elsewhere')).toContain(
-    'MAIN_HOST is set by hand, and overrides the one from the link to main.',
+    'MAIN_HOST is set by hand and overrides the one from the link to main.',
   )
   updateService(t.db, service.id, { status: 'stopped' })
   for (const line of ['getaddrinfo ENOTFOUND main', 'socket.gaierror'])

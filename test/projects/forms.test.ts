@@ -247,7 +247,7 @@ test('fields that are not for the user to set are ignored', async () => {
   expect((await bob.get('/projects')).json.items).toEqual([])
 })
 
-test('two projects of one user can not share a name, those of two users can', async () => {
+test('two projects of one user can’t share a name, those of two users can', async () => {
   const t = testApp(strict)
   const { ada, project } = await aProject(t)
   const again = await ada.post('/projects', valid)

@@ -187,7 +187,7 @@ test('volumes go only when they are named, in the query or the body, of a form o
   }
 })
 
-test('a deletion is recorded from its beginning, and not when the engine can not be asked', async () => {
+test('a deletion is recorded from its beginning, and not when the engine can’t be asked', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const { json: project } = await ada.post('/projects', {
@@ -251,9 +251,10 @@ test('an environment that takes long to go is recorded at once, and goes on afte
     "SELECT 1 FROM audit_events WHERE action = 'environment.deleted'",
   )
   expect(recorded.all()).toHaveLength(1)
-  // should it fail, it can be tried again wherever it is shown
+  // should it fail, it can be tried again in its settings, to which all of its pages lead
+  expect((await ada.page(`${path}/edit`)).text).toContain('value="Delete environment"')
   for (const page of [path, `/projects/${project.id}/envs`])
-    expect((await ada.page(page)).text).toContain('Delete environment')
+    expect((await ada.page(page)).text).toContain(`href="${path}/edit"`)
 
   release()
   while ((await ada.get(path)).status !== 404) await new Promise(setImmediate)

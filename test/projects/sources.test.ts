@@ -19,7 +19,7 @@ const fieldsOf = ({ json }: { json: { errors: { field: string }[] } }) =>
   json.errors.map(({ field }) => field)
 
 describe.each(['github', 'gitlab', 'gitea'] as const)('a project from a source at %s', (kind) => {
-  test('has the clone address of the repository, and asks nobody', async () => {
+  test('has the clone address of the repository, and asks no one', async () => {
     const ada = testApp().logIn('ada@example.com')
     const sourceId = await addSource(ada, servers[kind])
     servers[kind].requests.length = 0
@@ -147,6 +147,20 @@ describe('the page of a new project', () => {
     expect((await ada.page('/projects/new?from=address')).text).toContain('name="repository_url"')
   })
 
+  test('takes the name of the repository where none is typed, and an address without a scheme', async () => {
+    const ada = testApp().logIn('ada@example.com')
+    const fields = { name: '', repository_url: 'git.example.com/team/billing.git' }
+    const { headers } = await ada.form('/projects', fields)
+    const { json } = await ada.get(headers.get('Location')!)
+    expect([json.name, json.repositoryUrl]).toEqual([
+      'billing',
+      'https://git.example.com/team/billing.git',
+    ])
+    const repositoryUrl = 'https://git.example.com/team/other.git'
+    expect((await ada.post('/projects', { repositoryUrl })).status).toBe(422)
+    expect((await ada.post('/projects', { name: '', repositoryUrl })).status).toBe(422)
+  })
+
   test('leads to the settings where there is no source, and asks for an address', async () => {
     const ada = testApp().logIn('ada@example.com')
     expect((await ada.page('/projects/new')).text).toContain('name="repository_url"')
@@ -171,7 +185,7 @@ describe('the page of a new project', () => {
     expect(page.text).toMatch(/value="team\/app" checked/)
     const changed = await ada.htmx('PUT', path, { source_id, repository: 'team/b', name: 'app' })
     expect(changed.text).toMatch(/value="team\/b" checked/)
-    expect(changed.text).toContain('Saved')
+    expect(changed.headers.get('X-Davit-Said')).toBe('Project%20saved.')
     expect((await ada.get(path)).json.repository).toBe('team/b')
   })
 })

@@ -12,9 +12,9 @@ async function aProject() {
   return { ada, path: `/projects/${id}` }
 }
 
-const complaint = 'cannot hold spaces'
+const complaint = 'can’t contain spaces'
 
-test('an address that can not be read is complained of where it is repaired', async () => {
+test('an address that can’t be read is complained of where it is repaired', async () => {
   const { ada, path } = await aProject()
   for (const place of ['', '/settings', '/deployments', '/envs', '/deliveries', '/delete'])
     expect((await ada.page(path + place)).status, place).toBe(200)

@@ -109,7 +109,7 @@ describe('registering', () => {
     expect(third.repository.hooks.map(({ secret }) => secret)).toEqual([third.secret])
   })
 
-  test('wants a public address and a source, and says so', async () => {
+  test('needs a public address and a source, and says so', async () => {
     const ada = testApp().logIn('ada@example.com')
     const { hook } = await aProject(ada, 'github')
     github.requests.length = 0
@@ -141,9 +141,9 @@ describe('registering', () => {
 
 describe('a provider that gives trouble', () => {
   test.each([
-    ['down', 'fault of its own'],
-    ['html', 'not the API'],
-    ['broken json', 'not the API'],
+    ['down', 'an internal error'],
+    ['html', 'doesn’t respond like the API'],
+    ['broken json', 'doesn’t respond like the API'],
   ] as const)('(%s) is 502 in words, and changes nothing', async (mode, words) => {
     const ada = testApp(env).logIn('ada@example.com')
     const { path, hook, secret, repository } = await aProject(ada, 'gitea')
@@ -200,10 +200,10 @@ test('the panel registers and removes for a person', async () => {
   const ada = testApp(env).logIn('ada@example.com')
   const { path, hook } = await aProject(ada, 'github')
   expect((await ada.page(`${path}/deliveries`)).text).toContain(`hx-get="${hook}"`)
-  expect((await ada.htmx('GET', hook)).text).toContain('Register the webhook')
+  expect((await ada.htmx('GET', hook)).text).toContain('Register webhook')
   const registered = await ada.htmx('POST', hook)
   expect(registered.status).toBe(200)
   expect(registered.text).toContain('reports every push to Davit')
-  expect((await ada.htmx('DELETE', hook)).text).toContain('Register the webhook')
+  expect((await ada.htmx('DELETE', hook)).text).toContain('Register webhook')
   expect((await ada.form(hook, {})).headers.get('Location')).toEndWith('/deliveries')
 })

@@ -81,7 +81,7 @@ describe('a run', () => {
   test('that runs out of memory says so', async () => {
     const { ada, project, id, start, ended } = await aLiveEnvironment()
     await ada.put(`/projects/${project.id}/envs/${id}`, { memoryMb: 16 })
-    const { status, error } = await ended(await start('tail /dev/zero'))
+    const { status, error } = await ended(await start('sh -c "sleep 1; tail /dev/zero"'))
     expect([status, error.code]).toEqual(['failed', 'out_of_memory'])
     expect(error.message).toContain('its limit is 16 MB')
   })
@@ -96,7 +96,7 @@ describe('a run', () => {
     const again = await ada.post(`${path}/${run.id}/cancel`)
     expect([again.status, again.json.detail]).toEqual([
       409,
-      'This run has ended already (cancelled). There is nothing to cancel.',
+      'This run has already ended (cancelled), so it can’t be cancelled.',
     ])
   })
 
@@ -151,9 +151,9 @@ describe('a run is refused', () => {
     const none = await ada.post(path, { command: 'true' })
     expect([none.status, none.json.detail]).toEqual([
       409,
-      'Nothing is live in production, so there is no image to run a command in. Deploy it first.',
+      'Nothing is deployed in production, so there is no image to run a command in. Deploy it first.',
     ])
-    expect((await ada.page(path)).text).toContain('Nothing is live in production')
+    expect((await ada.page(path)).text).toContain('Nothing is deployed in production')
   })
 
   test('where its environment is deleted at the same moment', async () => {
@@ -188,7 +188,7 @@ describe('a run is refused', () => {
     await Promise.all(Array.from({ length: 5 }, () => start('sleep 9')))
     const { status, json } = await ada.post(path, { command: 'true' })
     expect(status).toBe(429)
-    expect(json.detail).toContain('You have 5 runs that have not ended')
+    expect(json.detail).toContain('You have 5 runs that haven’t ended')
   })
 
   test('to a token without the scope write', async () => {

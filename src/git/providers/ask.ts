@@ -13,27 +13,27 @@ export type Api = Pick<Access, 'allow' | 'signal' | 'lookup' | 'timeout'> & {
   title: string
   /** Where people know it. */
   host: string
-  /** What the paths are appended to. */
+  /** The base of the paths. */
   base: string
   headers: Record<string, string>
 }
 
 export type Question<Schema extends ZodType = ZodType> = {
   path: string
-  /** What is asked for, for the words of a refusal, such as “branches of ada/app”. */
+  /** What is requested, for the message of a refusal, such as “branches of ada/app”. */
   what: string
   method?: 'GET' | 'POST' | 'DELETE'
   body?: unknown
   schema: Schema
 }
 
-/** Bytes of an answer: a page of 100 repositories takes less than half of it. */
+/** Bytes of a response: a page of 100 repositories needs less than half of it. */
 const maxBytes = 2 * 1024 * 1024
 
-/** Characters of an answer that is read at once here: a longer one is read on another thread. */
+/** Characters of a response that is parsed on this thread: a longer one is parsed on another. */
 const maxHere = 16 * 1024
 
-/** Asks the API and checks the answer's shape. Throws a ProviderError when it is of no use. */
+/** Calls the API and validates the response. Throws a ProviderError when it can't be used. */
 export async function ask<Schema extends ZodType>(
   api: Api,
   question: Question<Schema>,

@@ -19,7 +19,7 @@ export const gitea = restProvider({
   newHook: (config) => newHook({ type: 'gitea' }, config),
 
   async whoIs(api) {
-    // Gitea does not tell the rights of a token, but each refusal names the one that it takes.
+    // Gitea doesn't report the scopes of a token, but each refusal names the one that is needed.
     const user = { path: '/user', what: 'account', schema: account }
     const list = { path: '/user/repos?limit=1', what: 'list of repositories' }
     const [owner, repositories] = await Promise.all([

@@ -6,7 +6,7 @@ export const account = z
   .object({ login: z.string(), id: z.number() })
   .transform(({ login, id }) => ({ login, id: String(id) }))
 
-/** What GitHub's API has in common with that of Gitea, which took it over. */
+/** What GitHub's API shares with Gitea's, which is modelled on it. */
 export const gitHubLike = {
   noun: 'repository',
   list: 'list of repositories',
@@ -41,7 +41,7 @@ export const gitHubLike = {
   status: { context: 'context', failure: 'failure' },
 } satisfies Partial<Dialect>
 
-/** What makes a webhook for pushes; its kind and the rest of its `config` differ. */
+/** The body that creates a webhook for pushes; its kind and the rest of its `config` differ. */
 export const newHook = (kind: object, config: object) => ({
   ...kind,
   active: true,

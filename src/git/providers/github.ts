@@ -36,7 +36,7 @@ export const github = restProvider({
   },
 })
 
-/** A fine-grained token does not list its permissions: what answers shows them. */
+/** A fine-grained token doesn't list its permissions: successful calls show them. */
 async function missingPermissions(api: Api): Promise<string[]> {
   const list = { path: '/user/repos?per_page=1', what: gitHubLike.list }
   const schema = z.array(gitHubLike.repository)
@@ -52,7 +52,7 @@ async function missingPermissions(api: Api): Promise<string[]> {
     () => [],
     (error) => {
       if (isDenied(error)) return ['Contents: read']
-      // An empty repository has none to show, and answers 409.
+      // An empty repository has none, and responds 409.
       if (error instanceof ProviderError && error.status === 409) return []
       throw error
     },

@@ -23,7 +23,7 @@ export const gitlab = restProvider({
     .object({
       path_with_namespace: z.string(),
       default_branch: z.string().nullish(),
-      /** Left out for those who may see only little of a project. */
+      /** Missing for users with little access to a project. */
       visibility: z.string().optional(),
     })
     .transform((found) => ({
@@ -59,7 +59,7 @@ const account = z
   .object({ username: z.string(), id: z.number() })
   .transform(({ username, id }) => ({ login: username, id: String(id) }))
 
-/** The scopes of the token; null where it may not see itself, or is of a kind that has none. */
+/** The scopes of the token; null when it may not see itself, or is of a kind without scopes. */
 async function readScopes(api: Api): Promise<string[] | null> {
   const path = '/personal_access_tokens/self'
   const schema = z.object({ scopes: z.array(z.string().max(40)).max(50) })

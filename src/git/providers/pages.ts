@@ -6,20 +6,20 @@ import { slow } from './refusals.ts'
 
 type List<Item> = Omit<Question, 'schema' | 'method' | 'body'> & {
   schema: z.ZodType<Item>
-  /** Tells items apart: a page that moved while the others were read brings some twice. */
+  /** The identity of an item: items that move between pages are returned twice. */
   key: (item: Item) => string
 }
 
-/** Milliseconds for all pages together, and how many are asked for at once. */
+/** Milliseconds for all pages together, and how many are requested in parallel. */
 const timeLimit = 10_000
 const abreast = 6
 const mostPages = 2_000
 
-/** Items of a list, and characters of their names: what is beyond is cut. */
+/** Items of a list, and characters of their names: more is cut off. */
 const mostItems = 20_000
 const mostText = 2_000_000
 
-/** Reads a list to its end, whatever pages it comes in; cut where the time ends. */
+/** Reads all pages of a list; cut off when the time is up. */
 export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing<Item>> {
   const deadline = AbortSignal.timeout(api.timeout ?? timeLimit)
   const hurried = { ...api, signal: AbortSignal.any([api.signal, deadline]) }
@@ -51,7 +51,7 @@ export async function readAll<Item>(api: Api, list: List<Item>): Promise<Listing
 
 type Page = { path: string; data: unknown[]; headers: Headers }
 
-/** The pages after this one: all of them where their number is told, else the next. */
+/** The pages after this one: all of them if their number is known, else the next. */
 function following(page: Page, { isFirst }: { isFirst: boolean }): string[] {
   const links = readLinks(page.headers.get('Link') ?? '')
   const total = isFirst ? countPages(page, links.get('last')) : 0
@@ -60,7 +60,7 @@ function following(page: Page, { isFirst }: { isFirst: boolean }): string[] {
   const number = page.headers.get('X-Next-Page')
   if (number) return [withQuery(page.path, { page: number })]
   const next = links.get('next')
-  // Only its query: behind a proxy the link may name a host that is not the one to ask.
+  // Only its query: behind a proxy the link may name another host.
   return next ? [withQuery(page.path, Object.fromEntries(next.searchParams))] : []
 }
 

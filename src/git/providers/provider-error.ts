@@ -1,30 +1,30 @@
 import { AppError } from '../../platform/errors.ts'
 import type { ErrorCode } from '../../platform/errors.ts'
 
-/** Why a provider gave no answer to use. */
+/** Why a provider gave no usable response. */
 type Reason =
   /** The token is unknown, revoked or expired. */
   | 'token'
   /** The token is fine, but may not do this. */
   | 'rights'
-  /** There is no such thing, or the token may not see it. */
+  /** It doesn't exist, or the token may not see it. */
   | 'missing'
   /** Too many requests, until some time. */
   | 'limit'
   /** Davit may not connect to the host, or it has no address. */
   | 'host'
-  /** What answers is not such a provider. */
+  /** The server isn't such a provider. */
   | 'stranger'
-  /** It can't be reached, is too slow, or answers with a fault of its own. */
+  /** It can't be reached, is too slow, or has an internal error. */
   | 'down'
 
 const codes: Partial<Record<Reason, ErrorCode>> = { missing: 'not_found', limit: 'too_many' }
 
-/** A provider's refusal or silence, in words that a user may read. */
+/** A provider's failure, with a message for users. */
 export class ProviderError extends AppError {
-  /** Rights that would have been enough, by the provider's names, where it told them. */
+  /** Scopes that would have been enough, by the provider's names, if it reported them. */
   readonly needed: string[]
-  /** The status of the provider's answer; null when there was none. */
+  /** The status of the provider's response; null when there was none. */
   readonly status: number | null
 
   constructor(
@@ -42,7 +42,7 @@ export class ProviderError extends AppError {
   }
 }
 
-/** Whether what was asked for is closed to the token, rather than out of order. */
+/** Whether the token lacks access, rather than the provider failing. */
 export const isDenied = (error: unknown): error is ProviderError =>
   error instanceof ProviderError && (error.reason === 'rights' || error.reason === 'missing')
 

@@ -1,12 +1,12 @@
 import type { Lookup } from '../../platform/hosts.ts'
 import type { Api } from './ask.ts'
 
-/** Where a provider is and as whom it is asked. */
+/** The address of a provider and the token to use. */
 export type Access = {
   /** Without a slash at its end, such as `https://github.com`. */
   baseUrl: string
   token: string
-  /** Private hosts that may be asked: the setting DAVIT_ALLOW_HOSTS. */
+  /** Private hosts that are allowed: the setting DAVIT_ALLOW_HOSTS. */
   allow: string[]
   signal: AbortSignal
   /** For tests: another name server, and milliseconds instead of ten seconds. */
@@ -15,12 +15,12 @@ export type Access = {
 }
 
 export type TokenOwner = {
-  /** Null when the token may not even tell whose it is. */
+  /** Null when the token may not even read its owner. */
   login: string | null
   id: string | null
-  /** The rights that the provider says the token has; null when it does not say. */
+  /** The scopes of the token according to the provider; null when it doesn't say. */
   rights: string[] | null
-  /** The rights, by the provider's names, without which Davit can't list and clone. */
+  /** The scopes, by the provider's names, without which Davit can't list and clone. */
   missing: string[]
 }
 
@@ -35,44 +35,44 @@ export type Repository = {
 
 export type Ref = { name: string; commit: string }
 
-/** All there is, whatever the number of pages, unless the time did not suffice. */
+/** All items of all pages, unless the time was up. */
 export type Listing<Item> = { items: Item[]; truncated: boolean }
 
-/** What is asked about one repository: its full name, as in a listing. */
+/** A repository by its full name, as in a listing. */
 export type Named = { repository: string }
 
 export type Webhook = { id: string; url: string }
 
 export type CommitStatus = {
   commit: string
-  /** Tells several apart at one commit, such as `davit/production`. */
+  /** Identifies the status among several of one commit, such as `davit/production`. */
   context: string
   state: 'pending' | 'success' | 'failure'
   description: string
-  /** Where to read more. */
+  /** The link for details. */
   url: string
 }
 
 /**
  * A kind of git host. Every operation ends with the access's signal and within ten seconds, and
- * throws a ProviderError when there is no answer to use: in words of ours, without a word that the
- * provider said, an address, or the token. Only the base URL's host is ever asked, or its API's.
+ * throws a ProviderError when there is no usable response: with our own message, without the provider's
+ * text, an address, or the token. Only the base URL's host, or its API's, is ever contacted.
  */
 export type Provider = {
   title: string
-  /** The one that is hosted for everybody; null where each is somebody's own. */
+  /** The public host; null when it is always self-hosted. */
   baseUrl: string | null
-  /** Its API, for questions that are not among these. */
+  /** Its API, for other calls. */
   open(access: Access): Api
-  /** A right that is missing is told, not thrown; a token that is refused is thrown. */
+  /** A missing scope is returned, not thrown; a refused token is thrown. */
   whoIs(access: Access): Promise<TokenOwner>
-  /** All that the token's owner has a part in. */
+  /** All repositories that the token's owner has access to. */
   listRepositories(access: Access): Promise<Listing<Repository>>
   listBranches(access: Access, options: Named): Promise<Listing<Ref>>
   listTags(access: Access, options: Named): Promise<Listing<Ref>>
   /** Null in a repository without a commit. */
   getDefaultBranch(access: Access, options: Named): Promise<string | null>
-  /** Made from the base URL, so that a token meant for it goes nowhere else. */
+  /** Built from the base URL, so that its token isn't sent elsewhere. */
   cloneUrl(baseUrl: string, options: Named): string
   /** What git sends when it clones with the token. */
   credential(token: string): { username: string; password: string }
@@ -80,7 +80,7 @@ export type Provider = {
   createWebhook(access: Access, options: Named & { url: string; secret: string }): Promise<Webhook>
   /** The webhook that posts to the URL, or null. */
   findWebhook(access: Access, options: Named & { url: string }): Promise<Webhook | null>
-  /** One that is gone already is fine. */
+  /** A missing one is fine. */
   deleteWebhook(access: Access, options: Named & { id: string }): Promise<void>
   setCommitStatus(access: Access, options: Named & CommitStatus): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The part of a JSON schema that says what is looked for. */
+/** The part of a JSON schema that describes the expected fields. */
 export type Shape = {
   properties?: Record<string, Shape>
   items?: Shape
@@ -10,18 +10,18 @@ const maxItems = 1000
 const maxText = 2000
 
 /**
- * What an answer says of what is looked for, and nothing else; undefined when it is not JSON. An API is
- * whatever a user names as one: call it by `parse`.
+ * The expected fields of a response, and nothing else; undefined when it isn't JSON. The API
+ * is an untrusted server: call it through `parse`.
  */
 export function readAnswer(text: string, shape: Shape): unknown {
   try {
     return text === '' ? null : wanted(JSON.parse(text), shape)
   } catch {
-    return undefined // nested deeper than the stack, too
+    return undefined // also when nested deeper than the stack
   }
 }
 
-/** Null for what is more than is looked for, which then fails the check of its shape. */
+/** Null for anything over the limits, which then fails validation. */
 function wanted(value: unknown, shape: Shape): unknown {
   if (typeof value === 'string') return value.length > maxText ? null : value
   if (typeof value !== 'object' || value === null) return value

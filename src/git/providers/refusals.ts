@@ -4,11 +4,11 @@ import { ProviderError } from './provider-error.ts'
 type Question = {
   title: string
   host: string
-  /** What was asked for, such as “the branches of ada/app”. */
+  /** What was requested, such as “the branches of ada/app”. */
   what: string
 }
 
-/** What an answer other than 2xx means; of its body only the names of rights are used. */
+/** What a response other than 2xx means; of its body only the names of scopes are used. */
 export function refusalOf({ status, headers }: Response, body: string, question: Question) {
   const { title, host, what } = question
   const limited = status === 429 || (status === 403 && headers.get('X-RateLimit-Remaining') === '0')
@@ -18,21 +18,21 @@ export function refusalOf({ status, headers }: Response, body: string, question:
   if (status === 401)
     return error(
       'token',
-      `${title} does not accept the token: it is wrong, expired or revoked. Make a new one at ${host}.`,
+      `${title} refused the token: it is wrong, expired or revoked. Create a new one at ${host}.`,
     )
   if (status === 403) {
     const needed = neededRights(headers, body)
-    const rights = needed.length > 0 ? ` It takes the right ${needed.join(' or ')}.` : ''
+    const rights = needed.length > 0 ? ` It needs the scope ${needed.join(' or ')}.` : ''
     return error('rights', `The token may not see or change ${what}.${rights}`, needed)
   }
   if (status === 404 || status === 410)
     return error('missing', `There is no ${what} at ${host}, or the token may not see it.`)
   if (status >= 500)
-    return error('down', `${title} has a fault of its own (${status}). Try again later.`)
+    return error('down', `${title} has an internal error (${status}). Try again later.`)
   return error('down', `${title} refused the request for ${what} (${status}).`)
 }
 
-/** The same for having no answer at all. */
+/** The same when there was no response. */
 export function silenceOf(failure: Failure, { title, host }: Question): ProviderError {
   const options = { cause: failure }
   switch (failure.code) {
@@ -51,21 +51,23 @@ export function silenceOf(failure: Failure, { title, host }: Question): Provider
 }
 
 export const slow = ({ title, host }: Pick<Question, 'title' | 'host'>, cause?: unknown) =>
-  new ProviderError('down', `${title} did not answer in time at ${host}. Try again.`, { cause })
+  new ProviderError('down', `${title} didn’t respond in time at ${host}. Try again.`, { cause })
 
 export const stranger = ({ title, host }: Question, cause?: unknown) =>
-  new ProviderError('stranger', `What answers at ${host} is not the API of ${title}.`, { cause })
+  new ProviderError('stranger', `The server at ${host} doesn’t respond like the API of ${title}.`, {
+    cause,
+  })
 
 function limitOf(headers: Headers, { title }: Question): ProviderError {
   const seconds = secondsLeft(headers)
   if (seconds === null)
-    return new ProviderError('limit', `${title} takes no more requests of this token for now.`)
+    return new ProviderError('limit', `${title}’s rate limit for this token is reached for now.`)
   const end = new Date(Date.now() + seconds * 1000).toISOString().slice(11, 16)
-  const message = `${title} takes no more requests of this token until ${end} UTC.`
+  const message = `${title}’s rate limit for this token is reached until ${end} UTC.`
   return new ProviderError('limit', message, { retryAfter: seconds })
 }
 
-/** A pause in seconds, or the time (in seconds since 1970) at which the count starts anew. */
+/** A pause in seconds, or the time (in seconds since 1970) at which the limit resets. */
 function secondsLeft(headers: Headers): number | null {
   const pause = Number(headers.get('Retry-After') ?? NaN)
   if (pause >= 0) return Math.min(pause, mostSeconds)
@@ -76,9 +78,9 @@ function secondsLeft(headers: Headers): number | null {
 
 const mostSeconds = 86_400
 
-/** GitHub names the rights in headers, GitLab in `scope`, Gitea within a sentence. */
+/** GitHub names the scopes in headers, GitLab in `scope`, Gitea within a sentence. */
 function neededRights(headers: Headers, answer: string): string[] {
-  const body = answer.slice(0, 10_000) // whoever answers so may be no provider at all
+  const body = answer.slice(0, 10_000) // such a server may not be a provider at all
   const told =
     headers.get('X-Accepted-GitHub-Permissions') ||
     headers.get('X-Accepted-OAuth-Scopes') ||

@@ -5,32 +5,32 @@ import { readAll } from './pages.ts'
 import type { Access, Named, Provider, Ref, Repository, TokenOwner, Webhook } from './provider.ts'
 import { unlessGone } from './provider-error.ts'
 
-/** What differs between the REST APIs of providers: their addresses, and the fields of what they answer. */
+/** What differs between the REST APIs of providers: addresses, and the fields of responses. */
 export type Dialect = Pick<Provider, 'title' | 'baseUrl'> & {
   api: (baseUrl: string, token: string) => Pick<Api, 'base' | 'headers'>
   whoIs: (api: Api) => Promise<TokenOwner>
-  /** Whom git says that it is when it clones with a token. */
+  /** The user name with which git clones with a token. */
   username: string
   /** The query of the first page of a list. */
   firstPage: string
-  /** The list of what the token's owner has a part in. */
+  /** The list of repositories that the token's owner has access to. */
   repositories: string
   /** What refusals call a repository, and that list. */
   noun: string
   list: string
-  /** Below it is all that is asked about one repository. */
+  /** The path of one repository. */
   path: (repository: string) => string
-  /** What stands before `/branches` and `/tags` there. */
+  /** The path before `/branches` and `/tags` there. */
   refs: string
   repository: z.ZodType<Omit<Repository, 'cloneUrl'>>
   ref: z.ZodType<Ref>
   hook: z.ZodType<Webhook>
   newHook: (hook: { url: string; secret: string }) => object
-  /** What it calls the context of a commit's status, and a failure. */
+  /** Its names for the context of a commit status, and for a failure. */
   status: { context: string; failure: string }
 }
 
-/** Characters of a commit's status; GitHub takes no more. */
+/** Maximum characters of a commit status, as at GitHub. */
 export const longestStatus = 140
 
 export function restProvider({ title, baseUrl, ...of }: Dialect): Provider {

@@ -36,7 +36,7 @@ describe.each(kinds)('%s', (kind) => {
     )
   const app = { repository: 'ada/app' }
 
-  test('tells whose a token is', async () => {
+  test('shows whose a token is', async () => {
     expect(await provider.whoIs(access())).toMatchObject({ login: 'ada', id: '42', missing: [] })
   })
 
@@ -78,7 +78,7 @@ describe.each(kinds)('%s', (kind) => {
     expect((await provider.listTags(access(), app)).items).toEqual(refs.slice(0, 3))
   })
 
-  test('tells the default branch', async () => {
+  test('shows the default branch', async () => {
     server.add({ fullName: 'ada/app', defaultBranch: 'trunk' })
     expect(await provider.getDefaultBranch(access(), app)).toBe('trunk')
   })
@@ -98,7 +98,7 @@ describe.each(kinds)('%s', (kind) => {
     expect(repository.hooks).toEqual([])
   })
 
-  test('does not mind that a webhook is gone already', async () => {
+  test('does not mind that a webhook was removed before', async () => {
     server.add({ fullName: 'ada/app' })
     await provider.deleteWebhook(access(), { ...app, id: '7' })
     expect(server.requests).toHaveLength(1)
@@ -131,7 +131,7 @@ describe.each(kinds)('%s', (kind) => {
   test('that does not know the token says so', async () => {
     const error = await refusal(provider.whoIs(access({ token: 'not-a-known-one' })))
     expect(error).toMatchObject({ reason: 'token', code: 'bad_gateway' })
-    expect(error.message).toContain('does not accept the token')
+    expect(error.message).toContain('refused the token')
     expect(error.message).not.toContain('not-a-known-one')
   })
 

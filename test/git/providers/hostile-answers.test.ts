@@ -65,7 +65,7 @@ describe('an API that is none', () => {
       const parsing = performance.now() - from
       let error: Error | undefined
       const { longest } = await watchLoop(async () => (error = await branches(anApi(() => text))))
-      expect(error!.message).toContain('is not the API of Gitea')
+      expect(error!.message).toContain('doesn’t respond like the API of Gitea')
       ratios.push(longest / parsing)
     }
     expect(Math.min(...ratios)).toBeLessThan(1) // the best of three, because others use the machine
@@ -73,7 +73,7 @@ describe('an API that is none', () => {
 
   test('is refused where an answer is larger than a page is', async () => {
     const error = await branches(anApi(() => 'x'.repeat(2.1 * 1024 * 1024)))
-    expect(error.message).toContain('sent more than Davit takes')
+    expect(error.message).toContain('sent more than Davit accepts')
   })
 
   test('with a list that does not end is cut', async () => {

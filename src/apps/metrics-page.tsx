@@ -1,0 +1,31 @@
+import { ProcessUsage } from '../containers/usage/process-charts.tsx'
+import type { WorkloadUsage } from '../containers/usage/process-usage.ts'
+import { EnvironmentFrame } from '../environments/environment-frame.tsx'
+import type { EnvironmentHead } from '../environments/head.ts'
+import { metricsPath } from '../environments/views.tsx'
+import type { TrafficHistory } from '../traffic/history.ts'
+import { TrafficPanel } from '../traffic/traffic-page.tsx'
+import type { Counting } from '../traffic/traffic-page.tsx'
+import { RangeChoice } from '../web/chart.tsx'
+
+type Props = {
+  head: EnvironmentHead
+  usage: WorkloadUsage
+  traffic: TrafficHistory
+  counting: Counting
+}
+
+/** The Metrics tab: what an environment uses and what it serves, over the same time. */
+export const MetricsPage = ({ head, usage, traffic, counting }: Props) => {
+  const path = metricsPath(head.environment)
+  const { range, key } = traffic
+  return (
+    <EnvironmentFrame head={head} tab="metrics">
+      <RangeChoice path={path} query={{ host: key ?? undefined }} range={range} />
+      <div class="metrics">
+        <ProcessUsage usage={usage} />
+        <TrafficPanel {...{ path, traffic, counting }} />
+      </div>
+    </EnvironmentFrame>
+  )
+}

@@ -1,0 +1,17 @@
+import type { Job } from '../jobs/store.ts'
+
+/** The actions on everything an environment runs, and what they are called while running. */
+export const appSteps = {
+  'start-app': 'starting',
+  'restart-app': 'restarting',
+  'stop-app': 'stopping',
+} as const
+
+export type AppJob = keyof typeof appSteps
+export const appJobs = Object.keys(appSteps) as AppJob[]
+export type AppStep = (typeof appSteps)[AppJob]
+
+export const isAppJob = (kind: Job['kind']): kind is AppJob => kind in appSteps
+
+/** The action of a job on a whole environment; null for other work. */
+export const stepOfJob = ({ kind }: Job): AppStep | null => (isAppJob(kind) ? appSteps[kind] : null)

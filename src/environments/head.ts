@@ -1,0 +1,74 @@
+import { listJobsOf } from '../jobs/store.ts'
+import type { Project } from '../projects/store.ts'
+import { crashLoop } from '../runtime/crash-count.ts'
+import { listLiveInstances } from '../runtime/store.ts'
+import { lookOfStatus, notDeployed } from '../web/status-badge.tsx'
+import type { Look } from '../web/status-badge.tsx'
+import { stepOfJob } from './app-steps.ts'
+import type { AppStep } from './app-steps.ts'
+import { reachedAt } from './json.ts'
+import { getCurrent, getDeployment } from './store.ts'
+import type { Environment } from './store.ts'
+
+export type Verb = 'start' | 'restart' | 'stop'
+
+export type HeadDeps = Parameters<typeof reachedAt>[0]
+export type EnvironmentHead = ReturnType<typeof headOf>
+
+/** What the header shows that all pages of an environment share, in a fixed number of queries. */
+export function headOf(
+  deps: HeadDeps,
+  { environment, project }: { environment: Environment; project: Project },
+) {
+  const { db } = deps
+  const work = listJobsOf(db, environment.id)
+  const step = work.map(stepOfJob).find((one) => one !== null) ?? null
+  const deploying = work.find(({ kind }) => kind === 'deploy')
+  const current = getCurrent(db, environment.id)
+  const instances = listLiveInstances(db, environment.id)
+  const isDeleting = environment.deletingAt !== null || project.deletingAt !== null
+  return {
+    environment,
+    project,
+    isDeleting,
+    /** Null where nothing was deployed. */
+    state: step ?? (current && stateOf(current, instances)),
+    /** The deployment that is queued or running. */
+    deployment: deploying ? getDeployment(db, deploying.id) : null,
+    /** Null while nothing runs. */
+    url:
+      current?.status === 'running'
+        ? reachedAt(deps, { environment, ownerId: project.ownerId, published: current.url })
+        : null,
+    verbs: isDeleting || deploying || !current ? [] : verbsFor({ step, instances }),
+  }
+}
+
+/** What the browser's tab shows of it: what is being done comes before what runs. */
+export const lookOf = ({
+  state,
+  deployment,
+}: Pick<EnvironmentHead, 'state' | 'deployment'>): Look => {
+  const status = deployment?.status ?? state
+  return status ? lookOfStatus(status) : notDeployed
+}
+
+type Current = NonNullable<ReturnType<typeof getCurrent>>
+type Instances = ReturnType<typeof listLiveInstances>
+
+const stateOf = (
+  { status, errorCode }: Current,
+  instances: Instances,
+): Current['status'] | 'unhealthy' =>
+  status === 'running' &&
+  (errorCode === crashLoop || instances.some(({ state }) => state === 'unhealthy'))
+    ? 'unhealthy'
+    : status
+
+/** What can be done now: a running start or restart can be stopped. */
+function verbsFor({ step, instances }: { step: AppStep | null; instances: Instances }): Verb[] {
+  if (step !== null) return step === 'stopping' ? [] : ['stop']
+  const running = instances.filter(({ state }) => state !== 'stopped').length
+  if (running === 0) return ['start']
+  return running < instances.length ? ['start', 'restart', 'stop'] : ['restart', 'stop']
+}

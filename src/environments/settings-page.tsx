@@ -1,0 +1,182 @@
+import type { Child } from 'hono/jsx'
+import type { Draft } from '../web/draft.ts'
+import { FormError } from '../web/fields-view.tsx'
+import { Button, ButtonLink, PostForm, SaveRow } from '../web/form.tsx'
+import { SettingsSection } from '../web/settings-frame.tsx'
+import { AutoDeploy, fieldsOf, processFields } from './environment-form.tsx'
+import { EnvironmentFrame } from './environment-frame.tsx'
+import type { EnvironmentHead } from './head.ts'
+import { ProcfileLink } from './procfile-note.tsx'
+import type { ProcfileOffer } from './procfile.ts'
+import { environmentPath, settingsPath } from './views.tsx'
+
+type Props = {
+  head: EnvironmentHead
+  /** Hosts of its addresses. */
+  domains: string[]
+  /** A project keeps at least one. */
+  isLast: boolean
+  /** The settings from the repository's Procfile: then the form only has these, filled in. */
+  offer: ProcfileOffer | null
+  draft: Draft
+}
+
+/** The Settings tab: all that is set of an environment, and its end. */
+export const EnvironmentSettings = (props: Props) => (
+  <EnvironmentFrame head={props.head} tab="settings">
+    {props.offer ? <FromProcfile {...props} /> : <Whole {...props} />}
+  </EnvironmentFrame>
+)
+
+const Whole = ({ head, domains, isLast, draft }: Props) => {
+  const { environment, project } = head
+  const field = fieldsOf(project, { ...environment, domains })
+  return (
+    <div class="settings">
+      {!head.isDeleting && (
+        <SettingsOf environment={environment} draft={draft}>
+          <SettingsSection
+            id="general"
+            title="General"
+            about="What is deployed here, and when. Changes take effect with the next deployment."
+          >
+            <div class="form">
+              <FormError />
+              <div class="field-row">
+                {field('name')}
+                {field('branch')}
+              </div>
+              <AutoDeploy {...{ project, environment }} />
+            </div>
+          </SettingsSection>
+          <SettingsSection
+            id="network"
+            title="Port and domains"
+            about="Where the app listens, and where visitors reach it."
+          >
+            <div class="form">
+              <div class="field-row">
+                {field('port')}
+                {field('hostPort')}
+              </div>
+              {field('domains')}
+              {field('drainSeconds')}
+            </div>
+          </SettingsSection>
+          <SettingsSection
+            id="processes"
+            title="Processes"
+            about="What runs from its image, and what runs once before each switch."
+          >
+            <div class="form">
+              <ProcfileLink environment={environment} />
+              {processFields.map((name) => field(name))}
+            </div>
+          </SettingsSection>
+          <SettingsSection
+            id="health"
+            title="Health and limits"
+            about="When a new version counts as ready, and what each container may use."
+          >
+            <div class="form">
+              <div class="field-row">
+                {field('healthPath')}
+                {field('healthTimeout')}
+              </div>
+              <div class="field-row">
+                {field('memoryMb')}
+                {field('cpus')}
+              </div>
+            </div>
+          </SettingsSection>
+          <SettingsSection
+            id="volumes"
+            title="Volumes"
+            about="What is kept from one version to the next."
+          >
+            <div class="form">
+              {field('volumes')}
+              <SaveRow label="Save settings" />
+            </div>
+          </SettingsSection>
+        </SettingsOf>
+      )}
+      {!project.deletingAt && <Danger environment={environment} isLast={isLast} />}
+    </div>
+  )
+}
+
+const FromProcfile = ({ head, domains, offer, draft }: Props) => {
+  const { environment, project } = head
+  const field = fieldsOf(project, { ...environment, domains, ...offer })
+  return (
+    <SettingsOf environment={environment} draft={draft}>
+      <SettingsSection
+        id="procfile"
+        title="Processes from the Procfile"
+        about="Nothing changes until you save. A process without a command runs the image’s default command."
+      >
+        <div class="form">
+          <FormError />
+          {processFields.map((name) => field(name))}
+          <div class="form-actions start">
+            <Button>Save processes</Button>
+            <ButtonLink variant="outline" href={settingsPath(environment)}>
+              Cancel
+            </ButtonLink>
+          </div>
+        </div>
+      </SettingsSection>
+    </SettingsOf>
+  )
+}
+
+type Of = Pick<EnvironmentHead, 'environment'>
+
+const SettingsOf = ({
+  environment,
+  draft,
+  children,
+}: Of & Pick<Props, 'draft'> & { children: Child }) => (
+  <PostForm
+    class="settings"
+    action={environmentPath(environment)}
+    method="PUT"
+    draft={draft}
+    hx-disable="find button[type=submit]"
+  >
+    {children}
+  </PostForm>
+)
+
+/** A deletion that failed can be tried again. */
+const Danger = ({ environment, isLast }: Of & Pick<Props, 'isLast'>) => (
+  <SettingsSection
+    id="danger"
+    title="Delete environment"
+    about="Its containers, images and history are deleted. Its volumes stay on this server."
+    danger
+  >
+    {isLast ? (
+      <p>
+        A project must have at least one environment. Add another one first, or{' '}
+        <a href={`/projects/${environment.projectId}/settings#danger-heading`}>
+          delete the project
+        </a>
+        .
+      </p>
+    ) : (
+      <PostForm
+        action={environmentPath(environment)}
+        method="DELETE"
+        hx-target="#modal"
+        question={{
+          text: `Delete the environment ${environment.name}? Its containers are removed; its volumes stay.`,
+          answer: 'Delete environment',
+        }}
+      >
+        <Button variant="destructive">Delete…</Button>
+      </PostForm>
+    )}
+  </SettingsSection>
+)

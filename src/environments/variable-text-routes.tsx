@@ -1,0 +1,102 @@
+import type { Context } from 'hono'
+import { auditor } from '../audit/record.ts'
+import { looksSecret } from '../logs/secret-names.ts'
+import { pause } from '../platform/pause.ts'
+import type { Secrets } from '../platform/secrets.ts'
+import { clientOf } from '../web/client.ts'
+import { emptyDraft } from '../web/draft.ts'
+import type { Draft } from '../web/draft.ts'
+import { factory } from '../web/factory.ts'
+import { input } from '../web/input.ts'
+import { moveOn, show } from '../web/respond.tsx'
+import { userOf } from '../web/user-of.ts'
+import { variablesTextForm } from './forms.ts'
+import { headOf, lookOf } from './head.ts'
+import type { HeadDeps } from './head.ts'
+import { variableJson } from './json.ts'
+import { findOwnEnvironment, findOwnLiveEnvironment } from './store.ts'
+import { listVariables, openVariables, setVariables } from './variable-store.ts'
+import { VariablesTextPage } from './variables-text-page.tsx'
+import type { Shown } from './variables-text-page.tsx'
+import { changesOf, readText, textOf } from './variables-text.ts'
+
+/** The variables of an environment as one text; a secret's value is never in it. */
+export const variableTextRoutes = (deps: HeadDeps & { secrets: Secrets }) => {
+  const { db, secrets } = deps
+  const audit = auditor(db)
+  const ownFirst = factory.createMiddleware(async function checkOwner(c, next) {
+    own(c)
+    await next()
+  })
+
+  return factory
+    .createApp()
+    .get('/envs/:envId/variables/text', (c) => show(c, textView(c, emptyDraft)))
+    .put('/envs/:envId/variables', ownFirst, input(variablesTextForm, textView), async (c) => {
+      const { environment, project } = own(c, { forChange: true })
+      const environmentId = environment.id
+      const { text: typed, shown: digest } = c.var.input
+      const text = typed ?? ''
+      const stored = openVariables(db, secrets, environmentId)
+      const read = readText(text, stored)
+      const changes = changesOf(read, { stored, isSecret: looksSecret })
+      const shown = {
+        changes,
+        hasComments: read.hasComments,
+        digest: digestOf({ text, environmentId }),
+      }
+      // a person saves what was shown: not another text, nor over what someone else changed since
+      if (clientOf(c) !== 'program' && digest !== shown.digest)
+        return show(
+          c,
+          textView(c, { ...emptyDraft, values: { text }, message: digest ? again : null }, shown),
+        )
+      const ids = new Map(listVariables(db, environmentId).map(({ key, id }) => [key, id]))
+      const { pairs, unchanged } = read
+      setVariables(db, secrets, { environmentId, pairs, isSecret: looksSecret, kept: unchanged })
+      const items = listVariables(db, environmentId)
+      for (const { key, id } of items) ids.set(key, id)
+      for (const { key, change } of changes) {
+        const name = `${key} of ${project.name} ${environment.name}`
+        audit(c, events[change], { object: { kind: 'variable', id: ids.get(key)!, name } })
+        await pause()
+      }
+      const to = `/envs/${environmentId}/variables`
+      return moveOn(c, { to, json: () => ({ items: items.map(variableJson), nextCursor: null }) })
+    })
+
+  function own(c: Context, { forChange = false } = {}) {
+    const key = { id: c.req.param('envId')!, ownerId: userOf(c).id }
+    return forChange ? findOwnLiveEnvironment(db, key) : findOwnEnvironment(db, key)
+  }
+
+  function textView(c: Context, draft: Draft, shown: Shown | null = null) {
+    const of = own(c)
+    const { environment, project } = of
+    const text = textOf(listVariables(db, environment.id))
+    const head = headOf(deps, of)
+    return {
+      title: `${project.name}: variables of ${environment.name}`,
+      state: lookOf(head),
+      page: () => <VariablesTextPage {...{ head, text, draft, shown }} />,
+      json: () => ({ text }),
+      live: {},
+    }
+  }
+
+  /** Of a text, and of what it would change. */
+  function digestOf({ text, environmentId }: { text: string; environmentId: string }) {
+    const stored = openVariables(db, secrets, environmentId)
+    return secrets.sign(
+      `variables ${environmentId} ${JSON.stringify([stored.map(({ key, value }) => [key, value]), text])}`,
+    )
+  }
+}
+
+const again = 'The text or the stored variables changed meanwhile. Check the changes again.'
+
+const events = {
+  added: 'variable.created',
+  changed: 'variable.changed',
+  removed: 'variable.deleted',
+} as const

@@ -1,0 +1,88 @@
+import { FromTo } from '../web/components.tsx'
+import type { Draft } from '../web/draft.ts'
+import { FormError, TextArea } from '../web/fields-view.tsx'
+import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import { EnvironmentFrame } from './environment-frame.tsx'
+import type { EnvironmentHead } from './head.ts'
+import { kept } from './variables-text.ts'
+import type { VariableChange } from './variables-text.ts'
+
+/** What saving would do, and what that was said of. */
+export type Shown = { changes: VariableChange[]; hasComments: boolean; digest: string }
+
+type Props = {
+  head: EnvironmentHead
+  /** The variables as they are stored. */
+  text: string
+  draft: Draft
+  shown: Shown | null
+}
+
+/** All variables as lines: what would change is shown before it is saved. */
+export const VariablesTextPage = ({ head, text, draft, shown }: Props) => {
+  const path = `/envs/${head.environment.id}/variables`
+  const typed = draft.values.text ?? text
+  return (
+    <EnvironmentFrame head={head} tab="variables">
+      <PostForm class="form" action={path} method="PUT" draft={draft}>
+        <h2>Edit as text</h2>
+        <FormError />
+        <TextArea
+          name="text"
+          label="Variables"
+          value={text}
+          rows={Math.min(24, Math.max(8, typed.split('\n', 24).length + 1))}
+          placeholder={'DATABASE_URL=postgres://…\nGREETING="Hello, sailor"'}
+          hint={`One KEY=value per line, as in a .env file. ${kept} keeps the value of a secret. Without its line, a variable is removed. Comments aren’t kept.`}
+          secret
+          code
+        />
+        {shown && <Changes {...shown} />}
+        <div class="form-actions">
+          <ButtonLink variant="outline" href={path}>
+            Cancel
+          </ButtonLink>
+          {shown && shown.changes.length > 0 ? (
+            <>
+              <input type="hidden" name="shown" value={shown.digest} />
+              <Button>Save changes</Button>
+            </>
+          ) : (
+            <Button>Show changes</Button>
+          )}
+        </div>
+      </PostForm>
+    </EnvironmentFrame>
+  )
+}
+
+const Changes = ({ changes, hasComments }: Shown) => (
+  <section class="note" role="status" aria-labelledby="changes-heading">
+    <h3 id="changes-heading">
+      {changes.length === 0
+        ? 'Nothing changes'
+        : changes.length === 1
+          ? 'One variable changes'
+          : `${changes.length} variables change`}
+    </h3>
+    <ul class="difference">
+      {changes.map(({ key, change, secret, from, to }) => (
+        <li>
+          <code>{key}</code> <span class="tag">{change}</span>{' '}
+          {secret ? (
+            <span class="muted">{change === 'changed' ? 'a new secret value' : 'secret'}</span>
+          ) : (
+            <FromTo from={cut(from)} to={cut(to)} />
+          )}
+        </li>
+      ))}
+    </ul>
+    {hasComments && <p>Comments are left out.</p>}
+  </section>
+)
+
+/** Characters of a value that are shown: it can be a whole file. */
+const mostShown = 120
+
+const cut = (value: string | null) =>
+  value && value.length > mostShown ? `${value.slice(0, mostShown).toWellFormed()}…` : value

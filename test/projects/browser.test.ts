@@ -1,0 +1,38 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { testApp } from '../support/app.ts'
+import { openPage } from '../support/browser.ts'
+import { commitFiles, makeRepository, startGitServer } from '../support/git-server.ts'
+import { listening } from '../support/listening.ts'
+import { aSession } from '../support/session.ts'
+
+test('the form of a project looks at the repository while it is typed, and takes its name', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'davit-look-'))
+  const git = startGitServer(folder)
+  onTestFinished(() => {
+    git.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  commitFiles(makeRepository(folder, 'billing.git'), { 'deploy/Dockerfile': 'FROM busybox' })
+  const t = testApp()
+  const { user } = t.logIn('ada@example.com')
+  const { origin: url } = listening(t).url
+  const { page, complaints } = await openPage(url)
+  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, user.id), url }])
+
+  await page.goto('/projects/new')
+  const name = page.locator('[name=name]')
+  await page.locator('[name=repository_url]').pressSequentially(`${git.url}billing.git`)
+  expect(await name.inputValue()).toBe('billing')
+  await page.getByText('Found: one branch').waitFor()
+  await page.getByText('deploy/Dockerfile').waitFor()
+  expect(await page.locator('datalist option[value=main]').count()).toBe(1)
+
+  await name.fill('invoices')
+  await page.fill('[name=repository_url]', `${git.url}none.git`)
+  await page.getByText('There is no repository at').waitFor()
+  expect(await name.inputValue()).toBe('invoices')
+  expect(complaints).toEqual([])
+})
