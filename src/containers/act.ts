@@ -9,11 +9,11 @@ import type { Found } from './find.ts'
 
 type ActDeps = { db: Db; docker: Docker }
 
-/** Stops a container that runs, with the time to end that it was made with. */
+/** Stops a running container, with its own stop timeout. */
 export async function stop(deps: ActDeps, found: Found) {
   const { container } = found
   if (!isUp(container))
-    throw new AppError('conflict', `${container.name} does not run: it is ${container.state}.`)
+    throw new AppError('conflict', `${container.name} isn’t running: it is ${container.state}.`)
   refuseWhileSwitching(deps, found)
   if (!(await stopContainer(deps.docker, container))) throw noContainer()
 }
@@ -22,16 +22,16 @@ export async function stop(deps: ActDeps, found: Found) {
 export async function restart(deps: ActDeps, found: Found) {
   const { container } = found
   if (container.state === 'removing' || container.state === 'dead')
-    throw new AppError('conflict', `${container.name} is being removed. It can't start again.`)
+    throw new AppError('conflict', `${container.name} is being removed, so it can’t be started.`)
   refuseWhileSwitching(deps, found)
   if (!(await restartContainer(deps.docker, container))) throw noContainer()
 }
 
-/** What a deployment starts and stops meanwhile is its own, and would be undone by it or undo it. */
+/** A deployment owns the containers it starts and stops; changing them meanwhile would conflict. */
 function refuseWhileSwitching({ db }: ActDeps, { place }: Found) {
   if (place.kind !== 'own' || !place.environment || !isRollingOut(db, place.environment.id)) return
   throw new AppError(
     'conflict',
-    `A deployment is switching the containers of ${place.environment.name}. Wait for its end, or cancel it.`,
+    `A deployment is switching the containers of ${place.environment.name}. Wait until it has ended, or cancel it.`,
   )
 }

@@ -1,5 +1,5 @@
 import type { ContainerSummary } from '../docker/index.ts'
-import { PostForm } from '../web/form.tsx'
+import { Button, PostForm } from '../web/form.tsx'
 import type { Place } from './find.ts'
 import { isUp } from '../runtime/workload.ts'
 import { containerPath } from './row.ts'
@@ -11,7 +11,7 @@ type Props = {
   target: string
 }
 
-/** What can be done to a container. One that is not Davit's asks whether that is meant. */
+/** The actions on a container. One that isn't Davit's asks for confirmation. */
 export const ContainerActions = (props: Props) => {
   const { state } = props.container
   if (state === 'removing' || state === 'dead') return null
@@ -32,28 +32,26 @@ const Action = ({
   label,
 }: Props & { verb: 'stop' | 'restart'; label: string }) => {
   const path = `${containerPath(container)}/${verb}`
-  const button = {
-    class: 'btn',
-    'data-variant': 'outline',
-    'data-size': 'sm',
-    'aria-label': `${label} ${container.name}`,
-  }
   const question = {
-    text: `${container.name} is not Davit’s: something else on this machine created it and may rely on it. ${label} it anyway?`,
+    text: `${container.name} isn’t managed by Davit: another program on this server created it and may rely on it. ${label} it anyway?`,
     answer: `${label} container`,
   }
   return (
     <PostForm
       action={path}
-      live
       hx-target={target}
       hx-swap="outerMorph"
-      hx-disable="find button"
+      hx-disable="find button[type=submit]"
       question={place.kind === 'other' ? question : undefined}
     >
-      <button type="submit" {...button}>
+      <Button
+        icon={verb === 'stop' ? 'square' : label === 'Start' ? 'play' : 'rotate-cw'}
+        variant="outline"
+        small
+        aria-label={`${label} ${container.name}`}
+      >
         {label}
-      </button>
+      </Button>
     </PostForm>
   )
 }

@@ -2,7 +2,8 @@ import type { Child } from 'hono/jsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { shownImage } from '../runtime/images/private-names.ts'
 import { Fact } from '../web/components.tsx'
-import { LockIcon } from '../web/icons.tsx'
+import { CopyButton } from '../web/copy.tsx'
+import { Icon } from '../web/icons.tsx'
 import type { ContainerView } from './container-view.ts'
 import { Ports } from './container-row.tsx'
 import { processText } from './row.ts'
@@ -10,17 +11,21 @@ import type { ShownVariable } from './shown-environment.ts'
 
 type Container = ContainerView['container']
 
-/** How a container was made. */
+/** The configuration of a container. */
 export const ContainerDetails = ({ view }: { view: ContainerView }) => {
   const { container, environment } = view
   const labels = Object.entries(container.labels).filter(([key]) => !key.startsWith('davit.'))
   return (
     <section class="container-details" aria-labelledby="details-heading">
-      <h2 id="details-heading">How it was made</h2>
+      <h2 id="details-heading">Configuration</h2>
       <dl class="container-facts">
         <Origin view={view} />
         <Fact name="Image">
           <code>{shownImage(container.image)}</code>
+        </Fact>
+        <Fact name="Id">
+          <code>{container.id.slice(0, 12)}</code>
+          <CopyButton text={container.id} what="the container’s id" />
         </Fact>
         <Fact name="Command">
           <code>{container.command.map(quoted).join(' ')}</code>
@@ -30,7 +35,7 @@ export const ContainerDetails = ({ view }: { view: ContainerView }) => {
         {container.user && <Fact name="User">{container.user}</Fact>}
         {container.privileged && (
           <Fact name="Rights">
-            <span class="telling">privileged: it has all power over this machine</span>
+            <span class="telling">privileged: it has full access to this server</span>
           </Fact>
         )}
         <Fact name="Ports">
@@ -51,9 +56,9 @@ export const ContainerDetails = ({ view }: { view: ContainerView }) => {
   )
 }
 
-/** To where it comes from; what belongs to someone else has no page that this user could open. */
+/** A link to its origin, if the user may open it. */
 const Origin = ({ view: { place, isOwner } }: { view: ContainerView }) => {
-  if (place.kind === 'other') return <Fact name="Made by">something else than Davit</Fact>
+  if (place.kind === 'other') return <Fact name="Made by">not Davit</Fact>
   const { project, environment, process, deployment, service } = place
   if (service)
     return (
@@ -63,7 +68,7 @@ const Origin = ({ view: { place, isOwner } }: { view: ContainerView }) => {
         </OwnLink>
       </Fact>
     )
-  if (!project || !deployment) return <Fact name="Made by">Davit, for itself</Fact>
+  if (!project || !deployment) return <Fact name="Made by">Davit</Fact>
   return (
     <>
       <Fact name="Deployment">
@@ -101,7 +106,7 @@ const Environment = ({ variables }: { variables: ShownVariable[] }) =>
         key,
         value: value ?? (
           <span class="secret">
-            <LockIcon />
+            <Icon name="lock" />
             *** <small>{note}</small>
           </span>
         ),
@@ -141,18 +146,21 @@ const Lines = ({ of, none }: { of: string[]; none: string }) =>
   )
 
 const policies: Record<Container['restartPolicy']['name'], string> = {
-  no: 'never by itself',
+  no: 'never',
   always: 'always',
-  'unless-stopped': 'unless it was stopped',
-  'on-failure': 'when it fails',
+  'unless-stopped': 'unless stopped',
+  'on-failure': 'on failure',
 }
 
 function limits({ memoryLimit, cpus, pidsLimit }: Container) {
-  const memory = memoryLimit === null ? 'any memory' : `${Math.round(memoryLimit / 2 ** 20)} MB`
+  const memory =
+    memoryLimit === null ? 'unlimited memory' : `${Math.round(memoryLimit / 2 ** 20)} MB`
   const processors = cpus === null ? 'all processors' : `${cpus} CPU`
-  return [memory, processors, pidsLimit === null ? 'any processes' : `${pidsLimit} processes`].join(
-    ', ',
-  )
+  return [
+    memory,
+    processors,
+    pidsLimit === null ? 'unlimited processes' : `${pidsLimit} processes`,
+  ].join(', ')
 }
 
 const exposed = ({ exposedPorts }: Container) =>

@@ -3,9 +3,9 @@ import { shownImage } from '../runtime/images/private-names.ts'
 import { Ago } from '../web/times.tsx'
 import { bytes, percent } from '../web/units.ts'
 import { ContainerActions } from './actions.tsx'
-import { ContainerBadge } from '../web/status-badge.tsx'
+import { Badge } from '../web/status-badge.tsx'
 import { isUp } from '../runtime/workload.ts'
-import { containerPath, processText, stopReasonOf } from './row.ts'
+import { containerPath, lookOfRow, processText, stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
 /** A container in the list. */
@@ -13,16 +13,15 @@ export const ContainerRow = ({ row }: { row: Row }) => {
   const { container, place, condition } = row
   return (
     <li class="row container-row" id={rowId(container)}>
-      <ContainerBadge
-        {...container}
-        oomKilled={condition?.oomKilled ?? false}
-        looping={row.looping}
-      />
+      <Badge {...lookOfRow(row)} />
       <div class="row-main">
         <a class="row-link" href={containerPath(container)}>
           <bdi>{container.name}</bdi>
         </a>
         <p class="row-facts">
+          {place.kind === 'own' && (place.project ?? place.service) && (
+            <bdi class="said-above">{(place.project ?? place.service)!.name}</bdi>
+          )}
           {place.kind === 'own' && place.environment && <bdi>{place.environment.name}</bdi>}
           {place.kind === 'own' && place.process && <bdi>{processText(place.process)}</bdi>}
           <span>
@@ -36,7 +35,7 @@ export const ContainerRow = ({ row }: { row: Row }) => {
           {condition?.oomKilled && isUp(container) && (
             <span class="telling">ran out of memory</span>
           )}
-          {stopReasonOf(row) && <span class="telling">stopped by Davit: it kept crashing</span>}
+          {stopReasonOf(row) && <span class="telling">stopped by Davit: crash loop</span>}
           {row.usage && (
             <span>
               CPU {percent(row.usage.usage.cpu)}, {bytes(row.usage.usage.memory)}
@@ -53,7 +52,7 @@ export const ContainerRow = ({ row }: { row: Row }) => {
   )
 }
 
-/** In the engine's words until it was looked at. */
+/** The engine's phrase until it was inspected. */
 const Since = ({ row: { container, condition } }: { row: Row }) => {
   if (!condition) return <span>{container.status}</span>
   const up = isUp(container)
@@ -67,7 +66,7 @@ const Since = ({ row: { container, condition } }: { row: Row }) => {
   )
 }
 
-/** A letter first, as a selector needs it. */
+/** Starts with a letter, as selectors require. */
 export const rowId = ({ id }: { id: string }) => `c${id.slice(0, 12)}`
 
 export const restarts = (count: number) => (count === 1 ? 'restarted once' : `${count} restarts`)

@@ -6,10 +6,10 @@ import { Failure } from '../platform/errors.ts'
 import { report } from '../platform/journal.ts'
 import { whileAlive } from '../web/within.ts'
 
-/** A container as the engine shows it: null when it is gone, `away` while the engine can't be asked. */
+/** A container in the engine: null when it was removed, `away` while the engine is unreachable. */
 export type Seen = Container | null | 'away'
 
-/** Looks at containers that are watched, once for all who watch the same one. */
+/** Inspects watched containers, once for all watchers of the same one. */
 export class ContainerStates {
   readonly #docker: Docker
   readonly #followed: SharedSource<Seen>
@@ -26,8 +26,8 @@ export class ContainerStates {
   }
 
   /**
-   * As it was last seen where someone follows it; else asked once for all who ask meanwhile: many who came
-   * at once would each ask a busy engine whether it is there.
+   * The last seen state if someone follows it; else one shared call for all
+   * concurrent callers, to spare a busy engine.
    */
   look(id: string): Promise<Container | null> {
     const seen = this.#followed.latest(id)
@@ -42,7 +42,7 @@ export class ContainerStates {
   }
 }
 
-/** Milliseconds before an engine that could not be asked is asked again: no event says that it can be. */
+/** Milliseconds before an unreachable engine is retried: no event reports its return. */
 const retryDelay = 2000
 
 async function* looks(
@@ -61,7 +61,8 @@ async function* looks(
       } catch (error) {
         if (signal.aborted) return
         if (tries === 0) {
-          if (!(error instanceof Failure)) report('a container was not looked at', error, { id })
+          if (!(error instanceof Failure))
+            report('a container could not be inspected', error, { id })
           yield 'away'
         }
         await sleep(retryDelay, undefined, { signal }).catch(() => {})

@@ -2,21 +2,22 @@ import { PageHead, Trouble } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
 import { Ago } from '../web/times.tsx'
 import { ContainerActions } from './actions.tsx'
+import { Live } from '../web/live.tsx'
 import { ContainerBadge, stateInWords } from '../web/status-badge.tsx'
-import { noContainer } from './find.ts'
 import type { ContainerView } from './container-view.ts'
 import { restarts } from './container-row.tsx'
 import { isUp } from '../runtime/workload.ts'
-import { containerPath, stopReasonOf } from './row.ts'
+import { stopReasonOf } from './row.ts'
 import { terminalPath } from './terminal/page.tsx'
 
-/** How a container fares and what can be done to it; it asks for itself again every few seconds. */
+/** How a container fares and what can be done to it; it refreshes itself every few seconds. */
 export const ContainerStatus = ({ view }: { view: ContainerView }) => {
   const { container, place, looping } = view
   const reason = stopReasonOf(view)
   const shown = { ...container, looping }
   return (
-    <section
+    <Live
+      as="section"
       id="container-status"
       aria-label="Status"
       data-announce={`The container is ${stateInWords(shown)}.`}
@@ -28,11 +29,14 @@ export const ContainerStatus = ({ view }: { view: ContainerView }) => {
         </Trouble>
       )}
       {container.error && !isUp(container) && (
-        <Trouble title="The engine could not start it">
+        <Trouble title="Docker couldn’t start it">
           <p dir="auto">{container.error}</p>
         </Trouble>
       )}
       <div class="status-line">
+        <p hidden data-gone>
+          This container was removed.
+        </p>
         <ContainerBadge {...shown} />
         <Facts view={view} />
         <div class="actions">
@@ -45,27 +49,9 @@ export const ContainerStatus = ({ view }: { view: ContainerView }) => {
         </div>
       </div>
       <WayBack view={view} />
-      <div
-        hidden
-        hx-get={containerPath(container)}
-        hx-trigger="every 3s"
-        hx-target="#container-status"
-        hx-swap="outerMorph"
-      />
-    </section>
+    </Live>
   )
 }
-
-/** In the place of the status of one that went while its page was open. */
-export const GoneStatus = () => (
-  <section id="container-status" aria-label="Status" data-announce="The container is gone.">
-    <PageHead title="Gone" crumbs={[{ href: '/containers', name: 'Containers' }]} />
-    <p>
-      {noContainer().message} A new deployment takes the place of the one before.{' '}
-      <a href="/containers">See what runs now</a>.
-    </p>
-  </section>
-)
 
 const Facts = ({ view: { container } }: { view: ContainerView }) => (
   <p class="row-facts">
@@ -85,12 +71,12 @@ const Facts = ({ view: { container } }: { view: ContainerView }) => (
   </p>
 )
 
-/** How a stopped app comes back. */
+/** How to restart a stopped app. */
 const WayBack = ({ view: { container, place, isOwner } }: { view: ContainerView }) => {
   if (isUp(container) || place.kind === 'other' || !place.project || !isOwner) return null
   return (
     <p class="muted">
-      Start brings this container back as it was. To run the newest commit instead,{' '}
+      Start restarts this container unchanged. To run the newest commit instead,{' '}
       <a href={`/projects/${place.project.id}`}>deploy the project</a>.
     </p>
   )

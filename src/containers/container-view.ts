@@ -12,9 +12,9 @@ import { shownEnvironment } from './shown-environment.ts'
 import { mayOpenTerminal } from './terminal/permission.ts'
 import type { ShownVariable } from './shown-environment.ts'
 
-/** One container with all that its page shows; a row of the list, too. */
+/** One container with everything its page shows; also a row of the list. */
 export type ContainerView = Row & {
-  /** Nothing in it is a secret that Davit knows; the environment is left out. */
+  /** Contains no known secrets; without the environment. */
   container: Omit<Container, 'env' | 'exitCode'> & Pick<ContainerSummary, 'status' | 'exitCode'>
   environment: ShownVariable[]
   /** Whether what it belongs to has pages that the user can open. */
@@ -44,7 +44,7 @@ export async function containerView(
       labels: Object.fromEntries(
         Object.entries(container.labels).map(([key, value]) => [key, mask(value)]),
       ),
-      status: statusOf(container),
+      status: engineStatus(container),
       exitCode: container.state === 'exited' ? container.exitCode : null,
     },
     environment,
@@ -56,8 +56,8 @@ export async function containerView(
   }
 }
 
-/** In the form of the engine's own phrase, which it gives in its list only. */
-function statusOf(container: Container) {
+/** In the form of the engine's phrase, which is only in its list. */
+function engineStatus(container: Container) {
   const { state, exitCode, startedAt, finishedAt, health } = container
   const now = new Date()
   if (state === 'exited') return `Exited (${exitCode}) ${finishedAt ? ago(finishedAt, now) : ''}`

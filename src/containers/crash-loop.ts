@@ -10,7 +10,7 @@ import { findPlace } from './find.ts'
 import { clearStopReason, setStopReason } from './store.ts'
 import type { StopReason } from './store.ts'
 
-/** Restarts in a row after which an app is left stopped. */
+/** Consecutive restarts after which an app is stopped. */
 const maxRestarts = 10
 
 type LoopDeps = {
@@ -22,8 +22,8 @@ type LoopDeps = {
 }
 
 /**
- * Keeps the conditions of all containers, and stops an app of Davit's that does nothing but crash.
- * Whoever starts it again takes the reason away.
+ * Tracks the conditions of all containers, and stops an app in a crash loop.
+ * Starting it again clears the reason.
  */
 export const watchConditions = (deps: LoopDeps, { signal }: { signal: AbortSignal }) =>
   deps.conditions.run(deps, {
@@ -37,7 +37,7 @@ export const watchConditions = (deps: LoopDeps, { signal }: { signal: AbortSigna
     },
   })
 
-/** Stores why before it stops it: the reason is there when the state is. */
+/** Stores the reason before stopping it, so that it exists when the state changes. */
 async function stopLoop(deps: LoopDeps, id: string) {
   const place = await findPlace(deps, id)
   if (place?.kind !== 'own' || !place.deployment) return
@@ -50,12 +50,12 @@ async function stopLoop(deps: LoopDeps, id: string) {
 function reasonOf(crashes: CrashCount, { id, name }: { id: string; name: string }): StopReason {
   const end = crashes.lastEndOf(id)
   const last = end?.oom
-    ? 'the last time it had used up its memory'
-    : `the last exit code was ${end?.exitCode ?? 'not seen'}`
+    ? 'the last time it was out of memory'
+    : `the last exit code was ${end?.exitCode ?? 'unknown'}`
   return {
-    message: `${name.replace('the', 'The')} ended ${crashes.restartsOf(id)} times in a row soon after its start; ${last}. Davit stopped it.`,
+    message: `${name.replace('the', 'The')} exited ${crashes.restartsOf(id)} times in a row soon after its start; ${last}. Davit stopped it.`,
     hint: end?.oom
-      ? 'Give it more memory and deploy again, or restart it to see it fail.'
-      : 'Look at its last lines, then deploy a fix or restart it.',
+      ? 'Raise its memory limit and deploy again, or restart it to see it fail.'
+      : 'Check its last lines, then deploy a fix or restart it.',
   }
 }

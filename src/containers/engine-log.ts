@@ -5,11 +5,13 @@ import { EngineError } from '../docker/index.ts'
 import type { SourceMask } from '../logs/masks.ts'
 import { Failure } from '../platform/errors.ts'
 import { noContainer } from './find.ts'
-import { itemOf, Numbering, timestampOf } from './log-line.ts'
+import { findAfter, findBefore } from './engine-find.ts'
+import { itemOf, Numbering, sequenceAt, timeOfSequence, timestampOf } from './log-line.ts'
 import type { Line } from './log-line.ts'
 import { awayNote, changeNote, endNote, gapNote } from './log-note.ts'
-import { LogOrder, LogPlace } from './log-place.ts'
-import type { LogItem, LogSource, LogWanted } from './log-source.ts'
+import { disorder, LogOrder, LogPlace } from './log-place.ts'
+import type { LogFound, LogItem, LogSource, LogWanted } from './log-source.ts'
+import { isAt } from '../logs/level.ts'
 
 /** Characters of lines that are answered at once. */
 const usualLength = 4 * 1024 * 1024
@@ -28,7 +30,7 @@ export function engineLog(
   id: string,
   mask: () => Promise<SourceMask>,
 ): LogSource {
-  return { last, each, follow }
+  return { last, find, each, follow }
 
   /** As it comes in; with a place, only what is behind it. */
   async function* read({
@@ -70,13 +72,24 @@ export function engineLog(
     return kept.slice(from)
   }
 
+  async function find({ after, before, stream, search, level, ...wanted }: LogFound) {
+    const passes = filterOf({ stream, search, level })
+    try {
+      if (before !== undefined) return await findBefore(read, { ...wanted, before, passes })
+      return await findAfter(read, { ...wanted, after: sequenceOf(after), passes })
+    } catch (error) {
+      throw isGone(error) ? noContainer() : error
+    }
+  }
+
   async function* each({
     stream,
     search,
+    level,
     after,
     ...wanted
   }: LogWanted & { after?: string | undefined }): AsyncGenerator<Line[]> {
-    const passes = filterOf({ stream, search })
+    const passes = filterOf({ stream, search, level })
     const place = after === undefined || isNumber(after) ? undefined : new LogPlace(after)
     try {
       for await (const lines of read({ ...wanted, place })) {
@@ -94,9 +107,10 @@ export function engineLog(
     since,
     stream,
     search,
+    level,
     signal,
   }: LogWanted & { after?: string | undefined }): AsyncGenerator<LogItem> {
-    const passes = filterOf({ stream, search })
+    const passes = filterOf({ stream, search, level })
     const waker = new Waker(feed, id, signal)
     let seen: Container | 'away' | null = null
     let behind: string | null = null
@@ -110,8 +124,8 @@ export function engineLog(
         const note = changeNote(seen, container)
         seen = container
         if (note) yield note
-        if (!hasBegun && after !== undefined && !isNumber(after))
-          behind = await known(after, signal)
+        if (!hasBegun && after !== undefined)
+          behind = isNumber(after) ? await idAt(Number(after), signal) : await known(after, signal)
         const before: string | null = behind
         const place: LogPlace | undefined = before === null ? undefined : new LogPlace(before)
         const from: Partial<LogWanted> & { place?: LogPlace } = place
@@ -152,6 +166,15 @@ export function engineLog(
   async function known(after: string, signal: AbortSignal) {
     const newest = await lastId(signal)
     return newest === null || timestampOf(newest) < timestampOf(after) ? newest : after
+  }
+
+  /** Of the last line up to that number; null before the first. */
+  async function idAt(sequence: number, signal: AbortSignal) {
+    let found: string | null = null
+    const since = timeOfSequence(sequence) - disorder
+    for await (const lines of read({ since: Math.min(since, Date.now()), signal }))
+      for (const line of lines) if (line.sequence <= sequence) found = line.id
+    return found
   }
 
   async function lastId(signal: AbortSignal) {
@@ -226,14 +249,19 @@ class Waker {
   }
 }
 
-function filterOf({ stream, search }: Pick<LogWanted, 'stream' | 'search'>) {
+function filterOf({ stream, search, level }: Pick<LogWanted, 'stream' | 'search' | 'level'>) {
   const text = search?.toLowerCase()
   return (line: Line) =>
-    (!stream || line.stream === stream) && (!text || line.text.toLowerCase().includes(text))
+    (!stream || line.stream === stream) &&
+    (!text || line.text.toLowerCase().includes(text)) &&
+    (!level || isAt(level, line.text))
 }
 
-/** The id of a kept line, which the engine does not know. */
+/** The number of a line, not its id. */
 const isNumber = (id: string) => /^\d+$/.test(id)
+
+/** Of the line with that id, which is a number or has the time. */
+const sequenceOf = (id = '0') => (isNumber(id) ? Number(id) : sequenceAt(id))
 
 /** Nothing more is written until something happens to it. */
 const isOver = ({ state }: Container) =>
@@ -246,11 +274,11 @@ const isOver = ({ state }: Container) =>
 const endOf = ({ finishedAt }: Container, seenAt: number) =>
   finishedAt === null ? undefined : Math.max(finishedAt.getTime(), seenAt) + 1
 
-/** The container's log driver does not support reading. */
+/** The container's log driver doesn't support reading. */
 export const isUnreadable = (error: unknown) =>
   error instanceof Failure && error.code === 'logs_unavailable'
 
-/** The container is gone, or going at this moment. */
+/** The container was removed, or is being removed. */
 const isGone = (error: unknown) =>
   error instanceof EngineError && (error.status === 404 || error.status === 409)
 

@@ -15,7 +15,7 @@ type Viewer = Pick<User, 'id' | 'role'>
 export type Found = { container: Container; place: Place }
 export type Listed = { container: ContainerSummary; place: Place }
 
-/** The container with that full id, for a user who may see it; for anyone else it is missing. */
+/** The container with this full id, if the user may see it; missing for anyone else. */
 export async function findContainer(
   deps: FindDeps,
   {
@@ -33,13 +33,13 @@ export async function findContainer(
 ): Promise<Found> {
   if (!isFullId(id)) throw noContainer()
   const container = await look()
-  if (container?.id !== id) throw noContainer() // the engine takes names and prefixes too
+  if (container?.id !== id) throw noContainer() // the engine accepts names and prefixes too
   const place = placeContainers(deps, [container])(container)
   if (!maySee(user, place)) throw noContainer()
   return { container, place }
 }
 
-/** Where a container belongs, whoever asks; null when it is gone. */
+/** Where a container belongs, for any user; null when it was removed. */
 export async function findPlace(deps: FindDeps, id: string): Promise<Place | null> {
   const container = await deps.docker.inspectContainer(id)
   return container && placeContainers(deps, [container])(container)
@@ -60,8 +60,8 @@ export async function listVisible(
     .filter(({ place }) => maySee(user, place))
 }
 
-/** One sentence for what never was, what is gone and what is someone else's: they can't be told apart. */
+/** The same message for missing, removed and foreign containers, so that they can't be distinguished. */
 export const noContainer = () =>
-  new AppError('not_found', 'This container does not exist, or it is gone by now.')
+  new AppError('not_found', 'This container doesn’t exist, or was removed.')
 
 const isFullId = (id: string) => /^[0-9a-f]{64}$/.test(id)

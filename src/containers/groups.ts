@@ -1,14 +1,17 @@
 import type { User } from '../web/factory.ts'
 import type { OwnPlace } from './find.ts'
 import { web } from '../environments/processes.ts'
-import { processText } from './row.ts'
+import { shownImage } from '../runtime/images/private-names.ts'
+import { byName } from '../web/listing.tsx'
+import { toneRanks } from '../web/status-badge.tsx'
+import { lookOfRow, processText } from './row.ts'
 import type { Row } from './row.ts'
 
 /** Containers that belong together, and where they do. */
 export type Group = {
   key: string
   title: string
-  /** What to say of them. */
+  /** A note about them. */
   note: string | null
   href: string | null
   rows: Row[]
@@ -16,21 +19,50 @@ export type Group = {
 
 type Heading = Omit<Group, 'rows'> & { rank: number }
 
-/** By project, then by service, then what serves Davit, then what is not Davit's; empty ones are left out. */
-export function groupRows(rows: Row[], user: Pick<User, 'id'>): Group[] {
-  const groups = new Map<string, Heading & { rows: Row[] }>()
+export type Viewer = Pick<User, 'id'>
+
+export const sorts = {
+  place: 'Project or service',
+  state: 'State',
+  name: 'Name',
+} as const
+
+export type Sort = keyof typeof sorts
+
+export function sorted(rows: Row[], sort: Sort, user: Viewer): Row[] {
+  if (sort === 'name') return rows.toSorted(byOwnName)
+  if (sort === 'state') return rows.toSorted((a, b) => rankOf(a) - rankOf(b) || byOwnName(a, b))
+  return rows
+    .map((row) => ({ row, heading: headingOf(row, user) }))
+    .toSorted((a, b) => byHeading(a.heading, b.heading) || byEnvironment(a.row, b.row))
+    .map(({ row }) => row)
+}
+
+/** What is searched. */
+export function textOf({ container, place }: Row) {
+  const facts = [container.name, shownImage(container.image)]
+  if (place.kind === 'own')
+    facts.push(...namesOf(place), place.process ? processText(place.process) : '')
+  return facts.join(' ')
+}
+
+/** By project, then by service, then Davit's own, then others, of rows that are sorted so. */
+export function groupRows(rows: Row[], user: Viewer): Group[] {
+  const groups = new Map<string, Group>()
   for (const row of rows) {
-    const heading = headingOf(row, user)
+    const { rank: _, ...heading } = headingOf(row, user)
     const group = groups.get(heading.key)
     if (group) group.rows.push(row)
     else groups.set(heading.key, { ...heading, rows: [row] })
   }
   return [...groups.values()]
-    .toSorted((a, b) => a.rank - b.rank || byText(a.title, b.title))
-    .map(({ rank: _, ...group }) => ({ ...group, rows: group.rows.toSorted(byEnvironment) }))
 }
 
-function headingOf({ place }: Row, user: Pick<User, 'id'>): Heading {
+/** Of the project and environment, or the service; none of what serves Davit itself. */
+export const namesOf = ({ project, environment, service }: OwnPlace) =>
+  [project, environment, service].flatMap((named) => named?.name ?? [])
+
+function headingOf({ place }: Row, user: Viewer): Heading {
   if (place.kind === 'other') return others
   const { project, service } = place
   const note = ownerNote(place, user)
@@ -52,21 +84,26 @@ function headingOf({ place }: Row, user: Pick<User, 'id'>): Heading {
   }
 }
 
-const ownerNote = ({ owner }: OwnPlace, user: Pick<User, 'id'>) =>
+const ownerNote = ({ owner }: OwnPlace, user: Viewer) =>
   owner && owner.id !== user.id ? `of ${owner.email}` : null
 
 const davits = { key: 'davit', title: 'Davit itself', note: null, href: null, rank: 4 }
 
 const others = {
   key: 'other',
-  title: 'Other containers on this engine',
-  note: 'not Davit’s: it leaves them alone',
+  title: 'Other containers on this server',
+  note: 'not managed by Davit',
   href: null,
   rank: 5,
 }
 
+const byHeading = (a: Heading, b: Heading) =>
+  a.rank - b.rank || byName(a.title, b.title) || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0)
+
 const byEnvironment = (a: Row, b: Row) =>
-  byText(environmentOf(a), environmentOf(b)) || byText(processOf(a), processOf(b))
+  byName(environmentOf(a), environmentOf(b)) ||
+  byName(processOf(a), processOf(b)) ||
+  byOwnName(a, b)
 
 const environmentOf = ({ place }: Row) =>
   place.kind === 'own' ? (place.environment?.name ?? '') : ''
@@ -77,6 +114,6 @@ function processOf({ place }: Row) {
   return !process || process.name === web ? '' : processText(process)
 }
 
-const collator = new Intl.Collator('en', { numeric: true })
+const byOwnName = (a: Row, b: Row) => byName(a.container.name, b.container.name)
 
-const byText = (a: string, b: string) => collator.compare(a, b)
+const rankOf = (row: Row) => toneRanks[lookOfRow(row).tone]

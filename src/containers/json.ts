@@ -5,7 +5,7 @@ import type { ContainerView } from './container-view.ts'
 import { stopReasonOf } from './row.ts'
 import type { Row } from './row.ts'
 
-/** A container as programs see it: an entry of `GET /containers/api`. */
+/** A container in the API: an entry of `GET /containers/api`. */
 export const containerJson = ({ container, place, condition, looping }: Row) => {
   const own = place.kind === 'own' ? place : null
   return {

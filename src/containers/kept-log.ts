@@ -2,8 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Container } from '../docker/index.ts'
 import { followLog } from '../logs/follow-log.ts'
 import { LogBatch } from '../logs/log-batch.ts'
+import { lineHtml } from '../logs/log-line.tsx'
 import type { Line as KeptLine } from '../logs/log-line.tsx'
-import { eachLines, listLastLines } from '../logs/read-log.ts'
+import { eachLines, findLastLines, findLines, listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import type { LogKey } from '../logs/store.ts'
 import { merged } from '../live/merged.ts'
@@ -15,7 +16,7 @@ import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
 /** Characters of lines that are answered at once. */
 const usualLength = 4 * 2 ** 20
 
-/** Milliseconds in which the last lines of a container that is gone are stored. */
+/** Milliseconds in which the last lines of a removed container are stored. */
 const lastLines = 1000
 
 /** The log of one of Davit's containers, of what is kept of its environment or service. */
@@ -27,11 +28,12 @@ export function keptLog(
   const created = createdAt.getTime()
 
   /** Another container had the name before. */
-  const filterOf = ({ since, until, stream, search }: Partial<LogWanted>) => ({
+  const filterOf = ({ since, until, stream, search, level }: Partial<LogWanted>) => ({
     since: Math.max(created, since ?? 0),
     until,
     stream,
     search,
+    level,
     container: name,
   })
 
@@ -39,6 +41,15 @@ export function keptLog(
     async last({ tail, maxLength = usualLength, ...wanted }) {
       const asked = { ...filterOf(wanted), limit: tail, maxLength }
       return (await listLastLines(deps, log, asked)).map(lineOf)
+    },
+    async find({ after, before, limit, maxLength, ...wanted }) {
+      const asked = { ...filterOf(wanted), limit, maxLength }
+      if (before !== undefined) {
+        const { lines, previous } = await findLastLines(deps, log, { ...asked, before })
+        return { lines: lines.map(lineOf), previous, next: null }
+      }
+      const { lines, next } = await findLines(deps, log, { ...asked, ...placeOf(after) })
+      return { lines: lines.map(lineOf), previous: null, next }
     },
     async *each({ after, ...wanted }) {
       const asked = { ...filterOf(wanted), ...placeOf(after) }
@@ -64,7 +75,7 @@ export function keptLog(
     },
   }
 
-  /** That a container is gone is said when its last lines are stored. */
+  /** A removal is reported when the last lines are stored. */
   async function* states(signal: AbortSignal): AsyncGenerator<LogNote> {
     let told: string | undefined
     for await (const seen of deps.states.follow(id, signal)) {
@@ -81,15 +92,20 @@ export function keptLog(
 
 type Event = LogBatch | { status: string }
 
-/** An id that an earlier version gave out was the time at which the engine had the line. */
+/** The id of a kept line is its time, in milliseconds, and its number; a time alone can have several lines. */
 function placeOf(after: string | undefined) {
   if (after === undefined) return { after: 0 }
-  if (/^\d+$/.test(after)) return { after: Number(after) }
+  const [, sequence] = /^(?:.*\.\d{3}0{6}Z\/)?(\d+)$/.exec(after) ?? []
+  if (sequence) return { after: Number(sequence) }
   return { after: 0, since: Date.parse(timestampOf(after)) }
 }
 
+const idOf = ({ time, sequence }: Pick<KeptLine, 'time' | 'sequence'>) =>
+  `${new Date(time).toISOString().replace('Z', '000000Z')}/${sequence}`
+
 const lineOf = ({ sequence, time, stream, text }: KeptLine): Line => ({
-  id: String(sequence),
+  id: idOf({ time, sequence }),
+  sequence,
   timestamp: new Date(time).toISOString(),
   stream,
   text,
@@ -97,11 +113,11 @@ const lineOf = ({ sequence, time, stream, text }: KeptLine): Line => ({
 
 /** Each the same function for all batches, which are rendered once for all who watch. */
 const keptRendering: Record<LineFormat, (line: KeptLine) => string> = {
-  html: (line) => rendering.html(lineOf(line)),
+  html: lineHtml,
   bare: (line) => rendering.bare(lineOf(line)),
   json: (line) => rendering.json(lineOf(line)),
 }
 
 const itemOf = (batch: LogBatch): LogItem => ({
-  events: (format) => batch.encoded(keptRendering[format]),
+  events: (format) => batch.encoded(keptRendering[format], idOf),
 })

@@ -1,52 +1,70 @@
 import { EmptyState, PageHead } from '../web/components.tsx'
+import { ButtonLink } from '../web/form.tsx'
+import { ListingForm, NothingFound, Pages } from '../web/listing.tsx'
+import type { Listed, Listing } from '../web/listing.tsx'
+import { Live } from '../web/live.tsx'
 import { ContainerRow } from './container-row.tsx'
-import type { Group } from './groups.ts'
+import { groupRows, sorts } from './groups.ts'
+import type { Group, Sort, Viewer } from './groups.ts'
+import type { Row } from './row.ts'
 
-/** Everything that runs, and what ran; the list follows the engine by itself. */
-export const ContainersPage = ({ groups, isAdmin }: { groups: Group[]; isAdmin: boolean }) => (
+type Props = { list: Listed<Row>; listing: Listing<Sort>; user: Viewer & { role: string } }
+
+const path = '/containers'
+
+/** Everything that runs, and what ran. */
+export const ContainersPage = ({ list, listing, user }: Props) => (
   <>
-    <PageHead title="Containers" />
-    <ContainerList groups={groups} isAdmin={isAdmin} />
-    <div hidden hx-sse:connect="/containers/events" hx-trigger="load" hx-swap="none" />
+    <PageHead title="Containers" doc="logs#containers" />
+    {list.all > 0 && <ListingForm {...{ path, listing, sorts, what: 'containers' }} />}
+    <Live id="containers" class="container-groups">
+      {list.all === 0 ? (
+        <NothingRuns isAdmin={user.role === 'admin'} />
+      ) : list.total === 0 ? (
+        <NothingFound path={path}>
+          No container has “<bdi>{listing.q}</bdi>” in its name, its image or what it belongs to.
+        </NothingFound>
+      ) : listing.sort === 'place' ? (
+        groupRows(list.items, user).map((group) => <GroupView group={group} />)
+      ) : (
+        <Rows rows={list.items} />
+      )}
+      {list.all > 0 && <Pages {...{ path, listing, list }} />}
+    </Live>
   </>
 )
 
-export const ContainerList = ({ groups, isAdmin }: { groups: Group[]; isAdmin: boolean }) => (
-  <div id={listId} class="container-groups">
-    {groups.length === 0 && <NothingRuns isAdmin={isAdmin} />}
-    {groups.map((group) => (
-      <section id={group.key} aria-labelledby={`${group.key}-heading`}>
-        <h2 id={`${group.key}-heading`}>
-          {group.href ? (
-            <a href={group.href}>
-              <bdi>{group.title}</bdi>
-            </a>
-          ) : (
-            <bdi>{group.title}</bdi>
-          )}
-          {group.note && <small class="muted">{group.note}</small>}
-        </h2>
-        <ul class="rows">
-          {group.rows.map((row) => (
-            <ContainerRow row={row} />
-          ))}
-        </ul>
-      </section>
-    ))}
-  </div>
+const GroupView = ({ group: { key, href, title, note, rows } }: { group: Group }) => (
+  <section id={key} aria-labelledby={`${key}-heading`}>
+    <h2 id={`${key}-heading`}>
+      {href ? (
+        <a href={href}>
+          <bdi>{title}</bdi>
+        </a>
+      ) : (
+        <bdi>{title}</bdi>
+      )}
+      {note && <small class="muted">{note}</small>}
+    </h2>
+    <Rows rows={rows} />
+  </section>
 )
 
-export const listId = 'containers'
+const Rows = ({ rows }: { rows: Row[] }) => (
+  <ul class="rows">
+    {rows.map((row) => (
+      <ContainerRow row={row} />
+    ))}
+  </ul>
+)
 
 const NothingRuns = ({ isAdmin }: { isAdmin: boolean }) => (
   <EmptyState title="No containers">
     <p>
       {isAdmin
-        ? 'There is none on this engine. Deploy a project, and its container appears here.'
+        ? 'There are none on this server. Deploy a project, and its container appears here.'
         : 'Deploy a project, and its container appears here with its state and its log.'}
     </p>
-    <a class="btn" href="/projects">
-      To the projects
-    </a>
+    <ButtonLink href="/projects">Open projects</ButtonLink>
   </EmptyState>
 )

@@ -1,15 +1,15 @@
 import { factory } from '../web/factory.ts'
 import type { User } from '../web/factory.ts'
+import { listed, listingOf } from '../web/listing.tsx'
 import { paged } from '../web/paging.ts'
-import { query, streamQuery } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { sse } from '../web/sse.ts'
 import type { Streams } from '../web/streams.ts'
 import { userOf } from '../web/user-of.ts'
 import { listVisible } from './find.ts'
 import type { FindDeps } from './find.ts'
-import { followHtml, followJson } from './follow-list.tsx'
-import { groupRows } from './groups.ts'
+import { followList } from './follow-list.ts'
+import { sorted, sorts, textOf } from './groups.ts'
 import { containerJson, containersPage, placeForm } from './json.ts'
 import { ContainersPage } from './list-page.tsx'
 import { rowOf } from './row.ts'
@@ -24,27 +24,26 @@ export const containerListRoutes = (deps: ListDeps) => {
     .get('/containers', paged(placeForm), async (c) => {
       const user = userOf(c)
       const rows = await rowsFor(user, c.req.raw.signal)
-      const isAdmin = user.role === 'admin'
       return show(c, {
         title: 'Containers',
-        page: () => <ContainersPage groups={groupRows(rows, user)} isAdmin={isAdmin} />,
+        page: () => {
+          const listing = listingOf(c, sorts)
+          const list = listed(sorted(rows, listing.sort, user), listing, textOf)
+          return <ContainersPage {...{ list, listing, user }} />
+        },
         json: () => containersPage(rows, c.req.valid('query')),
+        live: {},
       })
     })
     .get('/containers/api', async (c) => {
       const rows = await rowsFor(userOf(c), c.req.raw.signal)
       return c.json({ containers: rows.map(containerJson) })
     })
-    .get('/containers/events', query(streamQuery), (c) => {
+    .get('/containers/events', (c) => {
       const user = userOf(c)
-      const { csrfToken } = c.var
-      const isJson = c.req.valid('query').format === 'json'
       return sse(c, {
         streams: deps.streams,
-        events: (signal) =>
-          isJson
-            ? followJson(deps, { user, signal })
-            : followHtml(deps, { user, csrfToken, signal }),
+        events: (signal) => followList(deps, { user, signal }),
       })
     })
 

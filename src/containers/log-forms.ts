@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { block, flag, whole } from '../web/fields.ts'
 import { streamFormat } from '../web/query.ts'
-import { moment } from '../logs/forms.ts'
+import { logQuery, moment, seenVersion } from '../logs/forms.ts'
 import { lineId } from './log-line.ts'
 
 const maxTail = 10_000
@@ -16,14 +16,23 @@ export const containerLogQuery = z.object({
   /** The id of the last line that was seen. */
   after: z
     .string()
-    .regex(lineId, 'wants the id of a line, such as 1234 or 2026-11-20T03:00:00.123456789Z.')
+    .regex(lineId, 'must be the id of a line, such as 1234 or 2026-11-20T03:00:00.123456789Z.')
     .optional(),
-  stream: z.enum(['stdout', 'stderr'], 'wants stdout or stderr.').optional(),
+  stream: z.enum(['stdout', 'stderr'], 'must be stdout or stderr.').optional(),
   /** Only lines with this text, in whatever case. */
   search: block('a text', { max: 200 }).optional(),
+  ...logQuery.pick({ level: true, before: true }).shape,
+  /** Lines after one or before one, this many, instead of the last ones. */
+  limit: whole('how many lines', { min: 1, max: maxTail }).optional(),
+  live: seenVersion,
   timestamps: flag().default(true),
   format: streamFormat.optional(),
   download: z.string().optional(),
 })
 
 export type ContainerLogQuery = z.output<typeof containerLogQuery>
+
+/** Which lines the page itself carries. */
+export const shownLogQuery = containerLogQuery.pick({ search: true, level: true, stream: true })
+
+export type ShownLogQuery = z.output<typeof shownLogQuery>

@@ -1,7 +1,7 @@
 import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
 import { sseEvent } from '../web/sse.ts'
-import { lineHtml } from './log-line.ts'
+import { noteHtml } from './log-line.ts'
 import type { LineFormat } from './log-line.ts'
 
 /** The container's, or `away` while the engine can't be asked; why the stream is over. */
@@ -24,39 +24,38 @@ export class LogNote {
   }
 
   #line(text: string, format: LineFormat) {
-    const line = { timestamp: this.#time, stream: 'system', text } as const
-    if (format !== 'json') return lineHtml(line)
+    if (format !== 'json') return noteHtml({ time: Date.parse(this.#time), text })
     return JSON.stringify({ time: this.#time, stream: 'system', text, id: null })
   }
 }
 
 export const gapNote = (missedSince: string) =>
   new LogNote({
-    text: `Lines may be missing here: the engine has none any more from ${missedSince.slice(0, 19).replace('T', ' ')} UTC on.`,
+    text: `Lines may be missing here: Docker no longer has those after ${missedSince.slice(0, 19).replace('T', ' ')} UTC.`,
   })
 
 export const awayNote = () =>
   new LogNote({
-    text: 'The Docker Engine can not be reached. The log goes on when it is back.',
+    text: 'Docker can’t be reached. The log continues when it is back.',
     state: 'away',
   })
 
 const ends: Record<LogEnd, string | null> = {
-  removed: 'The container is gone, and its log with it.',
-  unreadable: 'The log driver of this container keeps nothing that can be read here.',
+  removed: 'The container and its log were removed.',
+  unreadable: 'The log driver of this container doesn’t support reading.',
   until: null,
 }
 
-/** The last of a stream; who gets it need not come again. */
+/** The last event of a stream; the client doesn't need to reconnect. */
 export const endNote = (done: LogEnd) => new LogNote({ text: ends[done], done })
 
 type Seen = Pick<Container, 'state' | 'exitCode' | 'oomKilled' | 'startedAt'>
 
-/** What changed between two looks at a container; null when nothing did. */
+/** What changed between two inspections of a container; null when nothing did. */
 export function changeNote(before: Seen | 'away' | null, now: Seen): LogNote | null {
   const { state } = now
   if (before === null) return new LogNote({ state })
-  if (before === 'away') return new LogNote({ text: 'The Docker Engine is back.', state })
+  if (before === 'away') return new LogNote({ text: 'Docker is back.', state })
   const again = before.startedAt?.getTime() !== now.startedAt?.getTime()
   if (before.state === state && !again) return null
   const texts = again ? ['The container started again.'] : []
@@ -69,4 +68,4 @@ export function changeNote(before: Seen | 'away' | null, now: Seen): LogNote | n
 const hasEnded = ({ state }: Seen) => state !== 'running' && state !== 'paused'
 
 const endOf = ({ exitCode, oomKilled, state }: Seen) =>
-  `The container ended: exit code ${exitCode}${oomKilled && exitCode === killed ? ', out of memory' : ''}.${state === 'restarting' ? ' The engine starts it again.' : ''}`
+  `The container ended: exit code ${exitCode}${oomKilled && exitCode === killed ? ', out of memory' : ''}.${state === 'restarting' ? ' Docker restarts it.' : ''}`

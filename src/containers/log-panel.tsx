@@ -1,20 +1,26 @@
-import { raw } from 'hono/html'
-import { LogFrame, LogTool } from '../logs/viewer.tsx'
+import { Choice } from '../logs/filter-choice.tsx'
+import type { Chosen } from '../logs/filter-choice.tsx'
+import { tail } from '../logs/answer-log.tsx'
+import { TimeForm } from '../logs/output-page.tsx'
+import { LogViewer } from '../logs/viewer.tsx'
 import { Failure } from '../platform/errors.ts'
 import type { Found, Place } from './find.ts'
-import { lineHtml } from './log-line.ts'
+import type { ShownLogQuery } from './log-forms.ts'
+import { end, shownLine } from './log-line.ts'
 import type { Line } from './log-line.ts'
 import { sourceOf } from './log-source.ts'
 import type { LogDeps } from './log-source.ts'
 import { containerPath } from './row.ts'
+import { counted } from '../web/units.ts'
 
-/** What the page itself carries; the viewer goes on from it. */
-const page = { tail: 200, maxLength: 64 * 1024 }
+/** The lines in the page itself; the viewer continues from them. */
+const page = { before: end, ...tail }
 
 /** The end of a container's log, as its page shows it. */
 export type ContainerLog = {
   id: string
   lines: Line[]
+  chosen: Chosen
   /** Why there are none. */
   problem: string | null
   /** Where the lines are kept beyond the life of the container. */
@@ -24,16 +30,20 @@ export type ContainerLog = {
 export async function logOf(
   deps: LogDeps,
   found: Found,
-  signal: AbortSignal,
+  {
+    chosen,
+    limit = page.limit,
+    signal,
+  }: { chosen: ShownLogQuery; limit?: number; signal: AbortSignal },
 ): Promise<ContainerLog> {
   const { id } = found.container
   const kept = keptPath(found.place)
   try {
-    const lines = await sourceOf(deps, found).last({ ...page, signal })
-    return { id, lines, problem: null, kept }
+    const { lines } = await sourceOf(deps, found).find({ ...page, ...chosen, limit, signal })
+    return { id, lines, chosen, problem: null, kept }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return { id, lines: [], problem: `${error.message} ${error.hint}`, kept }
+    return { id, lines: [], chosen, problem: `${error.message} ${error.hint}`, kept }
   }
 }
 
@@ -53,54 +63,37 @@ export const ContainerLogPanel = ({ log }: { log: ContainerLog }) => {
         <p>{log.problem}</p>
       </section>
     )
-  const count = log.lines.length
+  const { id, lines, chosen, kept } = log
+  const path = containerPath({ id })
   return (
-    <LogFrame
-      class="log container-log"
-      path={`${containerPath(log)}/logs`}
-      data-tail={log.lines.at(-1)?.id ?? ''}
+    <LogViewer
+      path={`${path}/logs`}
+      page={path}
+      chosen={chosen}
       heading="Log"
-      note={count > 0 ? `The last ${count} lines, times in UTC.` : null}
-      rows={<div class="log-lines">{raw(log.lines.map((line) => lineHtml(line)).join(''))}</div>}
-      search="Only lines with…"
-      choices={<Choices />}
-      buttons={
-        <LogTool name="copy" data-scripted hidden>
-          Copy
-        </LogTool>
-      }
+      extent={{ first: lines[0]?.sequence ?? 1, last: lines.at(-1)?.sequence ?? 0 }}
+      lines={lines.map(shownLine)}
+      hasGaps
+      note={lines.length > 0 ? `The last ${counted(lines.length, 'line')}, times in UTC.` : null}
+      stream={`${path}/logs`}
+      endsWithDone
+      canGoToTime
+      choices={<StreamChoice path={path} chosen={chosen} />}
     >
-      <Reach kept={log.kept} />
-    </LogFrame>
+      <Reach kept={kept} />
+      <TimeForm />
+    </LogViewer>
   )
 }
 
-const Choices = () => (
-  <div class="log-choices" data-scripted hidden>
-    <label class="visually-hidden" for="log-since">
-      From
-    </label>
-    <select id="log-since" class="select">
-      <option value="">Last lines</option>
-      <option value="10m">10 minutes</option>
-      <option value="1h">1 hour</option>
-      <option value="1d">1 day</option>
-      <option value="time">From a time…</option>
-    </select>
-    <input
-      id="log-from"
-      class="input"
-      type="datetime-local"
-      step="1"
-      aria-label="From this time"
-      hidden
-    />
-    {['stdout', 'stderr', 'Times'].map((label) => (
-      <LogTool name={label.toLowerCase()} class="btn log-toggle" aria-pressed="true">
-        {label}
-      </LogTool>
+const StreamChoice = ({ path, chosen }: { path: string; chosen: Chosen }) => (
+  <nav class="log-choice" aria-label="Outputs">
+    {([undefined, 'stdout', 'stderr'] as const).map((stream) => (
+      <Choice path={path} chosen={{ ...chosen, stream }} isShown={chosen.stream === stream}>
+        {stream ?? 'All'}
+      </Choice>
     ))}
-  </div>
+  </nav>
 )
 
 /** The engine's own log is not complete: it skips lines when its files rotate under a burst. */
@@ -108,11 +101,11 @@ const Reach = ({ kept }: { kept: string | null }) => (
   <p class="muted log-reach">
     {kept ? (
       <>
-        What it writes is here after a second at most, and stays when it is gone:{' '}
+        Its output appears here within a second, and is kept after the container is removed:{' '}
         <a href={kept}>all logs</a>.
       </>
     ) : (
-      'This follows the engine’s own log, which ends with the container and can skip lines in a burst.'
+      'This follows Docker’s own log, which is removed with the container and can skip lines in a burst.'
     )}
   </p>
 )

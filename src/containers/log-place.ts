@@ -5,13 +5,13 @@ import type { Line } from './log-line.ts'
  * Milliseconds by which lines can stand in the engine's file before older ones: stdout and stderr are
  * written side by side.
  */
-const disorder = 250
+export const disorder = 250
 
-/** The place after a line, found again in what the engine tells a second time. */
+/** The place after a line, found again in what the engine repeats. */
 export class LogPlace {
-  /** True once it was found, or seen to be gone: all that comes is new. */
+  /** True once it was found, or known to be lost: everything after is new. */
   passed = false
-  /** True when it was gone: some lines after it may be, too. */
+  /** True when it was lost: some lines after it may be, too. */
   missed = false
   readonly #id: string
   readonly #timestamp: string
@@ -39,7 +39,7 @@ export class LogPlace {
     return this.#isBehind() ? this.end() : []
   }
 
-  /** What is new after all, as the place does not come. */
+  /** Lines that turn out to be new, since the place isn't found. */
   end(): Line[] {
     if (this.passed || this.#waiting.length === 0) return []
     this.passed = this.missed = true
@@ -53,7 +53,7 @@ export class LogPlace {
 }
 
 /**
- * Knows lines that the engine tells again, as it does while it follows a file that is rotated: those
+ * Recognises lines that the engine repeats, as it does while it follows a file that is rotated: those
  * of one stream never go back in time.
  */
 export class LogOrder {

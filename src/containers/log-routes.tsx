@@ -1,9 +1,12 @@
 import type { Context } from 'hono'
 import type { Env } from '../web/factory.ts'
-import { asksForStream } from '../logs/answer-log.tsx'
+import type { ChangeFeed } from '../live/change-feed.ts'
+import { asksForStream, linkOn } from '../logs/answer-log.tsx'
+import { lineHtml } from '../logs/log-line.tsx'
 import { linesAsHtml, linesAsJson } from '../logs/lines-answer.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
+import { withChanges } from '../web/live.tsx'
 import { query } from '../web/query.ts'
 import { sse } from '../web/sse.ts'
 import type { Streams } from '../web/streams.ts'
@@ -14,9 +17,11 @@ import type { FindDeps } from './find.ts'
 import { containerLogQuery } from './log-forms.ts'
 import type { ContainerLogQuery } from './log-forms.ts'
 import { isUnreadable } from './engine-log.ts'
-import { itemOf, lineHtml, lineId, lineJson } from './log-line.ts'
+import { end, itemOf, lineId, lineJson, shownLine } from './log-line.ts'
 import type { Line, LineFormat } from './log-line.ts'
 import { endNote } from './log-note.ts'
+import { usageEvent } from './usage/event.tsx'
+import type { UsagePoller } from './usage/poller.ts'
 import { sourceOf } from './log-source.ts'
 import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
 
@@ -24,7 +29,7 @@ import type { LogDeps, LogItem, LogSource, LogWanted } from './log-source.ts'
 const defaultTail = 500
 const maxTail = 10_000
 
-type RouteDeps = FindDeps & LogDeps & { streams: Streams }
+type RouteDeps = FindDeps & LogDeps & { streams: Streams; changes: ChangeFeed; usage: UsagePoller }
 type Asked = { source: LogSource; wanted: ContainerLogQuery }
 
 /** The log of a container: a stream by default, else its last lines, or a text file. */
@@ -37,12 +42,27 @@ export const containerLogRoutes = (deps: RouteDeps) =>
     const wanted = c.req.valid('query')
     if (wanted.download !== undefined) return download(c, { source, wanted })
     if (asksForStream(c, wanted)) return stream(c, deps, { source, wanted })
+    c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
+    if (clientOf(c) === 'partial' || wanted.limit !== undefined || wanted.before !== undefined)
+      return page(c, { source, wanted })
     const tail = wanted.tail ?? (wanted.since === undefined ? defaultTail : maxTail)
     const lines = await source.last({ ...wanted, tail, signal })
-    c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
-    if (clientOf(c) === 'program') return linesAsJson(c, { lines, json: lineJson })
-    return linesAsHtml(c, { lines, html: (line) => lineHtml(line, wanted) })
+    return linesAsJson(c, { lines, json: lineJson, nextCursor: null })
   })
+
+/** Lines after one or before one, as viewers of all logs ask for them. */
+async function page(c: Context, { source, wanted }: Asked) {
+  const { limit = defaultTail } = wanted
+  const isPlaced = wanted.limit !== undefined || wanted.after !== undefined
+  const before = wanted.before ?? (isPlaced ? undefined : end)
+  const asked = { ...wanted, before, limit }
+  const { lines, ...places } = await source.find({ ...asked, signal: c.req.raw.signal })
+  linkOn(c, places)
+  if (clientOf(c) === 'partial')
+    return linesAsHtml(c, { lines: lines.map(shownLine), html: lineHtml })
+  const nextCursor = places.next === null ? null : String(places.next)
+  return linesAsJson(c, { lines, json: lineJson, nextCursor })
+}
 
 /** All there is as plain text with times. */
 async function download(c: Context, { source, wanted }: Asked) {
@@ -70,14 +90,27 @@ function stream(c: Context<Env>, deps: RouteDeps, { source, wanted }: Asked) {
   const after = lastLineId(c) ?? wanted.after
   const begin = tail ?? (since === undefined && !after ? defaultTail : undefined)
   const format: LineFormat = wanted.format === 'json' ? 'json' : timestamps ? 'html' : 'bare'
+  const { live } = wanted
+  async function* events(signal: AbortSignal) {
+    const asked = { ...wanted, tail: begin, after, signal }
+    const items = until === undefined ? source.follow(asked) : readUntil(source, asked)
+    for await (const item of items) yield item.events(format)
+  }
+  const seen = lastLineId(c) === undefined ? live : undefined
+  const beside = (signal: AbortSignal) => [usageOf(deps, c.req.param('id')!, signal)]
   return sse(c, {
     streams: deps.streams,
-    events: (signal) => {
-      const asked = { ...wanted, tail: begin, after, signal }
-      return until === undefined ? source.follow(asked) : readUntil(source, asked)
-    },
-    render: (item) => item.events(format),
+    events: (signal) =>
+      live
+        ? withChanges(deps.changes, events(signal), { since: seen, signal, beside })
+        : events(signal),
   })
+}
+
+/** For the page, which shows both; that the container was removed the log says. */
+async function* usageOf({ usage }: RouteDeps, id: string, signal: AbortSignal) {
+  for await (const look of usage.follow(id, signal))
+    if (look.shown.state !== 'removed') yield usageEvent(look, 'html')
 }
 
 /** What there is up to a time, and nothing that comes. */
@@ -96,7 +129,7 @@ async function* readUntil(
   }
 }
 
-/** A strange id is taken as none, so that a client that keeps sending it does not fail for ever. */
+/** An invalid id is ignored, so that a client that keeps sending it doesn't fail forever. */
 function lastLineId(c: Context) {
   const id = c.req.header('Last-Event-ID') ?? ''
   return lineId.test(id) ? id : undefined

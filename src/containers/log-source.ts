@@ -27,6 +27,16 @@ export type LogWanted = Omit<LogFilter, 'container'> & {
   signal: AbortSignal
 }
 
+export type LogFound = Omit<LogWanted, 'tail'> & {
+  after?: string | undefined
+  before?: number | undefined
+  limit: number
+  /** Characters after which there are no more lines. */
+  maxLength?: number | undefined
+}
+
+export type LogPage = { lines: Line[]; previous: number | null; next: number | null }
+
 /** Lines, or what happened between them, as SSE events. */
 export type LogItem = { events: (format: LineFormat) => string | Uint8Array }
 
@@ -34,6 +44,8 @@ export type LogItem = { events: (format: LineFormat) => string | Uint8Array }
 export type LogSource = {
   /** The last lines, oldest first; fewer when they are very long. */
   last: (wanted: LogWanted & { tail: number; maxLength?: number }) => Promise<Line[]>
+  /** Lines by their numbers: after one, or the last ones before one. `next` and `previous` say where to go on. */
+  find: (wanted: LogFound) => Promise<LogPage>
   /** All lines, oldest first, some at a time. */
   each: (wanted: LogWanted & { after?: string | undefined }) => AsyncGenerator<Line[]>
   /**
@@ -45,7 +57,7 @@ export type LogSource = {
 
 /**
  * What the containers of environments and services write is kept, and read there; others are read from
- * the engine. The secrets of an app or service are hidden, whoever reads.
+ * the engine. The secrets of an app or service are hidden from every reader.
  */
 export function sourceOf(deps: LogDeps, { container, place }: Found): LogSource {
   const source = place.kind === 'own' ? (place.environment ?? place.service) : null

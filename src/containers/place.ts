@@ -29,8 +29,8 @@ type Said = ReturnType<typeof readLabels>
 const other: Place = { kind: 'other' }
 
 /**
- * Says of each container where it belongs. Labels alone prove nothing, as whoever makes a container
- * writes them: what they name must be in the database, and agree with it. The owner is the one of now:
+ * Says of each container where it belongs. Labels alone prove nothing, as anyone creating a container
+ * can set them: what they name must be in the database, and agree with it. The owner is the one of now:
  * the label names the one for whom the container was made, who may have been deleted since.
  */
 export function placeContainers(

@@ -1,16 +1,17 @@
 import type { Context } from 'hono'
 import { auditor } from '../audit/record.ts'
 import type { Config } from '../config.ts'
-import { AppError } from '../platform/errors.ts'
 import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
+import { query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
+import { lookOfContainer } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
 import { endsWithin } from '../web/within.ts'
 import { restart, stop } from './act.ts'
 import { ContainerDetails } from './container-details.tsx'
 import { ContainerRow, rowId } from './container-row.tsx'
-import { ContainerStatus, GoneStatus } from './container-status.tsx'
+import { ContainerStatus } from './container-status.tsx'
 import { containerView } from './container-view.ts'
 import type { ViewDeps } from './container-view.ts'
 import { findContainer } from './find.ts'
@@ -18,6 +19,7 @@ import type { Found } from './find.ts'
 import { containerDetailsJson } from './json.ts'
 import { containerListRoutes } from './list-routes.tsx'
 import type { ListDeps } from './list-routes.tsx'
+import { shownLogQuery } from './log-forms.ts'
 import { ContainerLogPanel, logOf } from './log-panel.tsx'
 import type { LogDeps } from './log-source.ts'
 import { containerPath } from './row.ts'
@@ -31,27 +33,36 @@ export const containerRoutes = (deps: RouteDeps) => {
 
   return factory
     .createApp()
-    .route('/', containerListRoutes(deps)) // before what takes their names for ids
-    .get('/containers/:id', async (c) => {
-      const found = await find(c).catch((error) => {
-        if (clientOf(c) === 'partial' && isMissing(error)) return null
-        throw error
-      })
-      if (!found) return c.html(<GoneStatus />, 404)
+    .route('/', containerListRoutes(deps)) // before routes that would match their names as ids
+    .get('/containers/:id', query(shownLogQuery), async (c) => {
+      const found = await find(c)
       const view = await containerView(deps, found, userOf(c))
-      const log = clientOf(c) === 'browser' ? await logOf(deps, found, c.req.raw.signal) : null
+      const client = clientOf(c)
+      const asked = { chosen: c.req.valid('query'), signal: c.req.raw.signal }
+      // a part of the page only has to know whether there is one
+      const log =
+        client === 'program'
+          ? null
+          : await logOf(deps, found, client === 'browser' ? asked : { ...asked, limit: 1 })
+      const isCarried = log?.problem === null
       return show(c, {
         title: view.container.name,
+        state: lookOfContainer({ ...view.container, looping: view.looping }),
         page: () => (
           <>
             <ContainerStatus view={view} />
-            <StatsPanel stats={statsOf(deps, found.container)} />
-            <ContainerLogPanel log={log!} />
-            <ContainerDetails view={view} />
+            {client === 'browser' && log && (
+              <>
+                <StatsPanel stats={statsOf(deps, found.container)} isCarried={isCarried} />
+                <ContainerLogPanel log={log} />
+                <ContainerDetails view={view} />
+              </>
+            )}
           </>
         ),
         partial: () => <ContainerStatus view={view} />,
         json: () => containerDetailsJson(view),
+        live: { isCarried },
       })
     })
     .post('/containers/:id/stop', (c) => act(c, 'container.stopped', stop))
@@ -79,5 +90,3 @@ export const containerRoutes = (deps: RouteDeps) => {
     return findContainer(deps, { id, user: userOf(c), signal: c.req.raw.signal })
   }
 }
-
-const isMissing = (error: unknown) => error instanceof AppError && error.code === 'not_found'

@@ -1,5 +1,6 @@
 import type { Condition, Conditions } from '../runtime/conditions.ts'
 import { processLabel } from '../logs/log-line.tsx'
+import { lookOfContainer } from '../web/status-badge.tsx'
 import { isUp } from '../runtime/workload.ts'
 import type { Listed, OwnPlace } from './find.ts'
 import type { UsagePoller } from './usage/poller.ts'
@@ -10,7 +11,7 @@ export type Row = Listed & {
   /** Null until it was looked at. */
   condition: Condition | null
   looping: boolean
-  /** Null while it does not run, and until it was measured. */
+  /** Null while it isn't running, and until it has been measured. */
   usage: Measurement | null
 }
 
@@ -23,7 +24,10 @@ export const rowOf = ({ conditions, usage }: RowDeps, listed: Listed): Row => ({
   usage: listed.container.state === 'running' ? usage.latest(listed.container.id) : null,
 })
 
-/** Why Davit itself stopped it; null when it did not, or somebody started it again. */
+export const lookOfRow = ({ container, condition, looping }: Omit<Row, 'place' | 'usage'>) =>
+  lookOfContainer({ ...container, oomKilled: condition?.oomKilled ?? false, looping })
+
+/** Why Davit itself stopped it; null if it didn't, or if someone started it again. */
 export const stopReasonOf = ({ container, place }: Pick<Row, 'container' | 'place'>) =>
   place.kind === 'own' && !isUp(container) ? (place.deployment?.stopReason ?? null) : null
 

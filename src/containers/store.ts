@@ -1,10 +1,11 @@
 import { and, eq, inArray } from 'drizzle-orm'
+import { crashLoop } from '../runtime/crash-count.ts'
 import type { Db } from '../db/index.ts'
 import { getRow } from '../db/queries.ts'
 import { deployments, environments, instances, projects, services, users } from '../db/schema.ts'
 import { web } from '../environments/processes.ts'
 
-/** Deployments with where they went, by id; those that are not there are left out. */
+/** Deployments with their environments, by id; missing ones are left out. */
 export function getDeployedPlaces(db: Db, deploymentIds: string[]) {
   const rows = db
     .select({
@@ -57,8 +58,6 @@ export function getServicePlaces(db: Db, serviceIds: string[]) {
     .all()
   return new Map(rows.map((row) => [row.id, row]))
 }
-
-const crashLoop = 'crash_loop'
 
 /** What it did when it was stopped: `running`, or `running worker` where that process was. */
 const stepOf = (process: string) => (process === web ? 'running' : `running ${process}`)

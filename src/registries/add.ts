@@ -18,7 +18,7 @@ export type RegistryDeps = { db: Db; docker: Docker; secrets: Secrets; config: C
 /** The port is part of it, as in an image reference. */
 const hostAndPort = /^(?<name>[a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:(?<port>\d{1,5}))?$/
 
-/** A registry and who pulls there. */
+/** A registry and its login. */
 export const registryForm = (config: Pick<Config, 'allowHosts'>) =>
   z.object({
     host: line('the host of a registry', { max: 255 })
@@ -32,18 +32,18 @@ export const registryForm = (config: Pick<Config, 'allowHosts'>) =>
         const refusal = refuse(host, config)
         if (refusal) context.addIssue({ code: 'custom', message: refusal })
       }),
-    username: line('a user name', { max: 255 }).regex(/^[\x21-\x7e]+$/, 'wants no spaces.'),
+    username: line('a user name', { max: 255 }).regex(/^[\x21-\x7e]+$/, 'can’t have spaces.'),
     password: line('a password or token', { max: 4000 }),
   })
 
 function refuse(host: string, { allowHosts }: Pick<Config, 'allowHosts'>) {
   const { name, port = '443' } = hostAndPort.exec(host)?.groups ?? {}
   if (!name || Number(port) < 1 || Number(port) > 65_535)
-    return 'wants a host such as registry.example.com or registry.example.com:5000.'
+    return 'must be a host such as registry.example.com or registry.example.com:5000.'
   return refusedHost(name.replace(/^\[|\]$/g, ''), allowHosts)
 }
 
-/** Has the engine log in there, and keeps what it was let in with. */
+/** Logs the engine in at the registry, and stores the credentials. */
 export async function addRegistry(
   { db, docker, secrets, config }: RegistryDeps,
   {
@@ -59,11 +59,8 @@ export async function addRegistry(
   await docker.checkRegistry(auth, { signal }).catch((error) => {
     if (!(error instanceof EngineError)) throw error
     if (error.status === 401 || /unauthorized|denied/i.test(error.message))
-      throw invalidField('password', `The registry ${host} refuses this user and password.`)
-    throw invalidField(
-      'host',
-      `The engine does not reach a registry at ${host}. Check the address.`,
-    )
+      throw invalidField('password', `The registry ${host} refused this user and password.`)
+    throw invalidField('host', `Docker can’t reach a registry at ${host}. Check the address.`)
   })
   refuseMore('registries', countRegistries(db, ownerId))
   const id = newId()

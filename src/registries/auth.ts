@@ -12,7 +12,7 @@ export const sealedAs = (registryId: string) => `registry ${registryId}`
 export const serverAddress = (host: string) =>
   host === dockerHub ? 'https://index.docker.io/v1/' : host
 
-/** What an owner's pull of an image is authorised with; undefined for a registry they have not added. */
+/** The credentials for an owner's pull of an image; undefined for a registry they haven't added. */
 export function authFor(
   { db, secrets }: { db: Db; secrets: Secrets },
   { ownerId, image }: { ownerId: string; image: string },

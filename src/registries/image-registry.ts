@@ -1,9 +1,9 @@
-/** Where images without a host come from. */
+/** The registry of images without a host. */
 export const dockerHub = 'docker.io'
 
 const otherNames = ['index.docker.io', 'registry-1.docker.io', 'registry.hub.docker.com']
 
-/** Whether everyone may have it: Docker's own selection, `busybox` or `library/busybox`. */
+/** Whether it is public: Docker's official images, `busybox` or `library/busybox`. */
 export const isOfficial = (reference: string) =>
   registryOf(reference) === dockerHub && /^(([a-z0-9.-]+\/)?library\/)?[^/]+$/.test(reference)
 
@@ -33,7 +33,7 @@ const grammar = new RegExp(
 )
 
 /**
- * What a reference names, with all that Docker adds to it; null when it is none. Written out, it is
+ * The full form of a reference, with all that Docker adds; null when it isn't one. In full it is
  * never taken for the id of an image.
  */
 export function parseReference(text: string): ImageReference | null {
@@ -52,7 +52,7 @@ export function parseReference(text: string): ImageReference | null {
 
 export const repositoryOf = ({ registry, path }: ImageReference) => `${registry}/${path}`
 
-/** Written out whole: `docker.io/library/busybox:latest`. */
+/** In full: `docker.io/library/busybox:latest`. */
 export const writtenOut = (reference: ImageReference) =>
   repositoryOf(reference) +
   (reference.tag ? `:${reference.tag}` : '') +

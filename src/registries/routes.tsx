@@ -39,7 +39,8 @@ export const registryRoutes = (deps: RegistryDeps) => {
         details: { username },
       })
       const json = () => registryJson(registry)
-      return moveOn(c, { to: path, location: `${path}/${id}`, created: true, json })
+      const said = 'Registry added.'
+      return moveOn(c, { to: path, location: `${path}/${id}`, created: true, said, json })
     })
     .get(`${path}/:id`, (c) => {
       const registry = own(c)
@@ -50,7 +51,7 @@ export const registryRoutes = (deps: RegistryDeps) => {
       const { id, host } = own(c)
       deleteRegistry(db, id)
       audit(c, 'registry.removed', { object: { kind: 'registry', id, name: host } })
-      return moveOn(c, { to: path, json: () => ({}) })
+      return moveOn(c, { to: path, said: 'Registry removed.', json: () => ({}) })
     })
 
   function own(c: Context) {

@@ -17,19 +17,19 @@ export function findRegistry(db: Db, { id, ownerId }: { id: string; ownerId: str
   return registry
 }
 
-/** A page of a user's registries with one row too many, newest first. */
+/** A page of a user's registries plus one more row, newest first. */
 export const listRegistries = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>
   listPage(db, registries, ownedBy(ownerId), page)
 
 export const countRegistries = (db: Db, ownerId: string) =>
   countRows(db, registries, ownedBy(ownerId))
 
-/** The password is sealed already, for the id given. */
+/** The password must be sealed for the id given. */
 export const insertRegistry = (db: Db, values: typeof registries.$inferInsert): Registry =>
   refuseDuplicate(() => db.insert(registries).values(values).returning().get(), {
     'registries.owner_id, registries.host': [
       'host',
-      'You have this registry already. Remove it first, then add it with the new password.',
+      'You already have this registry. Remove it first, then add it with the new password.',
     ],
   })
 

@@ -14,18 +14,25 @@ export const RegistryList = ({ items, nextCursor }: Registries) => (
   <SettingsList
     id="registries"
     aria-label="Registries"
-    about="Private images are pulled with these, for services and for builds."
-    action={<ButtonLink opens="/settings/registries/new">New registry</ButtonLink>}
+    about="Logins for private images, used by services and builds."
+    action={items.length > 0 && <NewRegistry />}
     rows={items.map((registry) => (
       <RegistryItem {...registry} />
     ))}
     empty={
       <EmptyState title="No registries">
-        <p>Public images need none. Add one to use the private images in it.</p>
+        <p>Public images need none. Add a registry to use its private images.</p>
+        <NewRegistry />
       </EmptyState>
     }
     more={{ href: '/settings/registries', nextCursor }}
   />
+)
+
+const NewRegistry = () => (
+  <ButtonLink icon="plus" opens="/settings/registries/new">
+    New registry
+  </ButtonLink>
 )
 
 const RegistryItem = ({ id, host, username, createdAt }: Registry) => (
@@ -48,7 +55,7 @@ const RegistryItem = ({ id, host, username, createdAt }: Registry) => (
         path={`/settings/registries/${id}`}
         label={`Remove ${host}`}
         question={{
-          text: `Remove the registry ${host}? What runs keeps running; its images can no longer be pulled.`,
+          text: `Remove the registry ${host}? Running apps keep running, but its images can no longer be pulled.`,
           answer: 'Remove registry',
         }}
       >
@@ -61,6 +68,7 @@ const RegistryItem = ({ id, host, username, createdAt }: Registry) => (
 export const NewRegistryModal = ({ draft }: { draft: Draft }) => (
   <ModalForm
     title="New registry"
+    from={{ href: '/settings/registries', name: 'Registries' }}
     action="/settings/registries"
     submit="Check and add"
     draft={draft}
@@ -70,19 +78,17 @@ export const NewRegistryModal = ({ draft }: { draft: Draft }) => (
       label="Host"
       placeholder="registry.example.com"
       hint="As in the names of its images. Docker Hub is docker.io."
-      maxlength={255}
       autocomplete="off"
       required
       autofocus
       code
     />
-    <TextField name="username" label="User" maxlength={255} autocomplete="off" required />
+    <TextField name="username" label="User" autocomplete="off" required />
     <TextField
       name="password"
       label="Password or token"
       type="password"
-      hint="One that may only pull is enough."
-      maxlength={4000}
+      hint="Read access (pull) is enough."
       autocomplete="off"
       required
       code

@@ -1,5 +1,5 @@
-import { urlOn } from '../environments/json.ts'
-import type { Places } from '../projects/places.ts'
+import { urlOn } from '../addresses/urls.ts'
+import type { Places } from '../addresses/places.ts'
 import type { AddressOf } from './compose/values.ts'
 import type { ServicePort } from './store.ts'
 

@@ -3,6 +3,7 @@ import type { Work } from '../jobs/jobs.ts'
 import { endJob } from '../jobs/store.ts'
 import type { LogWriter } from '../logs/log-writer.ts'
 import { rememberSecrets, sealServiceSecrets } from '../logs/secret-store.ts'
+import { Failure } from '../platform/errors.ts'
 import type { Component } from '../runtime/component.ts'
 import { bringImage } from '../runtime/images/bring.ts'
 import { restartLive, stopLive } from '../runtime/restart.ts'
@@ -12,7 +13,7 @@ import type { Definition } from './definition.ts'
 import { withImagePorts } from './image-ports.ts'
 import type { Pulled } from './image-ports.ts'
 import type { PullProgress } from './progress.ts'
-import { noError, settle, tell, workloadOf } from './state.ts'
+import { noError, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { moveService, replacePorts, updateService } from './store.ts'
 import type { Service } from './store.ts'
@@ -48,7 +49,7 @@ export async function changeService(deps: ServiceDeps, doing: Doing) {
 const wentBack = {
   errorStep: null,
   errorCode: 'interrupted',
-  errorMessage: 'The change was undone. Davit was updated in the middle of it.',
+  errorMessage: 'The change was undone, because Davit was updated during it.',
   errorHint: 'Change the service again.',
 }
 
@@ -109,6 +110,7 @@ async function bringUp(
   const { id } = service
   refuseLapsed(deps, definition)
   const planned = componentsOf(deps, definition)
+  await refuseHostNetwork(deps, planned, signal)
   enter(deps, doing, 'pulling')
   const pulled = await pullImages(deps, planned, doing)
   const { components, ports } = withImagePorts(pulled, definition.ports)
@@ -124,26 +126,40 @@ async function bringUp(
         moveService(deps.db, { id, status: 'running', ...why })
         endJob(deps.db, job.id)
       },
-      committed: () => deps.serviceEvents.publish(id, { status: 'running' }),
     },
     signal,
     shutdown: undo,
   })
 }
 
-/** What begins now is said to those who look, and in the log of the job. */
+/** The host's network of a rootless engine is that of its own namespace, where no visitor comes. */
+async function refuseHostNetwork(
+  { docker }: ServiceDeps,
+  planned: Component[],
+  signal: AbortSignal,
+) {
+  const onHost = planned.find(({ options }) => options.granted?.hostNetwork)
+  if (!onHost || !(await docker.machine({ signal })).rootless) return
+  throw new Failure(
+    'engine_rootless',
+    `Docker runs rootless, so ${onHost.name} can’t use the network of the server.`,
+    'Remove network_mode: host from the file, and publish ports instead.',
+  )
+}
+
+/** Publishes and logs the phase that starts. */
 function enter(deps: ServiceDeps, { service, log }: Doing, state: keyof typeof lines) {
-  tell(deps, service, state)
+  moveService(deps.db, { id: service.id, status: state })
   log.write(lines[state])
 }
 
 const lines = {
-  pulling: 'Checking for the images, and pulling those that are missing.',
+  pulling: 'Checking the images, and pulling missing ones.',
   creating: 'Creating the network, the volumes and the containers.',
   starting: 'Starting the containers, and waiting until they are healthy.',
 }
 
-/** Brings the images that are not here; one that the engine has already, and may give, is used as it is. */
+/** Pulls missing images; one that the engine already has, and the user may use, isn't pulled. */
 async function pullImages(
   deps: ServiceDeps,
   components: Component[],

@@ -9,7 +9,7 @@ import { maxFileBytes } from './compose/read.ts'
 import { hostVariable, readTemplate } from './compose/template.ts'
 import type { About, Template } from './compose/template.ts'
 
-/** The folder beside this file; embedded, it stands beside the code too. */
+/** The folder beside this file, also when it is embedded in the executable. */
 const ownDirectory = join(import.meta.dir, 'templates')
 
 /** A template as the catalogue lists it; `isLinkable` where it says what linked apps get. */
@@ -53,7 +53,7 @@ export class Catalogue {
       const compose = await textOf(file)
       return { compose, file: readTemplate(compose, { file: file.file }) }
     }
-    throw new AppError('not_found', 'The catalogue has no template of this name.')
+    throw new AppError('not_found', 'The catalogue has no template with this name.')
   }
 
   async #files(): Promise<File[]> {
@@ -75,7 +75,7 @@ export class Catalogue {
     if (known?.stamp === stamp) return known
     const looked = { stamp, ...(await lookAt(file)) }
     if (looked.refusal && looked.refusal !== known?.refusal)
-      journal.warn('a template is not used', { file: file.path, reason: looked.refusal })
+      journal.warn('a template was skipped', { file: file.path, reason: looked.refusal })
     this.#looked.set(file.path, looked)
     return looked
   }
@@ -95,7 +95,7 @@ async function lookAt(file: File): Promise<Omit<Looked, 'stamp'>> {
 
 async function textOf({ path, file }: File) {
   const { size } = await stat(path)
-  if (size > maxFileBytes) throw new AppError('invalid', `${file} is over 1 MiB.`)
+  if (size > maxFileBytes) throw new AppError('invalid', `${file} is larger than 1 MiB.`)
   return Bun.file(path).text()
 }
 
@@ -119,14 +119,14 @@ const unreadable = (directory: string, code: string | undefined): File => ({
   refusal: `This directory can’t be read (${code}). Check DAVIT_TEMPLATES_DIR.`,
 })
 
-/** Names stand in addresses, where these mean something else. */
+/** Names are part of URLs, where these have another meaning. */
 const taken = ['compose', 'deploy']
 
 function refuseName(name: string): string | null {
   if (/^[a-f0-9-]{36}$/.test(name)) return 'Its name looks like the id of a service. Rename it.'
-  if (taken.includes(name)) return `The name ${name} has another meaning. Rename it.`
+  if (taken.includes(name)) return `The name ${name} is reserved. Rename it.`
   if (/^[a-z0-9]([a-z0-9-]{0,60}[a-z0-9])?$/.test(name)) return null
-  return 'Its name wants lower-case letters, digits and hyphens, such as my-app.yaml. Rename it.'
+  return 'Its name must be lower-case letters, digits and hyphens, such as my-app.yaml. Rename it.'
 }
 
 /**

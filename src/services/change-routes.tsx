@@ -1,4 +1,7 @@
 import type { Context } from 'hono'
+import { setHosts } from '../addresses/store.ts'
+import { served } from '../addresses/urls.ts'
+import type { Serving } from '../addresses/urls.ts'
 import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import { AppError } from '../platform/errors.ts'
@@ -30,7 +33,7 @@ import type { Service } from './store.ts'
 import { definitionOf, isStored, sealDefinition } from './stored-definition.ts'
 
 /** What is done to an instance once it is there. */
-export const changeRoutes = (deps: MakeDeps) => {
+export const changeRoutes = (deps: MakeDeps & Serving) => {
   const { db } = deps
   const audit = auditor(db)
 
@@ -51,14 +54,15 @@ export const changeRoutes = (deps: MakeDeps) => {
           partial: () => <DifferenceModal service={service} edit={edit} />,
           json: () => ({ changes, remakes, volumes }),
         })
-      if (changes.length === 0) return answer(c, service)
+      if (changes.length === 0) return answer(c, service, 'Nothing changed.')
       if (remakes) {
         refuseBusy(service)
         await refuseNoRoom(after)
       }
       const job = db.transaction(() => {
         if (!isStored(deps, before, liveService(deps, c))) throw changedMeanwhile(service)
-        updateService(db, service.id, { name: after.name, domains: after.domains })
+        updateService(db, service.id, { name: after.name })
+        setHosts(db, { serviceId: service.id }, { hosts: after.domains, config: deps.config })
         audit(c, 'service.changed', {
           object: objectOf(service),
           details: { changes: changes.map(({ field }) => field).join(', ') },
@@ -67,9 +71,10 @@ export const changeRoutes = (deps: MakeDeps) => {
           ? insertServiceJob(deps, service, 'change', sealDefinition(deps, after))
           : null
       })
-      if (!job) return answer(c, service)
+      if (changes.some(({ field }) => field === 'domains')) await served(deps)
+      if (!job) return answer(c, service, 'Service saved.')
       deps.jobs.wake()
-      return answer(c, service, deps.jobs.ended(job.id))
+      return answer(c, service, 'Service saved. It restarts now.', deps.jobs.ended(job.id))
     })
     .post(`${servicePattern}/restart`, async (c) => {
       await refuseNoRoom(await definitionOf(deps, liveService(deps, c)))
@@ -78,14 +83,14 @@ export const changeRoutes = (deps: MakeDeps) => {
     .post(`${servicePattern}/stop`, (c) => {
       const { name, status } = liveService(deps, c)
       if (status === 'stopped' || status === 'failed')
-        throw new AppError('conflict', `${name} does not run: it is ${status}.`)
+        throw new AppError('conflict', `${name} isn’t running: it is ${status}.`)
       return act(c, 'service.stopped', 'stop')
     })
     .post(`${servicePattern}/cancel`, (c) => {
       const service = liveService(deps, c)
       const work = cancelServiceJobs(deps, service)
       audit(c, 'service.cancelled', { object: objectOf(service) })
-      return answer(c, service, work)
+      return answer(c, service, 'Cancelled.', work)
     })
 
   function act(c: Context, action: Action, kind: 'restart' | 'stop') {
@@ -95,13 +100,19 @@ export const changeRoutes = (deps: MakeDeps) => {
       return insertServiceJob(deps, service, kind)
     })
     deps.jobs.wake()
-    return answer(c, service, deps.jobs.ended(id))
+    const said = `${kind === 'stop' ? 'Stop' : 'Restart'} of ${service.name} queued.`
+    return answer(c, service, said, deps.jobs.ended(id))
   }
 
   /** A program waits for the end, for a while; a person sees it on the page. */
-  async function answer(c: Context, service: Service, work: Promise<void> = Promise.resolve()) {
+  async function answer(
+    c: Context,
+    service: Service,
+    said: string,
+    work: Promise<void> = Promise.resolve(),
+  ) {
     const to = servicePath(service)
-    if (clientOf(c) !== 'program') return moveOn(c, { to, json: () => ({}) })
+    if (clientOf(c) !== 'program') return moveOn(c, { to, said, json: () => ({}) })
     if (!(await endsWithin(deps.config.patience, work))) {
       c.status(202)
       c.header('Location', to)
@@ -114,7 +125,7 @@ export const changeRoutes = (deps: MakeDeps) => {
     if (deps.jobs.isBusy(id) || isBusy(status))
       throw new AppError(
         'conflict',
-        `${name} is ${status} just now. Wait until that has ended, or cancel it.`,
+        `${name} is currently ${status}. Wait until that has ended, or cancel it.`,
       )
   }
 
@@ -144,7 +155,7 @@ const aboutTheForm = ['csrf_token', '_method', 'preview']
 const objectOf = ({ id, name }: Service) => ({ kind: 'service', id, name }) as const
 
 const changedMeanwhile = ({ name }: Service) =>
-  new AppError('conflict', `${name} was changed meanwhile. Look at it, then change it again.`)
+  new AppError('conflict', `${name} was changed meanwhile. Check it, then change it again.`)
 
 /** Null for what is secret. */
 const shownValues = ({ values, file }: Definition) =>

@@ -1,8 +1,9 @@
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { Fact } from '../web/components.tsx'
+import { CopyButton } from '../web/copy.tsx'
 import { ButtonLink } from '../web/form.tsx'
-import { LockIcon } from '../web/icons.tsx'
+import { Icon } from '../web/icons.tsx'
 import { connectionOf } from './compose/connection.ts'
 import { askedFor } from './compose/values.ts'
 import { fullValues } from './definition.ts'
@@ -64,11 +65,14 @@ export const ConnectionDetails = ({
           <Fact name={label}>
             {value === null ? (
               <span class="secret">
-                <LockIcon />
+                <Icon name="lock" />
                 secret
               </span>
             ) : (
-              <code>{value}</code>
+              <>
+                <code>{value}</code>
+                <CopyButton text={value} what={label} />
+              </>
             )}
           </Fact>
         ))}

@@ -2,7 +2,7 @@ import { isAdmin } from '../accounts/store.ts'
 import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import { looksSecret } from '../logs/secret-names.ts'
-import { placesOf } from '../projects/places.ts'
+import { placesOf } from '../addresses/places.ts'
 import type { Component } from '../runtime/component.ts'
 import { addressesOf, builtIns } from './address.ts'
 import { planContainers } from './compose/containers.ts'
@@ -19,9 +19,11 @@ import type { Service, ServicePort } from './store.ts'
 /** What an instance is made of: as its row says, or as it is about to be. */
 export type Definition = Pick<
   Service,
-  'id' | 'ownerId' | 'name' | 'host' | 'template' | 'version' | 'domains' | 'compose'
+  'id' | 'ownerId' | 'name' | 'host' | 'template' | 'version' | 'compose'
 > &
   Pick<Service, 'allowed' | 'allowedBy'> & {
+    /** Hosts of its addresses. */
+    domains: string[]
     values: Values
     ports: ServicePort[]
     /** What `compose` says. */

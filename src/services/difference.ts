@@ -17,7 +17,7 @@ export function differenceOf(before: Definition, after: Definition): Change[] {
     plain('name', 'Name', before.name, after.name),
     ...variables(before, after),
     plain('version', 'Version', before.version, after.version),
-    plain('hostPort', 'Port of this host', portsOf(before), portsOf(after)),
+    plain('hostPort', 'Host port', portsOf(before), portsOf(after)),
     plain('domains', 'Domains', before.domains.join(', '), after.domains.join(', ')),
     plain('allowed', 'Allowed', before.allowed.join(', '), after.allowed.join(', ')),
     hidden('compose', 'Compose file', before.compose, after.compose, false),

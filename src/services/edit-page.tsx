@@ -1,4 +1,4 @@
-import { Fact, PageHead } from '../web/components.tsx'
+import { Fact, FromTo, PageHead } from '../web/components.tsx'
 import { Modal, ModalActions } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
@@ -19,6 +19,7 @@ export const EditPage = (props: Props) => (
   <div class="narrow">
     <PageHead
       title={`Change ${props.definition.name}`}
+      doc="services#change-a-service"
       crumbs={[
         { href: '/services', name: 'Services' },
         { href: servicePath(props.definition), name: props.definition.name },
@@ -36,20 +37,12 @@ export const EditForm = ({ definition, draft, user }: Props) => (
     draft={draft}
     action={servicePath(definition)}
     method="PUT"
-    live
     hx-target="this"
     hx-swap="outerHTML"
-    hx-disable="find button"
+    hx-disable="find button[type=submit]"
   >
     <FormError />
-    <TextField
-      name="name"
-      label="Name"
-      value={definition.name}
-      required
-      maxlength={60}
-      autocomplete="off"
-    />
+    <TextField name="name" label="Name" value={definition.name} required autocomplete="off" />
     {definition.template === ownFile && <OwnFileFields {...definition} />}
     <FileFields file={definition.file} kept={definition} user={user} />
     <div class="form-actions">
@@ -57,7 +50,7 @@ export const EditForm = ({ definition, draft, user }: Props) => (
         Back
       </ButtonLink>
       <Button name="preview" value="1">
-        Show what changes
+        Preview changes
       </Button>
     </div>
   </PostForm>
@@ -70,8 +63,9 @@ const OwnFileFields = ({ compose, values }: Definition) => (
       name="env"
       label=".env beside it"
       rows={4}
-      placeholder={values.has(dotenv) ? 'as it is' : 'KEY=value'}
-      hint={values.has(dotenv) ? 'Leave empty to keep it as it is.' : undefined}
+      placeholder={values.has(dotenv) ? 'unchanged' : 'KEY=value'}
+      hint={values.has(dotenv) ? 'Leave empty to keep it unchanged.' : undefined}
+      secret
       code
     />
   </>
@@ -82,7 +76,7 @@ type DifferenceProps = { service: Service; edit: Edit }
 /** What would change and what that means; its button sends the form below it. */
 export const DifferenceModal = ({ service, edit }: DifferenceProps) => (
   <hx-partial hx-target="#modal" hx-swap="innerHTML">
-    <Modal title={titleOf(service, edit)}>
+    <Modal title={titleOf(service, edit)} from={{ href: servicePath(service), name: service.name }}>
       <div class="form">
         <Differences service={service} edit={edit} />
         <ModalActions>
@@ -97,7 +91,7 @@ export const DifferenceModal = ({ service, edit }: DifferenceProps) => (
   </hx-partial>
 )
 
-/** The same as a page, for a form that was sent without script: it goes along, to be sent again. */
+/** The same as a page, for a form that was sent without script: it includes the values, to be sent again. */
 export const DifferencePage = ({
   service,
   edit,
@@ -129,7 +123,7 @@ const titleOf = ({ name }: Service, { changes }: Edit) =>
 
 const Differences = ({ service: { status }, edit }: DifferenceProps) => {
   const { changes, remakes, volumes } = edit
-  if (changes.length === 0) return <p>Everything is as it was.</p>
+  if (changes.length === 0) return <p>The settings are unchanged.</p>
   const isDown = status === 'stopped' || status === 'failed'
   return (
     <>
@@ -142,7 +136,7 @@ const Differences = ({ service: { status }, edit }: DifferenceProps) => {
       </dl>
       <p>
         {remakes
-          ? `Its containers are created again${isDown ? ' and started' : ''}; it isn’t reachable meanwhile. If it doesn’t start with the change, the change is undone.`
+          ? `Its containers are recreated${isDown ? ' and started' : ''}, and it isn’t reachable meanwhile. If it doesn’t start with the change, the change is undone.`
           : 'Its containers keep running.'}
       </p>
       {remakes && volumes.length > 0 && (
@@ -159,7 +153,5 @@ const Difference = ({ from, to, secret }: Change) =>
   from === null && to === null ? (
     <span class="muted">{secret ? 'another secret value' : 'another text'}</span>
   ) : (
-    <>
-      <del>{from ?? 'none'}</del> <span aria-hidden="true">→</span> <ins>{to ?? 'none'}</ins>
-    </>
+    <FromTo from={from} to={to} />
   )

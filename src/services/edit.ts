@@ -1,3 +1,4 @@
+import { listDomains } from '../addresses/store.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { camelCase } from '../web/body.ts'
 import type { User } from '../web/factory.ts'
@@ -11,6 +12,7 @@ import type { serviceUpdateForm } from './forms.ts'
 import { allowedBy, chosenVersion, define } from './make.ts'
 import { volumeNames } from './outline.ts'
 import { ownFile, pairsOf } from './own-file.ts'
+import { whyNoTarget } from './ports.ts'
 import type { ServiceDeps } from './state.ts'
 import type { Service } from './store.ts'
 import { definitionOf, readFile } from './stored-definition.ts'
@@ -51,8 +53,36 @@ export async function editOf(
   const changed = new Set(changes.map(({ field }) => field))
   const remakes = changed.difference(outside).size > 0
   if (remakes) refuseLapsed(deps, after)
+  refuseLostTargets(deps, before, { after, stack })
   if (user.role !== 'admin' && changed.difference(harmless).size > 0) refuseOtherFile(stack)
   return { before, after, changes, remakes, volumes: volumeNames(stack, service.id) }
+}
+
+/** Throws `invalid` where a domain that leads to a component would lead nowhere after the change. */
+function refuseLostTargets(
+  deps: ServiceDeps,
+  before: Definition,
+  { after, stack }: { after: Definition; stack: Stack },
+) {
+  const kept = listDomains(deps.db, { serviceId: after.id }).filter(
+    ({ host, redirectTo }) => redirectTo === null && after.domains.includes(host),
+  )
+  if (kept.length === 0) return
+  const stackBefore = versionedStack(deps, before)
+  for (const { host, path, component, port } of kept) {
+    const target = component !== null && port !== null ? { component, port } : null
+    const leads = (stack: Stack, { ports }: Definition) =>
+      target === null
+        ? ports.some(({ protocol }) => protocol === 'tcp')
+        : whyNoTarget(stack, target) === null
+    if (leads(stack, after) || !leads(stackBefore, before)) continue
+    const name = path === '/' ? host : host + path
+    const lacks = target ? `has no ${target.component}:${target.port}` : 'publishes no TCP port'
+    throw invalidField(
+      'compose',
+      `${lacks}, but ${name} points to it. Change the target of that domain first, or delete it.`,
+    )
+  }
 }
 
 /** Fields that no container is made of. */
@@ -67,7 +97,7 @@ function refuseOtherFile({ dangers }: Stack) {
   const all = dangers.map(({ message }) => message).join(' ')
   throw new AppError(
     'forbidden',
-    `An admin allowed this service as it is: ${all} Another file, version or value needs an admin again. Remove that from the file, or ask one of them.`,
+    `An admin allowed this service as it is: ${all} For another file, version or value an admin has to allow it again. Remove it from the file, or ask an admin.`,
   )
 }
 
@@ -76,7 +106,7 @@ async function rebased(before: Definition, { compose, env }: Input): Promise<Def
   if ((compose ?? env) != null && before.template !== ownFile)
     throw invalidField(
       compose != null ? 'compose' : 'env',
-      'is that of the template, and stays. Make a service of a file of your own instead.',
+      'comes from the template and can’t be changed. Create a service from your own file instead.',
     )
   if (before.template !== ownFile) return before
   const values = new Map(before.values)
@@ -89,7 +119,7 @@ async function rebased(before: Definition, { compose, env }: Input): Promise<Def
   return { ...base, file: await readFile(base) }
 }
 
-/** The form does not show what is secret: left empty, it stays. */
+/** The form doesn't show secrets: an empty field keeps the value. */
 function withoutEmptySecrets(input: Input, { file }: Definition): Input {
   const kept = { ...input }
   for (const { name, secret } of file.variables.values())

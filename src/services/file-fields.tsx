@@ -47,7 +47,7 @@ const VariableFields = ({ file, kept }: Props) => {
       {variables.filter(({ generate }) => !generate).map(fieldOf)}
       {made.length > 0 && (
         <Folded
-          summary={kept ? 'Made for you' : `Made for you: ${labels}`}
+          summary={kept ? 'Generated' : `Generated: ${labels}`}
           names={made.map(({ name }) => name)}
         >
           {made.map(fieldOf)}
@@ -78,18 +78,17 @@ const VariableField = ({ kept, ...variable }: Variable & { kept: Definition | un
       {...{ name, label, value }}
       hint={hintOf(variable, isKept)}
       type={secret ? 'password' : 'text'}
-      placeholder={isKept ? 'as it is' : generate ? 'made for you' : ''}
+      placeholder={isKept ? 'unchanged' : generate ? 'generated' : ''}
       required={required && !generate && !isKept && variable.default === null}
       autocomplete={secret ? 'new-password' : 'off'}
-      maxlength={32_768}
       code
     />
   )
 }
 
 function hintOf({ description, generate, secret }: Variable, isKept: boolean) {
-  const made = `Leave empty to have one generated${secret ? ' and kept sealed' : ''}.`
-  const empty = isKept ? 'Leave empty to keep it as it is.' : generate && made
+  const made = `Leave empty to generate one${secret ? ', stored encrypted' : ''}.`
+  const empty = isKept ? 'Leave empty to keep it unchanged.' : generate && made
   return [description, empty].filter(Boolean).join(' ') || undefined
 }
 
@@ -109,7 +108,6 @@ const PlaceFields = ({ file, kept, hasPorts }: Props & { hasPorts: boolean }) =>
             label="Version"
             value={kept?.version ?? version}
             hint="A tag of its image."
-            maxlength={128}
             autocomplete="off"
             code
           />
@@ -117,7 +115,7 @@ const PlaceFields = ({ file, kept, hasPorts }: Props & { hasPorts: boolean }) =>
         {hasPorts && (
           <TextField
             name="host_port"
-            label="Port of this host"
+            label="Host port"
             value={kept?.ports[0]?.port}
             placeholder="any free one"
             type="number"
@@ -132,7 +130,7 @@ const PlaceFields = ({ file, kept, hasPorts }: Props & { hasPorts: boolean }) =>
           label="Domains"
           value={kept?.domains.join('\n')}
           placeholder="app.example.com"
-          hint="One per line. Kept for the proxy in front of services, which is not there yet."
+          hint="One per line. The first one is the service’s address. Its Domains page shows the DNS records they need."
           rows={2}
           code
         />
@@ -154,7 +152,7 @@ const Folded = ({ summary, names, children }: FoldedProps) => {
   )
 }
 
-/** What a file wants of this host; only an admin can allow it, each by itself. */
+/** Host access that a file requests; only an admin can allow each. */
 const DangerFields = ({ dangers, kept, user }: Props & { dangers: Danger[] }) => {
   const { values } = useContext(DraftContext)
   const allowed = values.allowed?.split('\n') ?? kept?.allowed ?? []
@@ -162,7 +160,7 @@ const DangerFields = ({ dangers, kept, user }: Props & { dangers: Danger[] }) =>
   if (dangers.length === 0) return null
   return (
     <fieldset class="dangers">
-      <legend>Power over this host</legend>
+      <legend>Access to this server</legend>
       {isAdmin && <input type="hidden" name="allowed" value="" />}
       {dangers.map(({ key, message }, index) =>
         isAdmin ? (
@@ -182,8 +180,8 @@ const DangerFields = ({ dangers, kept, user }: Props & { dangers: Danger[] }) =>
       )}
       <p class="hint">
         {isAdmin
-          ? 'Tick what you allow this service. Each of these is refused otherwise.'
-          : 'Only an admin can allow this. Remove it from the file, or ask one of them.'}
+          ? 'Select what you allow this service. Everything else is refused.'
+          : 'Only an admin can allow this. Remove it from the file, or ask an admin.'}
       </p>
     </fieldset>
   )
@@ -193,7 +191,7 @@ const DangerFields = ({ dangers, kept, user }: Props & { dangers: Danger[] }) =>
 const WhatIsMade = ({ services, ports, volumes }: Outline) =>
   services.length > 0 && (
     <section class="note">
-      <h2>What is created</h2>
+      <h2>What will be created</h2>
       <ul class="made">
         {services.map(({ name, image }) => (
           <li>
@@ -202,17 +200,17 @@ const WhatIsMade = ({ services, ports, volumes }: Outline) =>
         ))}
         {ports.map(({ target, containerPort, protocol }) => (
           <li>
-            A port of this host for <bdi>{target}</bdi>,{' '}
+            A host port for <bdi>{target}</bdi>,{' '}
             {containerPort === ofImage ? 'the port of its image' : `port ${containerPort}`}
             {protocol === 'udp' && '/udp'}
           </li>
         ))}
         {volumes.map((volume) => (
           <li>
-            Volume <bdi>{volume}</bdi>, which stays when the containers go
+            Volume <bdi>{volume}</bdi>, kept when the containers are removed
           </li>
         ))}
-        <li>A network of its own</li>
+        <li>Its own network</li>
       </ul>
     </section>
   )

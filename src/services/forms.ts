@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { domain, hostPort } from '../environments/forms.ts'
+import { hostName } from '../addresses/hosts.ts'
+import { hostPort } from '../environments/forms.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import type { FieldError } from '../platform/errors.ts'
 import { camelCase } from '../web/body.ts'
@@ -14,7 +15,7 @@ const name = line('a name of 1 to 60 characters', { max: 60 })
 
 const version = line('a tag of its image', { max: 128 }).regex(
   /^\w[\w.-]*$/,
-  'wants a tag of its image, such as 17.2 or latest.',
+  'must be a tag of its image, such as 17.2 or latest.',
 )
 
 const danger = line('what an admin allows', { max: 5000 })
@@ -25,7 +26,7 @@ const env = block('the text of a .env file', { max: 500_000 })
 const settings = {
   version: version.nullish(),
   hostPort: hostPort.nullish(),
-  domains: lines(domain, { max: 50 }).nullish(),
+  domains: lines(hostName, { max: 50 }).nullish(),
   /** Dangers, by key, that an admin allows this instance. */
   allowed: lines(danger, { max: 100 }).nullish(),
 }
@@ -45,13 +46,13 @@ export const ownServiceForm = z.looseObject({
   env: env.nullish(),
 })
 
-/** What a file asks for is told before its instance has a name. */
+/** A file can be previewed before its instance has a name. */
 export const ownFileForm = z.looseObject({ ...ownServiceForm.shape, name: name.nullish() })
 
 export const serviceUpdateForm = z.looseObject({
   ...ownServiceForm.shape,
   name: name.optional(),
-  /** Tells what would change, and changes nothing. */
+  /** Previews the changes, without applying them. */
   preview: flag().nullish(),
 })
 
@@ -83,9 +84,9 @@ export function givenValues(variables: Variables, input: object): Map<string, st
     if (fields.has(field)) continue
     const name = names.get(field)
     if (name === undefined)
-      errors.push({ field, message: 'is no field and no variable of this template.' })
+      errors.push({ field, message: 'isn’t a field or a variable of this template.' })
     else if (typeof value === 'object' && value !== null)
-      errors.push({ field: name, message: 'wants a text.' })
+      errors.push({ field: name, message: 'must be a string.' })
     else given.set(name, value === null ? '' : String(value))
   }
   if (errors.length === 0) return given
@@ -111,6 +112,6 @@ export function refuseClashes(variables: Variables) {
   if (clash)
     throw invalidField(
       'compose',
-      `The variable ${clash.name} has the name of a field of this form. Call it otherwise in the file.`,
+      `The variable ${clash.name} has the name of a field of this form. Rename it in the file.`,
     )
 }

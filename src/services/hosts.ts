@@ -1,4 +1,5 @@
 import type { Db } from '../db/index.ts'
+import { firstFree, slugOf } from '../platform/names.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { openComponents } from '../runtime/component.ts'
 import { getLiveRelease, listInstances } from '../runtime/store.ts'
@@ -19,19 +20,11 @@ export function freeHost(
   // what begins with a digit may be taken for an address
   const wanted = /^[a-z]/.test(slug) && slug !== 'localhost' ? slug : `service-${slug || '1'}`
   const taken = listHosts(db, ownerId)
-  for (let count = 1; ; count++) {
-    const host = count === 1 ? wanted : `${wanted}-${count}`
-    if (!taken.includes(host)) return host
-  }
+  return firstFree(
+    (end) => wanted + end,
+    (host) => !taken.includes(host),
+  )
 }
-
-const slugOf = (name: string) =>
-  name
-    .normalize('NFKD')
-    .replace(/\p{M}/gu, '')
-    .toLowerCase()
-    .replace(/[^a-z0-9]+/g, '-')
-    .replace(/^-|-$/g, '')
 
 /** Gives the instances of earlier versions their hosts. */
 export function fillHosts(db: Db) {
@@ -79,18 +72,12 @@ export function hostsOf({ host, ports }: Placed, stack: Pick<Stack, 'services'>)
     const own =
       hosts.size === 0 && isFree(host)
         ? host
-        : unique(`${host}-${slugOf(name)}`, (wanted) => !taken.has(wanted) && isFree(wanted))
+        : firstFree(
+            (end) => `${host}-${slugOf(name)}`.slice(0, maxName - end.length) + end,
+            (wanted) => !taken.has(wanted) && isFree(wanted),
+          )
     hosts.set(name, own)
     taken.add(own)
   }
   return hosts
-}
-
-/** Names that differ in other characters only are numbered. */
-function unique(wanted: string, isFree: (name: string) => boolean) {
-  for (let count = 1; ; count++) {
-    const end = count === 1 ? '' : `-${count}`
-    const name = wanted.slice(0, maxName - end.length) + end
-    if (isFree(name)) return name
-  }
 }

@@ -4,7 +4,7 @@ import type { Component } from '../runtime/component.ts'
 import { ofImage } from './compose/template.ts'
 import type { ServicePort } from './store.ts'
 
-/** A component with the image that it is made of. */
+/** A component and its image. */
 export type Pulled = Component & { image: Pick<Image, 'exposedPorts'> }
 
 /** Ports that the file leaves to its images become the first ones that those name. */
@@ -31,7 +31,7 @@ function firstOf({ exposedPorts: [first] }: Pulled['image'], service: string) {
   if (first !== undefined) return first
   throw new Failure(
     'no_port',
-    `Neither the file nor the image of ${service} names the port to publish.`,
-    `Name it in the file: write expose: ["80"] under ${service}.`,
+    `Neither the file nor the image of ${service} has a port to publish.`,
+    `Add it to the file: write expose: ["80"] under ${service}.`,
   )
 }

@@ -10,7 +10,7 @@ import { getService } from './store.ts'
 
 export type JobLogDeps = { db: Db; logDb: LogDb; logs: Logs; masks: Masks }
 
-/** Does a job of an instance, and keeps a log of it, in the place of that of the job before. */
+/** Runs a job of an instance, and logs it, replacing the log of the previous job. */
 export async function withLog(
   deps: JobLogDeps,
   { id: logId, kind, subjectId: sourceId }: Job,

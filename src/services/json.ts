@@ -1,7 +1,6 @@
 import { publishedOnce } from '../docker/index.ts'
 import type { ContainerSummary } from '../docker/index.ts'
 import { shownImage } from '../runtime/images/private-names.ts'
-import { addressOf } from './address.ts'
 import type { Entry } from './catalogue.ts'
 import { partLabel } from '../docker/labels.ts'
 import { ofImage } from './compose/template.ts'
@@ -15,7 +14,7 @@ import type { ImagePull } from './progress.ts'
 import type { Shown } from './shown.ts'
 import type { Service } from './store.ts'
 
-export const serviceJson = ({ service, ports, containers, places }: Shown) => ({
+export const serviceJson = ({ service, ports, url, domains, containers }: Shown) => ({
   id: service.id,
   template: service.template,
   name: service.name,
@@ -23,9 +22,9 @@ export const serviceJson = ({ service, ports, containers, places }: Shown) => ({
   version: service.version || null,
   status: service.status,
   containers: containers && containers.map((container) => containerJson(container, service)),
-  url: addressOf(places, ports),
+  url,
   ports: ports.map(({ port: host, ...port }) => portJson({ ...port, host })),
-  domains: service.domains,
+  domains,
   error: service.errorCode
     ? {
         step: service.errorStep,
@@ -85,7 +84,7 @@ export function templateJson(template: string, file: Template, values?: Values) 
   }
 }
 
-/** A default is told, whatever it is: it stands in the template for all to read. */
+/** A default is always included: the template is public. */
 const variableJson = ({ hidden, generate, default: value, ...shown }: Variable) => ({
   ...shown,
   default: shown.secret ? null : value,

@@ -14,11 +14,11 @@ import { workloadOf } from './state.ts'
 import { getService, listWithOwners } from './store.ts'
 import type { Service } from './store.ts'
 
-/** What reaches a service from the server that it runs on, also while Davit doesn't run. */
+/** Access to a service from its server, even while Davit isn't running. */
 export type LocalDeps = {
   config: Config
   db: Db
-  docker: Pick<Docker, 'remote' | 'info' | 'listContainers' | 'inspectContainer'>
+  docker: Pick<Docker, 'whyApart' | 'listContainers' | 'inspectContainer'>
   secrets: Secrets
   instanceId: string
 }
@@ -29,7 +29,7 @@ export type Target = { component: string; port: number }
 /** Services that a refusal names, before it only counts. */
 const mostNamed = 10
 
-/** The service of that id or name, whoever owns it. A refusal says which ones there are. */
+/** The service with that id or name, of any owner. The error lists those that exist. */
 export function serviceNamed(
   { db }: Pick<LocalDeps, 'db'>,
   { name, owner }: { name: string; owner: string | null },
@@ -42,29 +42,29 @@ export function serviceNamed(
   if (found.length > 1)
     throw new AppError(
       'conflict',
-      `${found.length} services have the name ${name}. Add --owner with one of: ${found.map((one) => one.owner).join(', ')}.`,
+      `${found.length} services are named ${name}. Add --owner with one of: ${found.map((one) => one.owner).join(', ')}.`,
     )
   const named = all.slice(0, mostNamed).map((one) => `${one.name} (${one.owner})`)
   const more = all.length > mostNamed ? ` and ${all.length - mostNamed} more` : ''
   throw new AppError(
     'not_found',
-    `There is no service ${name}${owner === null ? '' : ` of ${owner}`}. ${named.length > 0 ? `There are: ${named.join(', ')}${more}.` : 'There are no services yet.'}`,
+    `There is no service ${name}${owner === null ? '' : ` of ${owner}`}. ${named.length > 0 ? `Services: ${named.join(', ')}${more}.` : 'There are no services yet.'}`,
   )
 }
 
 /** Refuses an engine whose containers have no address on this machine. */
 export async function refuseUnreachable({ docker }: LocalDeps, signal: AbortSignal) {
-  if (docker.remote)
+  const apart = await docker.whyApart({ signal })
+  if (apart === 'remote')
     throw new Failure(
       'engine_remote',
-      'Docker runs on another machine (DOCKER_HOST), where its containers have their addresses.',
+      'Docker runs on another machine (DOCKER_HOST), so its containers can’t be reached from here.',
       'Run this command there.',
     )
-  const { securityOptions } = await docker.info({ signal })
-  if (securityOptions.some((option) => option.startsWith('name=rootless')))
+  if (apart === 'rootless')
     throw new Failure(
       'engine_rootless',
-      'Docker runs rootless, and its containers have no address outside of its own namespace.',
+      'Docker runs rootless, so its containers can’t be reached from outside its namespace.',
       'Publish a port of the service instead.',
     )
 }
@@ -94,7 +94,7 @@ async function targetOfImage(deps: LocalDeps, service: Service, signal: AbortSig
   }
   throw new AppError(
     'invalid',
-    `Neither the file of ${service.name} nor its image names a port. Add --target component:port.`,
+    `Neither the file of ${service.name} nor its image has a port. Add --target component:port.`,
   )
 }
 
@@ -113,7 +113,7 @@ export async function addressOfTarget(
     'conflict',
     names.length === 0
       ? `The service ${service.name} isn’t running. Start it first.`
-      : `The service ${service.name} has no running component ${component}. It has: ${names.join(', ')}.`,
+      : `The service ${service.name} has no running component ${component}. Components: ${names.join(', ')}.`,
   )
 }
 

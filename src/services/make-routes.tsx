@@ -1,12 +1,14 @@
 import type { Context } from 'hono'
 import { createMiddleware } from 'hono/factory'
+import { served } from '../addresses/urls.ts'
+import type { Serving } from '../addresses/urls.ts'
 import { auditor } from '../audit/record.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { emptyDraft } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import { factory } from '../web/factory.ts'
 import type { Env } from '../web/factory.ts'
-import { fieldsOf } from '../web/form-fields.ts'
+import { uploadedText } from '../web/form-fields.ts'
 import { readBody } from '../web/body.ts'
 import { input } from '../web/input.ts'
 import { moveOn, show } from '../web/respond.tsx'
@@ -28,7 +30,7 @@ import { listNames } from './store.ts'
 type Opened = Awaited<ReturnType<Catalogue['open']>>
 
 /** From a template, or a file of the user's own, to an instance that starts. */
-export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
+export const makeRoutes = (deps: MakeDeps & Serving, catalogue: Catalogue) => {
   const audit = auditor(deps.db)
 
   /** Before the body is looked at: a template that is unknown is missing, whatever was sent to it. */
@@ -50,6 +52,7 @@ export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
       const draft = { ...emptyDraft, values: { ...values, compose } }
       return show(c, ownForm(c, draft, file, typedValues(file, asked)))
     })
+    .get('/services/compose', (c) => c.redirect('/services/compose/configure', 303))
     .post('/services/compose', input(ownServiceForm, ownFormAgain), async (c) => {
       const { compose: typed, env = null, ...asked } = c.var.input
       const compose = await composeText(c, typed)
@@ -69,8 +72,10 @@ export const makeRoutes = (deps: MakeDeps, catalogue: Catalogue) => {
     const service = makeService(deps, { owner: userOf(c), ...wanted }, (service) => {
       audit(c, 'service.created', aboutNew(service))
     })
+    if (wanted.input.domains) await served(deps)
     const shown = await shownService(deps, service)
-    return moveOn(c, { to: servicePath(service), created: true, json: () => serviceJson(shown) })
+    const json = () => serviceJson(shown)
+    return moveOn(c, { to: servicePath(service), created: true, said: 'Service created.', json })
   }
 
   function form(c: Context, draft: Draft) {
@@ -99,7 +104,7 @@ function ownForm(c: Context, draft: Draft, file: Template | null, values?: Value
 /** What the file asks for is shown with the complaint, where it can be read. */
 async function ownFormAgain(c: Context, draft: Draft) {
   const { env = null } = draft.values
-  const compose = draft.values.compose || (await uploadedText(c).catch(() => null)) || ''
+  const compose = draft.values.compose || (await uploadedFile(c).catch(() => null)) || ''
   const file = await readOwn(c, compose, env).catch((error) => {
     if (error instanceof AppError) return null
     throw error
@@ -111,23 +116,12 @@ async function ownFormAgain(c: Context, draft: Draft) {
 
 /** The text of a Compose file: as it was typed, else as it was uploaded. */
 async function composeText(c: Context, typed: string | null | undefined): Promise<string> {
-  const text = typed || (await uploadedText(c))
-  if (!text) throw invalidField('compose', 'wants the text of a Compose file, or an upload.')
+  const text = typed || (await uploadedFile(c))
+  if (!text) throw invalidField('compose', 'must be the text of a Compose file, or an upload.')
   return text
 }
 
-/** Null when the form came without a file. */
-async function uploadedText(c: Context): Promise<string | null> {
-  const file = (await fieldsOf(c))?.get('compose_file')?.at(-1)
-  if (!(file instanceof File) || file.size === 0) return null
-  if (file.size > maxFileBytes)
-    throw new AppError('too_large', 'The uploaded file is over 1 MiB. Shorten it.')
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
-  } catch {
-    throw invalidField('compose', 'The uploaded file is no UTF-8 text. Save it as such.')
-  }
-}
+const uploadedFile = (c: Context) => uploadedText(c, 'compose', { max: maxFileBytes })
 
 const readOwn = (c: Context, compose: string, env: string | null = null) =>
   readOwnFile(compose, env, { owner: userOf(c).id, signal: c.req.raw.signal })

@@ -1,8 +1,10 @@
+import { setHosts } from '../addresses/store.ts'
 import { newId } from '../db/new-id.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { refusedHost } from '../platform/hosts.ts'
 import { refuseMore } from '../platform/limits.ts'
+import { firstFree } from '../platform/names.ts'
 import { dockerHub, registryOf } from '../registries/image-registry.ts'
 import type { User } from '../web/factory.ts'
 import type { Stack } from './compose/model.ts'
@@ -38,7 +40,7 @@ export type Wanted = {
 }
 
 /**
- * Makes an instance and begins its start. All that can be refused is, before anything is stored; `also`
+ * Creates an instance and starts it. Everything is validated before anything is stored; `also`
  * is called in the transaction that stores it.
  */
 export function makeService(
@@ -64,9 +66,10 @@ export function makeService(
     file,
   }
   const definition = define(deps, base, input)
-  const { ports, file: _, ...row } = definition
+  const { ports, domains, file: _, ...row } = definition
   const service = deps.db.transaction(() => {
     const service = insertService(deps.db, { ...row, ...sealValues(deps, definition) }, ports)
+    setHosts(deps.db, { serviceId: service.id }, { hosts: domains, config: deps.config })
     insertServiceJob(deps, service, 'start')
     also(service, definition)
     return service
@@ -103,7 +106,7 @@ export function chosenVersion({ about }: Pick<Template, 'about'>, asked?: string
   if (asked && about.version === '')
     throw invalidField(
       'version',
-      'is chosen in the file: it has no x-davit.version. Leave it empty.',
+      'is set in the file, which has no x-davit.version. Leave it empty.',
     )
   return asked ?? about.version
 }
@@ -111,7 +114,7 @@ export function chosenVersion({ about }: Pick<Template, 'about'>, asked?: string
 /** What an admin ticked; from anyone else it is refused. */
 export function allowedBy({ id, role }: Pick<User, 'id' | 'role'>, allowed: string[]) {
   if (allowed.length > 0 && role !== 'admin')
-    throw new AppError('forbidden', 'Only an admin may allow this. Ask one of them.')
+    throw new AppError('forbidden', 'Only an admin can allow this. Ask one of them.')
   return { allowed, allowedBy: allowed.length > 0 ? id : null }
 }
 
@@ -134,18 +137,17 @@ function refuseHosts({ config }: ServiceDeps, stack: Stack, template: string) {
     const host = registry.replace(/:\d+$/, '')
     const refusal = registry === dockerHub ? null : refusedHost(host, config.allowHosts)
     if (!refusal) continue
-    const message = `The image of ${name} is not to be pulled. ${refusal}`
+    const message = `The image of ${name} can’t be pulled. ${refusal}`
     throw template === ownFile ? invalidField('compose', message) : new AppError('invalid', message)
   }
 }
 
 /** The name, or the first with a number behind it that is free. */
-export function freeName(wanted: string, taken: string[]) {
-  for (let count = 1; ; count++) {
-    const name = count === 1 ? wanted : `${wanted}-${count}`
-    if (!taken.includes(name)) return name
-  }
-}
+export const freeName = (wanted: string, taken: string[]) =>
+  firstFree(
+    (end) => wanted + end,
+    (name) => !taken.includes(name),
+  )
 
 /** What the audit log has of a new instance. */
 export const aboutNew = ({ id, name, template, version }: Service) => ({

@@ -4,6 +4,7 @@ import { DraftContext } from '../web/draft.ts'
 import type { Draft } from '../web/draft.ts'
 import type { User } from '../web/factory.ts'
 import { FormError, TextArea, TextField } from '../web/fields-view.tsx'
+import { Logo } from '../web/logo.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
 import type { Template } from './compose/template.ts'
 import { FileFields } from './file-fields.tsx'
@@ -21,6 +22,7 @@ export const ConfigurePage = ({
 }: Props & { name: string; file: Template; suggestion: string }) => (
   <NewService
     title={`New ${file.about.name}`}
+    mark={<Logo of={name} name={file.about.name} />}
     about={
       <>
         <p class="subtitle">{file.about.description}</p>
@@ -34,9 +36,8 @@ export const ConfigurePage = ({
       name="name"
       label="Name"
       value={suggestion}
-      hint="What you call it here. It can be changed."
+      hint="A name for this service. You can change it later."
       required
-      maxlength={60}
       autocomplete="off"
     />
     <FileFields file={file} user={user} />
@@ -54,15 +55,15 @@ export const ComposePage = (props: FileProps) => (
     title="Bring your own"
     about={
       <p class="subtitle">
-        A Compose file, with or without <code>x-davit</code>. A template of Coolify, and the import
-        text of Dokploy, are read too.
+        A Compose file, with or without <code>x-davit</code>. Coolify templates and Dokploy’s import
+        text work too.
       </p>
     }
     action="/services/compose"
     upload
     draft={props.draft}
   >
-    <TextField name="name" label="Name" required maxlength={60} autocomplete="off" />
+    <TextField name="name" label="Name" required autocomplete="off" />
     <TextArea
       name="compose"
       label="Compose file"
@@ -85,10 +86,11 @@ export const ComposePage = (props: FileProps) => (
     </div>
     <TextArea
       name="env"
+      secret
       label=".env beside it"
       rows={4}
       placeholder="KEY=value"
-      hint="Its values go where the file mentions them, and are kept sealed."
+      hint="Values for the variables in the file. They are stored encrypted."
       code
     />
     <div class="form-actions start">
@@ -100,7 +102,7 @@ export const ComposePage = (props: FileProps) => (
         hx-encoding="multipart/form-data"
         hx-target="#compose-details"
       >
-        Read the file
+        Read file
       </Button>
     </div>
     <div id="compose-details" class="form">
@@ -118,11 +120,13 @@ export const ComposeDetails = ({ file, draft, user }: FileProps) => (
 
 const NewService = ({
   title,
+  mark,
   about,
   children,
   ...form
 }: {
   title: string
+  mark?: Child
   about: Child
   action: string
   draft: Draft
@@ -130,7 +134,12 @@ const NewService = ({
   children: Child
 }) => (
   <div class="narrow">
-    <PageHead title={title} crumbs={[{ href: '/services', name: 'Services' }]} />
+    <PageHead
+      title={title}
+      mark={mark}
+      crumbs={[{ href: '/services', name: 'Services' }]}
+      doc="services#your-own-compose-file"
+    />
     {about}
     <PostForm class="form service-form" {...form}>
       <FormError />

@@ -2,9 +2,9 @@ import type { Container } from '../docker/index.ts'
 import type { Observed } from '../runtime/observe.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import type { Seen } from '../runtime/reconcile.ts'
-import { settledStatuses, tell } from './state.ts'
+import { settledStatuses } from './state.ts'
 import type { ServiceDeps } from './state.ts'
-import { getService, listInStatus } from './store.ts'
+import { getService, listInStatus, moveService } from './store.ts'
 import type { Service, ServiceStatus } from './store.ts'
 
 /** The services, as they are observed: their state depends on the health of their containers, too. */
@@ -14,7 +14,7 @@ export const services: Observed<ServiceDeps> = {
   listAlways: ({ db }) => listInStatus(db, settledStatuses).map(({ id }) => id),
 }
 
-/** Makes the state of an instance say what its containers do; left to the job that is at work there. */
+/** Updates the state of an instance from its containers; during a job the job does this. */
 export async function observe(
   deps: ServiceDeps,
   id: string,
@@ -24,7 +24,7 @@ export async function observe(
   const service = getService(deps.db, id)
   if (!seen || !service || !isSettled(service)) return
   const status = stateOf(seen, service.status)
-  if (status !== service.status) tell(deps, service, status)
+  if (status !== service.status) moveService(deps.db, { id: service.id, status })
 }
 
 const isSettled = ({ status }: Service) => (settledStatuses as ServiceStatus[]).includes(status)

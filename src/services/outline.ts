@@ -20,7 +20,7 @@ export type Outline = {
   notes: string[]
 }
 
-/** Values that a variable has not got yet are stood in for; where that makes no sense, nothing is told. */
+/** Missing values are replaced by placeholders; null when that fails. */
 export function outlineOf(template: Template, values: Values = new Map()): Outline {
   const stack = stackWith(template, values)
   if (!stack) return { services: [], ports: [], volumes: [], dangers: [], notes: [] }

@@ -14,8 +14,8 @@ const known = new Map<string, Template>()
 const mostKnown = 8
 
 /**
- * Reads a file of the user's own, with the text of the `.env` beside it, on a worker: a text can be made
- * to take a quarter of a second. Of one owner one at a time.
+ * Reads the user's own file, with the text of the `.env` beside it, on a worker: a crafted text can
+ * take a quarter of a second. One at a time for each owner.
  */
 export async function readOwnFile(
   compose: string,
@@ -43,10 +43,7 @@ export function packOwnFile(compose: string, env: string | null): PackedTemplate
 }
 
 const tooLong = () =>
-  invalidField(
-    'compose',
-    'took too long to read. Make it shorter, with fewer aliases and variables.',
-  )
+  invalidField('compose', 'took too long to read. Shorten it, with fewer aliases and variables.')
 
 /** The pairs of a `.env`, which may hold none. */
 export function pairsOf(env: string): Map<string, string> {

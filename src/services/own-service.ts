@@ -6,7 +6,7 @@ import { userOf } from '../web/user-of.ts'
 import { findService } from './store.ts'
 import type { Service } from './store.ts'
 
-/** Instances stand beside templates in addresses: only what looks like an id is one. */
+/** Instances and templates share a prefix in URLs: only what looks like an id is one. */
 export const servicePattern = '/services/:id{[a-f0-9-]{36}}'
 
 export const servicePath = ({ id }: Pick<Service, 'id'>) => `/services/${id}`
@@ -18,12 +18,13 @@ export const ownService = ({ db }: { db: Db }, c: Context) =>
 /** One that is not being deleted: it can be changed. */
 export function liveService(deps: { db: Db }, c: Context) {
   const service = ownService(deps, c)
-  if (service.deletingAt)
-    throw new AppError(
-      'conflict',
-      `${service.name} is being deleted. It can’t be changed any more.`,
-    )
+  refuseDeletingService(service)
   return service
+}
+
+export function refuseDeletingService({ name, deletingAt }: Pick<Service, 'name' | 'deletingAt'>) {
+  if (deletingAt)
+    throw new AppError('conflict', `${name} is being deleted, so it can’t be changed.`)
 }
 
 /** Stands before `input`, so that an instance of someone else is missing whatever was sent to it. */

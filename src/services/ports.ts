@@ -2,9 +2,9 @@ import type { Config } from '../config.ts'
 import type { Db } from '../db/index.ts'
 import type { Docker } from '../docker/index.ts'
 import { AppError, conflictField, invalidField } from '../platform/errors.ts'
-import { freeHostPort, refuseUsedPort } from '../projects/host-ports.ts'
-import { placesOf } from '../projects/places.ts'
-import { listHostPorts } from '../projects/store.ts'
+import { freeHostPort, refuseUsedPort } from '../addresses/host-ports.ts'
+import { placesOf } from '../addresses/places.ts'
+import { listHostPorts } from '../addresses/store.ts'
 import { wantedPorts } from './compose/containers.ts'
 import type { Stack } from './compose/model.ts'
 import { ofImage } from './compose/template.ts'
@@ -12,8 +12,25 @@ import type { Template } from './compose/template.ts'
 import { isSamePlace } from './store.ts'
 import type { ServicePort } from './store.ts'
 
-/** A port to publish; `host` as the file wants it, null: any. */
+/** A port to publish; `host` from the file, null: any. */
 export type WantedPort = Omit<ServicePort, 'port'> & { host: number | null }
+
+/** A component, and the port that it listens on in its container. */
+export type Target = { component: string; port: number }
+
+/** Why a domain can't lead to a component and its port, to be said of its target; null where it can. */
+export function whyNoTarget({ services }: Pick<Stack, 'services'>, target: Target): string | null {
+  const component = services.get(target.component)
+  if (!component) return `must be one of its components: ${[...services.keys()].join(', ')}.`
+  if (component.hostNamespaces.includes('network'))
+    return `can’t be ${component.name}, which uses the network of the server.`
+  const protocols = component.ports.flatMap(({ container, protocol }) =>
+    container === target.port ? protocol : [],
+  )
+  return protocols.length > 0 && !protocols.includes('tcp')
+    ? `has port ${target.port}, which is UDP. It must be a TCP port.`
+    : null
+}
 
 /** What an instance publishes, in order: the first one is what its address leads to. */
 export function portsWanted({ expose }: Pick<Template, 'expose'>, stack: Stack): WantedPort[] {
@@ -40,7 +57,7 @@ const mostPorts = 256
 
 /**
  * A port of this host for each: the first one gets the one asked for, any other what it had, what the
- * file wants, or a free one. Throws `conflict` for one that is taken.
+ * file requests, or a free one. Throws `conflict` for one that is taken.
  */
 export function choosePorts(
   deps: { db: Db; config: Config; docker: Docker },
@@ -48,11 +65,11 @@ export function choosePorts(
   { ownerId, asked, kept = [] }: { ownerId: string; asked: number | null; kept?: ServicePort[] },
 ): ServicePort[] {
   if (asked !== null && wanted.length === 0)
-    throw invalidField('hostPort', 'is of no use: this service publishes no port. Leave it empty.')
+    throw invalidField('hostPort', 'must be empty, because this service publishes no port.')
   if (wanted.length > mostPorts)
     throw new AppError(
       'invalid',
-      `The file publishes ${wanted.length} ports; the most is ${mostPorts}. Publish fewer.`,
+      `The file publishes ${wanted.length} ports; the maximum is ${mostPorts}. Publish fewer.`,
     )
   const places = placesOf(deps, ownerId)
   const chosen: ServicePort[] = []
@@ -80,7 +97,7 @@ export function choosePorts(
   }
 
   function free(): number {
-    const port = freeHostPort(deps.db, places)
+    const port = freeHostPort(deps, places)
     return chosen.some((other) => other.port === port) ? free() : port
   }
 }
@@ -94,15 +111,15 @@ export function refuseOtherPorts(chosen: ServicePort[], wanted: WantedPort[]) {
   if (wanted.length === keys.size && wanted.every((port) => keys.has(keyOf(port)))) return
   throw new AppError(
     'invalid',
-    'The ports that the file publishes follow from DAVIT_URL or DAVIT_HOST, which follow from them. Write them out.',
+    'The published ports depend on DAVIT_URL or DAVIT_HOST, which depend on them. Use fixed ports.',
   )
 }
 
 const ofAnApp = (port: number) =>
-  conflictField('hostPort', `An app has port ${port} of this host. Choose another one.`)
+  conflictField('hostPort', `An app uses port ${port} of this server. Choose another one.`)
 
 const twice = (port: number) =>
   new AppError(
     'conflict',
-    `Port ${port} of this host is wanted twice, by two services or two of their ports. Give each its own.`,
+    `Port ${port} of this server is used twice. Give each service its own port.`,
   )

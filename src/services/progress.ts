@@ -3,7 +3,7 @@ export type Layer = { id: string; status: string; current: number; total: number
 
 export type ImagePull = { image: string; layers: Layer[]; done: boolean }
 
-/** How far the images of a start have come, for whoever looks: kept in memory, as the start itself is. */
+/** How far the images of a start have come, for all viewers: kept in memory, like the start itself. */
 export class PullProgress {
   readonly #images = new Map<string, { layers: Map<string, Layer>; done: boolean }>()
   readonly #changed: () => void
@@ -17,7 +17,7 @@ export class PullProgress {
     this.#changed()
   }
 
-  /** What is not told again of a layer stays as it was: its size comes with its first bytes only. */
+  /** Missing fields of a layer keep their value: its size is only sent with the first bytes. */
   layer(image: string, layer: Layer) {
     const { layers } = this.#images.get(image)!
     const total = layer.total || (layers.get(layer.id)?.total ?? 0)

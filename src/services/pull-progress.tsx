@@ -1,10 +1,10 @@
-import { bytes } from '../web/units.ts'
+import { bytes, counted } from '../web/units.ts'
 import type { ImagePull, Layer } from './progress.ts'
 
 /** How far each image is, layer by layer. */
 export const PullProgress = ({ images }: { images: ImagePull[] }) =>
   images.some(({ done }) => !done) && (
-    <section class="pulls" aria-label="Images on their way">
+    <section class="pulls" aria-label="Pulling images">
       {images.map(({ image, layers, done }) => (
         <div class="pull">
           <h2>
@@ -45,6 +45,6 @@ const isHere = ({ status }: Pick<Layer, 'status'>) => /complete|exists/i.test(st
 
 function summary(all: Layer[]) {
   const layers = all.filter(isLayer)
-  if (layers.length === 0) return 'asking the registry'
-  return `${layers.filter(isHere).length} of ${layers.length} layers`
+  if (layers.length === 0) return 'contacting the registry'
+  return `${layers.filter(isHere).length} of ${counted(layers.length, 'layer')}`
 }

@@ -6,19 +6,18 @@ import type { Jobs } from '../jobs/jobs.ts'
 import { hasJob, insertJob } from '../jobs/store.ts'
 import { observeDifferent } from '../runtime/observe.ts'
 import { services } from './observe.ts'
-import { removeService } from './remove.ts'
-import { serviceJobs } from './service-jobs.ts'
-import { settledStatuses } from './state.ts'
+import { serviceJobs, settledStatuses } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService, listBeingDeleted, moveService } from './store.ts'
 import type { Service } from './store.ts'
 
-/** Takes up what the last process left in the middle: starts and changes begin again, deletions go on. */
+/** Resumes what the last process left: starts and changes restart, deletions continue. */
 export async function recoverServices(
   deps: ServiceDeps & { jobs: Jobs; logDb: LogDb },
   { signal }: { signal: AbortSignal },
 ) {
   for (const service of listBeingDeleted(deps.db)) {
+    const { removeService } = await import('./remove.ts')
     const options = { signal, failed: 'a service was not removed', fields: { service: service.id } }
     await retryWhileEngineDown(deps.docker, options, () =>
       removeService(deps, { service, volumes: service.deletingVolumes }),
@@ -26,7 +25,7 @@ export async function recoverServices(
   }
   await reconcileAfterRestore(deps, { signal })
   await observeDifferent(deps, services, { signal })
-  if (signal.aborted) return // the next process takes up what is left
+  if (signal.aborted) return // the next process resumes the rest
   await deps.jobs.recover(serviceJobs)
   deps.jobs.wake()
 }
@@ -56,7 +55,7 @@ export async function lookForServices({
  */
 async function reconcileAfterRestore(deps: ServiceDeps, { signal }: { signal: AbortSignal }) {
   if (listRestored(deps.db, 'service').length === 0) return
-  const failed = 'what a backup brought back was not looked for'
+  const failed = 'restored services could not be looked for'
   await retryWhileEngineDown(deps.docker, { signal, failed }, async () => {
     for (const { row, service, isThere } of await lookForServices(deps))
       deps.db.transaction((tx) => {

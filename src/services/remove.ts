@@ -10,8 +10,8 @@ import type { Service } from './store.ts'
 export type RemovalDeps = ServiceDeps & { jobs: Jobs; logDb: LogDb }
 
 /**
- * Deletes an instance and what Davit made for it; its named volumes only when asked. Who calls it has
- * stored the intent, and every step can be repeated: what a crash leaves is taken up at the next start.
+ * Deletes an instance and everything Davit created for it; its named volumes only if requested. The
+ * caller has stored the intent, and every step is repeatable: an interrupted removal resumes at the next start.
  */
 export const removeService = (
   deps: RemovalDeps,
@@ -25,6 +25,6 @@ export const removeService = (
       rememberLinked(deps, { serviceId: id })
       deleteService(deps.db, id)
     })
-    deps.serviceEvents.publish(id, { deleted: true })
+    void deps.edge.look()
     return [...removed, { kind: 'service', name }]
   })

@@ -1,27 +1,31 @@
+import type { Serving } from '../addresses/urls.ts'
 import { refuseUngiven } from '../accounts/token-scope.ts'
 import { auditor } from '../audit/record.ts'
 import { answerJobLog, answerOutput, outputOf, streamLog, tail } from '../logs/answer-log.tsx'
 import type { StreamDeps } from '../logs/answer-log.tsx'
-import { jobLogQuery, outputQuery, outputStreamQuery } from '../logs/forms.ts'
+import { jobLogQuery, outputQuery, outputStreamQuery, shownQuery } from '../logs/forms.ts'
+import type { ShownQuery } from '../logs/forms.ts'
 import { listLastLines } from '../logs/read-log.ts'
 import { getExtent } from '../logs/store.ts'
 import { Failure } from '../platform/errors.ts'
 import { answerRemoval, RemovalModal } from '../projects/removal.tsx'
 import { refuseWithoutEngine, volumesOf } from '../runtime/remove.ts'
 import { clientOf } from '../web/client.ts'
+import { showsSecret } from '../web/compress.ts'
 import { PageHead } from '../web/components.tsx'
 import { factory } from '../web/factory.ts'
 import { pageOf } from '../web/paging.ts'
-import { bodyOrQuery, query, streamQuery } from '../web/query.ts'
+import { bodyOrQuery, query } from '../web/query.ts'
 import { show } from '../web/respond.tsx'
 import { sse } from '../web/sse.ts'
+import { lookOfStatus } from '../web/status-badge.tsx'
 import { userOf } from '../web/user-of.ts'
 import { Catalogue, matching } from './catalogue.ts'
 import { changeRoutes } from './change-routes.tsx'
 import { ConnectionDetails, detailsOf } from './connection.tsx'
 import { grantsOf } from './definition.ts'
-import { followHtml, followJson, statusPropsOf } from './follow.tsx'
-import type { FollowDeps } from './follow.tsx'
+import { followService, statusPropsOf } from './follow.ts'
+import type { FollowDeps } from './follow.ts'
 import { catalogueQuery, serviceRemovalForm } from './forms.ts'
 import { entryJson, serviceJson } from './json.ts'
 import { lastLogOf, statusesOf } from './job-log.ts'
@@ -31,7 +35,7 @@ import { removeService } from './remove.ts'
 import type { RemovalDeps } from './remove.ts'
 import { ServicePage } from './service-page.tsx'
 import { ServiceStatus } from './service-status.tsx'
-import { CatalogueList, InstanceList, ServicesPage } from './services-page.tsx'
+import { CatalogueList, ServicesPage } from './services-page.tsx'
 import { shownService, shownServices } from './shown.ts'
 import { listServices, listLinkedEnvironments, updateService } from './store.ts'
 import type { Service } from './store.ts'
@@ -42,7 +46,7 @@ import { refuseUsed, UsedByWarning } from './used-by.tsx'
 const toSeeSecrets = { method: 'PUT', path: '/services/:id' }
 
 /** The catalogue, and a user's instances of it. */
-export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
+export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps & Serving) => {
   const { db, config } = deps
   const audit = auditor(db)
   const catalogue = new Catalogue(config)
@@ -67,12 +71,8 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
             refused={user.role === 'admin' ? refused : []}
           />
         ),
-        partial: () =>
-          c.req.header('HX-Target')?.endsWith('#instances') ? (
-            <InstanceList {...instances} />
-          ) : (
-            <CatalogueList {...search} />
-          ),
+        partial: () => <CatalogueList {...search} />,
+        live: {},
         json: () => ({
           templates: found.map(entryJson),
           instances: items.map(serviceJson),
@@ -93,7 +93,7 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
         title: `Logs of ${source.name}`,
         frame: (view) => (
           <>
-            <PageHead title="Logs" crumbs={crumbs} />
+            <PageHead title="Logs" crumbs={crumbs} doc="logs#logs-of-apps-and-services" />
             {view}
           </>
         ),
@@ -112,14 +112,15 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
         statuses: statusesOf(deps, log),
       })
     })
-    .get(servicePattern, async (c) => {
+    .get(servicePattern, query(shownQuery), async (c) => {
       const service = ownService(deps, c)
       const shown = await shownService(deps, service)
       const status = statusPropsOf(deps, shown)
-      const said = clientOf(c) === 'browser' ? await told(service) : null
-      const log = said && (await logShown(service))
+      const said = clientOf(c) === 'program' ? null : await told(service)
+      const log = said && (await logShown(service, c.req.valid('query')))
       return show(c, {
         title: service.name,
+        state: lookOfStatus(service.status),
         page: () => (
           <ServicePage
             {...status}
@@ -130,16 +131,14 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
         ),
         partial: () => <ServiceStatus {...status} />,
         json: () => serviceJson(shown),
+        live: { about: service.id, isCarried: log ? !log.isOver : false },
       })
     })
-    .get(`${servicePattern}/events`, query(streamQuery), (c) => {
+    .get(`${servicePattern}/events`, (c) => {
       const { id } = ownService(deps, c)
-      const { csrfToken } = c.var
-      const isJson = c.req.valid('query').format === 'json'
       return sse(c, {
         streams: deps.streams,
-        events: (signal) =>
-          isJson ? followJson(deps, { id, signal }) : followHtml(deps, { id, csrfToken, signal }),
+        events: (signal) => followService(deps, { id, signal }),
       })
     })
     .get(`${servicePattern}/secrets`, async (c) => {
@@ -149,10 +148,22 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
       audit(c, 'service.secrets_shown', {
         object: { kind: 'service', id: service.id, name: service.name },
       })
-      c.header('Cache-Control', 'no-store')
+      showsSecret(c)
       return show(c, {
         title: `${service.name}: secrets`,
-        page: () => <ConnectionDetails service={service} details={details} />,
+        page: () => (
+          <>
+            <PageHead
+              title="Secrets"
+              crumbs={[
+                { href: '/services', name: 'Services' },
+                { href: servicePath(service), name: service.name },
+              ]}
+            />
+            <ConnectionDetails service={service} details={details} />
+          </>
+        ),
+        partial: () => <ConnectionDetails service={service} details={details} />,
         json: () => ({ connection: details }),
       })
     })
@@ -199,11 +210,12 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
       return answerRemoval(c, work, { of: 'service', id, name, patience: deps.config.patience })
     })
 
-  async function logShown(service: Service) {
+  async function logShown(service: Service, chosen: ShownQuery) {
     const log = lastLogOf(deps, service)
     const { now, isEnd } = statusesOf(deps, log)
     return {
-      lines: await listLastLines(deps, log, tail),
+      lines: await listLastLines(deps, log, { ...tail, ...chosen }),
+      chosen,
       extent: getExtent(deps.logDb, log),
       isOver: isEnd(now()),
     }
@@ -225,4 +237,4 @@ export const serviceRoutes = (deps: RemovalDeps & FollowDeps & StreamDeps) => {
 }
 
 const volumesHint =
-  'The data in them is lost. Left unticked, they stay on this host: note the passwords that they need first.'
+  'Their data is lost. Otherwise the volumes stay on this server: write down the passwords they need first.'

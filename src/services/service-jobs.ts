@@ -1,7 +1,7 @@
 import type { Db } from '../db/index.ts'
 import { isEngineAway, retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { cancelled, stopping } from '../jobs/jobs.ts'
-import type { GivenUp, Jobs, Work } from '../jobs/jobs.ts'
+import type { GivenUp, Handler, Jobs, Work } from '../jobs/jobs.ts'
 import { hasJob, insertJob, listJobIds, putBackJob } from '../jobs/store.ts'
 import type { Job } from '../jobs/store.ts'
 import { openServiceSecrets } from '../logs/secret-store.ts'
@@ -12,6 +12,7 @@ import { explain } from '../runtime/explain.ts'
 import { reconcile } from '../runtime/reconcile.ts'
 import { removeFromEngine, removeUnused, volumesOf } from '../runtime/remove.ts'
 import { restartLive } from '../runtime/restart.ts'
+import { isWanted } from '../runtime/store.ts'
 import { untilEngineResponds } from '../runtime/undo.ts'
 import { changeService, forgetChange, restartService, stopService } from './bring-up.ts'
 import type { Doing } from './bring-up.ts'
@@ -20,13 +21,11 @@ import { withLog } from './job-log.ts'
 import type { JobLogDeps } from './job-log.ts'
 import { observe, stateOf } from './observe.ts'
 import { PullProgress } from './progress.ts'
-import { settle, workloadOf } from './state.ts'
+import { serviceJobs, settle, workloadOf } from './state.ts'
 import type { ServiceDeps } from './state.ts'
 import { getService } from './store.ts'
 import type { Service } from './store.ts'
 import { definitionOf, goesBack } from './stored-definition.ts'
-
-export const serviceJobs = ['start', 'change', 'restart', 'stop'] as const
 
 type Kind = (typeof serviceJobs)[number]
 type JobDeps = ServiceDeps & JobLogDeps & { jobs: Jobs; pulls: Map<string, PullProgress> }
@@ -50,19 +49,16 @@ export function cancelServiceJobs({ db, jobs }: { db: Db; jobs: Jobs }, service:
   if (ids.length === 0)
     throw new AppError(
       'conflict',
-      `Nothing is under way for ${service.name}. There is nothing to cancel.`,
+      `${service.name} has no running job, so there is nothing to cancel.`,
     )
   return jobs.cancel(ids)
 }
 
 /** Has starts, changes, restarts and stops of instances done as jobs. */
-export function handleServiceJobs(deps: JobDeps) {
-  for (const kind of serviceJobs)
-    deps.jobs.handle(kind, {
-      run: (work) => runJob(deps, work),
-      giveUp: (job, end, shutdown) => giveUp(deps, job, { ...end, shutdown }),
-    })
-}
+export const serviceHandler = (deps: JobDeps): Handler => ({
+  run: (work) => runJob(deps, work),
+  giveUp: (job, end, shutdown) => giveUp(deps, job, { ...end, shutdown }),
+})
 
 const verbs: Record<Kind, (deps: ServiceDeps, doing: Doing) => Promise<void>> = {
   start: restartService,
@@ -76,7 +72,7 @@ async function runJob(deps: JobDeps, work: Work) {
   const id = job.subjectId
   const service = getService(deps.db, id)
   if (!service) return
-  const progress = new PullProgress(() => deps.serviceEvents.publish(id, { pulled: true }))
+  const progress = new PullProgress(() => deps.changes.touch(id))
   deps.pulls.set(id, progress)
   try {
     await withLog(deps, job, (log) => tryJob(deps, { service, work, progress, log }))
@@ -101,7 +97,11 @@ async function tryJob(deps: JobDeps, doing: Doing) {
     await fail(deps, { service, job, why, volumes, signal: undo })
   }
   // what happened meanwhile was left to the job
-  const options = { signal: undo, failed: 'a service was not looked at', fields: { service: id } }
+  const options = {
+    signal: undo,
+    failed: 'a service could not be observed',
+    fields: { service: id },
+  }
   await retryWhileEngineDown(deps.docker, options, () =>
     observe(deps, id, { orphans: false, signal: undo }),
   )
@@ -120,8 +120,8 @@ type Failed = {
 
 /**
  * The end of a job that failed. Of an instance that has no containers nothing is left but the volumes
- * that were there before; otherwise the containers of before run as they did. While the engine is away
- * nobody can say which: the job ends once it is back.
+ * that were there before; otherwise the containers of before run as they did. While the engine is
+ * unreachable this is unknown: the job ends once it responds.
  */
 async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: Failed) {
   const { id } = service
@@ -146,7 +146,7 @@ async function fail(deps: ServiceDeps, { service, job, why, volumes, signal }: F
     })
   } catch (error) {
     if (signal.aborted) return // it is being deleted, or the next process takes it up
-    report('a failed start left something behind', error, { service: id })
+    report('a failed start could not be cleaned up', error, { service: id })
     if (job.kind !== 'start') status = 'unhealthy' // until it can be looked at
   }
   settle(deps, { job, store }, status, error)
@@ -169,7 +169,7 @@ async function settleContainers(
   const workload = workloadOf(service)
   const observed = async () => (await reconcile(deps, workload, { orphans: true, signal })) ?? []
   const seen = await observed()
-  if (job.kind !== 'change' || !seen.some(({ instance }) => instance.state === 'live')) return seen
+  if (job.kind !== 'change' || !seen.some(({ instance }) => isWanted(instance))) return seen
   const components = componentsOf(deps, await definitionOf(deps, service))
   await restartLive(deps, { workload, components, signal, stops: false }).catch((error) =>
     signal.aborted || isEngineAway(error) ? Promise.reject(error) : false,
@@ -197,19 +197,19 @@ async function giveUp(
 const wasCancelled = new Failure(
   'cancelled',
   'It was cancelled.',
-  'Start it again when you want it.',
+  'Start it again when you need it.',
 )
 
 const reasons = ({ status }: Service) => ({
   cancelled: wasCancelled,
   interrupted: new Failure(
     'interrupted',
-    `Davit ended twice while the service was ${status}.`,
-    'Look at the memory of the server, then start the service again.',
+    `Davit crashed twice while the service was ${status}.`,
+    'Check the memory of the server, then start the service again.',
   ),
   broken: new Failure(
     'internal',
     'Something went wrong inside Davit.',
-    'Its own log has the details. Trying again can help.',
+    'Davit’s log has the details. Trying again can help.',
   ),
 })

@@ -1,6 +1,8 @@
 import { Fact } from '../web/components.tsx'
+import { CopyButton } from '../web/copy.tsx'
 import { ofImage } from './compose/template.ts'
 import { Ago } from '../web/times.tsx'
+import type { Chosen } from '../logs/filter-choice.tsx'
 import type { Line } from '../logs/log-line.tsx'
 import { LogViewer } from '../logs/viewer.tsx'
 import { addressOn } from './address.ts'
@@ -25,10 +27,15 @@ type Props = StatusProps & {
   hasLapsed: boolean
   linked: LinkedEnvironment[]
   /** Of its last job. */
-  log: { lines: Line[]; extent: { first: number; last: number }; isOver: boolean }
+  log: {
+    lines: Line[]
+    chosen: Chosen
+    extent: { first: number; last: number }
+    isOver: boolean
+  }
 }
 
-/** One instance: how it fares, how it is reached, and what to do with it now. */
+/** One instance: its state, its addresses and its actions. */
 export const ServicePage = ({
   about,
   after,
@@ -38,30 +45,23 @@ export const ServicePage = ({
   log,
   ...status
 }: Props) => {
-  const { service, ports, places } = status
+  const { service, ports, domains, places } = status
   return (
     <>
       <ServiceStatus {...status} />
-      <div
-        hidden
-        hx-sse:connect={`${servicePath(service)}/events`}
-        hx-sse:close="done"
-        hx-trigger="load"
-        hx-swap="none"
-      />
       {after && (
         <section class="note" aria-labelledby="after-heading">
-          <h2 id="after-heading">Once it runs</h2>
+          <h2 id="after-heading">Next steps</h2>
           <p dir="auto">{after}</p>
         </section>
       )}
       {connection.length > 0 && <ConnectionDetails service={service} details={connection} />}
       <UsedBy linked={linked} />
       <section aria-labelledby="facts-heading">
-        <h2 id="facts-heading">About it</h2>
+        <h2 id="facts-heading">About</h2>
         <dl class="facts">
           <Fact name="Created from">
-            {service.template === ownFile ? 'a file of your own' : about?.name}
+            {service.template === ownFile ? 'your own file' : about?.name}
           </Fact>
           {service.version && (
             <Fact name="Version">
@@ -73,15 +73,18 @@ export const ServicePage = ({
               name={`${port.containerPort === ofImage ? 'Port' : `Port ${port.containerPort}`} of ${port.target}`}
             >
               <code>{addressOn(places, port)}</code>
+              <CopyButton text={addressOn(places, port)} what="the address" />
             </Fact>
           ))}
-          {service.domains.length > 0 && (
+          {domains.length > 0 && (
             <Fact name="Domains">
-              <bdi>{service.domains.join(', ')}</bdi>
+              <a href={`${servicePath(service)}/domains`}>
+                <bdi>{domains.join(', ')}</bdi>
+              </a>
             </Fact>
           )}
           {service.allowed.length > 0 && (
-            <Fact name="Allowed by an admin">
+            <Fact name="Host access">
               {service.allowed.map(meaningOf).join(' ')}
               {hasLapsed && ' Lapsed: an admin must allow it again before it can be started.'}
             </Fact>
@@ -95,6 +98,8 @@ export const ServicePage = ({
       {(log.extent.last > 0 || !log.isOver) && (
         <LogViewer
           path={`${servicePath(service)}/logs`}
+          page={servicePath(service)}
+          chosen={log.chosen}
           heading="Last start, change or stop"
           extent={log.extent}
           lines={log.lines}

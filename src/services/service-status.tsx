@@ -1,33 +1,42 @@
 import { shownImage } from '../runtime/images/private-names.ts'
 import { AppAddress, PageHead, Trouble } from '../web/components.tsx'
+import { CopyButton } from '../web/copy.tsx'
 import { Button, ButtonLink, PostForm } from '../web/form.tsx'
+import type { IconName } from '../web/icons.tsx'
+import { Live } from '../web/live.tsx'
 import { Ago } from '../web/times.tsx'
-import { addressOf } from './address.ts'
 import { partOf } from './json.ts'
 import { servicePath } from './own-service.ts'
+import { ServiceLogo } from './service-logo.tsx'
 import type { ImagePull } from './progress.ts'
 import { PullProgress } from './pull-progress.tsx'
 import type { Shown } from './shown.ts'
 import type { Service } from './store.ts'
-import { ContainerBadge, StatusBadge } from '../web/status-badge.tsx'
+import { ContainerBadge, statusInWords, StatusBadge } from '../web/status-badge.tsx'
 
 export type StatusProps = Shown & {
-  /** A start, stop, change or deletion is at work. */
+  /** A start, stop, change or deletion is in progress. */
   isBusy: boolean
   images: ImagePull[]
 }
 
-/** What an instance is doing and what can be done about it; the page's stream replaces it. */
+/** What an instance is doing and what can be done about it. */
 export const ServiceStatus = (props: StatusProps) => {
-  const { service, places, isBusy, images } = props
+  const { service, places, isBusy, images, containers } = props
   return (
-    <section
+    <Live
+      as="section"
       id="service-status"
       class="service-status"
       aria-label="Status"
-      data-announce={`The service is ${service.status}.`}
+      data-announce={`The service is ${statusInWords(service.status)}.`}
     >
-      <PageHead title={service.name} crumbs={[{ href: '/services', name: 'Services' }]} />
+      <PageHead
+        title={service.name}
+        mark={<ServiceLogo service={service} images={containers?.map(({ image }) => image)} />}
+        crumbs={[{ href: '/services', name: 'Services' }]}
+        doc="services"
+      />
       {service.errorCode && <ServiceError {...service} />}
       <div class="status-line">
         <StatusBadge status={service.status} />
@@ -40,13 +49,13 @@ export const ServiceStatus = (props: StatusProps) => {
       {places.note && isUp(service.status) && <p class="note">{places.note}</p>}
       {isBusy && <PullProgress images={images} />}
       <Containers {...props} />
-    </section>
+    </Live>
   )
 }
 
 const ServiceError = ({ status, errorCode, errorMessage, errorHint }: Service) => (
   <Trouble
-    title={status === 'failed' ? 'It did not start' : 'The last change did not succeed'}
+    title={status === 'failed' ? 'It failed to start' : 'The last change failed'}
     code={errorCode}
     hint={errorHint}
   >
@@ -54,55 +63,76 @@ const ServiceError = ({ status, errorCode, errorMessage, errorHint }: Service) =
   </Trouble>
 )
 
-const Address = ({ service, ports, places }: StatusProps) => {
-  const url = addressOf(places, ports)
+const Address = ({ service, url }: StatusProps) => {
   if (!url || !isUp(service.status)) return null
-  if (!url.startsWith('http')) return <code class="address">{url}</code>
+  if (!url.startsWith('http'))
+    return (
+      <span class="app-address">
+        <code class="address">{url}</code>
+        <CopyButton text={url} what="the address" />
+      </span>
+    )
   return <AppAddress url={url} />
 }
 
 const Doing = ({ service, isBusy }: StatusProps) => {
   if (service.deletingAt) return <span class="muted">being deleted</span>
   const isSettled = ['running', 'unhealthy', 'stopped'].includes(service.status)
-  return isBusy && isSettled ? <span class="muted">at work</span> : null
+  return isBusy && isSettled ? <span class="muted">in progress</span> : null
 }
 
-const Actions = ({ service, isBusy }: StatusProps) => {
+const Actions = ({ service, domains, isBusy }: StatusProps) => {
   const path = servicePath(service)
   const runs = isUp(service.status)
   if (service.deletingAt) return null
   return (
     <>
       {isBusy ? (
-        <Action path={`${path}/cancel`} label="Cancel" variant="destructive" />
+        <Action path={`${path}/cancel`} label="Cancel" icon="x" variant="destructive" />
       ) : (
         <>
           <Action
             path={`${path}/restart`}
             label={runs ? 'Restart' : 'Start'}
+            icon={runs ? 'rotate-cw' : 'play'}
             variant={runs ? 'outline' : undefined}
           />
-          {runs && <Action path={`${path}/stop`} label="Stop" variant="outline" />}
-          <ButtonLink variant="outline" href={`${path}/edit`}>
+          {runs && <Action path={`${path}/stop`} label="Stop" icon="square" variant="outline" />}
+          <ButtonLink icon="pencil" variant="outline" href={`${path}/edit`}>
             Change
           </ButtonLink>
         </>
       )}
-      <ButtonLink variant="outline" href={`${path}/output`}>
+      <ButtonLink icon="globe" variant="outline" href={`${path}/domains`}>
+        Domains
+      </ButtonLink>
+      {domains.length > 0 && (
+        <ButtonLink icon="activity" variant="outline" href={`${path}/traffic`}>
+          Traffic
+        </ButtonLink>
+      )}
+      <ButtonLink icon="scroll-text" variant="outline" href={`${path}/output`}>
         Logs
       </ButtonLink>
-      <ButtonLink quiet variant="ghost" opens={`${path}/delete`}>
+      <ButtonLink icon="trash-2" quiet variant="ghost" opens={`${path}/delete`}>
         Delete…
       </ButtonLink>
     </>
   )
 }
 
-type ActionProps = { path: string; label: string; variant: 'outline' | 'destructive' | undefined }
+type ActionProps = {
+  path: string
+  label: string
+  icon: IconName
+  variant: 'outline' | 'destructive' | undefined
+}
 
-const Action = ({ path, label, variant }: ActionProps) => (
+const Action = ({ path, label, icon, variant }: ActionProps) => (
   <PostForm action={path}>
-    <Button variant={variant}>{label}</Button>
+    <Button icon={icon} variant={variant}>
+      {label}
+    </Button>
   </PostForm>
 )
 
@@ -110,7 +140,7 @@ const isUp = (status: string) => status === 'running' || status === 'unhealthy'
 
 const Containers = ({ service, containers }: Shown) => {
   if (containers === null)
-    return <p class="muted">Docker doesn’t respond, so its containers aren’t known.</p>
+    return <p class="muted">Docker doesn’t respond, so its containers are unknown.</p>
   if (containers.length === 0) return null
   return (
     <ul class="rows service-parts" aria-label="Containers">

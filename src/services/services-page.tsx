@@ -1,10 +1,12 @@
 import { EmptyState, hostOf, MoreLink, PageHead, Trouble } from '../web/components.tsx'
-import { addressOf } from './address.ts'
 import type { Entry, Refused } from './catalogue.ts'
 import { ownFile } from './own-file.ts'
 import type { About } from './compose/template.ts'
 import type { Shown } from './shown.ts'
 import { servicePath } from './own-service.ts'
+import { ServiceLogo } from './service-logo.tsx'
+import { Logo } from '../web/logo.tsx'
+import { Live } from '../web/live.tsx'
 import { StatusBadge } from '../web/status-badge.tsx'
 import { Button, ButtonLink } from '../web/form.tsx'
 
@@ -35,8 +37,8 @@ export const ServicesPage = ({
   refused: Refused[]
 }) => (
   <>
-    <PageHead title="Services">
-      <ButtonLink variant="outline" href="/services/compose/configure">
+    <PageHead title="Services" doc="services">
+      <ButtonLink icon="file-up" variant="outline" href="/services/compose/configure">
         Bring your own
       </ButtonLink>
     </PageHead>
@@ -52,15 +54,17 @@ export const ServicesPage = ({
   </>
 )
 
-/** Asks for itself again every few seconds. */
-export const InstanceList = ({ items, cursor, nextCursor }: Instances) => (
-  <section id="instances" aria-label="Your services">
+const InstanceList = ({ items, nextCursor }: Instances) => (
+  <Live as="section" id="instances" aria-label="Your services">
     {items.length === 0 ? (
       <EmptyState title="No services yet">
         <p>
-          A database, a queue or a whole application, each with a network and volumes of its own.
-          Choose one below, or bring a Compose file.
+          A database, a queue or a whole application, each with its own network and volumes. Choose
+          one below, or use a Compose file.
         </p>
+        <ButtonLink variant="outline" href="/services/compose/configure">
+          Use a Compose file
+        </ButtonLink>
       </EmptyState>
     ) : (
       <ul class="rows">
@@ -70,21 +74,13 @@ export const InstanceList = ({ items, cursor, nextCursor }: Instances) => (
       </ul>
     )}
     <MoreLink href="/services" nextCursor={nextCursor} />
-    <div
-      hidden
-      hx-get={cursor ? `/services?cursor=${encodeURIComponent(cursor)}` : '/services'}
-      hx-trigger="every 3s"
-      hx-target="#instances"
-      hx-swap="outerMorph"
-    />
-  </section>
+  </Live>
 )
 
-const Instance = ({ service, ports, containers, places }: Shown) => {
-  const url = addressOf(places, ports)
+const Instance = ({ service, url, containers }: Shown) => {
   return (
     <li class="row service-row" id={`s${service.id}`}>
-      <StatusBadge status={service.status} />
+      <ServiceLogo service={service} images={containers?.map(({ image }) => image)} />
       <div class="row-main">
         <a class="row-link" href={servicePath(service)}>
           <bdi>{service.name}</bdi>
@@ -97,6 +93,7 @@ const Instance = ({ service, ports, containers, places }: Shown) => {
         </p>
       </div>
       {service.deletingAt && <p class="row-end">being deleted</p>}
+      <StatusBadge status={service.status} />
     </li>
   )
 }
@@ -146,7 +143,7 @@ export const CatalogueList = ({ entries, q }: Search) => (
           ) : (
             'No template is in this category.'
           )}{' '}
-          Any Compose file runs too.
+          You can also use any Compose file.
         </p>
         <ButtonLink href="/services/compose/configure">Bring your own</ButtonLink>
       </EmptyState>
@@ -163,6 +160,7 @@ export const CatalogueList = ({ entries, q }: Search) => (
 /** A template in the catalogue; all of it leads to its form. */
 const TemplateCard = ({ entry: { template, about } }: { entry: Entry }) => (
   <li class="template-card">
+    <Logo of={template} name={about.name} />
     <h3>
       <a class="row-link" href={`/services/${template}/configure`}>
         <bdi>{about.name}</bdi>
@@ -200,7 +198,7 @@ const words: Record<string, string> = {
 
 const RefusedFiles = ({ refused }: { refused: Refused[] }) =>
   refused.length > 0 && (
-    <Trouble title="Templates of the operator that are not used" role="status">
+    <Trouble title="Templates that couldn’t be loaded" role="status">
       <ul>
         {refused.map(({ file, message }) => (
           <li>{message.startsWith(file) ? message : `${file}: ${message}`}</li>

@@ -1,19 +1,26 @@
 import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
 import type { ContainerSummary, Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { labelFilter, partLabel, readLabels } from '../docker/labels.ts'
-import { placesOf } from '../projects/places.ts'
-import type { Places } from '../projects/places.ts'
+import { listHosts } from '../addresses/store.ts'
+import { placesOf } from '../addresses/places.ts'
+import { namedUrl } from '../addresses/urls.ts'
+import type { UrlDeps } from '../addresses/urls.ts'
+import type { Places } from '../addresses/places.ts'
+import { addressOf } from './address.ts'
 import { listPorts } from './store.ts'
 import type { Service, ServicePort } from './store.ts'
 
-type ShownDeps = { config: Config; db: Db; docker: Docker; instanceId: string }
+type ShownDeps = UrlDeps & { config: Config; docker: Docker; instanceId: string }
 
-/** An instance with what the engine and the database know of it besides. */
+/** An instance with its state from the engine and the database. */
 export type Shown = {
   service: Service
   ports: ServicePort[]
+  /** Its first domain, else where its first port is published. */
+  url: string | null
+  /** Hosts of its addresses. */
+  domains: string[]
   places: Places
   /** Null while the engine doesn't respond. */
   containers: ContainerSummary[] | null
@@ -25,12 +32,19 @@ export async function shownServices(
   { services, signal }: { services: Service[]; signal?: AbortSignal },
 ): Promise<Shown[]> {
   const containers = services.length > 0 ? await containersOf(deps, services, signal) : []
-  return services.map((service) => ({
-    service,
-    ports: listPorts(deps.db, service.id),
-    places: placesOf(deps, service.ownerId),
-    containers: containers && newestParts(containers, service),
-  }))
+  return services.map((service) => {
+    const holder = { serviceId: service.id }
+    const ports = listPorts(deps.db, service.id)
+    const places = placesOf(deps, service.ownerId)
+    return {
+      service,
+      ports,
+      url: namedUrl(deps, { holder, label: null }) ?? addressOf(places, ports),
+      domains: listHosts(deps.db, holder),
+      places,
+      containers: containers && newestParts(containers, service),
+    }
+  })
 }
 
 export const shownService = async (deps: ShownDeps, service: Service): Promise<Shown> =>
@@ -46,7 +60,7 @@ const newestParts = (containers: ContainerSummary[], { id }: Service) =>
     ),
   ].map(([, container]) => container)
 
-/** Null when the engine does not answer: the rest can be shown all the same. */
+/** Null when the engine doesn't respond: the rest can still be shown. */
 async function containersOf(
   { docker, instanceId }: ShownDeps,
   services: Service[],

@@ -29,7 +29,7 @@ export function findService(db: Db, { id, ownerId }: { id: string; ownerId: stri
 /** Undefined once it was deleted. */
 export const getService = (db: Db, id: string) => getRow(db, services, eq(services.id, id))
 
-/** A page of a user's instances with one row too many, newest first. */
+/** A page of a user's instances plus one more row, newest first. */
 export const listServices = (db: Db, { ownerId, ...page }: { ownerId: string } & Page) =>
   listPage(db, services, ownedBy(ownerId), page)
 
@@ -134,12 +134,12 @@ export const isSamePlace = (one: Place, other: Place) =>
 const taken = {
   'services.owner_id, services.name': [
     'name',
-    'You have a service of this name already. Choose another name.',
+    'You already have a service with this name. Choose another name.',
   ],
   'service_ports.port': ['hostPort', 'Another service has this port. Choose another one.'],
 } satisfies Parameters<typeof refuseDuplicate>[1]
 
-/** Moves an instance on, where it is in one of the states given; false when it isn't, or is gone. */
+/** Changes the status of an instance that has one of the given statuses; false if it has another, or was deleted. */
 export const moveService = (
   db: Db,
   { id, from, ...changes }: { id: string; from?: ServiceStatus[]; status: ServiceStatus } & Changes,

@@ -1,7 +1,7 @@
+import { listHosts } from '../addresses/store.ts'
 import type { Db } from '../db/index.ts'
 import { sealServiceSecrets } from '../logs/secret-store.ts'
 import { AppError, Failure } from '../platform/errors.ts'
-import { report } from '../platform/journal.ts'
 import type { Secrets } from '../platform/secrets.ts'
 import { dotenv, readTemplate } from './compose/template.ts'
 import type { Template } from './compose/template.ts'
@@ -9,7 +9,7 @@ import { secretsOf } from './definition.ts'
 import type { Definition } from './definition.ts'
 import { withProvided } from './catalogue.ts'
 import { ownFile, readOwnFile } from './own-file.ts'
-import { listPorts, listWithoutSecretValues, updateService } from './store.ts'
+import { listPorts } from './store.ts'
 import type { Service } from './store.ts'
 
 type Deps = { db: Db; secrets: Secrets }
@@ -17,7 +17,7 @@ type Deps = { db: Db; secrets: Secrets }
 /** What can be stored of a definition; its file is read again. */
 type Stored = Omit<Definition, 'file'>
 
-/** What the row of an instance says that it is made of. Throws a Failure where that can't be read. */
+/** The definition that an instance was created from. Throws a Failure where that can't be read. */
 export async function definitionOf(deps: Deps, service: Service): Promise<Definition> {
   const stored = storedIn(deps, service)
   try {
@@ -38,6 +38,7 @@ const fileUnreadable = ({ name }: Service, cause: AppError) =>
 
 const storedIn = (deps: Deps, service: Service): Stored => ({
   ...service,
+  domains: listHosts(deps.db, { serviceId: service.id }),
   values: openValues(deps, service),
   ports: listPorts(deps.db, service.id),
 })
@@ -96,7 +97,7 @@ function openValues({ secrets }: Deps, { id, name, values }: Service): Map<strin
     throw new Failure(
       'values_unreadable',
       `The values of the service ${name} can no longer be read.`,
-      'Start Davit with the key that it had before: its key file, or DAVIT_SECRET_KEY.',
+      'Start Davit with its previous key: its key file, or DAVIT_SECRET_KEY.',
       { cause },
     )
   }
@@ -132,17 +133,3 @@ const beforeMark = 'before:'
  * stored the new one in its row at once, and removed the containers, so that only this one is known to work.
  */
 export const goesBack = (sealed: string) => sealed.startsWith(beforeMark)
-
-/**
- * Stores which values are secret where an earlier version did not. Of what can't be read, nothing is
- * known to be harmless: its logs stay hidden.
- */
-export async function fillSecretValues(deps: Deps) {
-  for (const service of listWithoutSecretValues(deps.db))
-    try {
-      const { secretValues } = sealValues(deps, await definitionOf(deps, service))
-      updateService(deps.db, service.id, { secretValues })
-    } catch (error) {
-      report('the secrets of a service are not known', error, { service: service.id })
-    }
-}

@@ -22,8 +22,8 @@ export const UsedByWarning = ({ linked }: { linked: LinkedEnvironment[] }) =>
       <input type="hidden" name="force" value="1" />
       <div class="alert" data-variant="destructive">
         <strong>
-          {linked.length === 1 ? 'An app uses it' : `${linked.length} apps use it`}, and can’t reach
-          it any more once it is deleted.
+          {linked.length === 1 ? 'An app uses it' : `${linked.length} apps use it`} and will lose
+          access to it.
         </strong>
         <section>
           <LinkedList linked={linked} />

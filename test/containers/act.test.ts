@@ -23,7 +23,9 @@ test('who stops an app stops its deployment, and who restarts it has it running 
   const stopped = await ada.post(`/containers/${id}/stop`)
   expect(stopped).toMatchObject({ status: 200, json: { id, state: 'exited' } })
   await sooner(t, async () => (await statusOf(ada, deployment)) === 'stopped')
-  expect((await ada.page(`/containers/${id}`)).text).toContain('Start brings this container back')
+  expect((await ada.page(`/containers/${id}`)).text).toContain(
+    'Start restarts this container unchanged',
+  )
 
   const restarted = await ada.post(`/containers/${id}/restart`)
   expect(restarted).toMatchObject({ status: 200, json: { id, state: 'running' } })
@@ -42,7 +44,7 @@ test('who stops an app stops its deployment, and who restarts it has it running 
   ])
 })
 
-test('what does not run can not be stopped, and nothing is recorded', async () => {
+test('what does not run can’t be stopped, and nothing is recorded', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const { id } = await anOwn(t, ada, 'exit 0')
@@ -52,14 +54,14 @@ test('what does not run can not be stopped, and nothing is recorded', async () =
   expect(recorded(t)).toHaveLength(1)
 })
 
-test('a start that the engine refuses is told in its words', async () => {
+test('a start that the engine refuses is reported in its words', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const { id } = await anOwn(t, ada, '', { command: ['/no/such'], init: false })
   const answer = await ada.post(`/containers/${id}/restart`)
   expect(answer.status).toBe(409)
   expect(answer.json.detail).toContain('/no/such')
-  expect((await ada.page(`/containers/${id}`)).text).toContain('The engine could not start it')
+  expect((await ada.page(`/containers/${id}`)).text).toContain('Docker couldn’t start it')
 })
 
 test('a start whose address another container has by now says so', async () => {
@@ -74,7 +76,7 @@ test('a start whose address another container has by now says so', async () => {
   await t.docker.startContainer(other)
   const answer = await root.post(`/containers/${id}/restart`)
   expect(answer.status).toBe(409)
-  expect(answer.json.detail).toContain('another container has taken its address')
+  expect(answer.json.detail).toContain('another container is using its address')
   await t.docker.removeContainer(other, { force: true })
   await t.docker.removeNetwork(network)
 })
@@ -101,7 +103,7 @@ test('an admin stops and starts what is not Davit’s; the page asks before', as
   const id = await aStranger(t, 'sleep 999')
   await t.docker.startContainer(id)
   const { text } = await root.page(`/containers/${id}`)
-  expect(text).toContain('is not Davit’s')
+  expect(text).toContain('isn’t managed by Davit')
   const question = /name="_question" value="([^"]+)"/.exec(text)![1]!
   const answer = /name="_answer" value="(Stop [^"]+)"/.exec(text)![1]!
   const fields = { _question: question, _answer: answer }
@@ -113,7 +115,7 @@ test('an admin stops and starts what is not Davit’s; the page asks before', as
   expect((await root.post(`/containers/${id}/restart`)).json.state).toBe('running')
 })
 
-test('a browser is sent to the container’s page, htmx gets what it asked from drawn anew', async () => {
+test('a browser is sent to the container’s page, htmx gets the updated fragment', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const { id } = await aRunning(t, ada)
@@ -163,7 +165,7 @@ test('without an engine every address says that, and how to get it back', async 
   ]
   for (const { status, json } of answers) {
     expect(status).toBe(503)
-    expect(json.detail).toContain('cannot be reached')
+    expect(json.detail).toContain('can’t be reached')
   }
 })
 

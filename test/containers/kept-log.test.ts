@@ -36,7 +36,7 @@ test('it has the lines of that container alone, and marks of its starts and ends
   expect(text.trim().split('\n')).toHaveLength(4)
 })
 
-test('an id that an earlier version gave out, a time of the engine, resumes there', async () => {
+test('an id is a time of the engine, and resumes behind its line; a time alone resumes there', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const { id, deployment, environment } = await aRunning(t, ada, 'sleep 99')
@@ -48,8 +48,12 @@ test('an id that an earlier version gave out, a time of the engine, resumes ther
   const lastEventId = new Date(at(2)).toISOString().replace('Z', '000001Z')
   const stream = await followLog(ada, id, { lastEventId })
   expect(textsOf(await stream.until(isLine('3')))).toEqual(['2', '3'])
-  const again = await followLog(ada, id, { lastEventId: '2' })
-  expect(textsOf(await again.until(isLine('3')))).toEqual(['3'])
+  const { items } = (await ada.get(`/containers/${id}/logs`)).json
+  expect(items[1].id).toStartWith(new Date(at(2)).toISOString().slice(0, -1))
+  for (const seen of [items[1].id, '2']) {
+    const again = await followLog(ada, id, { lastEventId: seen })
+    expect(textsOf(await again.until(isLine('3')))).toEqual(['3'])
+  }
 })
 
 test('since 1970 it has all lines, and until then none', async () => {

@@ -20,7 +20,7 @@ function lines(...sent: ReturnType<typeof told>[]) {
 
 const ids = (lines: Line[]) => lines.map(({ id }) => id.slice(second.length))
 
-test('lines of one moment are told apart, in both outputs', () => {
+test('lines of one moment are distinguished, in both outputs', () => {
   const sent = [told(5), told(5), told(5, 'stderr'), told(6), told(5, 'stderr')]
   expect(ids(lines(...sent))).toEqual([
     '.000000005Z',

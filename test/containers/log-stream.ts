@@ -1,5 +1,8 @@
 import { onTestFinished } from 'bun:test'
+import { collect } from '../logs/collecting.ts'
+import type { TestApp } from '../support/app.ts'
 import type { TestClient } from '../support/client.ts'
+import { aRunning, aStranger } from './engine.ts'
 
 export type Event = { id: string | null; event: string | null; data: string }
 
@@ -69,6 +72,20 @@ export async function followLog(
     ...(lastEventId && { 'Last-Event-ID': lastEventId }),
   }
   return new EventStream(await client.send(`/containers/${id}/logs?${parameters}`, { headers }))
+}
+
+/** A container that runs, and one who may read its log, which is kept, or the engine's. */
+export const kinds = {
+  'of Davit’s own, as it is kept': async (t: TestApp, script: string) => {
+    collect(t)
+    const client = t.logIn('ada@example.com')
+    return { client, id: (await aRunning(t, client, script)).id }
+  },
+  'of others, as the engine has it': async (t: TestApp, script: string) => {
+    const id = await aStranger(t, script)
+    await t.docker.startContainer(id)
+    return { client: t.logInAsAdmin(), id }
+  },
 }
 
 export type LineJson = { time: string; stream: string; text: string; id: string | null }

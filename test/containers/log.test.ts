@@ -1,26 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import { collect } from '../logs/collecting.ts'
 import { testApp } from '../support/app.ts'
-import type { TestApp } from '../support/app.ts'
-import { aRunning, aStranger } from './engine.ts'
-import { followLog, isLine, linesOf, textsOf } from './log-stream.ts'
+import { followLog, isLine, kinds, linesOf, textsOf } from './log-stream.ts'
 
 const sequence = (first: number, last: number) =>
   Array.from({ length: last - first + 1 }, (_, i) => String(first + i))
-
-/** A container that runs, and one who may read its log, which is kept, or the engine's. */
-const kinds = {
-  'of Davit’s own, as it is kept': async (t: TestApp, script: string) => {
-    collect(t)
-    const client = t.logIn('ada@example.com')
-    return { client, id: (await aRunning(t, client, script)).id }
-  },
-  'of others, as the engine has it': async (t: TestApp, script: string) => {
-    const id = await aStranger(t, script)
-    await t.docker.startContainer(id)
-    return { client: t.logInAsAdmin(), id }
-  },
-}
 
 describe.each(Object.entries(kinds))('the log of a container %s', (kind, aWriter) => {
   test('begins with the last lines, then has what is written, each once and with its id', async () => {

@@ -33,7 +33,7 @@ test('a registry is kept once the engine was let in, and its password never come
   expect(JSON.stringify(stored)).not.toContain(user.password)
 })
 
-test('a wrong password is told at its field, and nothing is kept', async () => {
+test('a wrong password is reported at its field, and nothing is kept', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const body = { host: registry.host, username: 'puller', password: 'wrong' }
@@ -53,7 +53,7 @@ test('a form that is refused comes back without the password', async () => {
   expect(answer.text).not.toContain('the wrong secret')
 })
 
-test('a host where no registry answers is told at its field', async () => {
+test('a host where no registry answers is reported at its field', async () => {
   const ada = testApp().logIn('ada@example.com')
   const answer = await ada.post('/settings/registries', { host: '127.0.0.1:1', ...user })
   expect(answer.status).toBe(422)

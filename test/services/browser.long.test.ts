@@ -21,7 +21,7 @@ test('a service is made, looked at, changed and deleted, and its page follows by
     '[name=compose]',
     compose.replace('ports:', 'volumes: [data:/data]\n    ports:') + 'volumes: { data: {} }',
   )
-  await page.getByRole('button', { name: 'Read the file' }).click()
+  await page.getByRole('button', { name: 'Read file' }).click()
   await page.fill('[name=DB_PASSWORD]', 'known to me alone')
   await page.getByRole('button', { name: 'Create and start' }).click()
   await page.waitForURL(/\/services\/[0-9a-f-]{36}$/)
@@ -36,7 +36,7 @@ test('a service is made, looked at, changed and deleted, and its page follows by
 
   await page.getByRole('link', { name: 'Change' }).click()
   await page.fill('[name=GREETING]', 'changed')
-  await page.getByRole('button', { name: 'Show what changes' }).click()
+  await page.getByRole('button', { name: 'Preview changes' }).click()
   const dialog = page.locator('dialog[open]')
   await dialog.getByText('changed').waitFor()
   await dialog.getByRole('button', { name: 'Apply and start' }).click()
@@ -49,7 +49,7 @@ test('a service is made, looked at, changed and deleted, and its page follows by
   await page.getByRole('link', { name: 'Delete…' }).click()
   await dialog.getByText('Delete its volume too').click()
   await dialog.getByRole('button', { name: 'Delete service' }).click()
-  await page.getByText('is gone').waitFor()
+  await page.getByText('was deleted').waitFor()
   await page.getByRole('link', { name: 'To the services' }).click()
   await page.getByText('No services yet').waitFor()
   expect(complaints).toEqual([])

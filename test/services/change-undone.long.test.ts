@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { idle, leftOf, made, untilService } from './instances.ts'
 
-test('what was generated stays through every change, restart and start anew', async () => {
+test('what was generated stays through every change, restart and new start', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const compose = `

@@ -21,7 +21,7 @@ volumes: { data: {} }
 
 const health = `    healthcheck: { test: [CMD, wget, -q, -O, /dev/null, 'http://127.0.0.1/'], interval: 200ms }`
 
-test('a change of variables makes the containers anew and keeps the volumes', async () => {
+test('a change of variables recreates the containers and keeps the volumes', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, kept, { SECRET_KEY: 'a-first-secret' })

@@ -22,7 +22,7 @@ test('B6: an image whose host comes with the address is refused too', async () =
   expect(text).toContain('10.0.0.5')
 })
 
-test('D7: ports that come with the address are refused: nobody has looked at them', async () => {
+test('D7: ports that come with the address are refused: no one has looked at them', async () => {
   const t = testApp()
   const compose = make('busybox', ', ports: ["${DAVIT_HOST:+24567:}8${DAVIT_HOST:+1}"]')
   const ada = t.logIn('ada@example.com')
@@ -31,7 +31,7 @@ test('D7: ports that come with the address are refused: nobody has looked at the
   expect(text).toContain('DAVIT_HOST')
 })
 
-test('D7: the port of an app is nobody else’s, even while the app does not run', async () => {
+test('D7: the port of an app is no one else’s, even while the app does not run', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const project = await ada.post('/projects', {

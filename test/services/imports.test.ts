@@ -86,7 +86,7 @@ test('more ports than one instance may have are refused', async () => {
   const names = Array.from({ length: 257 }, (_, at) => `SERVICE_URL_A_${at + 1}`)
   const compose = `# slogan: x\nservices: {a: {image: b, environment: [${names.join(', ')}]}}`
   const { status, json } = await ada.post('/services/compose', { name: 'x', compose })
-  expect([status, json.detail]).toEqual([422, expect.stringContaining('the most is 256')])
+  expect([status, json.detail]).toEqual([422, expect.stringContaining('the maximum is 256')])
 })
 
 const dangerous = `services:

@@ -40,12 +40,17 @@ export async function settled(t: TestApp, client: TestClient, { id }: { id: stri
 
 /** Resolves when its row is so, now or once an event says that it changed. */
 export async function untilService(
-  { db, serviceEvents }: TestApp,
+  { db, changes }: TestApp,
   { id }: { id: string },
   isSo: (service: Service) => boolean,
 ) {
-  for await (const _ of serviceEvents.follow(id, new AbortController().signal))
-    if (isSo(getService(db, id)!)) return
+  const end = new AbortController()
+  const so = Promise.withResolvers<void>()
+  const look = () => isSo(getService(db, id)!) && so.resolve()
+  changes.listen(end.signal, () => setTimeout(look), id)
+  look()
+  await so.promise
+  end.abort()
 }
 
 /** The same for its state. */

@@ -39,7 +39,7 @@ describe('before anything is stored, it is refused', () => {
     ['no file', '/services/compose', {}, 422, 'compose'],
     ['a file that is no YAML', '/services/compose', { compose: 'services: [' }, 422, 'compose'],
     [
-      'a key that is not supported',
+      'a key that isn’t supported',
       '/services/compose',
       { compose: 'services: {a: {image: b, runtime: own}}' },
       422,
@@ -140,7 +140,7 @@ test('a name and a port that are taken are refused', async () => {
   expect(inFile.status).toBe(409)
 })
 
-test('an admin allows each danger by itself, and nobody else can', async () => {
+test('an admin allows each danger by itself, and no one else can', async () => {
   const t = testApp()
   const compose = `services: {a: {${idle}, volumes: ["/etc/hostname:/host:ro"], cap_add: [SYS_ADMIN]}}`
   const ada = t.logIn('ada@example.com')

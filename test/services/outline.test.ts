@@ -6,7 +6,7 @@ import { origin } from './compose/filled.ts'
 const outline = (web: string) =>
   outlineOf(openTemplate(`services: {web: {image: a, ${web}}}`, origin, { name: 'x' }))
 
-test('an outline is told before values are given, of whatever kind they must be', () => {
+test('an outline is reported before values are given, of whatever kind they must be', () => {
   const { ports, dangers, volumes } = outline(
     'ports: ["$PORT:25565"], mem_limit: "${MEMORY:?}", cap_add: [SYS_ADMIN], volumes: [/data]',
   )

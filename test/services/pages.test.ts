@@ -25,7 +25,7 @@ test('no page, fragment or JSON has a secret but the one that is asked for it', 
   const service = await made(t, ada, vault, { OWN_TOKEN: token })
   const path = `/services/${service.id}`
   const shown = await ada.get(`${path}/secrets`)
-  expect(shown.headers.get('Cache-Control')).toBe('no-store')
+  expect(shown.headers.get('Cache-Control')).toBe('no-store, no-transform')
   const [{ value }] = shown.json.connection
   const password = /^vault:\/\/ada:(\w{32})@v:1$/.exec(value)![1]!
   expect(shown.text).toContain(token)
@@ -58,7 +58,7 @@ test('no page, fragment or JSON has a secret but the one that is asked for it', 
   expect((await ada.page(path)).text).toContain('Log in at once.')
 })
 
-test('showing secrets is written down, and wants a token that may change them', async () => {
+test('showing secrets is recorded, and needs a token that may change them', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const service = await made(t, ada, vault)
@@ -117,7 +117,7 @@ test('a form makes a service as a program does, and leads to its page', async ()
   expect(restarted.status).toBe(303)
   await t.jobs.idle()
   const deleted = await ada.htmx('DELETE', path)
-  expect(deleted.text).toContain('is gone')
+  expect(deleted.text).toContain('was deleted')
 })
 
 test('a file is read before it is used, and a complaint keeps it', async () => {
@@ -126,7 +126,7 @@ test('a file is read before it is used, and a complaint keeps it', async () => {
   const compose = 'services: {a: {image: "busybox:${TAG:?}", privileged: true, ports: ["80"]}}'
   const fragment = await ada.htmx('POST', '/services/compose/configure', { compose })
   expect(fragment.text).toContain('name="TAG"')
-  expect(fragment.text).toContain('root on this host')
+  expect(fragment.text).toContain('root on this server')
   expect(fragment.text).not.toContain('<textarea name="compose"')
   const again = await ada.form('/services/compose', { name: 'x', compose, TAG: '' })
   expect(again.status).toBe(422)

@@ -27,7 +27,7 @@ afterAll(async () => {
 const stack = (image: string) =>
   `services: {a: {image: "${image}", init: true, command: [sleep, "999"], stop_grace_period: 1s}}`
 
-test('a pull shows its layers, and wants the registry’s password', async () => {
+test('a pull shows its layers, and needs the registry’s password', async () => {
   const image = await push()
   const t = testApp()
   const ada = t.logIn('ada@example.com')

@@ -3,12 +3,13 @@ import { newId } from '../../src/db/new-id.ts'
 import { instances, jobs, releases } from '../../src/db/schema.ts'
 import { insertJob } from '../../src/jobs/store.ts'
 import { recoverServices } from '../../src/services/recover.ts'
+import { isBusy } from '../../src/services/state.ts'
 import { definitionOf, sealDefinition } from '../../src/services/stored-definition.ts'
 import { getService, updateService } from '../../src/services/store.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
 import { TestClient } from '../support/client.ts'
-import { idle, leftOf, made, reaches, settled, site } from './instances.ts'
+import { idle, leftOf, made, settled, site, untilService } from './instances.ts'
 
 /** Davit as it starts again on the same state: what was at work is not. */
 async function startAgain({ db, logDb, deps }: TestApp, { user }: TestClient) {
@@ -137,11 +138,11 @@ test('a change that Davit’s end interrupts goes on, and is undone when it does
   const ada = t.logIn('ada@example.com')
   const compose = `services: {a: {${idle}}}`
   const service = await made(t, ada, compose)
-  const pulling = reaches(t, service, 'pulling')
+  const busy = untilService(t, service, ({ status }) => isBusy(status))
   const changing = ada.put(`/services/${service.id}`, {
     compose: compose.replace('init: true, command: [sleep, "999"]', 'init: false, command: [none]'),
   })
-  await pulling
+  await busy
   await t.jobs.stop()
   await changing
 
@@ -171,7 +172,10 @@ test('a change that an earlier version left in the middle is undone, and the ser
   const after = await settled(again.next, again.ada, service)
   expect(after).toMatchObject({
     status: 'running',
-    error: { code: 'interrupted', message: expect.stringMatching(/^The change was undone\./) },
+    error: {
+      code: 'interrupted',
+      message: expect.stringMatching(/^The change was undone, because/),
+    },
   })
   expect(getService(t.db, id)).toMatchObject({ compose })
   expect((await leftOf(t, service)).containers).toHaveLength(1)

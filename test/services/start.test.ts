@@ -58,7 +58,7 @@ volumes: { data: {} }
   expect(states).toEqual({ app: 'running', db: 'running', migrate: 'exited' })
 })
 
-test('one that may end, ends with success, and nobody minds', async () => {
+test('one that may end, ends with success, and no one minds', async () => {
   const t = testApp()
   const service = await made(
     t,

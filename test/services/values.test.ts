@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { updateService } from '../../src/services/store.ts'
-import { fillSecretValues, sealValues } from '../../src/services/stored-definition.ts'
+import { fillSecretValues } from '../../src/services/fill-secret-values.ts'
+import { sealValues } from '../../src/services/stored-definition.ts'
 import { testApp } from '../support/app.ts'
 import { everything } from '../support/everything.ts'
 

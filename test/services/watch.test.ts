@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
-import type { ServiceEvent } from '../../src/services/state.ts'
 import { watchWorkloads } from '../../src/runtime/observe.ts'
 import { observe, services } from '../../src/services/observe.ts'
 import type { EngineEvent, Health } from '../../src/docker/index.ts'
 import { Failure } from '../../src/platform/errors.ts'
 import { testApp } from '../support/app.ts'
 import type { TestApp } from '../support/app.ts'
-import { idle, made } from './instances.ts'
+import { idle, made, reaches } from './instances.ts'
 
 test('the state follows what is stopped, killed and started elsewhere', async () => {
   const t = testApp()
@@ -16,26 +15,24 @@ test('the state follows what is stopped, killed and started elsewhere', async ()
   const { signal } = stop
   const watching = watchWorkloads(t.deps, services, { signal })
   const feeding = t.feed.run(t.docker, { signal })
-  const events = t.serviceEvents.subscribe(service.id, signal)[Symbol.asyncIterator]()
-  const next = async () => ((await events.next()).value as ServiceEvent & { status: string }).status
   const [a, b] = ['a', 'b'].map(
     (part) => service.containers.find((c: { part: string }) => c.part === part).id as string,
   )
 
   await t.docker.stopContainer(a!)
-  expect(await next()).toBe('unhealthy')
+  await reaches(t, service, 'unhealthy')
   await t.docker.stopContainer(b!)
-  expect(await next()).toBe('stopped')
+  await reaches(t, service, 'stopped')
   expect((await ada.get(`/services/${service.id}`)).json.status).toBe('stopped')
   await t.docker.startContainer(a!)
-  expect(await next()).toBe('unhealthy')
+  await reaches(t, service, 'unhealthy')
   await t.docker.startContainer(b!)
-  expect(await next()).toBe('running')
+  await reaches(t, service, 'running')
   stop.abort()
   await Promise.all([watching, feeding])
 })
 
-test('a service that can not be looked at holds up no other, and is looked at again', async () => {
+test('a service that can’t be looked at holds up no other, and is looked at again', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const [odd, other] = [
@@ -50,15 +47,12 @@ test('a service that can not be looked at holds up no other, and is looked at ag
   await Promise.all([odd, other].map((one) => t.docker.stopContainer(idOf(one))))
   const stop = new AbortController()
   const { signal } = stop
-  const next = ({ id }: typeof odd) =>
-    t.serviceEvents.subscribe(id, signal)[Symbol.asyncIterator]().next()
-  const [oddChanges, otherChanges] = [next(odd), next(other)]
   const work = [watchWorkloads(t.deps, services, { signal }), t.feed.run(t.docker, { signal })]
 
-  expect((await otherChanges).value).toEqual({ status: 'stopped' })
+  await reaches(t, other, 'stopped')
   expect((await ada.get(`/services/${odd.id}`)).json.status).toBe('running')
   delete t.faults.inspectContainer
-  expect((await oddChanges).value).toEqual({ status: 'stopped' })
+  await reaches(t, odd, 'stopped')
   stop.abort()
   await Promise.all(work)
 })
@@ -69,7 +63,6 @@ test('what happens while a service is looked at again is seen too', async () => 
   const service = await made(t, ada, `services: {a: {${idle}}}`)
   const stop = new AbortController()
   const { signal } = stop
-  const events = t.serviceEvents.subscribe(service.id, signal)[Symbol.asyncIterator]()
   let tries = 0
   t.faults.inspectContainer = async (id, ...rest) => {
     tries++
@@ -86,7 +79,7 @@ test('what happens while a service is looked at again is seen too', async () => 
   }
   const work = [watchWorkloads(t.deps, services, { signal }), t.feed.run(t.docker, { signal })]
 
-  expect((await events.next()).value).toEqual({ status: 'stopped' })
+  await reaches(t, service, 'stopped')
   stop.abort()
   await Promise.all(work)
 }, 60_000)

@@ -1,7 +1,6 @@
 import { recordEvent } from '../../audit/record.ts'
 import type { Occurrence } from '../../audit/record.ts'
 import { retryOnDiskFull } from '../../db/failures.ts'
-import { waitForEngine } from '../../docker/retry-while-engine-down.ts'
 import { cancelled, stopping } from '../../jobs/jobs.ts'
 import type { GivenUp, Jobs, Work } from '../../jobs/jobs.ts'
 import { endJob, insertJob, listJobIds, putBackJob } from '../../jobs/store.ts'
@@ -10,21 +9,20 @@ import { AppError, Failure } from '../../platform/errors.ts'
 import { report } from '../../platform/journal.ts'
 import { bytes } from '../../web/units.ts'
 import type { PruneDeps } from './facts.ts'
-import { countByKind } from './kinds.ts'
-import { isTickedByDefault } from './plan.ts'
+import { bytesOf, countByKind, emptyOutcome, isTickedByDefault } from './kinds.ts'
+import type { Outcome } from './kinds.ts'
 import type { Judged } from './plan.ts'
-import { bytesOf, emptyOutcome, prune } from './prune.ts'
-import type { Asked, Outcome } from './prune.ts'
+import type { Asked } from './prune.ts'
 import { saveSchedule } from './schedule-store.ts'
 
-/** One clean-up, in work or over. */
+/** One clean-up, running or ended. */
 export type CleanUp = {
   id: string
   by: string
   startedAt: Date
   finishedAt: Date | null
   outcome: Outcome
-  /** What broke it off. */
+  /** Why it was aborted. */
   error: unknown
 }
 
@@ -32,24 +30,24 @@ type Input = Asked &
   Pick<Occurrence, 'actor'> & {
     /** From where; null when no request asked for it. */
     address: string | null
-    /** When it was due, of the clean-up of every day. */
+    /** When it was due, for the daily clean-up. */
     dueAt?: number
   }
 
 /** The subject of clean-ups, of which there is one at a time. */
 const engine = 'engine'
 
-/** Clean-ups as jobs. The last one is remembered until Davit ends; the audit log has them all. */
+/** Clean-ups as jobs. The last one is kept in memory; the audit log has them all. */
 export class CleanUps {
   readonly #deps: PruneDeps & { jobs: Jobs }
   latest: CleanUp | null = null
 
   constructor(deps: PruneDeps & { jobs: Jobs }) {
     this.#deps = deps
-    deps.jobs.handle('clean-up', {
+    deps.jobs.handle('clean-up', () => ({
       run: (work) => this.#run(work),
       giveUp: (job, end) => this.#giveUp(job, end),
-    })
+    }))
   }
 
   get isBusy() {
@@ -58,7 +56,7 @@ export class CleanUps {
 
   start(input: Input): Job {
     if (this.isBusy)
-      throw new AppError('conflict', 'A clean-up is at work already. Wait for its result.')
+      throw new AppError('conflict', 'A clean-up is already running. Wait until it has ended.')
     const { db, jobs } = this.#deps
     const job = insertJob(db, {
       kind: 'clean-up',
@@ -72,15 +70,12 @@ export class CleanUps {
     return job
   }
 
-  /** Resolves when it has ended, after the thing that it was at. */
+  /** Resolves when it has ended, after its current item. */
   cancel() {
     const { db, jobs } = this.#deps
     const ids = listJobIds(db, { subjectIds: [engine] })
     if (ids.length === 0)
-      throw new AppError(
-        'conflict',
-        'Nothing is under way for the engine. There is nothing to cancel.',
-      )
+      throw new AppError('conflict', 'No clean-up is running, so there is nothing to cancel.')
     return jobs.cancel(ids)
   }
 
@@ -98,10 +93,11 @@ export class CleanUps {
     const input = inputOf(job)
     try {
       const choose = input.dueAt === undefined ? isTickedByDefault : isOldEnough
+      const { prune } = await import('./prune.ts')
       await prune(this.#deps, { ...input, choose, signal }, run.outcome)
     } catch (error) {
       run.error = signal.aborted ? brokenOffBy(signal) : error
-      if (!signal.aborted) report('a clean-up broke off', error)
+      if (!signal.aborted) report('a clean-up was aborted', error)
     }
     const stops = signal.reason === stopping
     await retryOnDiskFull(() => this.#end(job, { run, stops }), { signal: shutdown })
@@ -131,16 +127,6 @@ export class CleanUps {
   }
 }
 
-/** Goes on with what the last process left, when the engine is there. */
-export async function recoverCleanUps(
-  { docker, jobs }: Pick<PruneDeps, 'docker'> & { jobs: Jobs },
-  { signal }: { signal: AbortSignal },
-) {
-  if (!(await waitForEngine(docker, { signal }))) return
-  await jobs.recover(['clean-up'])
-  jobs.wake()
-}
-
 const inputOf = ({ input }: Pick<Job, 'input'>) => JSON.parse(input!) as Input
 
 const brokenOffBy = ({ reason }: AbortSignal) =>
@@ -153,28 +139,29 @@ const wasCancelled = () => new AppError('conflict', 'This clean-up was cancelled
 const given = {
   interrupted: new Failure(
     'interrupted',
-    'Davit ended twice during this clean-up.',
-    'Look at the memory of the server, then start it again.',
+    'Davit crashed twice during this clean-up.',
+    'Check the memory of the server, then start it again.',
   ),
-  broken: new Error('A clean-up broke.'),
+  broken: new Error('A clean-up failed unexpectedly.'),
 }
 
-/** A build cache of today makes the next build fast; it is worth more than its room. */
+/** Recent build cache makes the next build fast; it is worth its space. */
 const isOldEnough = (thing: Judged) => isTickedByDefault(thing) && thing.idle !== false
 
-/** What the schedule says of its last run; while the engine is away it has yet to run that day. */
+/** The result of the last scheduled run; while the engine is unreachable it is still due that day. */
 function scheduled({ outcome: { removed, skipped }, error }: CleanUp, lastRunAt: Date) {
   const went = `Removed ${countByKind(removed)}, ${bytes(bytesOf(removed))}.`
-  const left = skipped.length > 0 ? ` Left ${countByKind(skipped)}.` : ''
+  const left = skipped.length > 0 ? ` Kept ${countByKind(skipped)}.` : ''
   if (!error) return { lastRunAt, lastOutcome: went + left }
-  if (removed.length > 0) return { lastRunAt, lastOutcome: `${went} It broke off before the end.` }
+  if (removed.length > 0)
+    return { lastRunAt, lastOutcome: `${went} It was aborted before the end.` }
   if (error instanceof AppError || error === given.interrupted)
     return { lastRunAt, lastOutcome: (error as Error).message }
   if (error instanceof Failure) return { lastOutcome: `Could not run: ${error.message}` }
-  return { lastRunAt, lastOutcome: 'It failed. The log of Davit says why.' }
+  return { lastRunAt, lastOutcome: 'It failed. See Davit’s log.' }
 }
 
-/** Names beyond these are only counted. */
+/** More names are only counted. */
 const namesTold = 20
 
 function detailsOf(

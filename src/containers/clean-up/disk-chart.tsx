@@ -1,39 +1,60 @@
 import { ErrorAlert } from '../../web/failures.tsx'
+import { Live } from '../../web/live.tsx'
+import { Ago } from '../../web/times.tsx'
 import { bytes } from '../../web/units.ts'
 import type { DiskShares } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 
 type Disk = {
-  shares: DiskShares
+  /** Null while Docker measures it for the first time. */
+  shares: DiskShares | null
+  /** When it was measured. */
+  at: Date | null
   space: DiskSpace | null
-  /** Davit itself has found no room any more. */
+  /** Davit itself found the disk full. */
   isFull: boolean
 }
 
-/** What takes how much, as bars against the largest of them, and what the disk has left. */
-export const DiskChart = ({ shares, space, isFull }: Disk) => {
+/** Disk usage by kind as bars relative to the largest, and the free space. */
+export const DiskChart = ({ shares, at, space, isFull }: Disk) => (
+  <Live id="disk-use" class="disk">
+    {isFull && <ErrorAlert title={full.title} detail={full.detail} />}
+    {shares ? (
+      <Bars shares={shares} />
+    ) : (
+      <p class="muted">Docker is measuring its disk usage. This can take a minute.</p>
+    )}
+    <p class="muted">
+      {space ? <SpaceLeft space={space} /> : elsewhere}
+      {at && (
+        <>
+          {' '}
+          Measured <Ago at={at} />.
+        </>
+      )}
+    </p>
+  </Live>
+)
+
+const Bars = ({ shares }: { shares: DiskShares }) => {
   const largest = Math.max(1, ...Object.values(shares))
   return (
-    <div class="disk">
-      {isFull && <ErrorAlert title={full.title} detail={full.detail} />}
-      <ul class="disk-bars">
-        {labels.map(([share, label]) => (
-          <li>
-            <span>{label}</span>
-            <Bar of={largest} value={shares[share]} />
-            <span class="disk-bytes">{bytes(shares[share])}</span>
-          </li>
-        ))}
-      </ul>
-      <p class="muted">{space ? <SpaceLeft space={space} /> : elsewhere}</p>
-    </div>
+    <ul class="disk-bars">
+      {labels.map(([share, label]) => (
+        <li>
+          <span>{label}</span>
+          <Bar of={largest} value={shares[share]} />
+          <span class="disk-bytes">{bytes(shares[share])}</span>
+        </li>
+      ))}
+    </ul>
   )
 }
 
 const full = {
-  title: 'The disk with the data of Davit is full',
+  title: 'The disk with Davit’s data is full',
   detail:
-    'Davit has given up the room that it kept for cleaning up. Until the disk has some again, it keeps no output of containers and no history of what they use.',
+    'Davit has released the space it reserves for cleaning up. Until there is free space again, it stores no logs and no usage history of containers.',
 }
 
 const labels: [keyof DiskShares, string][] = [
@@ -41,7 +62,7 @@ const labels: [keyof DiskShares, string][] = [
   ['containers', 'Containers'],
   ['volumes', 'Volumes'],
   ['buildCache', 'Build cache'],
-  ['logs', 'Kept logs'],
+  ['logs', 'Stored logs'],
   ['database', 'Database'],
 ]
 
@@ -53,7 +74,7 @@ const Bar = ({ value, of }: { value: number; of: number }) => (
   </svg>
 )
 
-/** What is there at all can be seen. */
+/** A non-zero amount is always visible. */
 const percentOf = (value: number, of: number) =>
   value === 0 ? 0 : Math.max(1, Math.round((value / of) * 1000) / 10)
 
@@ -63,4 +84,4 @@ const SpaceLeft = ({ space: { folder, size, free, used } }: { space: DiskSpace }
   </>
 )
 
-const elsewhere = 'How full the disk is can’t be seen from here: the engine is on another machine.'
+const elsewhere = 'The disk usage is unknown, because Docker is on another machine.'

@@ -1,12 +1,12 @@
-import type { Db, LogDb } from '../../db/index.ts'
 import { buildCaps } from '../../docker/index.ts'
 import type { DiskUse, Docker } from '../../docker/index.ts'
 import { databaseBytes } from './store.ts'
+import type { Opened } from './store.ts'
 import type { Config } from '../../config.ts'
 import { leastFree, spaceOf } from '../../platform/disk-space.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
 
-/** What takes the disk, in bytes. */
+/** Disk usage, in bytes. */
 export type DiskShares = {
   images: number
   containers: number
@@ -18,13 +18,13 @@ export type DiskShares = {
 }
 
 export const diskShares = (
-  { db, logDb }: { db: Db; logDb: LogDb },
+  { db, logDb }: { db: Opened; logDb: Opened },
   { layersSize, containers, volumes, buildCache }: DiskUse,
 ): DiskShares => ({
   images: layersSize,
   containers: sum(containers),
   volumes: sum(volumes),
-  // what is part of an image as well is counted there
+  // what is also part of an image is counted there
   buildCache: sum(buildCache.filter(({ shared }) => !shared)),
   logs: databaseBytes(logDb),
   database: databaseBytes(db),
@@ -33,7 +33,7 @@ export const diskShares = (
 const sum = (things: { size: number | null }[]) =>
   things.reduce((total, { size }) => total + (size ?? 0), 0)
 
-/** The disk that holds the engine's data, or else Davit's own; null when that is another machine's. */
+/** The disk with the engine's data, or else Davit's own; null when it is on another machine. */
 export async function diskSpace({
   docker,
   config,
@@ -50,9 +50,9 @@ export type BuildLimits = {
   /** Bytes, and processors, that one build may use. */
   memory: number
   cpus: number
-  /** Bytes that must be free for a build to begin; null when the disk is another machine's. */
+  /** Bytes that must be free for a build to start; null when the disk is on another machine. */
   free: number | null
-  /** Why the engine does not hold builds to memory and processors; null when it does. */
+  /** Why the engine doesn't limit the memory and processors of builds; null when it does. */
   uncapped: string | null
 }
 

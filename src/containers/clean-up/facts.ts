@@ -7,7 +7,7 @@ import type { Needs } from './store.ts'
 
 export type PruneDeps = { db: Db; docker: Docker; collector: Collector; instanceId: string }
 
-/** All that the decision needs: what the engine has, and what apps and services need of it. */
+/** All facts for the decision: what the engine has, and what apps and services need. */
 export type Facts = DiskUse & {
   instanceId: string
   networks: Network[]
@@ -34,7 +34,7 @@ export async function gatherFacts(
   }
 }
 
-/** The same with what is needed by now: what the engine has is trusted to be as it was a moment ago. */
+/** The same with current needs; the engine's state is reused. */
 export const withNeedsOf = ({ db }: { db: Db }, facts: Facts): Facts => ({
   ...facts,
   needs: readNeeds(db),
@@ -45,6 +45,6 @@ type Labels = Record<string, string>
 export const isOurs = ({ instanceId }: Facts, labels: Labels) =>
   readLabels(labels).instanceId === instanceId
 
-/** Made by another installation of Davit on this engine, which knows what it is good for. */
+/** Created by another installation of Davit on this engine, which manages it. */
 export const isAnotherDavits = (facts: Facts, labels: Labels) =>
   areDavits(labels) && !isOurs(facts, labels)

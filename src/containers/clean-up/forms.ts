@@ -3,37 +3,37 @@ import { flag, lines, whole } from '../../web/fields.ts'
 import { parseItem, pruneKinds } from './kinds.ts'
 import type { PruneKind } from './kinds.ts'
 
-const notAKind = `wants some of ${pruneKinds.join(', ')}.`
+const notAKind = `must be one or more of ${pruneKinds.join(', ')}.`
 
 const item = z
-  .string('wants texts.')
-  .max(512, 'has an entry that is longer than 512 characters.')
-  .refine((text) => parseItem(text) !== null, 'wants entries such as image:sha256:… .')
+  .string('must be strings.')
+  .max(512, 'can’t have an entry of more than 512 characters.')
+  .refine((text) => parseItem(text) !== null, 'must be entries such as image:sha256:….')
 
-/** Kinds, and of these what was ticked; none at all and null are not the same. */
+/** Kinds, and the selected items; an empty list and null differ. */
 export const pruneForm = z
   .object({
     what: kindsOf(pruneKinds, notAKind),
-    /** Left out: all that goes by default. */
+    /** Omitted: everything that is removed by default. */
     items: lines(item, { max: 20_000 }).nullish(),
     dryRun: flag().nullish(),
   })
   .superRefine(({ what, items }, context) => {
     const other = items?.find((item) => {
-      const kind = parseItem(item)?.kind // one that is none has been refused
+      const kind = parseItem(item)?.kind // an invalid one was refused
       return kind && !what.includes(kind)
     })
     if (other === undefined) return
-    const message = `names ${other}, but what does not have its kind.`
+    const message = `has ${other}, but what doesn’t have its kind.`
     context.addIssue({ code: 'custom', path: ['items'], message })
   })
 
-/** Volumes hold data: nothing that runs by itself takes them. */
+/** Volumes hold data: a scheduled clean-up never removes them. */
 export const scheduledKinds = pruneKinds.filter((kind) => kind !== 'volumes')
 
 export const scheduleForm = z.object({
   enabled: flag().optional(),
-  what: kindsOf(scheduledKinds, `wants some of ${scheduledKinds.join(', ')}.`).optional(),
+  what: kindsOf(scheduledKinds, `must be one or more of ${scheduledKinds.join(', ')}.`).optional(),
   hour: whole('an hour', { min: 0, max: 23 }).optional(),
   threshold: whole('per cent of the disk', { min: 0, max: 99 }).optional(),
 })
@@ -43,7 +43,7 @@ function kindsOf<Kind extends PruneKind>(kinds: readonly Kind[], message: string
   return z.preprocess(splitLines, list)
 }
 
-/** In a form one a line, and nothing ticked is an empty field. */
+/** In a form one per line, and an empty field when nothing is selected. */
 function splitLines(value: unknown) {
   return typeof value === 'string' ? value.split('\n').filter(Boolean) : (value ?? undefined)
 }

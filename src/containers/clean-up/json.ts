@@ -1,11 +1,9 @@
 import type { CleanUp } from './clean-ups.ts'
 import type { DiskShares } from './disk.ts'
 import type { DiskSpace } from '../../platform/disk-space.ts'
-import { itemOf, thingKind } from './kinds.ts'
+import { bytesOf, isTickedByDefault, itemOf, thingKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
-import { isTickedByDefault } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
-import { bytesOf } from './prune.ts'
 
 const thingJson = ({ kind, id, name, bytes }: Thing) => ({ kind: thingKind(kind), id, name, bytes })
 
@@ -16,7 +14,7 @@ const judgedJson = (thing: Judged) => ({
   reason: thing.reason,
 })
 
-/** A dry run: `removed` is what would go by default, `candidates` what can be asked for. */
+/** A dry run: `removed` is what would be removed by default, `candidates` what can be selected. */
 export function previewJson({ candidates, kept }: Plan) {
   const going = candidates.filter(isTickedByDefault)
   return {

@@ -8,7 +8,7 @@ export const kindLabels: Record<PruneKind, string> = {
   build_cache: 'Build cache',
 }
 
-/** Boxes for the kinds of things; the empty field before them stands for none ticked. */
+/** Checkboxes for the kinds; the empty field before them stands for none. */
 export const KindChoice = ({
   label,
   kinds,
@@ -29,6 +29,6 @@ export const KindChoice = ({
         {kindLabels[kind]}
       </label>
     ))}
-    {error && <p class="field-error">Tick at least one.</p>}
+    {error && <p class="field-error">Select at least one.</p>}
   </fieldset>
 )

@@ -1,4 +1,6 @@
-/** What can be cleaned up, in the order in which it goes: a container that went lets others go. */
+import { counted } from '../../web/units.ts'
+
+/** What can be cleaned up, in order of removal: a removed container frees others. */
 export const pruneKinds = ['containers', 'images', 'networks', 'volumes', 'build_cache'] as const
 
 export type PruneKind = (typeof pruneKinds)[number]
@@ -8,17 +10,17 @@ export type Thing = {
   kind: PruneKind
   id: string
   name: string
-  /** What its end gives back at least; null where the engine can't tell. */
+  /** The bytes that its removal frees at least; null when unknown. */
   bytes: number | null
 }
 
 /**
- * Whose it is: made by this installation, or by someone else. The build cache is the builder's, which
- * keeps it for all who build; nothing is lost by its end but time.
+ * The owner: this installation, or someone else. The build cache belongs to the
+ * builder, for all builds; removing it only costs time.
  */
 type Owner = 'davit' | 'builder' | 'other'
 
-/** Whether a thing may go, and why or why not. */
+/** Whether an item may be removed, and why. */
 export type Verdict = { may: boolean; owner: Owner; reason: string }
 
 const singular = {
@@ -33,21 +35,40 @@ type ThingKind = (typeof singular)[PruneKind]
 
 export const thingKind = (kind: PruneKind): ThingKind => singular[kind]
 
-/** As a thing is named in a request: `image:sha256:…`. */
+/** What is removed by default: nothing of others, and no data. */
+export const isTickedByDefault = ({ kind, owner }: { kind: PruneKind; owner: Owner }) =>
+  kind !== 'volumes' && owner !== 'other'
+
+export const bytesOf = (things: Thing[]) => things.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
+
+export type Skipped = Thing & { reason: string }
+
+/** What was removed so far, and what was requested but kept. */
+export type Outcome = { removed: Thing[]; skipped: Skipped[] }
+
+export const emptyOutcome = (): Outcome => ({ removed: [], skipped: [] })
+
+/** An item's name in a request: `image:sha256:…`. */
 export const itemOf = ({ kind, id }: Pick<Thing, 'kind' | 'id'>) => `${singular[kind]}:${id}`
 
-/** Null when it names no kind. */
+/** Names all of a kind that are removed by default. */
+export const allOf = (kind: PruneKind) => itemOf({ kind, id: '*' })
+
+/** Null when it names no kind; data is removed only if each item is named. */
 export function parseItem(item: string): Pick<Thing, 'kind' | 'id'> | null {
   const at = item.indexOf(':')
   const kind = pruneKinds.find((kind) => singular[kind] === item.slice(0, at))
-  return kind && at < item.length - 1 ? { kind, id: item.slice(at + 1) } : null
+  const isAll = item.slice(at) === ':*'
+  return kind && at < item.length - 1 && !(isAll && kind === 'volumes')
+    ? { kind, id: item.slice(at + 1) }
+    : null
 }
 
 /** Such as `2 images, 1 network`. */
 export function countByKind(things: Pick<Thing, 'kind'>[]) {
   const counts = pruneKinds.flatMap((kind) => {
     const count = things.filter((thing) => thing.kind === kind).length
-    return count > 0 ? [`${count} ${count === 1 ? one(kind) : many(kind)}`] : []
+    return count > 0 ? [counted(count, one(kind), many(kind))] : []
   })
   return counts.join(', ') || 'nothing'
 }

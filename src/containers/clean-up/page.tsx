@@ -12,12 +12,15 @@ import { pruneKinds } from './kinds.ts'
 import { CleanUpForm } from './schedule-form.tsx'
 import type { Schedule } from './schedule-store.ts'
 import { ErrorAlert } from '../../web/failures.tsx'
-import { bytes } from '../../web/units.ts'
+import { bytes, counted } from '../../web/units.ts'
 
 export const prunePath = '/settings/prune'
 
 type PruneOverview = {
-  shares: DiskShares
+  /** Null while Docker measures it for the first time. */
+  shares: DiskShares | null
+  /** When it was measured. */
+  at: Date | null
   space: DiskSpace | null
   isFull: boolean
   builds: BuildLimits
@@ -26,27 +29,27 @@ type PruneOverview = {
   draft: Draft
 }
 
-/** What takes the disk, what can be done about it now, and every day. */
+/** Disk usage, clean-up now, and the daily schedule. */
 export const PruneOverviewSections = (overview: PruneOverview) => (
   <div id="clean-up">
-    <SettingsSection id="disk" title="Disk" about="What the engine and Davit have on it.">
+    <SettingsSection id="disk" title="Disk" about="Disk usage of Docker and Davit.">
       <DiskChart {...overview} />
     </SettingsSection>
     <SettingsSection
       id="now"
       title="Clean up now"
-      about="You see each thing and its size first, and choose. What apps, services and rollbacks need stays."
+      about="You see each item and its size first, and choose. Everything that apps, services and rollbacks need is kept."
     >
       <NowForm {...overview} />
     </SettingsSection>
     <SettingsSection
       id="schedule"
-      title="Every day"
-      about="Takes what Davit made and needs no longer, and build cache that nothing has used for a day. Never volumes, and nothing of others."
+      title="Daily clean-up"
+      about="Removes what Davit created and no longer needs, and build cache unused for a day. Never volumes, and nothing that Davit didn’t create."
     >
       <CleanUpForm schedule={overview.schedule} />
     </SettingsSection>
-    <SettingsSection id="builds" title="Builds" about="What they leave to the apps.">
+    <SettingsSection id="builds" title="Builds" about="Limits that protect the running apps.">
       <BuildLimitsView {...overview.builds} />
     </SettingsSection>
   </div>
@@ -57,7 +60,6 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
     action={prunePath}
     class="form"
     draft={draft}
-    live
     hx-target="#clean-up"
     hx-swap="outerHTML show:window:top"
     hx-disable="find button[type=submit]"
@@ -71,11 +73,11 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
       error={draft.errors['what']}
     />
     <div class="form-actions start">
-      <Button>Show what can go</Button>
+      <Button>Show what can be removed</Button>
       {latest && (
         <p class="muted">
           <a href={`${prunePath}/result`}>
-            {latest.finishedAt ? 'Last clean-up' : 'A clean-up is at work'}
+            {latest.finishedAt ? 'Last clean-up' : 'A clean-up is running'}
           </a>{' '}
           by <bdi>{latest.by}</bdi> <Ago at={latest.startedAt} />
         </p>
@@ -84,19 +86,18 @@ const NowForm = ({ draft, latest }: PruneOverview) => (
   </PostForm>
 )
 
-/** What a build may use, and whether the engine sees to it. */
+/** The limits of a build, and whether they are enforced. */
 const BuildLimitsView = ({ memory, cpus, free, uncapped }: BuildLimits) => (
   <div>
     <p class="muted">
-      One build may use {bytes(memory)} of memory and {cpus}{' '}
-      {cpus === 1 ? 'processor' : 'processors'}: <code>DAVIT_BUILD_MEMORY</code> and{' '}
-      <code>DAVIT_BUILD_CPUS</code> say otherwise.
-      {free !== null && ` None begins with less than ${bytes(free)} free on the disk.`}
+      One build may use {bytes(memory)} of memory and {counted(cpus, 'processor')}:{' '}
+      <code>DAVIT_BUILD_MEMORY</code> and <code>DAVIT_BUILD_CPUS</code> change this.
+      {free !== null && ` No build starts with less than ${bytes(free)} free on the disk.`}
     </p>
     {uncapped && (
       <ErrorAlert
-        title="Nothing holds a build to this"
-        detail={`A build may use all memory and processors of the server, because ${uncapped}. With DAVIT_BUILDER=classic the engine holds it itself.`}
+        title="Build limits aren’t enforced"
+        detail={`A build may use all memory and processors of the server, because ${uncapped}. With DAVIT_BUILDER=classic Docker enforces them.`}
       />
     )}
   </div>

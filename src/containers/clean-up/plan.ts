@@ -18,10 +18,10 @@ export type Judged = Thing &
     idle?: boolean
   }
 
-/** What may go, and what stays; of each the reason, which follows the name in a sentence. */
+/** What may be removed, and what is kept; each with a reason, which follows the name in a sentence. */
 export type Plan = { candidates: Judged[]; kept: Judged[] }
 
-/** Decides on everything of these kinds, from the facts alone. */
+/** Decides on everything of these kinds, only from the facts. */
 export function planPrune(facts: Facts, what: readonly PruneKind[], now = new Date()): Plan {
   const judged = pruneKinds.flatMap((kind) => (what.includes(kind) ? judges[kind](facts, now) : []))
   return {
@@ -29,10 +29,6 @@ export function planPrune(facts: Facts, what: readonly PruneKind[], now = new Da
     kept: judged.flatMap(({ may, ...thing }) => (may ? [] : [thing])),
   }
 }
-
-/** What goes unless somebody chose otherwise: nobody else's, and no data. */
-export const isTickedByDefault = ({ kind, owner }: Pick<Judged, 'kind' | 'owner'>) =>
-  kind !== 'volumes' && owner !== 'other'
 
 const judges: Record<PruneKind, (facts: Facts, now: Date) => (Thing & Verdict)[]> = {
   containers: (facts) =>

@@ -4,27 +4,18 @@ import { removeImage } from '../../runtime/images/remove.ts'
 import { Failure } from '../../platform/errors.ts'
 import { gatherFacts, withNeedsOf } from './facts.ts'
 import type { Facts, PruneDeps } from './facts.ts'
-import { itemOf, parseItem } from './kinds.ts'
-import type { PruneKind, Thing } from './kinds.ts'
-import { isTickedByDefault, planPrune } from './plan.ts'
+import { allOf, isTickedByDefault, itemOf, parseItem } from './kinds.ts'
+import type { Outcome, PruneKind, Skipped, Thing } from './kinds.ts'
+import { planPrune } from './plan.ts'
 import type { Judged, Plan } from './plan.ts'
-
-export type Skipped = Thing & { reason: string }
-
-/** What went so far, and what was asked for and did not. */
-export type Outcome = { removed: Thing[]; skipped: Skipped[] }
 
 export type Asked = {
   what: readonly PruneKind[]
-  /** What was ticked, as `kind:id`; without it all that goes by default. */
+  /** What was selected, as `kind:id`; by default everything that is removed by default. */
   items?: readonly string[] | null | undefined
 }
 
-export const emptyOutcome = (): Outcome => ({ removed: [], skipped: [] })
-
-export const bytesOf = (things: Thing[]) => things.reduce((sum, { bytes }) => sum + (bytes ?? 0), 0)
-
-/** What would go and what stays; changes nothing. */
+/** What would be removed and what is kept; changes nothing. */
 export async function previewPrune(
   deps: PruneDeps,
   { what, signal }: Pick<Asked, 'what'> & { signal?: AbortSignal | undefined },
@@ -33,8 +24,8 @@ export async function previewPrune(
 }
 
 /**
- * Removes what was asked for and may still go, one after the other. Whatever breaks it off, the
- * outcome, which is written to as it goes, says how far it came.
+ * Removes what was requested and may still be removed, one after the other. The outcome is
+ * updated along the way, so it is correct even after an abort.
  */
 export async function prune(
   deps: PruneDeps,
@@ -63,21 +54,24 @@ function choose(
   if (!items) return { go: plan.candidates.filter(isChosen), skipped: unnamedVolumes(plan) }
   const named = new Set(items)
   const isNamed = (thing: Judged) => named.has(itemOf(thing))
+  const isOfAll = (thing: Judged) => named.has(allOf(thing.kind)) && isTickedByDefault(thing)
   const kept = plan.kept.filter(isNamed).map((thing) => ({ ...bare(thing), reason: thing.reason }))
-  const go = plan.candidates.filter(isNamed)
+  const go = plan.candidates.filter((thing) => isNamed(thing) || isOfAll(thing))
   const found = new Set([...go, ...kept].map(itemOf))
   const missing = [...named].flatMap((item) => {
     const { kind, id } = parseItem(item)!
-    return found.has(item) ? [] : [{ kind, id, name: id, bytes: 0, reason: 'it was gone already' }]
+    return found.has(item) || item === allOf(kind)
+      ? []
+      : [{ kind, id, name: id, bytes: 0, reason: 'it had already been removed' }]
   })
   return { go, skipped: [...kept, ...missing] }
 }
 
-/** Data goes only when each is named. */
+/** Data is only removed when each volume is named. */
 const unnamedVolumes = ({ candidates }: Plan): Skipped[] =>
   candidates
     .filter(({ kind, owner }) => kind === 'volumes' && owner === 'davit')
-    .map((thing) => ({ ...bare(thing), reason: 'a volume goes only when it is named' }))
+    .map((thing) => ({ ...bare(thing), reason: 'a volume is only removed when it is named' }))
 
 async function take(
   deps: PruneDeps,
@@ -91,27 +85,31 @@ async function take(
 const bare = ({ kind, id, name, bytes }: Thing): Thing => ({ kind, id, name, bytes })
 
 const whyLeft = (error: unknown) =>
-  error instanceof Failure ? error.message : 'the clean-up broke off before it'
+  error instanceof Failure ? error.message : 'the clean-up was aborted before it'
 
-/** What came of it: the bytes that went, or why it stays. */
+/** The outcome: the bytes freed, or why it is kept. */
 type Taken = { bytes: number | null } | { reason: string }
 
-const gone: Taken = { reason: 'it was gone already' }
+const gone: Taken = { reason: 'it had already been removed' }
 
 /**
- * Removes one thing, if it still may go: what apps need is asked anew in the same moment, and nothing
- * is forced, so that the engine refuses what has come into use.
+ * Removes one item, if it still may be removed: the needs of apps are checked again at that moment,
+ * and nothing is forced, so that the engine refuses what is in use.
  */
 async function removeThing(deps: PruneDeps, thing: Judged, facts: Facts): Promise<Taken> {
   const isContainer = thing.kind === 'containers' && thing.owner === 'davit'
-  if (isContainer) await deps.collector.finish(thing.id) // its last lines outlive it
-  const { candidates, kept } = planPrune(withNeedsOf(deps, facts), [thing.kind])
-  const isThis = ({ id }: Judged) => id === thing.id
-  if (!candidates.some(isThis)) return kept.find(isThis) ?? gone
+  if (isContainer) await deps.collector.finish(thing.id) // its last lines are stored
+  if (thing.kind !== 'build_cache') {
+    // of that, which may be thousands of entries, the engine alone knows what is in use
+    const { candidates, kept } = planPrune(withNeedsOf(deps, facts), [thing.kind])
+    const isThis = ({ id }: Judged) => id === thing.id
+    if (!candidates.some(isThis)) return kept.find(isThis) ?? gone
+  }
   try {
     return await removals[thing.kind](deps, thing, facts)
   } catch (error) {
-    if (error instanceof EngineError) return { reason: `the engine keeps it: ${error.message}` }
+    if (error instanceof EngineError)
+      return { reason: `Docker refused to remove it: ${error.message}` }
     throw error
   }
 }
@@ -135,6 +133,8 @@ const removals: Record<Judged['kind'], Removal> = {
   volumes: unused('volumes'),
   build_cache: async ({ docker }, { id }) => {
     const bytes = await docker.removeBuildCache(id)
-    return bytes === null ? { reason: 'a build uses it by now, or it is gone already' } : { bytes }
+    return bytes === null
+      ? { reason: 'a build uses it by now, or it had already been removed' }
+      : { bytes }
   },
 }

@@ -1,41 +1,40 @@
 import { EmptyState } from '../../web/components.tsx'
+import { Live } from '../../web/live.tsx'
 import { Ago } from '../../web/times.tsx'
 import { bytes } from '../../web/units.ts'
 import type { CleanUp } from './clean-ups.ts'
-import { countByKind, thingKind } from './kinds.ts'
+import { bytesOf, countByKind } from './kinds.ts'
 import type { Thing } from './kinds.ts'
 import { prunePath } from './page.tsx'
-import { bytesOf } from './prune.ts'
+import { Naming, Things } from './things.tsx'
 import { ButtonLink } from '../../web/form.tsx'
 
-/** What went and what did not; asks again every two seconds while it is at work. */
-export const PruneResult = ({ run }: { run: CleanUp | null }) =>
-  run?.finishedAt === null ? (
-    <div
-      id="clean-up"
-      hx-get={`${prunePath}/result`}
-      hx-trigger="every 2s"
-      hx-swap="outerHTML"
-      aria-busy="true"
-    >
-      <Result run={run} title="Cleaning up…" />
-    </div>
-  ) : (
-    <div id="clean-up">
+/** What was removed and what was not, as far as it is. */
+export const PruneResult = ({ run }: { run: CleanUp | null }) => {
+  const isBusy = run !== null && run.finishedAt === null
+  return (
+    <Live id="clean-up" aria-busy={isBusy ? 'true' : undefined}>
       {run ? (
-        <Result run={run} title={run.error ? 'The clean-up broke off' : 'Cleaned up'} />
+        <Result run={run} title={isBusy ? 'Cleaning up…' : titleOf(run)} />
       ) : (
         <EmptyState title="No clean-up yet">
-          <p>Davit has cleaned up nothing since it started. The audit log has what was before.</p>
+          <p>
+            Nothing has been cleaned up since Davit started. Earlier clean-ups are in the audit log.
+          </p>
         </EmptyState>
       )}
-      <p class="more">
-        <ButtonLink variant="outline" href={prunePath}>
-          To the clean-up
-        </ButtonLink>
-      </p>
-    </div>
+      {!isBusy && (
+        <p class="more">
+          <ButtonLink variant="outline" href={prunePath}>
+            Back to clean-up
+          </ButtonLink>
+        </p>
+      )}
+    </Live>
   )
+}
+
+const titleOf = ({ error }: CleanUp) => (error ? 'The clean-up failed' : 'Cleaned up')
 
 const Result = ({ run, title }: { run: CleanUp; title: string }) => {
   const { removed, skipped } = run.outcome
@@ -51,11 +50,27 @@ const Result = ({ run, title }: { run: CleanUp; title: string }) => {
         </p>
       </div>
       <p>{summary(removed)}</p>
-      {removed.length > 0 && <Things things={removed} />}
+      {removed.length > 0 && (
+        <div>
+          <Things things={removed}>
+            {(thing) => (
+              <span class="prune-thing">
+                <Naming thing={thing} />
+              </span>
+            )}
+          </Things>
+        </div>
+      )}
       {skipped.length > 0 && (
-        <section class="prune-group">
-          <h3>Left as it was</h3>
-          <Things things={skipped} />
+        <section>
+          <h3>Kept</h3>
+          <Things things={skipped}>
+            {(thing) => (
+              <span class="prune-thing">
+                <Naming thing={thing} said={thing.reason} />
+              </span>
+            )}
+          </Things>
         </section>
       )}
     </div>
@@ -64,21 +79,5 @@ const Result = ({ run, title }: { run: CleanUp; title: string }) => {
 
 function summary(removed: Thing[]) {
   const given = bytesOf(removed)
-  return `Removed ${countByKind(removed)}${given > 0 ? `, which gave back ${bytes(given)} or more` : ''}.`
+  return `Removed ${countByKind(removed)}${given > 0 ? `, which freed ${bytes(given)} or more` : ''}.`
 }
-
-const Things = ({ things }: { things: (Thing & { reason?: string })[] }) => (
-  <ul class="rows prune-things">
-    {things.map(({ kind, name, bytes: size, reason }) => (
-      <li>
-        <span class="prune-thing">
-          <span class="prune-name">
-            <bdi>{name}</bdi>
-            <span class="muted">{reason ?? thingKind(kind).replace('_', ' ')}</span>
-          </span>
-          {!reason && <span class="disk-bytes">{size === null ? 'unknown' : bytes(size)}</span>}
-        </span>
-      </li>
-    ))}
-  </ul>
-)

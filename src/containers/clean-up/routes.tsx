@@ -3,6 +3,7 @@ import { auditor } from '../../audit/record.ts'
 import type { Config } from '../../config.ts'
 import type { LogDb } from '../../db/index.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
+import type { ChangeFeed } from '../../live/change-feed.ts'
 import { AppError } from '../../platform/errors.ts'
 import { clientOf } from '../../web/client.ts'
 import { factory } from '../../web/factory.ts'
@@ -10,6 +11,7 @@ import { emptyDraft } from '../../web/draft.ts'
 import { input } from '../../web/input.ts'
 import type { Draft } from '../../web/draft.ts'
 import { requireAdmin, userOf } from '../../web/user-of.ts'
+import { Sampled } from '../../web/sampled.ts'
 import { show, showSaved } from '../../web/respond.tsx'
 import type { View } from '../../web/respond.tsx'
 import { SettingsFrame } from '../../web/settings-frame.tsx'
@@ -29,12 +31,19 @@ import { getSchedule, saveSchedule } from './schedule-store.ts'
 
 const resultPath = `${prunePath}/result`
 
-type RouteDeps = PruneDeps & { config: Config; logDb: LogDb; cleanUps: CleanUps; jobs: Jobs }
+type RouteDeps = PruneDeps & {
+  config: Config
+  logDb: LogDb
+  cleanUps: CleanUps
+  jobs: Jobs
+  changes: ChangeFeed
+}
 
-/** Cleaning up the engine, for admins: what takes the disk, a look at what can go, and its end. */
+/** Cleaning up Docker, for admins: disk usage, a preview, and the removal. */
 export const pruneRoutes = (deps: RouteDeps) => {
   const { db, cleanUps, jobs } = deps
   const audit = auditor(db)
+  const diskUse = new Sampled(measure, { lasts: 60_000 })
 
   return factory
     .createApp()
@@ -46,10 +55,11 @@ export const pruneRoutes = (deps: RouteDeps) => {
         actor: userOf(c),
         address: c.var.address,
         what,
-        // nothing ticked in a form is nothing, not all that goes by default
+        // nothing selected in a form means nothing, not the defaults
         items: items === null ? [] : items,
       })
       const done = await endsWithin(deps.config.patience, jobs.ended(id))
+      diskUse.latest = null
       const run = cleanUps.latest!
       if (run.error && run.outcome.removed.length === 0) throw run.error
       if (clientOf(c) === 'browser') return c.redirect(resultPath, 303)
@@ -67,33 +77,45 @@ export const pruneRoutes = (deps: RouteDeps) => {
       return showSaved(c, {
         title: 'Clean-up',
         to: prunePath,
-        page: () => <CleanUpForm schedule={schedule} saved />,
+        said: 'Schedule saved.',
+        page: () => <CleanUpForm schedule={schedule} />,
         json: () => schedule,
       })
     })
 
   async function overview(c: Context, draft: Draft): Promise<View> {
     const { signal } = c.req.raw
-    const use = await orTooLong(deps, whileAlive(deps.docker, deps.docker.diskUse({ signal })))
+    const isProgram = clientOf(c) === 'program'
+    const found = isProgram ? await orTooLong(deps, diskUse.fresh()) : await diskUse.look()
     const space = await diskSpace(deps)
-    const disk = { shares: diskShares(deps, use), space, isFull: db.$client.reserve.isGone }
+    const use = found ?? diskUse.latest?.value
+    const shares = use ? diskShares(deps, use) : null
+    const disk = { space, isFull: db.$client.reserve.isGone }
     const builds = await buildLimits(deps, { space, signal })
     const schedule = getSchedule(db)
-    return framed(c, {
+    const view = framed(c, {
       fragment: () => (
         <PruneOverviewSections
           {...disk}
-          {...{ builds, schedule, draft }}
+          {...{ shares, at: diskUse.latest?.at ?? null, builds, schedule, draft }}
           latest={cleanUps.latest}
         />
       ),
       json: () => ({
-        ...diskJson(disk),
+        ...diskJson({ ...disk, shares: shares! }),
         builds,
         schedule,
         latest: cleanUps.latest && runJson(cleanUps.latest),
       }),
     })
+    return { ...view, live: {} }
+  }
+
+  /** The engine walks its disk: pages show what it found last, and follow when it has found more. */
+  async function measure() {
+    const use = await whileAlive(deps.docker, deps.docker.diskUse())
+    deps.changes.touch()
+    return use
   }
 
   async function preview(c: Context, what: PruneKind[]): Promise<View> {
@@ -106,10 +128,13 @@ export const pruneRoutes = (deps: RouteDeps) => {
 
   function result(c: Context): View {
     const run = cleanUps.latest
-    return framed(c, {
-      fragment: () => <PruneResult run={run} />,
-      json: () => run && runJson(run),
-    })
+    return {
+      ...framed(c, {
+        fragment: () => <PruneResult run={run} />,
+        json: () => run && runJson(run),
+      }),
+      live: run?.finishedAt === null ? { every: 2 } : {},
+    }
   }
 
   function scheduleDraft(_: Context, draft: Draft): View {
@@ -118,14 +143,18 @@ export const pruneRoutes = (deps: RouteDeps) => {
   }
 }
 
-/** On the page it stands below the tabs of the settings. */
+/** Places it under the tabs of the settings. */
 const framed = (
   c: Context,
   { fragment, json }: { fragment: View['page']; json: () => unknown },
 ): View => ({
   title: 'Clean-up',
   page: () => (
-    <SettingsFrame user={userOf(c)} path={prunePath}>
+    <SettingsFrame
+      user={userOf(c)}
+      path={prunePath}
+      title={c.req.path === resultPath ? 'Last clean-up' : undefined}
+    >
       {fragment()}
     </SettingsFrame>
   ),
@@ -133,15 +162,15 @@ const framed = (
   json,
 })
 
-/** The engine walks its whole disk for the answer; next time it has most of it in memory. */
+/** The engine scans its whole disk; next time most of it is cached. */
 async function orTooLong<Value>(
   { config }: { config: Config },
   work: Promise<Value>,
 ): Promise<Value> {
   const value = await within(config.patience, work)
   if (value !== null) return value
-  work.catch(() => {}) // nobody waits for it any more
-  throw new AppError('timeout', 'The engine is still measuring its disk. Try again in a moment.')
+  work.catch(() => {}) // no one waits for it any more
+  throw new AppError('timeout', 'Docker is still measuring its disk usage. Try again in a moment.')
 }
 
 function describe({ enabled, what, hour, threshold }: ReturnType<typeof getSchedule>) {

@@ -6,17 +6,16 @@ import { scheduledKinds } from './forms.ts'
 import { KindChoice } from './kind-choice.tsx'
 import type { Schedule } from './schedule-store.ts'
 
-type Props = { schedule: Schedule; draft?: Draft; saved?: boolean }
+type Props = { schedule: Schedule; draft?: Draft }
 
-/** When Davit cleans up by itself, and what came of it the last time. */
-export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
+/** When Davit cleans up by itself, and the last result. */
+export const CleanUpForm = ({ schedule, draft }: Props) => (
   <PostForm
     id="clean-up-schedule"
     class="form"
     draft={draft}
     action="/settings/prune/schedule"
     method="PUT"
-    live
     hx-target="this"
     hx-swap="outerHTML"
     hx-disable="find button[type=submit]"
@@ -24,7 +23,7 @@ export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
     <FormError />
     <Checkbox name="enabled" label="Clean up every day" value={schedule.enabled} />
     <KindChoice
-      label="Takes"
+      label="Remove"
       kinds={scheduledKinds}
       ticked={schedule.what}
       error={draft?.errors['what']}
@@ -39,17 +38,17 @@ export const CleanUpForm = ({ schedule, draft, saved = false }: Props) => (
       />
       <TextField
         name="threshold"
-        label="From how full a disk on (%)"
+        label="Minimum disk usage (%)"
         value={schedule.threshold}
         type="number"
         min={0}
         max={99}
         required
-        hint="0 is always."
+        hint="0 means always."
       />
     </div>
     <LastRun {...schedule} />
-    <SaveRow saved={saved && 'Saved'} />
+    <SaveRow />
   </PostForm>
 )
 

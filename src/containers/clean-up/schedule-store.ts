@@ -34,7 +34,7 @@ export function saveSchedule(db: Db, changes: Partial<Schedule>): Schedule {
   return getSchedule(db)
 }
 
-/** When its settings were last changed: from then on it is due, not for an hour that had passed. */
+/** When its settings were last changed: an earlier hour that day isn't due. */
 export const scheduleSetAt = (db: Db) =>
   db
     .select({ at: auditEvents.createdAt })

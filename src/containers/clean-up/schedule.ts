@@ -11,14 +11,14 @@ import type { Schedule } from './schedule-store.ts'
 
 type CleanUpDeps = { db: Db; docker: Docker; config: Config; cleanUps: CleanUps; jobs: Jobs }
 
-/** Milliseconds between looks at the clock. */
+/** Milliseconds between checks of the clock. */
 const interval = 60_000
 
-/** Runs the clean-up once a day at its hour; one that was missed runs at the next look of that day. */
+/** Runs the clean-up once a day at its hour; a missed one runs at the next check that day. */
 export const keepSchedule = (deps: CleanUpDeps, { signal }: { signal: AbortSignal }) =>
   repeat(interval, () => runIfDue(deps, new Date()), { signal, failed: 'the clean-up did not run' })
 
-/** Whether it ran. An engine that is away is told, and tried again at the next look. */
+/** Whether it ran. An unreachable engine is logged, and retried at the next check. */
 export async function runIfDue(deps: CleanUpDeps, now: Date): Promise<boolean> {
   const { db, cleanUps, jobs } = deps
   const schedule = getSchedule(db)
@@ -30,11 +30,11 @@ export async function runIfDue(deps: CleanUpDeps, now: Date): Promise<boolean> {
     return false
   }
   if (space && space.used < threshold) {
-    const lastOutcome = `The disk was ${space.used} % full, which is under ${threshold} %: nothing was done.`
+    const lastOutcome = `The disk was ${space.used} % full, below ${threshold} %, so nothing was removed.`
     saveSchedule(db, { lastRunAt: now, lastOutcome })
     return true
   }
-  const actor = { id: null, email: 'the clean-up of every day' }
+  const actor = { id: null, email: 'the daily clean-up' }
   const { id } = cleanUps.start({ actor, address: null, what, dueAt: now.getTime() })
   await jobs.ended(id)
   return getSchedule(db).lastRunAt?.getTime() === now.getTime()
@@ -53,7 +53,7 @@ export function isDue(
   if (!enabled) return false
   const due = new Date(now)
   due.setHours(hour, 0, 0, 0)
-  // a time to come is one of a clock that has been put back since
+  // a time in the future is from before the clock was set back
   const isSince = (time: Date | null) => time !== null && time >= due && time <= now
   return now >= due && !isSince(lastRunAt) && !isSince(setAt)
 }

@@ -1,15 +1,16 @@
+import type { Database } from 'bun:sqlite'
 import { and, desc, eq, inArray, isNotNull, notInArray } from 'drizzle-orm'
-import type { Db, LogDb } from '../../db/index.ts'
+import type { Db } from '../../db/index.ts'
 import { listRows } from '../../db/queries.ts'
 import { deployments, environments, instances, projects, services } from '../../db/schema.ts'
 
-/** What apps and services need of the engine at this moment. */
+/** What apps and services need from the engine at this moment. */
 export type Needs = {
   /** Names by id. */
   projects: Map<string, string>
   environments: Map<string, NeededEnvironment>
   services: Map<string, string>
-  /** Deployments that wait or are in work. */
+  /** Queued or running deployments. */
   inWork: Set<string>
   /** Images that must stay, by reference, and why. */
   images: Map<string, string>
@@ -44,9 +45,9 @@ export function readNeeds(db: Db): Needs {
       environment.busy = true
       needs.inWork.add(id)
     }
-    if (image) needs.images.set(image, `${environment.name} runs it`)
+    if (image) needs.images.set(image, `${environment.name} is running it`)
     if (image && isIn(inWork, status))
-      needs.images.set(image, `a deployment to ${environment.name} is at work with it`)
+      needs.images.set(image, `a deployment to ${environment.name} is using it`)
   }
   return needs
 }
@@ -125,8 +126,11 @@ export function listDeployed(db: Db, ids: string[]) {
   return containers
 }
 
+/** A database, whoever opened it. */
+export type Opened = { $client: Pick<Database, 'query'> }
+
 /** Bytes of a database, as its pages are counted. */
-export function databaseBytes({ $client }: Pick<Db | LogDb, '$client'>) {
+export function databaseBytes({ $client }: Opened) {
   const read = (name: 'page_count' | 'page_size') =>
     $client.query<Record<string, number>, []>(`PRAGMA ${name}`).get()![name]!
   return read('page_count') * read('page_size')

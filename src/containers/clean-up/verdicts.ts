@@ -6,24 +6,25 @@ import type {
   CacheEntry,
 } from '../../docker/index.ts'
 import { readLabels } from '../../docker/labels.ts'
+import { image as edgeImage } from '../../edge/container.ts'
 import { isAnotherDavits, isOurs } from './facts.ts'
 import type { Facts } from './facts.ts'
 import type { Verdict } from './kinds.ts'
 import { ago } from '../../web/times.tsx'
 
-/** Containers go that do not run and are nobody's: never the one of an app or of a service. */
+/** Stopped containers without an owner are removed: never one of an app or a service. */
 export function judgeContainer(container: UsedContainer, facts: Facts): Verdict {
   const { labels, state } = container
   const verdict = isOurs(facts, labels)
     ? judgeOurs(container, facts)
-    : { may: true, owner: 'other' as const, reason: 'it does not run' }
+    : { may: true, owner: 'other' as const, reason: 'it isn’t running' }
   if (isAnotherDavits(facts, labels))
-    return { ...verdict, may: false, reason: 'it is another Davit’s: clean up there' }
+    return { ...verdict, may: false, reason: 'it belongs to another Davit: clean up there' }
   if (!verdict.may || endStates.includes(state)) return verdict
   return {
     ...verdict,
     may: false,
-    reason: state === 'removing' ? 'it is being removed' : 'it runs',
+    reason: state === 'removing' ? 'it is being removed' : 'it is running',
   }
 }
 
@@ -36,7 +37,7 @@ function judgeOurs({ id, imageId, labels }: UsedContainer, facts: Facts): Verdic
   const byHand: Verdict = {
     may: true,
     owner: 'other',
-    reason: 'started by hand from an image of Davit’s, and does not run',
+    reason: 'started by hand from one of Davit’s images, and isn’t running',
   }
 
   const { kind, serviceId, deploymentId, environmentId } = readLabels(labels)
@@ -45,33 +46,33 @@ function judgeOurs({ id, imageId, labels }: UsedContainer, facts: Facts): Verdic
       return judgeApp()
     case 'service': {
       const service = needs.services.get(serviceId)
-      return service ? stay(`it is part of the service ${service}`) : go('its service is gone')
+      return service ? stay(`it is part of the service ${service}`) : go('its service was deleted')
     }
     case 'build': {
-      // an image has this label too, and gives it to every container that a person starts from it
+      // an image has this label too, and so does every container started from it by hand
       const image = images.find(({ id }) => id === imageId)
-      return image && isOurs(facts, image.labels) ? byHand : go('left behind by a build')
+      return image && isOurs(facts, image.labels) ? byHand : go('left over from a build')
     }
     case 'edge':
       return stay('it serves Davit itself')
     default:
-      return { ...byHand, reason: 'it has labels of Davit’s that Davit does not know' }
+      return { ...byHand, reason: 'it has Davit labels that are unknown' }
   }
 
   function judgeApp() {
     const environment = needs.environments.get(environmentId)
-    if (needs.inWork.has(deploymentId)) return stay('its deployment is at work')
-    if (environment?.containerIds.has(id)) return stay(`it is what ${environment.name} runs in`)
-    if (environment?.busy) return stay(`a deployment to ${environment.name} is at work`)
+    if (needs.inWork.has(deploymentId)) return stay('its deployment is running')
+    if (environment?.containerIds.has(id)) return stay(`${environment.name} is running in it`)
+    if (environment?.busy) return stay(`a deployment to ${environment.name} is running`)
     const known = deployed.get(deploymentId)
     if (known && known.size > 0 && !known.has(id)) return byHand
-    if (!environment) return go('its environment is gone')
-    if (known === undefined) return { ...byHand, reason: 'Davit does not know its deployment' }
-    return go(`${environment.name} runs in another container by now`)
+    if (!environment) return go('its environment was deleted')
+    if (known === undefined) return { ...byHand, reason: 'its deployment is unknown' }
+    return go(`${environment.name} now runs in another container`)
   }
 }
 
-/** Images go that no container was made from, that no rollback needs and that no deployment works with. */
+/** Images are removed that no container, rollback or deployment uses. */
 export function judgeImage(image: UsedImage, facts: Facts): Verdict {
   const owner = isDavits(image, facts) ? 'davit' : 'other'
   const need = needOfImage(image, facts)
@@ -83,17 +84,18 @@ export function judgeImage(image: UsedImage, facts: Facts): Verdict {
   }
 }
 
-/** One that somebody named anew, or built from ours, has our labels but is theirs. */
+/** One that someone retagged, or built from ours, has our labels but belongs to them. */
 const isDavits = ({ labels, tags }: UsedImage, facts: Facts) =>
   isOurs(facts, labels) && tags.every((tag) => tag.startsWith('davit/'))
 
 function needOfImage({ id, tags, labels }: UsedImage, facts: Facts) {
   const { containers, needs } = facts
   const user = containers.find(({ imageId }) => imageId === id)
+  if (tags.includes(edgeImage)) return 'Davit uses it to serve domains'
   if (user) return `the container ${user.name} uses it`
   for (const tag of tags) if (needs.images.has(tag)) return needs.images.get(tag)!
-  if (needs.inWork.has(readLabels(labels).deploymentId)) return 'its deployment is at work'
-  if (isAnotherDavits(facts, labels)) return 'it is another Davit’s: clean up there'
+  if (needs.inWork.has(readLabels(labels).deploymentId)) return 'its deployment is running'
+  if (isAnotherDavits(facts, labels)) return 'it belongs to another Davit: clean up there'
   return null
 }
 
@@ -102,7 +104,7 @@ function whyDavits({ labels, tags }: UsedImage, { needs }: Facts) {
   const environment = needs.environments.get(readLabels(labels).environmentId)
   return environment
     ? `older than those that ${environment.name} keeps for rollback`
-    : 'its environment is gone'
+    : 'its environment was deleted'
 }
 
 const whyOthers = ({ tags }: UsedImage) =>
@@ -110,18 +112,18 @@ const whyOthers = ({ tags }: UsedImage) =>
 
 const engines = ['bridge', 'host', 'none', 'ingress', 'docker_gwbridge']
 
-/** Networks go that no container is joined to, stopped ones counted, and whose project or service is gone. */
+/** Networks are removed that no container is connected to, even a stopped one, and whose project or service was deleted. */
 export function judgeNetwork({ id, name, driver, labels }: Network, facts: Facts): Verdict {
   const owner = isOurs(facts, labels) ? 'davit' : 'other'
   const stay = (reason: string): Verdict => ({ may: false, owner, reason })
-  if (engines.includes(name)) return stay('it is the engine’s own')
-  if (driver === 'overlay') return stay('containers on other machines may be joined to it')
+  if (engines.includes(name)) return stay('it is Docker’s own')
+  if (driver === 'overlay') return stay('containers on other machines may be connected to it')
   const user = facts.containers.find(({ networks }) =>
     networks.some((joined) => joined === name || joined === id),
   )
-  if (user) return stay(`the container ${user.name} is joined to it`)
-  if (isAnotherDavits(facts, labels)) return stay('it is another Davit’s: clean up there')
-  if (owner === 'other') return { may: true, owner, reason: 'no container is joined to it' }
+  if (user) return stay(`the container ${user.name} is connected to it`)
+  if (isAnotherDavits(facts, labels)) return stay('it belongs to another Davit: clean up there')
+  if (owner === 'other') return { may: true, owner, reason: 'no container is connected to it' }
 
   const { projectId, serviceId } = readLabels(labels)
   const { projects, services } = facts.needs
@@ -129,39 +131,40 @@ export function judgeNetwork({ id, name, driver, labels }: Network, facts: Facts
   if (project) return stay(`it is the network of ${project}`)
   const service = services.get(serviceId)
   if (service) return stay(`it is the network of the service ${service}`)
-  return { may: true, owner, reason: 'its project or service is gone' }
+  return { may: true, owner, reason: 'its project or service was deleted' }
 }
 
 /**
- * Volumes hold data. One that a container mounts stays, even if that does not run, and all of an
- * environment or service stay as long as it exists, whether its settings still name them or not.
+ * Volumes hold data. One that a container mounts is kept, even if that is stopped, and all volumes
+ * of an environment or service are kept while it exists, even if its settings no longer use them.
  */
 export function judgeVolume({ name, labels }: UsedVolume, facts: Facts): Verdict {
   const owner = isOurs(facts, labels) ? 'davit' : 'other'
   const stay = (reason: string): Verdict => ({ may: false, owner, reason })
   const user = facts.containers.find(({ volumes }) => volumes.includes(name))
   if (user) return stay(`the container ${user.name} uses it`)
-  if (isAnotherDavits(facts, labels)) return stay('it is another Davit’s: clean up there')
+  if (isAnotherDavits(facts, labels)) return stay('it belongs to another Davit: clean up there')
   if (owner === 'other') return { may: true, owner, reason: 'no container uses it' }
 
-  const { environmentId, serviceId } = readLabels(labels)
+  const { kind, environmentId, serviceId } = readLabels(labels)
+  if (kind === 'edge') return stay('it contains the certificates of domains')
   const { environments, services } = facts.needs
   const environment = environments.get(environmentId)
   if (environment) return stay(`it is data of ${environment.name}`)
   const service = services.get(serviceId)
   if (service) return stay(`it is data of the service ${service}`)
-  return { may: true, owner, reason: 'what it was the data of is gone' }
+  return { may: true, owner, reason: 'its owner was deleted' }
 }
 
-/** Milliseconds without use after which the clean-up that runs by itself takes an entry. */
+/** Milliseconds without use after which the scheduled clean-up removes an entry. */
 const idleAfter = 24 * 3_600_000
 
 export const isIdle = ({ lastUsedAt }: CacheEntry, now: Date) =>
   lastUsedAt === null || now.getTime() - lastUsedAt.getTime() > idleAfter
 
 /**
- * Entries go that no build uses, and that are neither part of an image nor what another was made from
- * that stays. In the order in which they can go: what was made from others before them.
+ * Entries are removed that no build uses, and that are neither part of an image
+ * nor the parent of a kept entry. In the order of removal: children first.
  */
 export function judgeBuildCache(entries: CacheEntry[], now = new Date()) {
   const needed = new Set<string>()
@@ -176,12 +179,12 @@ export function judgeBuildCache(entries: CacheEntry[], now = new Date()) {
 
 function needOfCache({ id, inUse, shared }: CacheEntry, needed: Set<string>) {
   if (inUse) return 'a build uses it'
-  if (shared) return 'it is part of an image, and can go after that'
-  return needed.has(id) ? 'what was made from it stays' : null
+  if (shared) return 'it is part of an image, and can be removed after that'
+  return needed.has(id) ? 'entries built from it are kept' : null
 }
 
 const lastUse = ({ lastUsedAt }: CacheEntry, now: Date) =>
-  lastUsedAt ? `last used ${ago(lastUsedAt, now)}` : 'never used since it was made'
+  lastUsedAt ? `last used ${ago(lastUsedAt, now)}` : 'never used since it was created'
 
 function childrenFirst(entries: CacheEntry[]): CacheEntry[] {
   const byId = new Map(entries.map((entry) => [entry.id, entry]))
@@ -192,7 +195,7 @@ function childrenFirst(entries: CacheEntry[]): CacheEntry[] {
   function depthOf({ id, parents }: CacheEntry): number {
     const known = depths.get(id)
     if (known !== undefined) return known
-    depths.set(id, 0) // a circle, which there should not be, ends here
+    depths.set(id, 0) // stops at a cycle, which shouldn't exist
     const above = parents.flatMap((parent) => byId.get(parent) ?? []).map(depthOf)
     const depth = 1 + Math.max(-1, ...above)
     depths.set(id, depth)

@@ -23,13 +23,14 @@ export const TerminalPage = ({ container }: { container: Pick<Container, 'id' | 
   <>
     <PageHead
       title={`Terminal: ${container.name}`}
+      doc="logs#terminals"
       crumbs={[
         { href: '/containers', name: 'Containers' },
         { href: containerPath(container), name: container.name },
       ]}
     />
     <TerminalView path={terminalPath(container)} starting="Starting a shell…" again="Open again">
-      What runs here ends when the page is closed. Files outside of volumes are gone with the next
+      Programs here end when the page is closed. Files outside of volumes are lost with the next
       deployment.
     </TerminalView>
   </>

@@ -15,16 +15,19 @@ const control = z.object({
 /** Bytes on their way to the page: until it has drawn them, and in the socket's own buffer. */
 const window = { drawn: 256 * 1024, buffered: 64 * 1024 }
 
+/** Bytes. One read of a busy terminal can be longer than the whole window. */
+const largestMessage = 16 * 1024
+
 /** Bytes typed that no program has read. A client that counts what was taken stays well below. */
 const maxWaiting = 1024 * 1024
 
-/** Bytes after which a client is told how much of what it typed was taken. */
+/** Bytes after which a client gets an acknowledgement of its input. */
 const takenStep = 16 * 1024
 
 /** The codes by which a socket is closed (RFC 6455, section 7.4.1). */
 const codes = { ended: 1000, notAllowed: 1008, badMessage: 1007, restart: 1012, failed: 1011 }
 
-/** Why it ended, as a person is told it, and with which exit code, where there is one. */
+/** Why it ended, as a message, and the exit code, if any. */
 export type TerminalEnd = { text: string; exitCode: number | null }
 
 type Options<Opened> = {
@@ -32,7 +35,7 @@ type Options<Opened> = {
   open: (signal: AbortSignal) => Promise<Opened>
   /** What became of it, once its output has ended. */
   ended: (opened: Opened) => Promise<TerminalEnd>
-  /** False once whoever opened it may not have it any more. */
+  /** False once the user who opened it has lost access. */
   isAllowed: () => boolean
   shutdown: AbortSignal
   opened: () => void
@@ -131,12 +134,14 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
   async #relay(terminal: Opened) {
     for (const input of this.#early.splice(0)) this.#pass(input)
     void this.#resize()
-    for await (const bytes of terminal.output) {
-      await this.#room()
-      if (this.#over.signal.aborted) return
-      this.#socket!.sendBinary(bytes)
-      this.#sent += bytes.length
-    }
+    for await (const bytes of terminal.output)
+      for (let at = 0; at < bytes.length; at += largestMessage) {
+        await this.#room()
+        if (this.#over.signal.aborted) return
+        const part = bytes.subarray(at, at + largestMessage)
+        this.#socket!.sendBinary(part)
+        this.#sent += part.length
+      }
     if (this.#over.signal.aborted) return
     const { text, exitCode } = await this.#options.ended(terminal)
     this.end(text, 'ended', { exitCode })
@@ -186,7 +191,10 @@ export class TerminalRelay<Opened extends Attached = Attached> implements Peer {
   #type(input: Uint8Array) {
     this.#typed += input.length
     if (this.#typed - this.#taken > maxWaiting)
-      return this.end('No program here reads what is typed. Open the terminal again.', 'ended')
+      return this.end(
+        'The program in this terminal doesn’t read input. Open the terminal again.',
+        'ended',
+      )
     if (this.#terminal) this.#pass(input)
     else this.#early.push(input)
   }

@@ -1,47 +1,39 @@
+import type { JSX } from 'hono/jsx/jsx-runtime'
 import { sseEvent } from '../../web/sse.ts'
 import { chartsId, StatsCharts } from './charts.tsx'
-import { StatsFigures } from './figures.tsx'
+import { figuresId, StatsFigures } from './figures.tsx'
 import { usageJson } from './shown.ts'
-import type { History } from './sample-history.ts'
-import type { Shown } from './shown.ts'
+import type { UsageNow } from './poller.ts'
 
-/** What one look at a container brought, rendered once for all who watch. */
-export class UsageEvent {
-  readonly #history: History | null
-  #html: Uint8Array | undefined
-  #json: Uint8Array | undefined
+type Format = 'html' | 'json'
 
-  /** With a history, the charts are drawn again. */
-  constructor(
-    readonly shown: Shown,
-    history: History | null = null,
-  ) {
-    this.#history = history
-  }
-
-  /** As an SSE event for the page. */
-  get html() {
-    return (this.#html ??= this.#encode(this.#render()))
-  }
-
-  /** As an SSE event for programs. */
-  get json() {
-    return (this.#json ??= this.#encode(JSON.stringify(usageJson(this.shown))))
-  }
-
-  /** Where a page shows another range, the charts find no place and are left out. */
-  #render() {
-    const figures = String(<StatsFigures shown={this.shown} />)
-    if (!this.#history) return figures
-    const memoryLimit = this.shown.state === 'running' ? this.shown.usage.memoryLimit : null
-    const charts = String(<StatsCharts history={this.#history} memoryLimit={memoryLimit} />)
-    const place = `hx-target="#${chartsId(this.#history.range)}" hx-swap="innerMorph"`
-    return `${figures}<hx-partial ${place}>${charts}</hx-partial>`
-  }
-
-  #encode(data: string) {
-    const isLast = this.shown.state === 'removed'
-    const end = isLast ? sseEvent({ event: 'done', data: this.shown.state }) : ''
-    return new TextEncoder().encode(sseEvent({ data }) + end)
-  }
+const encoded = {
+  html: new WeakMap<UsageNow, Uint8Array>(),
+  json: new WeakMap<UsageNow, Uint8Array>(),
 }
+
+/** As an SSE event for pages or for programs, rendered once for all who watch. */
+export function usageEvent(look: UsageNow, as: Format) {
+  const known = encoded[as].get(look)
+  if (known) return known
+  const made = encode(look, as === 'html' ? render(look) : JSON.stringify(usageJson(look.shown)))
+  encoded[as].set(look, made)
+  return made
+}
+
+/** Where a page shows another range, the charts find no place and are left out. */
+function render({ shown, history }: UsageNow) {
+  const figures = partOf(figuresId, <StatsFigures shown={shown} />)
+  if (!history) return figures
+  const memoryLimit = shown.state === 'running' ? shown.usage.memoryLimit : null
+  const charts = <StatsCharts history={history} memoryLimit={memoryLimit} />
+  return figures + partOf(chartsId(history.range), charts)
+}
+
+function encode({ shown }: UsageNow, data: string) {
+  const end = shown.state === 'removed' ? sseEvent({ event: 'done', data: shown.state }) : ''
+  return new TextEncoder().encode(sseEvent({ data }) + end)
+}
+
+const partOf = (id: string, content: JSX.Element) =>
+  `<hx-partial hx-target="#${id}" hx-swap="innerMorph">${String(content)}</hx-partial>`

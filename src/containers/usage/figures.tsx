@@ -3,7 +3,10 @@ import type { ContainerUsage } from '../../docker/index.ts'
 import { bytes, percent, rate } from '../../web/units.ts'
 import type { Shown } from './shown.ts'
 
-/** What a container uses now, in numbers. */
+/** Where a page shows them. */
+export const figuresId = 'stats-figures'
+
+/** The current usage of a container. */
 export const StatsFigures = ({ shown }: { shown: Shown | null }) => {
   if (!shown) return <p class="stats-note">Measuring…</p>
   if (shown.state !== 'running') return <p class="stats-note">{notes[shown.state]}</p>
@@ -11,10 +14,10 @@ export const StatsFigures = ({ shown }: { shown: Shown | null }) => {
 }
 
 const notes = {
-  stopped: 'Stopped: it uses nothing until it starts again.',
-  restarting: 'Restarting: the engine waits a moment before it starts it again.',
-  removed: 'Removed: this container is gone.',
-  unknown: 'The engine does not answer. The figures go on when it does.',
+  stopped: 'Stopped. It uses nothing until it starts again.',
+  restarting: 'Restarting. Docker waits a moment before it starts it again.',
+  removed: 'This container was removed.',
+  unknown: 'Docker doesn’t respond. The figures continue when it does.',
 }
 
 const Figures = ({ usage }: { usage: ContainerUsage }) => {
@@ -33,10 +36,10 @@ const Figures = ({ usage }: { usage: ContainerUsage }) => {
           </meter>
         )}
       </Figure>
-      <Figure name="Network in" value={rate(rates.received)} note={`${bytes(received)} in all`} />
-      <Figure name="Network out" value={rate(rates.sent)} note={`${bytes(sent)} in all`} />
-      <Figure name="Disk read" value={rate(rates.read)} note={`${bytes(read)} in all`} />
-      <Figure name="Disk write" value={rate(rates.written)} note={`${bytes(written)} in all`} />
+      <Figure name="Network in" value={rate(rates.received)} note={`${bytes(received)} in total`} />
+      <Figure name="Network out" value={rate(rates.sent)} note={`${bytes(sent)} in total`} />
+      <Figure name="Disk read" value={rate(rates.read)} note={`${bytes(read)} in total`} />
+      <Figure name="Disk write" value={rate(rates.written)} note={`${bytes(written)} in total`} />
       <Figure name="Processes" value={String(pids)} />
     </dl>
   )

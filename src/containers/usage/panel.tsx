@@ -1,15 +1,17 @@
 import type { LogDb } from '../../db/index.ts'
 import type { Container } from '../../docker/index.ts'
+import { RangeChoice } from '../../web/chart.tsx'
+import type { Range } from '../../web/plot.ts'
 import { containerPath } from '../row.ts'
 import { chartsId, StatsCharts } from './charts.tsx'
-import { StatsFigures } from './figures.tsx'
+import { figuresId, StatsFigures } from './figures.tsx'
 import type { UsagePoller } from './poller.ts'
 import { readHistory } from './sample-history.ts'
-import type { History, Range } from './sample-history.ts'
+import type { History } from './sample-history.ts'
 import { restingState } from './shown.ts'
 import type { Measurement, Shown } from './shown.ts'
 
-/** What a container uses and used. */
+/** The usage of a container, now and before. */
 export type ContainerStats = {
   id: string
   /** Null for one that runs and was not measured yet. */
@@ -38,19 +40,29 @@ function shownOf(state: Container['state'], latest: Measurement | null): Shown |
   return latest && { state: 'running', ...latest }
 }
 
-/** What a container uses now, live, and what it used over time. */
-export const StatsPanel = ({ stats }: { stats: ContainerStats }) => (
+/** The live usage of a container, and its history. */
+export const StatsPanel = ({
+  stats,
+  isCarried = false,
+}: {
+  stats: ContainerStats
+  /** Whether the stream of a log on the page brings what is new. */
+  isCarried?: boolean
+}) => (
   <section class="stats" aria-labelledby="stats-heading">
     <h2 id="stats-heading">Usage</h2>
-    <div
-      id="stats-figures"
-      hx-sse:connect={`${containerPath(stats)}/stats`}
-      hx-sse:close="done"
-      hx-trigger="load"
-      hx-swap="innerMorph"
-    >
+    <div id={figuresId}>
       <StatsFigures shown={stats.shown} />
     </div>
+    {!isCarried && (
+      <div
+        hidden
+        hx-sse:connect={`${containerPath(stats)}/stats`}
+        hx-sse:close="done"
+        hx-trigger="load"
+        hx-swap="none"
+      />
+    )}
     <StatsHistory stats={stats} />
   </section>
 )
@@ -68,7 +80,7 @@ export const StatsHistory = ({ stats }: { stats: ContainerStats }) => {
         <div
           hidden
           hx-get={`${usagePath(stats)}?range=${history.range}`}
-          hx-trigger="every 60s"
+          hx-trigger="changed from:body throttle:60s"
           hx-target={`#${historyId}`}
           hx-swap="outerMorph"
         />
@@ -79,31 +91,4 @@ export const StatsHistory = ({ stats }: { stats: ContainerStats }) => {
 
 const historyId = 'stats-history'
 
-const names: Record<Range, string> = { hour: 'Last hour', day: '24 hours', week: '7 days' }
-
 const usagePath = (container: { id: string }) => `${containerPath(container)}/usage`
-
-/** The way to the charts of the other ranges, which take the place of those in `target`. */
-export const RangeChoice = ({
-  path,
-  range,
-  target,
-}: {
-  path: string
-  range: Range
-  target: string
-}) => (
-  <nav class="stats-ranges" aria-label="Time that the charts show">
-    {Object.entries(names).map(([other, name]) => (
-      <a
-        href={`${path}?range=${other}`}
-        aria-current={other === range ? 'true' : undefined}
-        hx-get={`${path}?range=${other}`}
-        hx-target={`#${target}`}
-        hx-swap="outerMorph"
-      >
-        {name}
-      </a>
-    ))}
-  </nav>
-)

@@ -5,10 +5,10 @@ import { usageBetween } from '../../docker/index.ts'
 import { SharedSource } from '../../live/shared-source.ts'
 import { report } from '../../platform/journal.ts'
 import type { ContainerStates, Seen } from '../container-states.ts'
-import { UsageEvent } from './event.tsx'
 import { HistoryNews } from './sample-history.ts'
+import type { History } from './sample-history.ts'
 import { restingState } from './shown.ts'
-import type { Measurement } from './shown.ts'
+import type { Measurement, Shown } from './shown.ts'
 
 /** Milliseconds between two polls of a container that is watched. */
 const usual = 2000
@@ -18,12 +18,17 @@ const telling = { least: 200, most: 15_000 }
 
 export type Measured = { reading: StatsReading; usage: ContainerUsage | null }
 
+/** What one look at a container brought; with a history, its charts are drawn again. */
+export type UsageNow = { shown: Shown; history: History | null }
+
+type Resting = Exclude<Shown['state'], 'running'>
+
 type PollDeps = { docker: Docker; states: ContainerStates; logDb: LogDb }
 
-/** Asks the engine what a container uses while someone watches it, once for all who do. */
+/** Polls the usage of a container while someone watches it, once for all watchers. */
 export class UsagePoller {
   readonly #deps: PollDeps
-  readonly #watched = new SharedSource<UsageEvent>((id, signal) => this.#watch(id, signal))
+  readonly #watched = new SharedSource<UsageNow>((id, signal) => this.#watch(id, signal))
   readonly #interval: number
   #measured = new Map<string, Measured>()
 
@@ -49,26 +54,26 @@ export class UsagePoller {
     this.#measured = new Map([...measured, ...watched])
   }
 
-  /** Watches until the signal; ends when the container is gone. */
-  follow(id: string, signal: AbortSignal): AsyncIterable<UsageEvent> {
+  /** Watches until the signal; ends when the container was removed. */
+  follow(id: string, signal: AbortSignal): AsyncIterable<UsageNow> {
     return untilRemoved(this.#watched.follow(id, signal))
   }
 
-  async *#watch(id: string, signal: AbortSignal): AsyncGenerator<UsageEvent> {
+  async *#watch(id: string, signal: AbortSignal): AsyncGenerator<UsageNow> {
     const news = new HistoryNews(this.#deps.logDb, id)
     let isAway = false
     while (!signal.aborted) {
       const pause = sleep(this.#interval, undefined, { signal }).catch(() => {})
       try {
         const usage = await this.#poll(id, signal)
-        if (usage) yield new UsageEvent({ state: 'running', ...usage }, news.read())
+        if (usage) yield { shown: { state: 'running', ...usage }, history: news.read() }
         else if (yield* this.#rest(id, signal)) return
         isAway = false
       } catch (error) {
         if (signal.aborted) return
         if (!isAway) {
-          report('the use of a container was not read', error, { id })
-          yield new UsageEvent({ state: 'unknown', time: new Date() })
+          report('the usage of a container was not read', error, { id })
+          yield unmeasured('unknown')
         }
         isAway = true
       }
@@ -76,7 +81,7 @@ export class UsagePoller {
     }
   }
 
-  /** Null when it does not run. */
+  /** Null when it isn't running. */
   async #poll(id: string, signal: AbortSignal) {
     const { docker } = this.#deps
     let before = this.#measured.get(id)?.reading
@@ -91,14 +96,14 @@ export class UsagePoller {
     return this.latest(id)
   }
 
-  /** Says how it is until it runs again; true when it is gone. */
-  async *#rest(id: string, signal: AbortSignal) {
+  /** Publishes its state until it runs again; true when it was removed. */
+  async *#rest(id: string, signal: AbortSignal): AsyncGenerator<UsageNow, boolean> {
     this.#measured.delete(id)
-    let told: string | undefined
+    let told: Shown['state'] | undefined
     for await (const seen of this.#deps.states.follow(id, signal)) {
       const state = stateOf(seen)
       if (!state) return false
-      if (state !== told) yield new UsageEvent({ state, time: new Date() })
+      if (state !== told) yield unmeasured(state)
       if (state === 'removed') return true
       told = state
     }
@@ -106,10 +111,15 @@ export class UsagePoller {
   }
 }
 
-async function* untilRemoved(events: AsyncIterable<UsageEvent>) {
-  for await (const event of events) {
-    yield event
-    if (event.shown.state === 'removed') return
+const unmeasured = (state: Resting): UsageNow => ({
+  shown: { state, time: new Date() },
+  history: null,
+})
+
+async function* untilRemoved(looks: AsyncIterable<UsageNow>) {
+  for await (const look of looks) {
+    yield look
+    if (look.shown.state === 'removed') return
   }
 }
 
@@ -118,7 +128,7 @@ function stateOf(seen: Seen) {
   return seen ? restingState(seen.state) : 'removed'
 }
 
-/** Counters begin anew when the container does. */
+/** Counters restart with the container. */
 function canCompare(before: StatsReading, after: StatsReading) {
   const apart = after.readAt.getTime() - before.readAt.getTime()
   return apart >= telling.least && apart <= telling.most && after.cpuTotal >= before.cpuTotal

@@ -1,73 +1,31 @@
-import type { Context } from 'hono'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import { colourOf } from '../../logs/process-choice.tsx'
-import { show } from '../../web/respond.tsx'
+import { Chart, peakOf } from '../../web/chart.tsx'
+import { decimalTop, memoryTop } from '../../web/plot.ts'
+import { Live } from '../../web/live.tsx'
 import { bytes, percent } from '../../web/units.ts'
-import { StatsChart } from './charts.tsx'
-import { RangeChoice } from './panel.tsx'
-import { decimalTop, memoryTop } from './plot.ts'
-import { workloadUsageJson, usageOf } from './process-usage.ts'
-import type { Use, UsageDeps, WorkloadUsage } from './process-usage.ts'
-import type { Range } from './sample-history.ts'
+import type { Use, WorkloadUsage } from './process-usage.ts'
+import { pointsOf } from './sample-history.ts'
 
-/** What an environment or service uses, by process: a page, the part of it that changes, or JSON. */
-export function answerUsage(
-  c: Context,
-  deps: UsageDeps,
-  {
-    workloadId,
-    range,
-    title,
-    frame,
-  }: {
-    workloadId: string
-    range: Range
-    title: string
-    /** What the page stands in. */
-    frame: (view: JSX.Element) => JSX.Element
-  },
-) {
-  const usage = usageOf(deps, { workloadId, range })
-  const panel = () => <ProcessUsage path={c.req.path} usage={usage} />
-  return show(c, {
-    title,
-    page: () => frame(panel()),
-    partial: panel,
-    json: () => workloadUsageJson(usage),
-  })
-}
+type Props = { usage: WorkloadUsage }
 
-type Props = { path: string; usage: WorkloadUsage }
+/** What each process uses now and over time, and all together. */
+export const ProcessUsage = ({ usage }: Props) => (
+  <Live as="section" id="process-usage" class="stats process-usage" aria-labelledby="stats-heading">
+    <h2 id="stats-heading">Usage</h2>
+    <Now usage={usage} />
+    <div class="stats-charts">
+      <Charts usage={usage} />
+    </div>
+  </Live>
+)
 
-/** What each process uses now and over time, and all together; it asks for itself again. */
-export const ProcessUsage = ({ path, usage }: Props) => {
-  const { range } = usage.total.history
-  return (
-    <section id={id} class="stats process-usage" aria-labelledby="stats-heading">
-      <h2 id="stats-heading">Usage</h2>
-      <Now usage={usage} />
-      <RangeChoice path={path} range={range} target={id} />
-      <div class="stats-charts">
-        <Charts usage={usage} />
-      </div>
-      <div
-        hidden
-        hx-get={`${path}?range=${range}`}
-        hx-trigger={`every ${range === 'hour' ? 10 : 60}s`}
-        hx-target={`#${id}`}
-        hx-swap="outerMorph"
-      />
-    </section>
-  )
-}
-
-const id = 'process-usage'
-
-const Now = ({ usage: { processes, total } }: Pick<Props, 'usage'>) => {
+const Now = ({ usage: { processes, total } }: Props) => {
   if (!total.now)
     return (
       <p class="stats-note">
-        Nothing runs, or it has just started: what runs is measured every ten seconds.
+        Nothing is running, or it has just started. Running containers are measured every ten
+        seconds.
       </p>
     )
   return (
@@ -116,37 +74,37 @@ const Figure = ({
   </div>
 )
 
-const Charts = ({ usage: { processes, total } }: Pick<Props, 'usage'>) => {
+const Charts = ({ usage: { processes, total } }: Props) => {
   const { history } = total
-  if (history.samples.length === 0)
-    return <p class="stats-note">Nothing was measured in this time.</p>
-  const peak = (of: 'cpu' | 'memory') => Math.max(...history.samples.map((sample) => sample[of]))
+  if (history.samples.length === 0) return <p class="stats-note">No data in this time.</p>
+  const peak = (of: 'cpu' | 'memory') => peakOf(pointsOf(history, of))
   const linesOf = (of: 'cpu' | 'memory') => [
     ...processes
-      .map(({ process, history: { samples } }, at) => ({
-        of,
-        samples,
-        name: process,
+      .map((one, at) => ({
+        name: one.process,
+        points: pointsOf(one.history, of),
         class: colourOf(at),
       }))
-      .filter(({ samples }) => samples.length > 0),
-    ...(processes.length > 1 ? [{ of, name: 'together', class: 'together' }] : []),
+      .filter(({ points }) => points.length > 0),
+    ...(processes.length > 1
+      ? [{ name: 'together', points: pointsOf(history, of), class: 'together' }]
+      : []),
   ]
   return (
     <>
-      <StatsChart
+      <Chart
         name="CPU"
-        text={percent}
+        unit="percent"
         top={decimalTop(peak('cpu'), 1)}
         lines={linesOf('cpu')}
-        history={history}
+        bounds={history}
       />
-      <StatsChart
+      <Chart
         name="Memory"
-        text={bytes}
+        unit="bytes"
         top={memoryTop(peak('memory'), total.now?.memoryLimit || null)}
         lines={linesOf('memory')}
-        history={history}
+        bounds={history}
       />
     </>
   )

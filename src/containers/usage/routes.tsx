@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { LogDb } from '../../db/index.ts'
+import { rangeQuery } from '../../web/chart.tsx'
 import { PageHead } from '../../web/components.tsx'
 import { factory } from '../../web/factory.ts'
 import { query, streamQuery } from '../../web/query.ts'
@@ -11,7 +12,7 @@ import type { ContainerStates } from '../container-states.ts'
 import { findContainer } from '../find.ts'
 import type { FindDeps } from '../find.ts'
 import { containerPath } from '../row.ts'
-import { usageQuery } from './sample-history.ts'
+import { usageEvent } from './event.tsx'
 import { statsJson } from './shown.ts'
 import { StatsHistory, statsOf, StatsPanel } from './panel.tsx'
 import type { UsagePoller } from './poller.ts'
@@ -33,11 +34,11 @@ export const statsRoutes = (deps: RouteDeps) => {
       return sse(c, {
         streams: deps.streams,
         events: async function* (signal) {
-          for await (const event of deps.usage.follow(id, signal)) yield event[as]
+          for await (const look of deps.usage.follow(id, signal)) yield usageEvent(look, as)
         },
       })
     })
-    .get('/containers/:id/usage', query(usageQuery), async (c) => {
+    .get('/containers/:id/usage', query(rangeQuery), async (c) => {
       const container = await find(c)
       const stats = statsOf(deps, container, c.req.valid('query').range)
       return show(c, {

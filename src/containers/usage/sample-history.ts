@@ -1,29 +1,21 @@
-import { z } from 'zod'
 import type { LogDb } from '../../db/index.ts'
+import { ranges } from '../../web/plot.ts'
+import type { Bounds, Point, Range } from '../../web/plot.ts'
 import { getLastSampleTime, listSamples, spans } from './sample-store.ts'
 import type { Sample } from './sample-store.ts'
 
-/** How far back a chart goes, in seconds, and what one of its samples stands for. */
-export const ranges = {
-  hour: { seconds: 3600, span: spans.fine },
-  day: { seconds: 86_400, span: spans.minute },
-  week: { seconds: 7 * 86_400, span: spans.coarse },
-}
+/** Seconds that one sample of a range stands for. */
+const spanOf: Record<Range, number> = { hour: spans.fine, day: spans.minute, week: spans.coarse }
 
-export type Range = keyof typeof ranges
+/** What a container used. */
+export type History = Bounds & { samples: Sample[] }
 
-export const usageQuery = z.object({
-  range: z.enum(Object.keys(ranges) as Range[], 'must be hour, day or week.').default('hour'),
-})
+/** What of it is drawn. */
+export type Figure = Exclude<keyof Sample, 'time'>
 
-/** What a container used, from after `from` to `until`, in seconds since 1970. */
-export type History = {
-  range: Range
-  span: number
-  from: number
-  until: number
-  samples: Sample[]
-}
+/** One value over time. */
+export const pointsOf = ({ samples }: Pick<History, 'samples'>, of: Figure): Point[] =>
+  samples.map((sample) => ({ time: sample.time, value: sample[of] }))
 
 export function readHistory(
   logDb: LogDb,
@@ -35,10 +27,9 @@ export function readHistory(
 }
 
 /** Which samples belong to a range that ends now. */
-export function boundsOf(range: Range, now = Date.now()) {
-  const { seconds, span } = ranges[range]
+export function boundsOf(range: Range, now = Date.now()): Bounds {
   const until = Math.round(now / 1000 / spans.fine) * spans.fine
-  return { range, span, from: until - seconds, until }
+  return { range, span: spanOf[range], from: until - ranges[range], until }
 }
 
 /** The last hour, whenever there is more of it. */

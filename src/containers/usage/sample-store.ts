@@ -39,7 +39,7 @@ export function insertSamples(logDb: LogDb, taken: ContainerSample[]) {
   logDb.insert(samples).values(rows).onConflictDoUpdate(overwrite).run()
 }
 
-/** Averages the samples of every longer span that ended in that time; what was not measured does not count. */
+/** Averages the samples of every longer span that ended in that time; gaps don't count. */
 export function averageSamples(logDb: LogDb, { after, until }: { after: number; until: number }) {
   for (const span of [spans.minute, spans.coarse]) {
     const [first, last] = [endOfSpan(after, span), endOfSpan(until, span)]

@@ -3,6 +3,7 @@ import type { LogDb } from '../../db/index.ts'
 import type { Docker, StatsReading } from '../../docker/index.ts'
 import { usageBetween } from '../../docker/index.ts'
 import { report } from '../../platform/journal.ts'
+import { untilBeat } from '../../platform/pause.ts'
 import type { Measured, UsagePoller } from './poller.ts'
 import { averageSamples, deleteOldSamples, insertSamples, spans } from './sample-store.ts'
 import type { ContainerSample } from './sample-store.ts'
@@ -10,7 +11,7 @@ import type { ContainerSample } from './sample-store.ts'
 /** Containers that are measured in one moment. */
 const width = 4
 
-/** Seconds between two readings after which their average tells nothing of the last ten. */
+/** Seconds between two readings after which their average says nothing about the last ten. */
 const maxApart = 3 * spans.fine
 
 const period = spans.fine * 1000
@@ -25,14 +26,14 @@ export async function sampleUsage(deps: SamplerDeps, { signal }: { signal: Abort
   const sampler = new Sampler(deps)
   let isAway = false
   while (!signal.aborted) {
-    await sleep(period - (Date.now() % period), undefined, { signal, ref: false }).catch(() => {})
+    await sleep(untilBeat(period), undefined, { signal, ref: false }).catch(() => {})
     if (signal.aborted) return
     try {
       await sampler.sample({ now: Date.now(), passed: performance.now(), signal })
       isAway = false
     } catch (error) {
       if (signal.aborted) return
-      if (!isAway) report('the use of containers was not measured', error)
+      if (!isAway) report('the usage of containers was not measured', error)
       isAway = true
     }
   }
@@ -68,7 +69,7 @@ export class Sampler {
     await Promise.all(
       Array.from({ length: width }, async () => {
         for (const { id } of containers) {
-          // one that can not be read is a gap in its own history, not in that of all
+          // an unreadable one is a gap only in its own history
           const reading = await docker.containerStats(id, { signal }).catch(() => null)
           if (reading) readings.set(id, reading)
         }
@@ -80,7 +81,7 @@ export class Sampler {
 
   #store(measured: Map<string, Measured>, { time, isProven }: { time: number; isProven: boolean }) {
     const { logDb } = this.#deps
-    if (logDb.$client.reserve.isGone) return // what room there is serves the clean-up
+    if (logDb.$client.reserve.isGone) return // the remaining space is for the clean-up
     const after = Math.min(this.#averagedUntil ?? time - wholeFine, time - 1)
     logDb.transaction(() => {
       insertSamples(logDb, toSamples(measured, time))
@@ -93,7 +94,7 @@ export class Sampler {
 
 /** Null where the two do not tell what was used in the ten seconds before. */
 function usageSince(before: StatsReading | undefined, reading: StatsReading) {
-  if (!before || reading.cpuTotal < before.cpuTotal) return null // it began anew
+  if (!before || reading.cpuTotal < before.cpuTotal) return null // it restarted
   const apart = (reading.readAt.getTime() - before.readAt.getTime()) / 1000
   return apart > 0 && apart <= maxApart ? usageBetween(before, reading) : null
 }
@@ -112,7 +113,7 @@ const tolerance = 60_000
 const proof = 15 * 60_000
 
 /**
- * Tells whether the clock can be believed: one that was just set, or that Davit just started with,
+ * Decides whether the clock can be trusted: one that was just set, or that Davit just started with,
  * may be set again.
  */
 export class ClockTrust {

@@ -4,7 +4,7 @@ import type { History } from './sample-history.ts'
 
 export type Measurement = { usage: ContainerUsage; time: Date }
 
-/** What a container uses, or why nothing can be told of it. */
+/** The usage of a container, or why it is unknown. */
 export type Shown =
   | ({ state: 'running' } & Measurement)
   | { state: 'stopped' | 'restarting' | 'removed' | 'unknown'; time: Date }
@@ -15,7 +15,7 @@ export function restingState(state: Container['state']) {
   return state === 'restarting' ? state : 'stopped'
 }
 
-/** What a container uses, as programs see it: bytes, bytes a second, per cent of one processor. */
+/** The usage of a container in the API: bytes, bytes a second, per cent of one processor. */
 export const usageJson = (shown: Shown) => ({
   state: shown.state,
   time: shown.time.toISOString(),

@@ -20,7 +20,7 @@ export function configsOf(
       const path = config.get('file')
       const content = files.get(normalPath(path.text('a file, or content beside it')))
       if (content === undefined)
-        throw path.refuse('is not among the given files. Write it as content instead.')
+        throw path.refuse('isn’t among the given files. Use content instead.')
       return [name, content]
     }),
   )
@@ -38,7 +38,7 @@ export const configFilesOf = (
       : item
     const name = named.text('a name')
     const content = declared.get(name)
-    if (content === undefined) throw named.refuse(`names ${name}. Declare it at the top level.`)
+    if (content === undefined) throw named.refuse(`uses ${name}. Declare it at the top level.`)
     const target = item.get('target')
     const path = target.or(name, (t) => t.text())
     const whole = path.startsWith('/') ? path : `${directory}/${path}`
@@ -46,6 +46,6 @@ export const configFilesOf = (
   })
 
 const ignored = {
-  uid: 'Root owns it, and all may read it.',
-  gid: 'Root owns it, and all may read it.',
+  uid: 'It belongs to root and is readable by all.',
+  gid: 'It belongs to root and is readable by all.',
 }

@@ -78,7 +78,7 @@ export const namesOf = (
 /** Derived from the instance: no file can name a volume of another. */
 export const volumeNameOf = (instanceId: string, volume: string) => `davit-${instanceId}-${volume}`
 
-/** Every port that the file wants published, for those that the instance is to keep. */
+/** Every port that the file publishes, for those that the instance is to keep. */
 export const wantedPorts = ({ services }: Pick<Stack, 'services'>) =>
   [...services.values()].flatMap(({ name, ports }) =>
     ports.map(({ container, protocol, host }) => ({ service: name, container, protocol, host })),

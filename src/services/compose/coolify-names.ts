@@ -88,7 +88,7 @@ const token = (role: string): Generate => ({
 
 type Places = {
   placeOf: PlaceOf
-  /** The first one at which a service is published, as far as the file tells. */
+  /** The first one at which a service is published, if the file says so. */
   portOf: (service: string) => number | null
 }
 
@@ -97,7 +97,7 @@ export type PlaceOf = (id: string) => { service: string; port: number | null }
 
 /**
  * Ids are written in capitals, without the signs of the name; digits at the end are a port, or the
- * name's. An id that is no service's means the one that has it in its environment, which `users` tells
+ * name's. An id that is no service's means the one that has it in its environment, which `users` returns
  * by the id without its port.
  */
 export function placesAmong(services: string[], users: ReadonlyMap<string, string>): PlaceOf {

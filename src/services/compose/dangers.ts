@@ -10,7 +10,7 @@ export type DangerKind =
   | 'host_gateway'
   | 'unconfined'
 
-/** What gives a container power over the host: refused unless an admin allowed exactly this. */
+/** What gives a container access to the host: refused unless an admin allowed exactly this. */
 export type Danger = {
   /** What is stored once it is allowed; a change of the file changes it. */
   key: string
@@ -22,14 +22,15 @@ export type Danger = {
 }
 
 const meanings: Record<DangerKind, (value: string) => string> = {
-  privileged: () => 'runs with all privileges, which makes it root on this host',
-  host_namespace: (value) => `shares the ${value} namespace of this host`,
-  host_path: (value) => `reads and writes ${value} of this host`,
-  engine_socket: (value) => `reaches Docker at ${value}, which makes it root on this host`,
-  device: (value) => `uses the device ${value} of this host`,
+  privileged: () => 'runs with all privileges, which makes it root on this server',
+  host_namespace: (value) => `shares the ${value} namespace of this server`,
+  host_path: (value) => `reads and writes ${value} on this server`,
+  engine_socket: (value) => `accesses Docker at ${value}, which makes it root on this server`,
+  device: (value) => `uses the device ${value} of this server`,
   capability: (value) => `has the capability ${value}`,
-  host_gateway: (value) => `reaches this host as ${value}`,
-  unconfined: (value) => `runs without Docker’s ${value} profile, which guards this host’s kernel`,
+  host_gateway: (value) => `reaches this server as ${value}`,
+  unconfined: (value) =>
+    `runs without Docker’s ${value} profile, which protects the kernel of this server`,
 }
 
 export const danger = (service: string, kind: DangerKind, value: string): Danger => ({

@@ -12,32 +12,35 @@ import { variable } from './variables.ts'
 const maxVariables = 200
 
 /** YAML reads 8080 and true as no text; for a value they are. */
-const value = z.union([z.string(), z.number(), z.boolean()], 'wants one value.').transform(String)
+const value = z.union([z.string(), z.number(), z.boolean()], 'must be one value.').transform(String)
 
 const text = (max: number) =>
   z
-    .string('wants text; put a number in quotes.')
+    .string('must be text; put a number in quotes.')
     .trim()
-    .min(1, 'wants some text.')
-    .max(max, `wants ${max} characters at most.`)
+    .min(1, 'can’t be empty.')
+    .max(max, `must be at most ${max} characters.`)
 
-const link = text(2000).regex(/^https?:\/\/\S+$/, 'wants an address that begins with https://.')
+const link = text(2000).regex(/^https?:\/\/\S+$/, 'must be an address that starts with https://.')
 
 const variableDeclaration = z.strictObject({
   generate: z
-    .enum(['password', 'hex', 'base64', 'uuid', 'jwt'], 'wants password, hex, base64, uuid or jwt.')
+    .enum(
+      ['password', 'hex', 'base64', 'uuid', 'jwt'],
+      'must be password, hex, base64, uuid or jwt.',
+    )
     .optional(),
-  length: z.int('wants a whole number.').min(4, 'wants 4 or more.').max(1024).optional(),
+  length: z.int('must be a whole number.').min(4, 'must be 4 or more.').max(1024).optional(),
   /** Of a jwt: the variable that holds the key it is signed with, and what it says. */
   key: text(100).optional(),
   claims: z.record(z.string(), z.unknown()).optional(),
   label: text(100).optional(),
   description: text(500).optional(),
   default: value.optional(),
-  required: z.boolean('wants true or false.').optional(),
+  required: z.boolean('must be true or false.').optional(),
   pattern: text(500).optional(),
-  secret: z.boolean('wants true or false.').optional(),
-  options: z.array(value).min(1, 'wants one or more.').max(200).optional(),
+  secret: z.boolean('must be true or false.').optional(),
+  options: z.array(value).min(1, 'must be one or more.').max(200).optional(),
 })
 
 const variableKey = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/)
@@ -49,23 +52,23 @@ const declaration = z.strictObject({
   tags: z.array(text(40)).max(20).default([]),
   links: z.record(z.string(), link).default({}),
   logo: text(100)
-    .regex(/^[a-z0-9][a-z0-9_.-]*\.(svg|png|webp)$/, 'wants the name of an image such as x.svg.')
+    .regex(/^[a-z0-9][a-z0-9_.-]*\.(svg|png|webp)$/, 'must be the name of an image such as x.svg.')
     .optional(),
   version: text(128),
   expose: z
     .array(
       z.strictObject({
         service: text(63),
-        port: z.int('wants a port.').min(1, 'wants a port.').max(65_535, 'wants a port.'),
+        port: z.int('must be a port.').min(1, 'must be a port.').max(65_535, 'must be a port.'),
         path: text(500)
-          .regex(/^\/[^\s#]*$/, 'wants a path that begins with /.')
+          .regex(/^\/[^\s#]*$/, 'must be a path that starts with /.')
           .default('/'),
       }),
     )
     .max(20)
     .default([]),
   variables: z.record(variableKey, variableDeclaration).default({}),
-  files: z.record(text(500), z.string('wants text.')).default({}),
+  files: z.record(text(500), z.string('must be text.')).default({}),
   connection: z
     .array(z.strictObject({ label: text(60), value: text(1000) }))
     .max(20)
@@ -73,7 +76,7 @@ const declaration = z.strictObject({
   /** What apps that are linked to it get; values take variables, and `${HOST}`. */
   provides: z
     .record(z.string().regex(/^[a-z][a-z0-9_]{0,39}$/), text(1000))
-    .refine((said) => Object.keys(said).length <= 50, 'must have 50 names at most.')
+    .refine((said) => Object.keys(said).length <= 50, 'can have at most 50 names.')
     .default({}),
   /** Keys of variables in those apps, each with the name of what it gets. */
   proposes: z.record(variableKey, text(40)).default({}),
@@ -89,7 +92,7 @@ export function declarationOf(block: Field) {
   const about = { name, description, category, tags, links, logo: data.logo ?? null, version }
   const entries = Object.entries(data.variables)
   if (entries.length > maxVariables)
-    throw block.get('variables').refuse(`are more than ${maxVariables}. Split the file.`)
+    throw block.get('variables').refuse(`can be at most ${maxVariables}. Split the file.`)
   const effort = someEffort()
   const variables = new Map(
     entries.map(([name, said]) => [
@@ -99,10 +102,10 @@ export function declarationOf(block: Field) {
   )
   for (const [name, { generate }] of variables)
     if (generate?.kind === 'jwt' && generate.key !== null && !variables.has(generate.key))
-      throw block.get('variables').get(name).get('key').refuse('names no variable of this file.')
+      throw block.get('variables').get(name).get('key').refuse('isn’t a variable of this file.')
   for (const [key, provided] of Object.entries(proposes))
     if (!Object.hasOwn(provides, provided))
-      throw block.get('proposes').get(key).refuse('names nothing under x-davit.provides.')
+      throw block.get('proposes').get(key).refuse('isn’t under x-davit.provides.')
   return {
     about,
     variables,
@@ -125,11 +128,11 @@ function variableOf(
   // as in the rest of a Compose file
   const pattern = said.pattern?.replaceAll('$$', '$') ?? null
   if (generate && said.default !== undefined)
-    throw field.get('default').refuse('stands beside generate. Keep one of the two.')
+    throw field.get('default').refuse('can’t be combined with generate. Keep one of the two.')
   if (options.length > 0 && said.default !== undefined && !options.includes(said.default))
-    throw field.get('default').refuse('is none of the options. Choose one of them.')
+    throw field.get('default').refuse('must be one of the options.')
   if (pattern !== null && said.default && !compilePattern(pattern)(said.default, effort))
-    throw field.get('default').refuse('does not match the pattern. Correct one of the two.')
+    throw field.get('default').refuse('doesn’t match the pattern. Correct one of the two.')
   return variable(name, {
     label: said.label ?? name,
     description: said.description ?? null,
@@ -146,9 +149,9 @@ function generateOf(said: z.infer<typeof variableDeclaration>, field: Field): Ge
   const { generate, length } = said
   const sized = generate === 'password' || generate === 'hex' || generate === 'base64'
   if (length !== undefined && !sized)
-    throw field.get('length').refuse('goes with password, hex or base64 only. Remove it.')
+    throw field.get('length').refuse('is only for password, hex or base64. Remove it.')
   if ((said.key ?? said.claims) !== undefined && generate !== 'jwt')
-    throw field.refuse('has a key or claims, which go with jwt only. Remove them.')
+    throw field.refuse('has a key or claims, which are only for jwt. Remove them.')
   if (generate === 'password')
     return { kind: 'text', length: length ?? 32, alphabet: 'alphanumeric' }
   if (generate === 'hex') return { kind: 'hex', length: length ?? 64 }
@@ -162,9 +165,9 @@ function generateOf(said: z.infer<typeof variableDeclaration>, field: Field): Ge
 function complain(block: Field, { path, message, ...issue }: z.core.$ZodIssue) {
   const key = issue.code === 'unrecognized_keys' ? issue.keys[0]! : null
   const at = [...block.path, ...(path as (string | number)[])]
-  if (key !== null) return block.source.refuse([...at, key], 'is not supported. Remove it.')
+  if (key !== null) return block.source.refuse([...at, key], 'isn’t supported. Remove it.')
   if (issue.code === 'invalid_key')
-    return block.source.refuse(at, 'wants a name of letters, digits and _, such as DB_PASSWORD.')
+    return block.source.refuse(at, 'must be a name of letters, digits and _, such as DB_PASSWORD.')
   const missing =
     issue.code === 'invalid_type' && valueAt(block.value ?? null, at.slice(1)) === undefined
   return block.source.refuse(at, missing ? 'is missing. Add it.' : message)

@@ -74,7 +74,7 @@ export function dokployText(
     if (variables.size >= maxVariables)
       throw new AppError(
         'invalid',
-        `template.toml makes more than ${maxVariables} values. Shorten it.`,
+        `template.toml creates more than ${maxVariables} values. Shorten it.`,
       )
     const key = `${name} ${++count}`
     variables.set(key, variable(key, { generate, hidden: true, secret: true }))

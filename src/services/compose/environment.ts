@@ -20,11 +20,11 @@ export function environmentOf(
     for (const pair of envFileOf(file, files)) found.set(...pair)
   for (const [key, field, value] of pairsOf(environment)) {
     if (!envKey.test(key))
-      throw field.refuse(`has the name ${quote(key)}; letters, digits and _ make a name.`)
+      throw field.refuse(`has the name ${quote(key)}. Use letters, digits and _.`)
     const given = value ?? lookup(key)
     if (given === undefined) continue
     if (given.includes('\0') || Buffer.byteLength(given) > maxValueBytes)
-      throw field.refuse(`gives ${key} a value over 32 KiB or with a NUL. Shorten it.`)
+      throw field.refuse(`sets ${key} to a value over 32 KiB or with a NUL. Shorten it.`)
     found.set(key, given)
   }
   return found
@@ -48,12 +48,14 @@ export function labelsOf(field: Field): Map<string, string> {
   const labels = new Map<string, string>()
   for (const [key, item, value] of pairsOf(field)) {
     if (!/^[^\s=\p{Cc}]{1,256}$/u.test(key) || key.startsWith('davit.'))
-      throw item.refuse(`has the label ${quote(key)}, which is Davit’s own or no name. Rename it.`)
+      throw item.refuse(
+        `has the label ${quote(key)}, which is reserved by Davit or invalid. Rename it.`,
+      )
     labels.set(key, value ?? '')
   }
   const size = [...labels].flat().reduce((sum, text) => sum + text.length, 0)
   if (size > containerLimits.listed)
-    throw field.refuse(`are more than ${containerLimits.listed / 1024} KiB in all. Remove some.`)
+    throw field.refuse(`can be at most ${containerLimits.listed / 1024} KiB in total. Remove some.`)
   return labels
 }
 
@@ -64,7 +66,7 @@ function envFileOf(field: Field, files: ReadonlyMap<string, string>): Map<string
   const text = files.get(path)
   const required = field.isMap ? field.get('required').or(true, (r) => r.flag()) : true
   if (text === undefined && required)
-    throw named.refuse(`wants the file ${quote(path)}. Give its content along with this file.`)
+    throw named.refuse(`needs the file ${quote(path)}. Add its content to this file.`)
   try {
     return text === undefined || !/^[^#\s]/m.test(text) ? new Map() : parseDotenv(text)
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { Path, Source, Tree } from './source.ts'
 import { keyOf } from './source.ts'
 
-/** A value of a Compose file and where it stands: reads what the key wants or names it in a refusal. */
+/** A value of a Compose file and where it stands: reads the expected type or names the key in a refusal. */
 export class Field {
   constructor(
     readonly value: Tree | undefined,
@@ -49,7 +49,7 @@ export class Field {
   ) {
     for (const [key, field] of this.entries()) {
       if (keys.includes(key) || key.startsWith('x-')) continue
-      if (!Object.hasOwn(ignored, key)) throw field.refuse(`is not supported. ${hint(key)}`)
+      if (!Object.hasOwn(ignored, key)) throw field.refuse(`isn’t supported. ${hint(key)}`)
       field.note(`is ignored. ${ignored[key]}`)
     }
     return this
@@ -57,13 +57,13 @@ export class Field {
 
   entries(): [string, Field][] {
     if (this.absent) return []
-    if (!(this.value instanceof Map)) throw this.refuse('wants keys with values below it.')
+    if (!(this.value instanceof Map)) throw this.refuse('must have keys with values below it.')
     return [...this.value].map(([key, value]) => [key, this.at(key, value)])
   }
 
   items(): Field[] {
     if (this.absent) return []
-    if (!Array.isArray(this.value)) throw this.refuse('wants a list.')
+    if (!Array.isArray(this.value)) throw this.refuse('must be a list.')
     return this.value.map((value, index) => this.at(index, value))
   }
 
@@ -76,7 +76,7 @@ export class Field {
   atMost(count: number) {
     const { value } = this
     const entries = Array.isArray(value) ? value.length : value instanceof Map ? value.size : 0
-    if (entries > count) throw this.refuse(`has ${entries} entries; the most is ${count}.`)
+    if (entries > count) throw this.refuse(`can have at most ${count} entries, not ${entries}.`)
     return this
   }
 
@@ -85,20 +85,20 @@ export class Field {
     const { value } = this
     if (typeof value === 'string') return value
     if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-    throw this.refuse(`wants ${what}.`)
+    throw this.refuse(`must be ${what}.`)
   }
 
   matching(pattern: RegExp, what: string) {
     const text = this.text(what)
     if (text.length <= 4096 && pattern.test(text)) return text
-    throw this.refuse(`is ${quote(text)} and wants ${what}.`)
+    throw this.refuse(`is ${quote(text)}, but must be ${what}.`)
   }
 
   oneOf<T extends string>(choices: readonly T[]): T {
     const text = this.text(choices.join(' or '))
     const found = choices.find((choice) => choice === text)
     if (found === undefined)
-      throw this.refuse(`is ${quote(text)} and wants ${choices.join(' or ')}.`)
+      throw this.refuse(`is ${quote(text)}, but must be ${choices.join(' or ')}.`)
     return found
   }
 
@@ -110,7 +110,7 @@ export class Field {
     const text = this.text('a number')
     const number = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : NaN
     const fits = number >= min && number <= max && (!whole || Number.isInteger(number))
-    if (!fits) throw this.refuse(`is ${quote(text)} and wants a number from ${min} to ${max}.`)
+    if (!fits) throw this.refuse(`is ${quote(text)}, but must be a number from ${min} to ${max}.`)
     return number
   }
 
@@ -124,6 +124,6 @@ export class Field {
   }
 }
 
-/** At most a glimpse of it: what stands in a refusal may be shown in a log. */
+/** Shortened: error messages may be logged. */
 export const quote = (text: string) =>
   JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)

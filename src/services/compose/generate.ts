@@ -47,12 +47,15 @@ export function generated(
     if (there !== undefined || !generate) return there ?? ''
     if (underway.includes(name)) {
       const cycle = [...underway, name].join(' → ')
-      throw new AppError('invalid', `These variables need each other: ${cycle}. Give one a value.`)
+      throw new AppError(
+        'invalid',
+        `These variables depend on each other: ${cycle}. Set a value for one.`,
+      )
     }
     if (underway.length === maxDepth)
       throw new AppError(
         'invalid',
-        `The variable ${name} needs others more than 100 deep. Flatten it.`,
+        `The variable ${name} depends on others more than 100 levels deep. Flatten it.`,
       )
     underway.push(name)
     const value = make(name, generate)
@@ -94,7 +97,7 @@ export function generated(
     for (const part of parts) {
       room -= (typeof part === 'string' ? part : valueOf(part.variable)).length + 1
       if (room < 0)
-        throw new AppError('invalid', 'The values are over 4 MiB. Mention variables less often.')
+        throw new AppError('invalid', 'The values are over 4 MiB. Use variables less often.')
     }
     const [only] = parts
     const alias = parts.length === 1 && typeof only === 'object' && addresses.get(only.variable)
@@ -121,7 +124,7 @@ export function generated(
     } catch {
       // said below
     }
-    throw new AppError('invalid', `${claims.variable} wants a JSON object for a token’s claims.`)
+    throw new AppError('invalid', `${claims.variable} must be a JSON object with a token’s claims.`)
   }
 
   function address(

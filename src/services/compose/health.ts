@@ -35,5 +35,5 @@ function testOf(field: Field): string[] | null {
     (how === 'CMD' && rest.length > 0) ||
     (how === 'CMD-SHELL' && rest.length === 1)
   if (right) return words
-  throw field.refuse('wants NONE, CMD with its words, or CMD-SHELL with one line.')
+  throw field.refuse('must be NONE, CMD with its words, or CMD-SHELL with one line.')
 }

@@ -8,7 +8,7 @@ type HostAccess = Pick<Service, 'privileged' | 'hostNamespaces' | 'unconfined' |
   dangers: Danger[]
 }
 
-/** What a service asks of the host itself; each is a danger too. */
+/** Host access that a service requests; each is a danger too. */
 export function hostAccessOf(service: Field, name: string): HostAccess {
   const privileged = service.get('privileged').or(false, (field) => field.flag())
   const hostNamespaces = [
@@ -30,7 +30,7 @@ export function hostAccessOf(service: Field, name: string): HostAccess {
 function namespaceOf(field: Field, namespace: HostNamespace, own: string[]): HostNamespace[] {
   if (field.absent || own.includes(field.text('host'))) return []
   if (field.text() === 'host') return [namespace]
-  throw field.refuse('is not supported. Remove it: each container has its own.')
+  throw field.refuse('isn’t supported, because each container has its own. Remove it.')
 }
 
 function unconfinedOf(field: Field): Profile[] {
@@ -38,7 +38,7 @@ function unconfinedOf(field: Field): Profile[] {
   if (option === 'no-new-privileges' && value === 'true') return []
   if ((option === 'seccomp' || option === 'apparmor') && value === 'unconfined') return [option]
   if (option !== 'label' && option !== 'no-new-privileges')
-    throw field.refuse('is not supported. Containers keep the engine’s own profiles: remove it.')
+    throw field.refuse('isn’t supported, because containers keep Docker’s own profiles. Remove it.')
   field.note('is ignored. Containers keep their label, and never gain privileges.')
   return []
 }
@@ -47,6 +47,6 @@ function deviceOf(field: Field) {
   const [host = '', path = host, permissions = 'rwm', rest] = field.text('a device').split(':')
   const good = [host, path].every((part) => /^\/dev\/[\w/.-]+$/.test(part) && !/\/\.\./.test(part))
   if (!good || rest !== undefined || !/^[rwm]{1,3}$/.test(permissions))
-    throw field.refuse('wants a device such as /dev/dri:/dev/dri.')
+    throw field.refuse('must be a device such as /dev/dri:/dev/dri.')
   return { host: posix.normalize(host), path: posix.normalize(path), permissions }
 }

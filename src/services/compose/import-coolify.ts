@@ -16,7 +16,7 @@ import type { Source, Tree } from './source.ts'
 import type { Exposed, FileContent, Template } from './template.ts'
 import { mentionedIn, ofImage, refuseUnreadable, undeclared, unknownAbout } from './template.ts'
 
-/** Told by the comments at its head, or by a name that only Coolify gives a meaning. */
+/** Recognised by the comments at its head, or by a name that only Coolify uses. */
 export const isCoolify = (text: string) =>
   /^#\s*(documentation|slogan|category)\s*:/m.test(text.slice(0, 4000)) ||
   /\bSERVICE_(URL|FQDN|PASSWORD|USER|BASE64|REALBASE64|HEX)_[A-Z0-9]/.test(text)
@@ -112,8 +112,8 @@ function usersOf(uses: Use[]) {
 }
 
 /**
- * Each service with an address: at all ports that its names tell, else at that of the head, else at
- * the first that the service itself tells, else at that of its image.
+ * Each service with an address: at all ports in its names, else at that of the head, else at
+ * the first that the service itself has, else at that of its image.
  */
 function exposed(
   uses: Use[],
@@ -153,7 +153,7 @@ const environmentNames = (service: Field) => {
 }
 
 /**
- * Without what Compose does not have: a path behind the name of an address belongs to the address, and
+ * Without what Compose doesn't support: a path behind the name of an address belongs to the address, and
  * a value that is required falls back to what it would complain of.
  */
 function asCompose(tree: Tree): Tree {

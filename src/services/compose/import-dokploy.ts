@@ -138,7 +138,7 @@ function tomlOf(text: string, { field }: Origin) {
     const message = `template.toml: ${complaint}`
     return new AppError('invalid', message, { cause, fields: field ? [{ field, message }] : [] })
   }
-  if (text.length > maxFileBytes) throw refuse('This is over 1 MiB. Shorten it.')
+  if (text.length > maxFileBytes) throw refuse('This is larger than 1 MiB. Shorten it.')
   if ((text.match(/[=[]/g)?.length ?? 0) > maxSigns)
     throw refuse(`This has more than ${maxSigns} of the signs = and [. Shorten it.`)
   let parsed: unknown
@@ -146,7 +146,7 @@ function tomlOf(text: string, { field }: Origin) {
     parsed = Bun.TOML.parse(text)
   } catch (cause) {
     const said = cause instanceof Error ? cause.message : 'it can’t be read'
-    throw refuse(`This is not valid TOML: ${said}. Correct it.`, cause)
+    throw refuse(`This isn’t valid TOML: ${said}. Correct it.`, cause)
   }
   const { data, error } = shape.safeParse(parsed)
   if (!data) {
@@ -188,7 +188,7 @@ function withEnvFile(tree: Tree, names: string[]): Tree {
   if (users.length * mentions.length > maxInFile)
     throw new AppError(
       'invalid',
-      `${users.length} services take ${mentions.length} variables each from .env; the most is ${maxInFile} in all. Split the file.`,
+      `${users.length} services use ${mentions.length} variables each from .env; the maximum is ${maxInFile} in total. Split the file.`,
     )
   const changed = new Map(
     [...services].map(([name, service]): [string, Tree] => {
@@ -257,7 +257,7 @@ function aboutOf(meta: string | undefined, name: string): About {
       tags: data?.tags ?? [],
     }
   } catch (cause) {
-    throw new AppError('invalid', 'meta.json is not valid JSON. Correct it, or leave it out.', {
+    throw new AppError('invalid', 'meta.json isn’t valid JSON. Correct it, or leave it out.', {
       cause,
     })
   }

@@ -55,7 +55,7 @@ export function interpolateText(text: string, lookup: Lookup, room: Room, depth 
   function spend(made: string) {
     room.left -= made.length
     if (room.left < 0)
-      throw new Unreadable('makes the file over 4 MiB. Mention the variable less often.')
+      throw new Unreadable('makes the file larger than 4 MiB. Use the variable less often.')
     return made
   }
 }
@@ -91,7 +91,7 @@ export function mentionsIn(tree: Tree, source: Source, at: Path = []) {
       const required = operator?.endsWith('?') ?? false
       found.push({ name, path, required, fallback, message: required ? operand : '' })
       if (found.length > maxInFile)
-        throw new Unreadable(`mentions the last of over ${maxInFile} variables. Split the file.`)
+        throw new Unreadable(`has more than ${maxInFile} variables. Split the file.`)
       if (inner) collect(operand, path, depth + 1)
     }
   }
@@ -124,9 +124,7 @@ function parts(text: string, depth: number): Part[] {
     const { part, end } = readMention(text, dollar)
     found.push(part)
     if (found.length > 2 * maxMentions)
-      throw new Unreadable(
-        `mentions variables more than ${maxMentions} times. Mention them less often.`,
-      )
+      throw new Unreadable(`uses variables more than ${maxMentions} times. Use them less often.`)
     from = end
   }
   found.push(text.slice(from))
@@ -144,7 +142,7 @@ function readMention(text: string, dollar: number): { part: Part; end: number } 
   const end = braced ? closingBrace(text, dollar) : -1
   if (!braced || end === -1)
     throw new Unreadable(
-      `has ${quote(text.slice(dollar, dollar + 24))}, which names no variable. Write $$ for a dollar sign.`,
+      `has ${quote(text.slice(dollar, dollar + 24))}, which isn’t a variable. Write $$ for a dollar sign.`,
     )
   const operator = (braced[2] || null) as Operator | null
   const operand = text.slice(dollar + 1 + braced[0].length, end)

@@ -67,7 +67,7 @@ const mostOf: Record<string, number> = {
 export const ulimitsOf = (field: Field): Service['ulimits'] =>
   field.entries().map(([name, limit]) => {
     if (!ulimitNames.includes(name))
-      throw limit.refuse(`is no limit of a process; there are ${ulimitNames.join(', ')}.`)
+      throw limit.refuse(`isn’t a process limit. Use one of ${ulimitNames.join(', ')}.`)
     const max = mostOf[name]
     const number = (field: Field) =>
       field.number(max === undefined ? { min: -1, max: 2 ** 40 } : { min: 0, max })
@@ -81,8 +81,8 @@ export function sysctlsOf(field: Field): Map<string, string> {
   const own = /^(net\.[a-z0-9_./-]+|kernel\.(shm[a-z_]+|msg[a-z_]+|sem)|fs\.mqueue\.[a-z_]+)$/
   return new Map(
     pairsOf(field).map(([name, item, value]) => {
-      if (!own.test(name)) throw item.refuse(`sets ${quote(name)}, which is the whole host’s.`)
-      if (value === null || !/^[\w .-]{1,200}$/.test(value)) throw item.refuse('wants a number.')
+      if (!own.test(name)) throw item.refuse(`sets ${quote(name)}, which affects the whole server.`)
+      if (value === null || !/^[\w .-]{1,200}$/.test(value)) throw item.refuse('must be a number.')
       return [name, value]
     }),
   )
@@ -108,11 +108,11 @@ export function logsOf(field: Field): Service['logs'] {
   const driver = field
     .get('driver')
     .or('local', (driver) => driver.oneOf(['json-file', 'local', 'none']))
-  if (driver === 'none') field.note('is ignored. Davit keeps the last of each log.')
+  if (driver === 'none') field.note('is ignored. Davit keeps the end of each log.')
   const options = field.get('options').only(['max-size', 'max-file'])
   const maxSize = options.get('max-size').or('10m', (field) => {
     const bytes = bytesOf(field)
-    if (bytes < 1024) throw field.refuse('wants a size from 1k to 100m.')
+    if (bytes < 1024) throw field.refuse('must be a size from 1k to 100m.')
     return `${Math.ceil(capped(field, bytes, mostLog.bytes, '100m') / 1024)}k`
   })
   const maxFiles = options
@@ -125,6 +125,6 @@ export function logsOf(field: Field): Service['logs'] {
 const mostLog = { bytes: 100 * 1024 * 1024, files: 10 }
 
 function capped(field: Field, value: number, max: number, shown: string) {
-  if (value > max) field.note(`is taken for ${shown}, the most that Davit keeps.`)
+  if (value > max) field.note(`is limited to ${shown}, the maximum.`)
   return Math.min(value, max)
 }

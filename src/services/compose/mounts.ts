@@ -26,7 +26,7 @@ export function mountsOf(field: Field, given: Given): Mounts {
     const mount = item.isMap ? longForm(item) : shortForm(item)
     const before = places.get(mount.path)
     if (before === JSON.stringify(mount)) continue
-    if (before !== undefined) throw item.refuse(`mounts a second thing at ${mount.path}.`)
+    if (before !== undefined) throw item.refuse(`has a second mount at ${mount.path}.`)
     places.set(mount.path, JSON.stringify(mount))
     place(item, mount, given, mounts)
   }
@@ -51,7 +51,9 @@ export function tmpfsOf(field: Field): { path: string; options: string } {
   const [path = '', options = ''] = field.text('a path').split(/:(.*)/s)
   const good = /^(size=\d+[kmg]?|mode=0?[0-7]{3,4}|uid=\d+|gid=\d+|rw|noexec|exec|nosuid|nodev)$/
   if (options && !options.split(',').every((option) => good.test(option)))
-    throw field.refuse(`has the options ${quote(options)}; size, mode, uid and gid can be set.`)
+    throw field.refuse(
+      `has the options ${quote(options)}. Only size, mode, uid and gid can be set.`,
+    )
   for (const [, size] of options.matchAll(/size=([^,]*)/g))
     bytesOf(new Field(size, field.path, field.source))
   return { path: pathIn(field, path), options }
@@ -70,7 +72,7 @@ function shortForm(field: Field): Mount {
   const [source = '', path = '', mode = 'rw', rest] = parts
   const modes = mode.split(',')
   if (rest !== undefined || !source || !modes.every((m) => ['rw', 'ro', 'z', 'Z'].includes(m)))
-    throw field.refuse(`is ${quote(parts.join(':'))} and wants name:/path, or name:/path:ro.`)
+    throw field.refuse(`is ${quote(parts.join(':'))}, but must be name:/path or name:/path:ro.`)
   return { kind: 'any', source, path: pathIn(field, path), readOnly: modes.includes('ro') }
 }
 
@@ -95,7 +97,7 @@ function longForm(field: Field): Mount {
     const file = fileAt(path, content.text(), field.get('mode'))
     return { kind: 'file', source, readOnly, ...file }
   }
-  if (type === 'bind' && !source) throw field.refuse('wants a source.')
+  if (type === 'bind' && !source) throw field.refuse('must have a source.')
   return { kind: type, source, path, readOnly }
 }
 
@@ -112,9 +114,9 @@ function place(field: Field, mount: Mount, given: Given, mounts: Mounts) {
 function volume(field: Field, { source, path, readOnly }: Bind, given: Given): VolumeMount {
   if (source === '') return { volume: anonymous(given.service, path), path, readOnly }
   if (!volumeName.test(source))
-    throw field.refuse(`names the volume ${quote(source)}; letters, digits, _ . and - make a name.`)
+    throw field.refuse(`has the volume name ${quote(source)}. Use letters, digits, _ . and -.`)
   if (!given.foreign && !given.declared.includes(source))
-    throw field.refuse(`names the volume ${source}. Declare it under volumes at the top level.`)
+    throw field.refuse(`uses the volume ${source}. Declare it under volumes at the top level.`)
   return { volume: source, path, readOnly }
 }
 
@@ -134,15 +136,15 @@ function bind(field: Field, { source, path, readOnly }: Bind, given: Given, moun
   }
   if (!source.startsWith('/'))
     throw field.refuse(
-      `mounts ${quote(source)}, a path of a host. Use a named volume such as data:${path}, or ` +
-        'give the file’s content under x-davit.files.',
+      `mounts ${quote(source)}, a path on the server. Use a named volume such as data:${path}, or ` +
+        'put the file’s content under x-davit.files.',
     )
   const host = posix.normalize(source)
   mounts.binds.push({ source: host, path, readOnly })
   mounts.dangers.push(bindDanger(given.service, host))
 }
 
-/** Of the volume that stands in for a directory beside the file. */
+/** The volume that replaces a directory beside the file. */
 function nameFor(source: string) {
   const plain = source.replace(/[^a-zA-Z0-9_-]+/g, '-').replace(/^[-_]+/, '')
   return (withoutTrailing(plain, '-') || 'data').slice(0, 63)
@@ -167,5 +169,5 @@ export function pathIn(field: Field, text: string) {
   const path = posix.normalize(text).replace(/(?<=.)\/$/, '')
   const dots = text.split('/').some((part) => part === '..' || part === '.')
   if (text.startsWith('/') && path !== '/' && !dots && text.length <= 1024) return path
-  throw field.refuse(`has ${quote(text)} for a path in the container, which wants one like /data.`)
+  throw field.refuse(`has ${quote(text)} as a path in the container, which must be one like /data.`)
 }

@@ -14,9 +14,11 @@ export function networksOf(field: Field): string[] {
     })
     network.get('driver').or(null, (driver) => driver.oneOf(['bridge']))
     if (network.get('external').or(false, (external) => external.isMap || external.flag()))
-      throw network.refuse('is of outside. An instance has a network of its own: remove it.')
+      throw network.refuse('is external, but a service has its own network. Remove it.')
     if (network.get('internal').or(false, (internal) => internal.flag()))
-      throw network.refuse('is internal. An instance has one network, with a way out: remove it.')
+      throw network.refuse(
+        'is internal, but a service has one network with outside access. Remove it.',
+      )
     return name
   })
 }
@@ -25,7 +27,7 @@ export function networksOf(field: Field): string[] {
 export function aliasesOf(field: Field, declared: readonly string[]): string[] {
   const known = (name: string, at: Field) => {
     if (name === 'default' || declared.includes(name)) return
-    throw at.refuse(`names the network ${name}. Declare it under networks at the top level.`)
+    throw at.refuse(`uses the network ${name}. Declare it under networks at the top level.`)
   }
   if (!field.isMap) {
     for (const item of field.items()) known(item.text('a network'), item)

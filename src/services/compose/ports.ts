@@ -9,7 +9,7 @@ const maxPorts = 128
 export function portsOf(field: Field): Port[] {
   const ports = field.atMost(maxEntries).items().flatMap(portsOfEntry)
   if (ports.length > maxPorts)
-    throw field.refuse(`are ${ports.length} ports; the most is ${maxPorts}.`)
+    throw field.refuse(`are ${ports.length} ports; the maximum is ${maxPorts}.`)
   return ports
 }
 
@@ -17,7 +17,7 @@ export function portsOf(field: Field): Port[] {
 export const exposeOf = (field: Field): number[] =>
   field.items().flatMap((item) => {
     const [ports, protocol = 'tcp'] = item.text('a port').split('/')
-    if (protocol !== 'tcp' && protocol !== 'udp') throw item.refuse('wants a TCP or UDP port.')
+    if (protocol !== 'tcp' && protocol !== 'udp') throw item.refuse('must be a TCP or UDP port.')
     return rangeOf(item, ports!)
   })
 
@@ -27,7 +27,7 @@ export function refuseSharedPorts(services: { ports: Port[] }[], field: Field) {
   for (const { host, protocol } of services.flatMap(({ ports }) => ports)) {
     const key = `${host}/${protocol}`
     if (host !== null && seen.has(key))
-      throw field.refuse(`publish port ${key} of the host twice. Give each a port of its own.`)
+      throw field.refuse(`publish host port ${key} twice. Give each its own port.`)
     seen.add(key)
   }
 }
@@ -38,7 +38,7 @@ type Entry = { target: string; published: string; address: string; protocol: str
 function portsOfEntry(field: Field): Port[] {
   const { target, published, address, protocol } = field.isMap ? longForm(field) : shortForm(field)
   const containers = rangeOf(field, target)
-  const hosts = published === '' ? [] : rangeOf(field, published, 'this host')
+  const hosts = published === '' ? [] : rangeOf(field, published, 'this server')
   // one port may be published at any of several
   const isPaired = hosts.length === containers.length
   if (hosts.length > 0 && !isPaired && containers.length > 1)
@@ -55,7 +55,7 @@ function shortForm(field: Field): Entry {
   const text = field.text('a port such as 8080:80')
   const [body = '', protocol = 'tcp'] = text.split('/', 2)
   const parts = /^(?:(\[[0-9a-fA-F:]+\]|[^:[\]]*):)?(?:([\d-]*):)?([\d-]+)$/.exec(body)
-  if (!parts) throw field.refuse(`is ${quote(text)} and wants a port such as 8080:80.`)
+  if (!parts) throw field.refuse(`is ${quote(text)}, but must be a port such as 8080:80.`)
   // with two parts the first is the port of the host, with three its address
   const [, first = '', second, target = ''] = parts
   const [address, published] = second === undefined ? ['', first] : [first, second]
@@ -79,26 +79,26 @@ function rangeOf(field: Field, text: string, of = 'the container'): number[] {
   const [, from, to = from] = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(text) ?? []
   const [first, last] = [Number(from), Number(to)]
   if (!(first > 0 && last < 65_536 && first <= last))
-    throw field.refuse(`has ${quote(text)} for a port of ${of}; ports go from 1 to 65535.`)
+    throw field.refuse(`has ${quote(text)} as a port of ${of}; ports are 1 to 65535.`)
   if (last - first >= maxPorts)
-    throw field.refuse(`has ${quote(text)}, which are more than ${maxPorts} ports.`)
+    throw field.refuse(`has ${quote(text)}, which is more than ${maxPorts} ports.`)
   return Array.from({ length: last - first + 1 }, (_, index) => first + index)
 }
 
 /** Neither the system's own ports nor those of a Docker Engine: Davit chooses one instead. */
 function hostPort(field: Field, port: number) {
   if (port >= 1024 && port !== 2375 && port !== 2376) return port
-  field.note(`names port ${port} of this host, which isn’t given away. Davit chooses one.`)
+  field.note(`uses port ${port} of this server, which isn’t available. Davit chooses one.`)
   return null
 }
 
 function protocolOf(field: Field, text: string) {
   if (text === 'tcp' || text === 'udp') return text
-  throw field.refuse(`has the protocol ${quote(text)}; there are tcp and udp.`)
+  throw field.refuse(`has the protocol ${quote(text)}. Use tcp or udp.`)
 }
 
 function isLoopback(field: Field, address: string) {
   if (/^(127\.0\.0\.1|localhost|\[?::1\]?)$/.test(address)) return true
   if (/^(|0\.0\.0\.0|\*|\[?::\]?)$/.test(address)) return false
-  throw field.refuse(`names the address ${quote(address)}. Leave it out: Davit publishes on one.`)
+  throw field.refuse(`has the address ${quote(address)}. Leave it out: Davit chooses the address.`)
 }

@@ -87,8 +87,8 @@ export function serviceOf(
   around: Surroundings,
 ): { service: Service; dangers: Danger[] } {
   if (!dnsName.test(name))
-    throw field.refuse(`has the name ${quote(name)}; letters, digits, _ . and - make a name.`)
-  if (!field.isMap) throw field.refuse('wants keys below it, image at the least.')
+    throw field.refuse(`has the name ${quote(name)}. Use letters, digits, _ . and -.`)
+  if (!field.isMap) throw field.refuse('must have keys below it, at least image.')
   field.only(serviceKeys, adviceOn, ignoredOf(field))
   const get = (key: string) => field.get(key)
   const path = (f: Field) => pathIn(f, f.text('a path in the container'))
@@ -167,7 +167,7 @@ export function serviceOf(
 /** A script belongs into a file that is mounted, and not on a line that every list shows. */
 function bounded(field: Field, words: string[]) {
   if (words.reduce((sum, word) => sum + word.length, 0) <= containerLimits.listed) return words
-  throw field.refuse(`is longer than ${containerLimits.listed / 1024} KiB. Mount it as a file.`)
+  throw field.refuse(`must be at most ${containerLimits.listed / 1024} KiB. Mount it as a file.`)
 }
 
 const imageHost = /^([a-zA-Z0-9]+([.-]+[a-zA-Z0-9]+)*(:\d{1,5})?\/)?/.source
@@ -193,7 +193,7 @@ function extraHostsOf(field: Field, service: string) {
       !dnsName.test(host) ||
       !/^([0-9a-fA-F:.]{2,45}|\[[0-9a-fA-F:]+\]|host-gateway)$/.test(address)
     )
-      throw item.refuse('wants a name and an address, such as db:10.0.0.5.')
+      throw item.refuse('must be a name and an address, such as db:10.0.0.5.')
     if (address === 'host-gateway') dangers.push(danger(service, 'host_gateway', host))
     return `${host}:${address}`
   })

@@ -33,7 +33,7 @@ export type Given = {
  */
 export function readStack(tree: Tree, source: Source, given: Given = {}): Stack {
   const root = new Field(tree, [], source)
-  if (!root.isMap) throw root.refuse('This wants keys at the top level, services at the least.')
+  if (!root.isMap) throw root.refuse('This must have keys at the top level, at least services.')
   root.only(['services', 'volumes', 'networks', 'configs', 'secrets', 'name', 'version'], adviceOn)
   const givenFiles = new Map(
     [...(given.files ?? [])].map(([path, text]) => [normalPath(path), text]),
@@ -55,8 +55,8 @@ export function readStack(tree: Tree, source: Source, given: Given = {}): Stack 
     .entries()
     .filter(([, field]) => isRun(field))
     .map(([name, field]) => serviceOf(name, field, around))
-  if (found.length === 0) throw root.refuse('This names no service. Give one under services.')
-  if (found.length > maxServices) throw entries.refuse(`are more than ${maxServices}. Split them.`)
+  if (found.length === 0) throw root.refuse('This has no services. Add one under services.')
+  if (found.length > maxServices) throw entries.refuse(`can be at most ${maxServices}. Split them.`)
 
   const services = new Map(found.map(({ service }) => [service.name, service]))
   for (const service of services.values()) settleDependencies(service, services, entries)
@@ -64,7 +64,9 @@ export function readStack(tree: Tree, source: Source, given: Given = {}): Stack 
   refuseSharedPorts([...services.values()], entries)
   const files = [...services.values()].flatMap((service) => service.files)
   if (files.reduce((sum, { content }) => sum + content.length, 0) > maxFileSize)
-    throw entries.refuse('mount files of over 8 MiB in all. Put them into an image or a volume.')
+    throw entries.refuse(
+      'mount files of more than 8 MiB in total. Put them into an image or a volume.',
+    )
   return {
     name: root.get('name').or(null, (name) => name.text()),
     services,
@@ -74,13 +76,13 @@ export function readStack(tree: Tree, source: Source, given: Given = {}): Stack 
   }
 }
 
-/** One that does not run is not waited for. */
+/** One that doesn't run isn't awaited. */
 function settleDependencies(service: Service, services: Map<string, Service>, entries: Field) {
   service.dependsOn = service.dependsOn.filter(({ service: name, required }) => {
     if (services.has(name) || !required) return true
     if (!entries.get(name).absent) return false
     const dependencies = entries.get(service.name).get('depends_on')
-    throw dependencies.refuse(`names ${name}, which is no service of this file.`)
+    throw dependencies.refuse(`uses ${name}, which isn’t a service of this file.`)
   })
 }
 
@@ -88,12 +90,12 @@ function settleDependencies(service: Service, services: Map<string, Service>, en
 const volumesOf = (field: Field): string[] =>
   field.entries().map(([name, volume]) => {
     if (!volumeName.test(name))
-      throw volume.refuse(`has the name ${quote(name)}; letters, digits, _ . and - make a name.`)
+      throw volume.refuse(`has the name ${quote(name)}. Use letters, digits, _ . and -.`)
     for (const [, option] of volume.get('driver_opts').entries())
       if (!option.absent && option.value !== '')
-        throw option.refuse('is not supported. Davit’s volumes are local.')
+        throw option.refuse('isn’t supported. Davit’s volumes are local.')
     volume.only(['name', 'labels', 'driver', 'driver_opts'], (key) =>
-      key === 'external' ? 'An instance has volumes of its own.' : 'Davit’s volumes are local.',
+      key === 'external' ? 'A service has its own volumes.' : 'Davit’s volumes are local.',
     )
     volume.get('driver').or(null, (driver) => driver.oneOf(['local']))
     return name

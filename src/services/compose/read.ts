@@ -28,9 +28,9 @@ export function readYaml(text: string, { file, field }: Origin): { tree: Tree; s
     refuseAt(origin, offset === null ? null : placeAt(lines, offset), complaint)
 
   if (text.length > maxFileBytes || Buffer.byteLength(text) > maxFileBytes)
-    throw refuse(null, 'is over 1 MiB. Put large files into an image or a volume instead.')
+    throw refuse(null, 'is larger than 1 MiB. Put large files into an image or a volume instead.')
   if (countLexemes(text) > maxLexemes)
-    throw refuse(null, `has more than ${maxLexemes} words and signs. Split it.`)
+    throw refuse(null, `has more than ${maxLexemes} tokens. Split it.`)
 
   const document = compose(text, lines, refuse)
   const { tree, targets } = resolve(document, refuse)
@@ -55,10 +55,10 @@ function compose(text: string, lines: LineCounter, refuse: Refuse) {
   const composer = new Composer({ ...options, prettyErrors: false, lineCounter: lines })
   const documents = [...composer.compose(tokens(text, lines, refuse))]
   const [document, second] = documents
-  if (!document?.contents) throw refuse(null, 'is empty. Give at least one service.')
+  if (!document?.contents) throw refuse(null, 'is empty. Add at least one service.')
   const [error] = document.errors
   if (error) throw refuse(error.pos[0], explain(error))
-  if (second) throw refuse(second.range[0], 'A second document begins here. Give them one by one.')
+  if (second) throw refuse(second.range[0], 'A second document starts here. Enter them one by one.')
   return document as Document.Parsed
 }
 
@@ -75,8 +75,8 @@ function* tokens(text: string, lines: LineCounter, refuse: Refuse) {
 
 const explain = ({ code, message }: { code: string; message: string }) =>
   code === 'TAB_AS_INDENT' || /\btabs?\b/i.test(message)
-    ? 'This line is indented with a tab. YAML takes spaces only: replace each tab by two.'
-    : `This is not valid YAML: ${message.replace(/\.?$/, '.')} Correct the line.`
+    ? 'This line is indented with a tab. YAML only allows spaces. Replace each tab with two.'
+    : `This isn’t valid YAML: ${message.replace(/\.?$/, '.')} Correct the line.`
 
 /** The document as plain values, and what each alias stands for. */
 function resolve(document: Document.Parsed, refuse: Refuse) {
@@ -92,7 +92,7 @@ function resolve(document: Document.Parsed, refuse: Refuse) {
     if (node === null) return null
     if (isAlias(node)) return valueOf(targetOf(node as ParsedNode & { source: string }))
     if (node.tag && !plainTags.includes(node.tag))
-      throw refuse(offsetOf(node), `The tag ${node.tag.slice(0, 60)} is not supported. Remove it.`)
+      throw refuse(offsetOf(node), `The tag ${node.tag.slice(0, 60)} isn’t supported. Remove it.`)
     if ('anchor' in node && node.anchor) anchors.set(node.anchor, node)
     if (isScalar(node)) return scalar(node as ParsedNode & { value: unknown; source?: string })
     open.add(node)
@@ -121,7 +121,7 @@ function resolve(document: Document.Parsed, refuse: Refuse) {
       const name = nameOf(key)
       if (isMergeKey(key)) merged.push(...mergeSources(valueOf(value), key))
       else if (map.has(name))
-        throw refuse(offsetOf(key), `The key ${name} stands here a second time. Remove one.`)
+        throw refuse(offsetOf(key), `The key ${name} is repeated here. Remove one.`)
       else map.set(name, valueOf(value))
     }
     for (const from of merged)
@@ -130,8 +130,9 @@ function resolve(document: Document.Parsed, refuse: Refuse) {
   }
 
   function nameOf(key: ParsedNode) {
-    if (!isScalar(key)) throw refuse(offsetOf(key), 'A key wants to be plain text.')
-    if (key.tag && !plainTags.includes(key.tag)) throw refuse(offsetOf(key), 'A key has no tag.')
+    if (!isScalar(key)) throw refuse(offsetOf(key), 'A key must be plain text.')
+    if (key.tag && !plainTags.includes(key.tag))
+      throw refuse(offsetOf(key), 'A key can’t have a tag.')
     return String(key.source ?? key.value ?? '')
   }
 
@@ -139,7 +140,7 @@ function resolve(document: Document.Parsed, refuse: Refuse) {
     const list = Array.isArray(value) ? value : [value]
     return list.map((item) => {
       if (item instanceof Map) return item
-      throw refuse(offsetOf(key), '<< takes a map, or a list of maps, such as *defaults.')
+      throw refuse(offsetOf(key), '<< must be a map, or a list of maps, such as *defaults.')
     })
   }
 

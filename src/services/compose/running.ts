@@ -2,14 +2,14 @@ import type { RestartPolicy } from '../../docker/index.ts'
 import type { Field } from './field.ts'
 import { quote } from './field.ts'
 
-/** Only told apart from what is no count: one container runs. */
+/** Only validated as a count: one container runs. */
 const mostReplicas = 1000
 
 /** Whether a service of the file has a container; where it has none, a note says why. */
 export function isRun(service: Field): boolean {
   const profiles = service.get('profiles').oneOrMore()
   if (profiles.some((profile) => profile.text() !== '')) {
-    service.note('is not run, as it has profiles. Remove them to run it.')
+    service.note('isn’t run, because it has profiles. Remove them to run it.')
     return false
   }
   const isAny = (field: Field) => field.number({ min: 0, max: mostReplicas }) > 0
@@ -17,10 +17,10 @@ export function isRun(service: Field): boolean {
   const asked = replicas.absent ? service.get('scale') : replicas
   if (asked.or(true, isAny)) {
     if (asked.or('1', (field) => field.text()) !== '1')
-      asked.note('is taken for 1. Davit runs one container of it.')
+      asked.note('is treated as 1. Davit runs one container of it.')
     return true
   }
-  service.note('is not run, as the file asks for no container of it.')
+  service.note('isn’t run, because its replicas are 0.')
   return false
 }
 
@@ -37,7 +37,7 @@ function ofService(field: Field): RestartPolicy {
   if (text === 'always' || text === 'unless-stopped') return { name: text }
   const failures = /^on-failure(?::(\d{1,4}))?$/.exec(text)
   if (failures) return { name: 'on-failure', maximumRetries: Number(failures[1] ?? 0) }
-  throw field.refuse(`is ${quote(text)} and wants no, always, unless-stopped or on-failure:5.`)
+  throw field.refuse(`is ${quote(text)}, but must be no, always, unless-stopped or on-failure:5.`)
 }
 
 function ofDeploy(policy: Field): RestartPolicy {

@@ -8,14 +8,14 @@ import { startOrder } from './order.ts'
 /** `links`: the name by which a service reaches another one. */
 export const linksOf = (field: Field): Service['links'] =>
   pairsOf(field).map(([item, service, alias = service]) => {
-    if (!dnsName.test(alias)) throw item.refuse('wants a service, or service:name.')
+    if (!dnsName.test(alias)) throw item.refuse('must be a service, or service:name.')
     return { service, alias }
   })
 
 /** `volumes_from`: another service whose mounts a service has too. */
 export const volumesFromOf = (field: Field): Service['volumesFrom'] =>
   pairsOf(field).map(([item, service, mode = 'rw']) => {
-    if (mode !== 'rw' && mode !== 'ro') throw item.refuse('wants a service, or service:ro.')
+    if (mode !== 'rw' && mode !== 'ro') throw item.refuse('must be a service, or service:ro.')
     return { service, readOnly: mode === 'ro' }
   })
 
@@ -28,7 +28,7 @@ const pairsOf = (field: Field) =>
       return [item, service!, more]
     })
 
-/** Gives each service what it takes from others, and tells the dangers that come along. */
+/** Gives each service what it takes from others, and collects the dangers that come with it. */
 export function shareAmong(services: Map<string, Service>): Danger[] {
   const dangers: Danger[] = []
   // a link is the other's name for all: they are on one network

@@ -63,8 +63,8 @@ export const builtIn = ['DAVIT_URL', 'DAVIT_HOST']
 export const hostVariable = 'HOST'
 
 /**
- * Reads a template of the catalogue, which wants an `x-davit` block, every variable declared and used,
- * and a health check for each service that goes on running. Throws `invalid` for the first of these
+ * Reads a template of the catalogue, which must have an `x-davit` block, every variable declared and used,
+ * and a health check for each service that keeps running. Throws `invalid` for the first of these
  * that fails.
  */
 export function readTemplate(text: string, origin: Origin): Template {
@@ -183,7 +183,7 @@ function declared(root: Field, block: Field, source: Source): Template {
   }
   for (const [index, { service }] of said.expose.entries())
     if (!root.get('services').get(service).isMap)
-      throw block.get('expose').items()[index]!.refuse(`names ${service}, which is no service.`)
+      throw block.get('expose').items()[index]!.refuse(`uses ${service}, which isn’t a service.`)
   const used = [
     ...mentionsIn(tree, source),
     ...mentionsIn(new Map(files), source, ['x-davit', 'files']),
@@ -194,7 +194,7 @@ function declared(root: Field, block: Field, source: Source): Template {
   ]
   for (const { name, path } of used)
     if (!template.variables.has(name) && !builtIn.includes(name))
-      throw source.refuse(path, `mentions ${name}. Declare it under x-davit.variables.`)
+      throw source.refuse(path, `uses ${name}. Declare it under x-davit.variables.`)
   refuseUnused(template, [...used.map(({ name }) => name), ...passedOn(root)], block)
   return template
 }
@@ -205,7 +205,7 @@ function refuseUnused({ variables }: Pick<Template, 'variables'>, used: string[]
   )
   for (const name of variables.keys())
     if (!used.includes(name) && !keys.includes(name))
-      throw block.get('variables').get(name).refuse('is used nowhere. Remove it, or mention it.')
+      throw block.get('variables').get(name).refuse('isn’t used. Remove it, or use it.')
 }
 
 /** Variables that are taken by name alone: by a service's environment, or as a file. */
@@ -230,7 +230,7 @@ const passedOn = (root: Field) => [
 const heldBy = (field: Field) =>
   field.entries().flatMap(([, held]) => held.get('environment').or([], (name) => [name.text()]))
 
-/** Values that stand in for those that a user has not given, to see whether the file holds together. */
+/** Placeholders for values that a user hasn't given, to validate the rest of the file. */
 export function samplesOf({ variables }: Pick<Template, 'variables'>, given: Values = new Map()) {
   const asked = [...variables.values()].filter(({ generate }) => !generate)
   const samples = new Map([
@@ -261,7 +261,9 @@ function refuseUnwatched(stack: Stack, root: Field) {
       throw root
         .get('services')
         .get(name)
-        .refuse('has no healthcheck. Add one, or healthcheck: {disable: true} where none can be.')
+        .refuse(
+          'has no healthcheck. Add one, or healthcheck: {disable: true} if it can’t have one.',
+        )
   }
 }
 

@@ -22,7 +22,7 @@ export function bytesOf(
   if (bytes >= min && bytes <= max) return bytes
   const least = min > 0 ? ` from ${min / mebibyte}m` : ''
   throw field.refuse(
-    `is ${quote(text)} and must be a size such as 512m,${least} up to ${max / mebibyte}m.`,
+    `is ${quote(text)}, but must be a size such as 512m,${least} up to ${max / mebibyte}m.`,
   )
 }
 
@@ -47,6 +47,6 @@ export function durationOf(field: Field, { max = day }: { max?: number } = {}): 
   )
   if ((whole || text === '0') && sum <= max) return sum
   throw field.refuse(
-    `is ${quote(text)} and must be a time such as 30s or 1m30s, up to ${max / 1000}s.`,
+    `is ${quote(text)}, but must be a time such as 30s or 1m30s, up to ${max / 1000}s.`,
   )
 }

@@ -17,9 +17,9 @@ export type Values = ReadonlyMap<string, string>
 export type AddressOf = (service: string, port: number | null) => string
 
 /**
- * The values of an instance's variables: what the user gave, else what it has had, else the default,
- * else one made now, to be kept. What exists is never made anew. A variable that none of these gives is not in the
- * map. Throws `invalid` with each field that is wrong.
+ * The values of an instance's variables: the user's, else the stored one, else the default, else
+ * one generated now, to be stored. Existing values are never regenerated. A variable without any of these isn't in
+ * the map. Throws `invalid` with each field that is wrong.
  */
 export function fillValues(
   variables: Variables,
@@ -27,7 +27,7 @@ export function fillValues(
 ): Map<string, string> {
   const errors = [...given.keys()]
     .filter((name) => variables.get(name)?.hidden !== false)
-    .map((field) => ({ field, message: 'is no variable of this template.' }))
+    .map((field) => ({ field, message: 'isn’t a variable of this template.' }))
   const values = new Map<string, string>()
   const effort = someEffort()
   for (const variable of variables.values()) {
@@ -60,15 +60,16 @@ function known(variable: Variable, given: Values, kept: Values): string | undefi
 
 function complaint(variable: Variable, value: string | undefined, effort: Effort): string | null {
   const { generate, required, pattern, options } = variable
-  if (value === undefined || value === '') return required && !generate ? 'wants a value.' : null
-  if (value.includes('\0')) return 'has a NUL character. Remove it.'
-  if (Buffer.byteLength(value) > maxBytes) return 'is over 32 KiB. Shorten it.'
-  if (options.length > 0 && !options.includes(value)) return `wants one of ${options.join(', ')}.`
+  if (value === undefined || value === '')
+    return required && !generate ? 'must have a value.' : null
+  if (value.includes('\0')) return 'can’t have a NUL character.'
+  if (Buffer.byteLength(value) > maxBytes) return 'must be at most 32 KiB.'
+  if (options.length > 0 && !options.includes(value)) return `must be one of ${options.join(', ')}.`
   if (pattern === null) return null
-  if (value.length > maxMatched) return `wants ${maxMatched} characters at most.`
+  if (value.length > maxMatched) return `must be at most ${maxMatched} characters.`
   return compilePattern(pattern)(value, effort)
     ? null
-    : `wants a value that matches the pattern ${pattern} of the template.`
+    : `must match the pattern ${pattern} of the template.`
 }
 
 const refused = (fields: FieldError[]) =>

@@ -24,7 +24,7 @@ export type Generate =
   | { kind: 'base64'; length: number }
   | { kind: 'uuid' }
   | { kind: 'email' }
-  /** Signed with the value of the variable `key`, else with a key that nobody has. */
+  /** Signed with the value of the variable `key`, else with a random key. */
   | { kind: 'jwt'; key: string | null; claims: Claims; seconds: number | null }
   /** Where a service is published; `host` with its port where that is not the scheme's own. */
   | {

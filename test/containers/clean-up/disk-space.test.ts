@@ -4,7 +4,7 @@ import { diskSpace } from '../../../src/containers/clean-up/disk.ts'
 import { spaceOf } from '../../../src/platform/disk-space.ts'
 import { testApp } from '../../support/app.ts'
 
-test('tells what a disk has left', async () => {
+test('shows what a disk has left', async () => {
   const space = (await spaceOf(import.meta.dir))!
   expect(space.free).toBeGreaterThan(0)
   expect(space.size).toBeGreaterThan(space.free)
@@ -12,7 +12,7 @@ test('tells what a disk has left', async () => {
   expect(space.used).toBeLessThanOrEqual(100)
 })
 
-test('where the engine’s folder can not be seen, Davit’s own disk stands for it', async () => {
+test('where the engine’s folder can’t be seen, Davit’s own disk stands for it', async () => {
   const t = testApp()
   const machine = await t.docker.machine()
   t.faults.machine = async () => ({ ...machine, folder: join(t.dataDir, 'not here') })

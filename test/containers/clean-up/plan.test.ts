@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Facts } from '../../../src/containers/clean-up/facts.ts'
 import type { PruneKind } from '../../../src/containers/clean-up/kinds.ts'
-import { isTickedByDefault, planPrune } from '../../../src/containers/clean-up/plan.ts'
+import { isTickedByDefault } from '../../../src/containers/clean-up/kinds.ts'
+import { planPrune } from '../../../src/containers/clean-up/plan.ts'
 import type { CacheEntry, UsedContainer, UsedImage } from '../../../src/docker/index.ts'
 
 const now = new Date('2026-05-04T12:00:00Z')
@@ -95,15 +96,16 @@ describe('an image', () => {
     [
       'of an environment that is gone',
       { images: [image({ labels: { 'davit.instance': 'me', 'davit.environment': 'gone' } })] },
-      'goes: its environment is gone',
+      'goes: its environment was deleted',
     ],
     ['that someone built from ours', { images: [image({ tags: ['mine:1'] })] }, 'may go: no cont'],
     ['of others', { images: [image({ tags: ['redis:7'], labels: {} })] }, 'may go: no container'],
     ['of others, untagged', { images: [image({ tags: [], labels: {} })] }, 'may go: untagged'],
+    ['of Caddy', { images: [image({ tags: ['caddy:2'], labels: {} })] }, 'stays: Davit uses it'],
     [
       'of another Davit',
       { images: [image({ labels: { 'davit.instance': 'you' } })] },
-      'stays: it is another Davit’s',
+      'stays: it belongs to another Davit',
     ],
   ]
   test.each(cases)('%s', (_, changes, expected) => {
@@ -123,17 +125,17 @@ describe('a container', () => {
     [
       'of an app, stopped by its owner',
       { id: 'container-served', labels: { ...app, 'davit.deployment': 'served' } },
-      'stays: it is what site production runs in',
+      'stays: site production is running in it',
     ],
     [
       'that another took the place of',
       { labels: { ...app, 'davit.deployment': 'before' } },
-      'goes: site production runs in another',
+      'goes: site production now runs in another',
     ],
     [
       'that another took the place of, and that runs',
       { state: 'running', labels: { ...app, 'davit.deployment': 'before' } },
-      'stays: it runs',
+      'stays: it is running',
     ],
     [
       'that a deployment makes',
@@ -153,32 +155,36 @@ describe('a container', () => {
     [
       'of a deployment that nobody knows',
       { labels: { ...app, 'davit.deployment': 'of a backup' } },
-      'may go: Davit does not know',
+      'may go: its deployment is unknown',
     ],
     [
       'of an environment that is gone',
       { labels: { ...app, 'davit.environment': 'gone' } },
-      'goes: its environment is gone',
+      'goes: its environment was deleted',
     ],
     ['of a service, stopped', { labels: service }, 'stays: it is part of the service database'],
     [
       'of a service that is gone',
       { labels: { ...service, 'davit.service': 'gone' } },
-      'goes: its service is gone',
+      'goes: its service was deleted',
     ],
-    ['left by a build', { labels: build }, 'goes: left behind by a build'],
-    ['of a build at work', { labels: build, state: 'running' }, 'stays: it runs'],
+    ['left by a build', { labels: build }, 'goes: left over from a build'],
+    ['of a build at work', { labels: build, state: 'running' }, 'stays: it is running'],
     [
       'started by hand from an image of ours',
       { labels: build, imageId: 'sha256:ours' },
       'may go: started by hand',
     ],
     ['that serves Davit', { labels: { ...build, 'davit.kind': 'edge' } }, 'stays: it serves Davit'],
-    ['of others, stopped', {}, 'may go: it does not run'],
-    ['of others, running', { state: 'running' }, 'stays: it runs'],
-    ['of others, paused', { state: 'paused' }, 'stays: it runs'],
-    ['of others, restarting', { state: 'restarting' }, 'stays: it runs'],
-    ['of another Davit', { labels: { ...app, 'davit.instance': 'you' } }, 'stays: it is another'],
+    ['of others, stopped', {}, 'may go: it isn’t running'],
+    ['of others, running', { state: 'running' }, 'stays: it is running'],
+    ['of others, paused', { state: 'paused' }, 'stays: it is running'],
+    ['of others, restarting', { state: 'restarting' }, 'stays: it is running'],
+    [
+      'of another Davit',
+      { labels: { ...app, 'davit.instance': 'you' } },
+      'stays: it belongs to another',
+    ],
   ]
   test.each(cases)('%s', (_, changes, expected) => {
     const deployed = new Map([
@@ -199,8 +205,8 @@ describe('a network', () => {
     ['of a project that is gone', ours({ 'davit.project': 'gone' }), {}, 'goes: its project'],
     ['of a service', ours({ 'davit.service': 's' }), {}, 'stays: it is the network of the service'],
     ['of others', {}, {}, 'may go: no container'],
-    ['of another Davit', { 'davit.instance': 'you' }, {}, 'stays: it is another'],
-    ['of the engine', {}, { name: 'bridge' }, 'stays: it is the engine’s own'],
+    ['of another Davit', { 'davit.instance': 'you' }, {}, 'stays: it belongs to another'],
+    ['of the engine', {}, { name: 'bridge' }, 'stays: it is Docker’s own'],
     ['of a swarm', {}, { driver: 'overlay' }, 'stays: containers on other machines'],
     ['that a stopped container is joined to', {}, { name: 'joined' }, 'stays: the container one'],
   ]
@@ -216,9 +222,10 @@ describe('a volume', () => {
   const cases: [string, Record<string, string>, string][] = [
     ['of an environment', ours({ 'davit.environment': 'e' }), 'stays: it is data of site prod'],
     ['of a service', ours({ 'davit.service': 's' }), 'stays: it is data of the service database'],
-    ['whose app is gone', ours({ 'davit.environment': 'gone' }), 'may go: what it was the data'],
+    ['whose app is gone', ours({ 'davit.environment': 'gone' }), 'may go: its owner was'],
     ['of others', {}, 'may go: no container uses it'],
-    ['of another Davit', { 'davit.instance': 'you' }, 'stays: it is another'],
+    ['of another Davit', { 'davit.instance': 'you' }, 'stays: it belongs to another'],
+    ['of Caddy', ours({ 'davit.kind': 'edge' }), 'stays: it contains the certificates of domains'],
   ]
   test.each(cases)('%s', (_, labels, expected) => {
     const volumes = [{ name: 'v', labels, size: 3 }]

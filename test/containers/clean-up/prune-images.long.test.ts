@@ -53,7 +53,7 @@ test('images beyond those kept for rollback go, and no deployment can be rolled 
 
 type Built = { id: string; projectId: string; image: string }
 
-test('while an image goes nobody can roll back to it; if it does not go, they can again', async () => {
+test('while an image goes no one can roll back to it; if it does not go, they can again', async () => {
   const t = testApp()
   const root = t.logInAsAdmin()
   const { project, built } = await imagesOf(t, root, ['first', 'second'])
@@ -79,7 +79,7 @@ test('while an image goes nobody can roll back to it; if it does not go, they ca
   await cancel(root, back.json)
 })
 
-test('an image that a deployment wants since it was looked at stays', async () => {
+test('an image that a deployment has come to need since the preview is kept', async () => {
   const t = testApp()
   const root = t.logInAsAdmin()
   const { project, built } = await imagesOf(t, root, ['first', 'second'])

@@ -51,7 +51,7 @@ test('it takes what is Davit’s and of no use, once that day, and tells', async
   expect((await root.page('/settings/prune')).text).toContain('Removed 1 container')
   const { items } = (await root.get('/settings/audit?action=engine.pruned')).json
   expect(items).toMatchObject([
-    { actor: { email: 'the clean-up of every day' }, details: { removed: '1 container' } },
+    { actor: { email: 'the daily clean-up' }, details: { removed: '1 container' } },
   ])
   expect(await runIfDue(t.deps, at(4, 6))).toBe(false)
 })
@@ -64,7 +64,7 @@ test('under its threshold it does nothing, and says how full the disk was', asyn
   expect(await t.docker.inspectContainer(orphan)).not.toBeNull()
   expect(getSchedule(t.db)).toMatchObject({
     lastRunAt: at(4, 3),
-    lastOutcome: expect.stringMatching(/^The disk was \d+ % full, which is under 99 %/),
+    lastOutcome: expect.stringMatching(/^The disk was \d+ % full, below 99 %/),
   })
 })
 
@@ -76,7 +76,7 @@ test('while the engine is away it is told, and tried again that day', async () =
   expect(await runIfDue(t.deps, at(4, 3))).toBe(false)
   expect(getSchedule(t.db)).toMatchObject({
     lastRunAt: null,
-    lastOutcome: expect.stringContaining('cannot be reached'),
+    lastOutcome: expect.stringContaining('can’t be reached'),
   })
   delete t.faults.diskUse
   expect(await runIfDue(t.deps, at(4, 4))).toBe(true)
@@ -151,7 +151,7 @@ test('its form saves, and shows what is wrong', async () => {
   const root = t.logInAsAdmin()
   const form = { enabled: '1', what: '\nnetworks', hour: '4', threshold: '70' }
   const saved = await root.htmx('PUT', '/settings/prune/schedule', form)
-  expect(saved.text).toContain('Saved')
+  expect(saved.headers.get('X-Davit-Said')).toBe('Schedule%20saved.')
   expect(getSchedule(t.db)).toMatchObject({ enabled: true, what: ['networks'], threshold: 70 })
   const wrong = await root.htmx('PUT', '/settings/prune/schedule', { ...form, threshold: '120' })
   expect(wrong.status).toBe(422)

@@ -32,7 +32,8 @@ async function measured() {
     taken('worker-2', 10, 30, 300),
     taken('someone-else', 10, 99, 999),
   ])
-  return { ...environment, t, ada, workload, usage: `${environment.path}/usage` }
+  const metrics = `${environment.path}/metrics`
+  return { ...environment, t, ada, workload, metrics, usage: `${environment.path}/usage` }
 }
 
 const used = ({ samples }: { samples: { cpu: number; memory: number }[] }) =>
@@ -62,7 +63,7 @@ test('what each process used is told, its containers taken together, and what al
 })
 
 test('what they use now comes from the last round of measuring, and asks the engine for nothing', async () => {
-  const { t, ada, path, usage } = await measured()
+  const { t, ada, path, usage, metrics } = await measured()
   t.faults.containerStats = () => Promise.reject(new Error('It was asked.'))
   const of = (cpu: number) => ({
     reading: aReading,
@@ -77,14 +78,31 @@ test('what they use now comes from the last round of measuring, and asks the eng
     { containers: 2, cpu: 5, memory: 2000, memoryLimit: 4000 },
   ])
   expect(json.total.now).toEqual({ containers: 3, cpu: 6, memory: 3000, memoryLimit: 6000 })
-  const { text } = await ada.page(usage)
+  const { text } = await ada.page(metrics)
   expect(text).toContain('<bdi>worker</bdi><span class="muted"> in 2 containers</span>')
   expect(text).toContain('Together')
   expect(text).toContain('class="chart-line p1"')
   const overview = (await ada.page(path)).text
   expect(overview).toContain('CPU 3.0 %, 1000 B in use')
   expect(overview).toContain(`href="${path}/output?process=worker+2"`)
-  expect((await ada.htmx('GET', usage)).text).toStartWith('<section id="process-usage"')
+})
+
+test('people find usage and requests on one page, for the same time; programs also apart', async () => {
+  const { ada, id, usage, metrics } = await measured()
+  const traffic = `/envs/${id}/traffic`
+  const { text } = await ada.page(`${metrics}?range=day&host=app.test`)
+  for (const part of ['id="process-usage"', 'id="traffic"']) expect(text).toContain(part)
+  expect(text).toContain(`href="${metrics}?range=week&amp;host=app.test"`)
+  expect(text.match(/aria-label="Time range"/g)).toHaveLength(1)
+  for (const path of [usage, traffic]) {
+    const asked = `${path}?range=day`
+    const moved = await ada.send(asked, { headers: { Accept: 'text/html' } })
+    expect(moved.headers.get('Location')).toBe(`${metrics}?range=day`)
+  }
+  const [both, one, other] = await Promise.all(
+    [metrics, usage, traffic].map(async (path) => (await ada.get(`${path}?range=week`)).json),
+  )
+  expect(both).toEqual({ usage: one, traffic: other })
 })
 
 test('a process that is gone is shown as long as its samples are, and each keeps its place', async () => {

@@ -93,7 +93,7 @@ test('the last hour is on the page when it opens, with what stands still on it',
   ])
   const partial = await ada.htmx('GET', `/containers/${id}/usage?range=week`)
   expect(partial.text).toStartWith('<div id="stats-history"')
-  expect(partial.text).toContain('Nothing was measured in the last week')
+  expect(partial.text).toContain('No data in the last week')
 })
 
 test('the longer spans are the averages of all that was measured in them', async () => {
@@ -177,7 +177,7 @@ test('a moment that comes twice counts once', async () => {
   expect(ofSpan(rows(t, 'made-up'), 10)).toHaveLength(5)
 })
 
-test('one that can not be read is missing alone', async () => {
+test('one that can’t be read is missing alone', async () => {
   const t = testApp()
   const time = lapse(t)
   const { containerStats } = t.faults
@@ -219,6 +219,6 @@ test('an engine that is away costs one call and loses nothing', async () => {
     return listContainers(options)
   }
   const round = new Sampler({ ...t.deps, docker }).sample({ now: 0, passed: 0 })
-  await expect(round).rejects.toThrow('cannot be reached')
+  await expect(round).rejects.toThrow('can’t be reached')
   expect(calls).toBe(1)
 })

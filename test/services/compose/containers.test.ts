@@ -139,7 +139,7 @@ labels: {davits: mine}`
     expect(Env).toEqual(['__proto__=p', 'A=1\n2'])
   })
 
-  test('unless it wants files written where nothing can be', () => {
+  test('unless it has files to write where nothing can be written', () => {
     const lines = 'read_only: true\nvolumes: [{type: bind, source: ./x, target: /x, content: a}]'
     expect(refusalOf(() => only(lines))).toContain('services.web.read_only')
   })
@@ -152,7 +152,7 @@ describe('power over the host', () => {
   test('is refused, naming all of it', () => {
     const message = refusalOf(() => only(lines))
     expect(message).toContain('all privileges')
-    expect(message).toContain('/srv of this host')
+    expect(message).toContain('/srv on this server')
     expect(message).toContain('ask an admin')
   })
 

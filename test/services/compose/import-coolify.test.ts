@@ -55,7 +55,7 @@ volumes: {pg: }
 `
   const template = open(text)
 
-  test('is told by its head, which says what it is', () => {
+  test('is reported by its head, which says what it is', () => {
     expect(template.about).toMatchObject({
       name: 'imported',
       description: 'A tool: for all.',
@@ -248,7 +248,7 @@ volumes: {pg: }
 
   test('with a key that is not supported is refused by name', () => {
     expect(refusalOf(() => open(text.replace('exclude_from_hc: true', 'privilegd: true')))).toMatch(
-      /line 11, column 5: services\.app-server\.privilegd is not supported/,
+      /line 11, column 5: services\.app-server\.privilegd isn’t supported/,
     )
   })
 })

@@ -229,7 +229,7 @@ host = "\${other}"`
     expect(variables.get('A')).toMatchObject({ required: true, default: null, hidden: false })
   })
 
-  test('is told when it comes as one text, in base64', () => {
+  test('is reported when it comes as one text, in base64', () => {
     const blob = Buffer.from(JSON.stringify({ compose, config })).toString('base64')
     const opened = openTemplate(blob, origin, { name: 'imported' })
     expect(opened.expose).toEqual(template.expose)
@@ -238,11 +238,11 @@ host = "\${other}"`
   test('with a template.toml that can’t be read is refused', () => {
     const bad = (config: string) =>
       refusalOf(() => importDokploy({ compose, config }, origin, { name: 'x' }))
-    expect(bad('a = ')).toContain('template.toml: This is not valid TOML')
+    expect(bad('a = ')).toContain('template.toml: This isn’t valid TOML')
     expect(bad('[[config.domains]]\nserviceName = "web"\nport = "x"')).toContain(
       'config.domains.0.port',
     )
-    expect(bad('#'.repeat(1024 * 1024 + 1))).toContain('over 1 MiB')
+    expect(bad('#'.repeat(1024 * 1024 + 1))).toContain('larger than 1 MiB')
   })
 
   describe('made to cost is refused:', () => {
@@ -258,7 +258,9 @@ host = "\${other}"`
 
     test('a long chain of values', () => {
       const chain = numbers(400).map((i) => `a${i + 1} = "\${a${i}}"`)
-      expect(fill(['[variables]', ...chain.reverse(), 'a0 = "0"'].join('\n'))).toContain('100 deep')
+      expect(fill(['[variables]', ...chain.reverse(), 'a0 = "0"'].join('\n'))).toContain(
+        '100 levels deep',
+      )
     })
 
     test('more passwords than anyone needs', () => {
@@ -270,7 +272,7 @@ host = "\${other}"`
       const compose = `x-s: &s {env_file: .env}\nservices: {${services.join(',')}}`
       const config = ['[config.env]', ...numbers(490).map((i) => `A${i} = 1`)].join('\n')
       const refusal = refusalOf(() => importDokploy({ compose, config }, origin, { name: 'x' }))
-      expect(refusal).toContain('3500 services take 490 variables each')
+      expect(refusal).toContain('3500 services use 490 variables each')
     })
 
     test('more tables, entries or files than anyone writes', () => {

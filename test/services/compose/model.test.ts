@@ -35,7 +35,7 @@ describe('the environment', () => {
       ['A', 'own'],
       ['B', 'two words'],
     ])
-    expect(refusalOf(() => web('env_file: .env'))).toContain('wants the file ".env"')
+    expect(refusalOf(() => web('env_file: .env'))).toContain('needs the file ".env"')
   })
 
   test.each(['["=x"]', '{"A=B": c}', '{"": c}', '{"a b": c}', '{A: [1]}', '{A: {b: c}}'])(
@@ -154,7 +154,7 @@ networks: {back: {aliases: [www]}}`
       { service: 'db', condition: 'service_healthy', restart: true, required: true },
     ])
     expect(of('{gone: {condition: service_started, required: false}}')).toHaveLength(1)
-    expect(refusalOf(() => of('[gone]'))).toContain('names gone, which is no service')
+    expect(refusalOf(() => of('[gone]'))).toContain('uses gone, which isn’t a service')
     expect(refusalOf(() => of('{db: {condition: ready}}'))).toContain('service_healthy')
   })
 
@@ -191,10 +191,10 @@ logging: {options: {max-size: 1g, max-file: 99}}`
       logs: { maxSize: '102400k', maxFiles: 10 },
     })
     expect(notes.toSorted()).toEqual([
-      'services.web.build is ignored. Davit takes its image.',
-      'services.web.deploy.replicas is taken for 1. Davit runs one container of it.',
-      'services.web.logging.options.max-file is taken for 10, the most that Davit keeps.',
-      'services.web.logging.options.max-size is taken for 100m, the most that Davit keeps.',
+      'services.web.build is ignored. Davit uses its image.',
+      'services.web.deploy.replicas is treated as 1. Davit runs one container of it.',
+      'services.web.logging.options.max-file is limited to 10, the maximum.',
+      'services.web.logging.options.max-size is limited to 100m, the maximum.',
     ])
     const scaled = stackFrom(fileWith('scale: 2\ndeploy: {replicas: 1}')).notes
     expect(scaled).toEqual([])
@@ -215,7 +215,7 @@ logging: {options: {max-size: 1g, max-file: 99}}`
       restart: { name: 'on-failure', maximumRetries: 3 },
     })
     expect(notes).toHaveLength(3)
-    expect(notes[0]).toStartWith('services.extra is not run')
+    expect(notes[0]).toStartWith('services.extra isn’t run')
   })
 
   test('secrets and configs become files, from their content or the value of a variable', () => {

@@ -22,7 +22,7 @@ test('each service comes after all that it depends on, else in the order of the 
   ])
 })
 
-test('each tells what to wait for', () => {
+test('each shows what to wait for', () => {
   const order = startOrder(
     file({
       web: '{db: {condition: service_healthy}, gone: {condition: service_started, required: false}}',

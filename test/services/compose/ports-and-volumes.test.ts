@@ -51,7 +51,7 @@ ports:
       const { services, notes } = stackFrom(fileWith(`ports: ["${port}:80"]`))
       expect(services.get('web')!.ports).toMatchObject([{ container: 80, host: null }])
       expect(notes).toEqual([
-        `services.web.ports[0] names port ${port} of this host, which isn’t given away. Davit chooses one.`,
+        `services.web.ports[0] uses port ${port} of this server, which isn’t available. Davit chooses one.`,
       ])
     },
   )
@@ -73,14 +73,14 @@ expose: ["3000-3002/tcp"]`
     ])
     expect(expose).toEqual([3000, 3001, 3002])
     expect(refusalOf(() => web('ports: ["1000-1100:1000-1100", "2000-2100:2000-2100"]'))).toContain(
-      'services.web.ports are 202 ports; the most is 128',
+      'services.web.ports are 202 ports; the maximum is 128',
     )
   })
 
   test('D7: two services on one port of the host are refused', () => {
     const text =
       'services:\n  a: {image: a, ports: ["8080:1"]}\n  b: {image: b, ports: ["8080:2"]}\n'
-    expect(refusalOf(() => stackFrom(text))).toContain('port 8080/tcp of the host twice')
+    expect(refusalOf(() => stackFrom(text))).toContain('host port 8080/tcp twice')
     expect(stackFrom(text.replace('"8080:2"', '"8080:2/udp"')).services.size).toBe(2)
   })
 })

@@ -59,9 +59,11 @@ describe('D1: any other key is refused by its path and place', () => {
     '__proto__: {privileged: true}',
   ])('%s', (line) => {
     const key = line.split(':')[0]!
-    expect(refusalOf(() => web(line))).toStartWith(
-      `compose.yaml, line 4, column 5: services.web.${key} is not supported.`,
+    const refusal = refusalOf(() => web(line))
+    expect(refusal).toStartWith(
+      `compose.yaml, line 4, column 5: services.web.${key} isn’t supported.`,
     )
+    expect(refusal).toMatch(/supported\. [A-Z].*\.$/)
   })
 
   test.each([
@@ -85,7 +87,7 @@ describe('D1: any other key is refused by its path and place', () => {
     ['container_name: "a b; rm"', 'services.web.container_name'],
     ['hostname: -x', 'services.web.hostname'],
     ['user: "0; id"', 'services.web.user'],
-    ['image: "a b"', 'The key image stands here a second time'],
+    ['image: "a b"', 'The key image is repeated here'],
     ['mem_limit: 1k', 'services.web.mem_limit'],
     ['restart: sometimes', 'services.web.restart'],
     ['stop_grace_period: 10', 'services.web.stop_grace_period'],
@@ -132,10 +134,10 @@ describe('D1: any other key is refused by its path and place', () => {
   })
 
   test.each([
-    ['secrets: {a: {external: true}}', 'secrets.a.external is not supported'],
-    ['secrets: {a: {file: ./x}}', 'secrets.a.file is not among the given files'],
-    ['include: [x]', 'include is not supported'],
-    ['networks: {out: {external: true}}', 'networks.out is of outside'],
+    ['secrets: {a: {external: true}}', 'secrets.a.external isn’t supported'],
+    ['secrets: {a: {file: ./x}}', 'secrets.a.file isn’t among the given files'],
+    ['include: [x]', 'include isn’t supported'],
+    ['networks: {out: {external: true}}', 'networks.out is external'],
     ['networks: {x: {driver: host}}', 'networks.x.driver'],
     ['networks: {x: {internal: true}}', 'networks.x is internal'],
     ['configs: {x: {external: true}}', 'configs.x.external'],
@@ -144,18 +146,18 @@ describe('D1: any other key is refused by its path and place', () => {
   })
 
   test.each([
-    ['services: []', 'services wants keys'],
-    ['services: {}', 'names no service'],
-    ['services:', 'names no service'],
+    ['services: []', 'services must have keys'],
+    ['services: {}', 'has no services'],
+    ['services:', 'has no services'],
     ['- a', 'keys at the top level'],
     ['just text', 'keys at the top level'],
-    ['services: {web: }', 'services.web wants keys below it'],
-    ['services: {web: {}}', 'services.web.image wants an image'],
+    ['services: {web: }', 'services.web must have keys below it'],
+    ['services: {web: {}}', 'services.web.image must be an image'],
     ['services: {"a b": {image: x}}', 'has the name "a b"'],
-    ['services: {web: {build: .}}', 'services.web.build is not supported'],
-    ['services: {web: {image: a, profiles: [x]}}', 'names no service'],
-    ['services: {web: {image: a, links: [db]}}', 'names db, which is no service'],
-    ['services: {web: {image: [a]}}', 'services.web.image wants an image'],
+    ['services: {web: {build: .}}', 'services.web.build isn’t supported'],
+    ['services: {web: {image: a, profiles: [x]}}', 'has no services'],
+    ['services: {web: {image: a, links: [db]}}', 'uses db, which isn’t a service'],
+    ['services: {web: {image: [a]}}', 'services.web.image must be an image'],
     ['services: {web: {image: a/../b}}', 'services.web.image is "a/../b"'],
     ['services: {web: {image: ../b}}', 'services.web.image is "../b"'],
     ['services: {web: {image: a//b}}', 'services.web.image is "a//b"'],
@@ -168,6 +170,6 @@ describe('D1: any other key is refused by its path and place', () => {
     const volumes = Array.from({ length: 20 }, (_, n) => `./big:/big${n}`)
     const files = new Map([['big', 'x'.repeat(1_000_000)]])
     const mounted = () => web(`volumes: ${JSON.stringify(volumes)}`, { files })
-    expect(refusalOf(mounted)).toContain('over 8 MiB')
+    expect(refusalOf(mounted)).toContain('more than 8 MiB')
   })
 })

@@ -40,7 +40,7 @@ volumes: {data: }
 const read = (text: string) => readTemplate(text, origin)
 
 describe('a template of the catalogue', () => {
-  test('tells what it is, what it asks for and what it publishes', () => {
+  test('shows what it is, what it asks for and what it publishes', () => {
     const template = read(block + services)
     expect(template.about).toEqual({
       name: 'Site',
@@ -88,38 +88,38 @@ describe('a template of the catalogue', () => {
     [
       'a key that is unknown',
       block + '  colour: red\n' + services,
-      /line 17, column 3: x-davit\.colour is not supported/,
+      /line 17, column 3: x-davit\.colour isn’t supported/,
     ],
     [
       'an unknown key of a variable',
       block.replace('length: 24', 'lenght: 24') + services,
-      /x-davit\.variables\.DB_PASSWORD\.lenght is not supported/,
+      /x-davit\.variables\.DB_PASSWORD\.lenght isn’t supported/,
     ],
     ['no name', block.replace('  name: Site\n', '') + services, /x-davit\.name is missing/],
     [
       'a version that YAML reads as a number',
       block.replace('"3.0"', '3.0') + services,
-      /x-davit\.version wants text; put a number in quotes/,
+      /x-davit\.version must be text; put a number in quotes/,
     ],
     [
       'a variable that is used but not declared',
       block + services.replace('${TZ:-UTC}', '${ZONE}${TZ}'),
-      /line 20, column \d+: services\.web\.environment\.TZ mentions ZONE/,
+      /line 20, column \d+: services\.web\.environment\.TZ uses ZONE/,
     ],
     [
       'a file with one',
       block.replace('-- $$1', '-- $ZONE') + services,
-      /x-davit\.files\.\.\/init\.sql mentions ZONE/,
+      /x-davit\.files\.\.\/init\.sql uses ZONE/,
     ],
     [
       'a variable that is declared but not used',
       block + services.replace('${TZ:-UTC}', 'UTC'),
-      /line 12, column 5: x-davit\.variables\.TZ is used nowhere/,
+      /line 12, column 5: x-davit\.variables\.TZ isn’t used/,
     ],
     [
       'a variable with a bad name',
       block.replace('SITE: {', '"S T": {') + services,
-      /x-davit\.variables\.S T wants a name/,
+      /x-davit\.variables\.S T must be a name/,
     ],
     [
       'a service that goes on without a health check',
@@ -129,27 +129,27 @@ describe('a template of the catalogue', () => {
     [
       'a port of a service that is not there',
       block.replace('service: web', 'service: wbe') + services,
-      /x-davit\.expose\[0\] names wbe/,
+      /x-davit\.expose\[0\] uses wbe/,
     ],
     [
       'a default beside generate',
       block.replace('length: 24', 'default: a') + services,
-      /DB_PASSWORD\.default stands beside generate/,
+      /DB_PASSWORD\.default can’t be combined with generate/,
     ],
     [
       'a default that is no option',
       block.replace('default: UTC', 'default: PST') + services,
-      /TZ\.default is none of the options/,
+      /TZ\.default must be one of the options/,
     ],
     [
       'a length where none counts',
       block.replace('password, length', 'uuid, length') + services,
-      /DB_PASSWORD\.length goes with/,
+      /DB_PASSWORD\.length is only for/,
     ],
     [
       'a token signed with nothing',
       block.replace('password, length: 24', 'jwt, key: GONE') + services,
-      /DB_PASSWORD\.key names no variable/,
+      /DB_PASSWORD\.key isn’t a variable/,
     ],
     [
       'a pattern that can’t be read',
@@ -159,12 +159,12 @@ describe('a template of the catalogue', () => {
     [
       'a link that is a script',
       block.replace('https://example.com/docs', 'javascript:alert(1)') + services,
-      /x-davit\.links\.docs wants an address/,
+      /x-davit\.links\.docs must be an address/,
     ],
     [
-      'a key of Compose that is not supported',
+      'a key of Compose that isn’t supported',
       block + services.replace('image: db:1', 'image: db:1\n    runtime: x'),
-      /services\.db\.runtime is not supported/,
+      /services\.db\.runtime isn’t supported/,
     ],
   ])('with %s is refused by name', (_, text, message) => {
     expect(refusalOf(() => read(text))).toMatch(message)

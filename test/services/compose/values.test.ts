@@ -57,7 +57,7 @@ describe('a value is made', () => {
     expect(await crypto.subtle.verify('HMAC', key, right, signed)).toBe(true)
   })
 
-  test('once: what an instance has had is never made anew', () => {
+  test('once: existing values are never regenerated', () => {
     const variables = all(variable('V', { generate: { kind: 'uuid' } }))
     const kept = fillValues(variables, { given: new Map() })
     expect(fillValues(variables, { given: new Map(), kept })).toEqual(kept)
@@ -162,7 +162,7 @@ describe('what the user gives', () => {
         'LONG',
         'MATCHED',
       ])
-      expect(fields[3]).toEqual({ field: 'MUST', message: 'wants a value.' })
+      expect(fields[3]).toEqual({ field: 'MUST', message: 'must have a value.' })
     }
   })
 })

@@ -1,7 +1,7 @@
 import { askEngine } from '../../support/machine/engine.ts'
 import { startRegistry } from '../../support/registry.ts'
 
-/** A registry with one image in it that does not answer until it is told to. */
+/** A registry with one image in it that doesn’t respond until it is told to. */
 export async function aHangingRegistry() {
   const registry = await startRegistry()
   const asked = Promise.withResolvers<void>()

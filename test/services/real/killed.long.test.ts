@@ -28,7 +28,7 @@ test('killed while a service is pulled, made or started, Davit brings it up once
   })
   let { client } = await davit.start()
 
-  // pulling: the registry does not answer
+  // pulling: the registry doesn’t respond
   const web = await client.post<Service>('/services/compose', {
     name: 'web',
     compose: webOf(registry.image),

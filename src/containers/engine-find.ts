@@ -1,0 +1,109 @@
+import { end, timeOfSequence } from './log-line.ts'
+import type { Line } from './log-line.ts'
+import { disorder } from './log-place.ts'
+import type { LogPage, LogWanted } from './log-source.ts'
+
+/** Milliseconds after which an answer has what was found by then. */
+const patience = 2000
+
+/** Characters after which an answer ends. */
+const usualLength = 2 ** 20
+
+/** Lines of the log's end beyond which all of it is read. */
+const most = 2_000_000
+
+/** Lines that are read before those that are wanted: the numbers of the first ones may be others. */
+const lead = 100
+
+type Read = (
+  asked: Pick<LogWanted, 'tail' | 'since' | 'until' | 'signal'>,
+) => AsyncGenerator<Line[]>
+
+type Wanted = Pick<LogWanted, 'since' | 'until' | 'signal'> & {
+  limit: number
+  maxLength?: number | undefined
+  passes: (line: Line) => boolean
+}
+
+/** The lines after that number, of what the engine still has. */
+export async function findAfter(
+  read: Read,
+  {
+    after,
+    since = 0,
+    limit,
+    maxLength = usualLength,
+    passes,
+    ...asked
+  }: Wanted & { after: number },
+): Promise<LogPage> {
+  const stop = performance.now() + patience
+  const found: Line[] = []
+  let size = 0
+  let last = after
+  const from = Math.max(timeOfSequence(after), since)
+  for await (const lines of read({ ...asked, since: Math.min(from, Date.now()) - disorder })) {
+    for (const line of lines) {
+      if (line.sequence <= after || Date.parse(line.timestamp) < since) continue
+      if (found.length === limit || size >= maxLength)
+        return { lines: found, previous: null, next: last }
+      last = line.sequence
+      if (!passes(line)) continue
+      found.push(line)
+      size += line.text.length
+    }
+    if (last > after && performance.now() > stop)
+      return { lines: found, previous: null, next: last }
+  }
+  return { lines: found, previous: null, next: null }
+}
+
+/** The last lines before that number: ever more of the log's end is read until there are enough. */
+export async function findBefore(
+  read: Read,
+  {
+    before,
+    since = 0,
+    limit,
+    maxLength = usualLength,
+    passes,
+    ...asked
+  }: Wanted & { before: number },
+): Promise<LogPage> {
+  const stop = performance.now() + patience
+  const until = before === end ? asked.until : timeOfSequence(before) + disorder
+  let seen = 0
+  for (let reach = 4 * limit; ; reach *= 4) {
+    const tail = reach < most ? reach + lead : undefined
+    const found: { line: Line; at: number }[] = []
+    let [count, looked, size, isCut, isLong] = [0, 0, 0, false, false]
+    /** The first line that was looked at, and the first whose number is sure. */
+    let first: number | null = null
+    let sure: number | null = null
+    for await (const lines of read({ ...asked, until, tail }))
+      for (const line of lines) {
+        const at = count++
+        if (line.sequence >= before || Date.parse(line.timestamp) < since) continue
+        looked++
+        first ??= line.sequence
+        if (at >= lead) sure ??= line.sequence
+        if (!passes(line)) continue
+        found.push({ line, at })
+        size += line.text.length
+        isLong ||= size > maxLength
+        for (; found.length > limit || (size > maxLength && found.length > 1); isCut = true)
+          size -= found.shift()!.line.text.length
+      }
+    // a longer tail brought nothing more though it reaches back far enough
+    const isWhole = tail === undefined || (looked > 0 && looked === seen)
+    seen = looked
+    const lines = found.filter(({ at }) => isWhole || at >= lead).map(({ line }) => line)
+    const isOver = performance.now() > stop && sure !== null
+    const isFull = lines.length === limit || (isLong && lines.length > 0)
+    if (!isWhole && !isFull && !isOver) continue
+    if (isWhole && (!isCut || lines[0]!.sequence === first))
+      return { lines, previous: null, next: null }
+    const previous = isFull ? lines[0]!.sequence : sure!
+    return { lines, previous, next: null }
+  }
+}

@@ -1,0 +1,51 @@
+import type { Jobs } from '../jobs/jobs.ts'
+import type { ChangeFeed } from '../live/change-feed.ts'
+import { ticks } from '../live/ticks.ts'
+import { sseEvent } from '../web/sse.ts'
+import { eventJson } from './json.ts'
+import type { PullProgress } from './progress.ts'
+import type { StatusProps } from './service-status.tsx'
+import type { Shown } from './shown.ts'
+import type { ServiceDeps } from './state.ts'
+import { getService } from './store.ts'
+
+/** Milliseconds between two updates: a pull reports progress many times a second. */
+const interval = 250
+
+/** Milliseconds after which it updates in any case. */
+const longest = 10_000
+
+export type FollowDeps = ServiceDeps & {
+  jobs: Jobs
+  pulls: Map<string, PullProgress>
+  changes: ChangeFeed
+}
+
+/** What an instance is doing as JSON, and again whenever that changed, until it is deleted. */
+export async function* followService(
+  deps: FollowDeps,
+  { id, signal }: { id: string; signal: AbortSignal },
+) {
+  const wakeOnChange = (wake: () => void) => deps.changes.listen(signal, wake, id)
+  let sent = ''
+  for await (const _ of ticks(wakeOnChange, { signal, interval, longest })) {
+    const service = getService(deps.db, id)
+    if (!service) break
+    const data = JSON.stringify(eventJson(service, deps.pulls.get(id)?.images ?? []))
+    if (data !== sent) yield sseEvent({ data })
+    sent = data
+  }
+  yield gone
+}
+
+/** It was deleted: a client that came again would find nothing. */
+const gone = sseEvent({ event: 'done', data: 'deleted' })
+
+export const statusPropsOf = (
+  { jobs, pulls }: Pick<FollowDeps, 'jobs' | 'pulls'>,
+  shown: Shown,
+): StatusProps => ({
+  ...shown,
+  isBusy: jobs.isBusy(shown.service.id),
+  images: pulls.get(shown.service.id)?.images ?? [],
+})
