@@ -1,72 +1,84 @@
+import { whyClosed } from '../accounts/admission.ts'
+import type { AdmissionDeps } from '../accounts/admission.ts'
 import { hasUsers } from '../accounts/store.ts'
+import type { UrlDeps } from '../addresses/urls.ts'
+import type { LiveDeps } from '../apps/live.ts'
 import type { Config } from '../config.ts'
-import type { Db } from '../db/index.ts'
 import { deploymentJson } from '../deployments/json.ts'
-import { listOverview, listRecent } from '../deployments/overview-store.ts'
+import { listRecent } from '../deployments/overview-store.ts'
 import type { Docker } from '../docker/index.ts'
-import { urlOf } from '../environments/json.ts'
-import { Failure } from '../platform/errors.ts'
+import type { ShownDeps } from '../domains/json.ts'
+import type { ReleaseWatch } from '../releases/watch.ts'
 import { projectJson } from '../projects/json.ts'
-import { placesOf } from '../projects/places.ts'
+import { listProjects } from '../projects/store.ts'
 import { factory } from '../web/factory.ts'
+import { listed, listingOf } from '../web/listing.tsx'
 import { show } from '../web/respond.tsx'
 import { userOf } from '../web/user-of.ts'
-import { within } from '../web/within.ts'
-import { DashboardPage, LandingPage } from './views.tsx'
+import { readAttention } from './attention.ts'
+import { readInventory, sorted, sorts, textOf } from './inventory.ts'
+import { LandingPage } from './landing.tsx'
+import { rowsOf } from './rows.ts'
+import { engineState } from './server.ts'
+import type { ServerMeter } from './server.ts'
+import { DashboardPage } from './views.tsx'
 
-/** Projects and deployments that the dashboard shows; the rest is a page further. */
-const shownProjects = 50
-const shownDeployments = 10
-
-/** Milliseconds that the page waits for the engine before it says that it does not answer. */
-const patience = 1000
-
-/** The front door: an empty installation leads to its first account. */
-export const landingRoutes = ({ db }: { db: Db }) =>
+/** The start page: an empty installation redirects to the creation of its first account. */
+export const landingRoutes = (deps: AdmissionDeps) =>
   factory.createApp().get('/', (c) => {
-    if (!hasUsers(db)) return c.redirect('/auth/register', 303)
+    if (!hasUsers(deps.db)) return c.redirect('/auth/register', 303)
     if (c.var.user) return c.redirect('/dashboard', 303)
-    return show(c, { title: 'Davit', page: () => <LandingPage />, json: () => ({ name: 'davit' }) })
+    return show(c, {
+      title: 'Davit',
+      page: () => <LandingPage mayRegister={whyClosed(deps, null) === null} />,
+      json: () => ({ name: 'davit' }),
+    })
   })
 
-export const dashboardRoutes = ({
-  db,
-  docker,
-  config,
-}: {
-  db: Db
-  docker: Pick<Docker, 'info'>
-  config: Config
-}) =>
-  factory.createApp().get('/dashboard', async (c) => {
-    const engine = await stateOfEngine(docker)
-    const ownerId = userOf(c).id
-    const places = placesOf({ db, config }, ownerId)
-    const projects = listOverview(db, { ownerId, limit: shownProjects }).map(
-      ({ project, environments }) => ({
-        project,
-        environments: environments.map((row) => ({ ...row, url: urlOf(row.environment, places) })),
-      }),
-    )
-    const recent = listRecent(db, { ownerId, limit: shownDeployments })
+/** Projects in the JSON, the newest, and deployments. */
+const most = { projects: 50, deployments: 10 }
+
+/** Seconds after which the figures of the server are read again while someone looks. */
+const period = 10
+
+type DashboardDeps = UrlDeps &
+  LiveDeps &
+  ShownDeps & {
+    docker: Pick<Docker, 'info'>
+    server: Pick<ServerMeter, 'read'>
+    config: Config
+    releases: Pick<ReleaseWatch, 'newer'>
+  }
+
+export const dashboardRoutes = (deps: DashboardDeps) => {
+  const { db } = deps
+  const stateOfEngine = engineState(deps.docker)
+  return factory.createApp().get('/dashboard', async (c) => {
+    const listing = listingOf(c, sorts)
+    const [engine, server] = await Promise.all([stateOfEngine(), deps.server.read()])
+    const { id: ownerId, role } = userOf(c)
+    const newer = role === 'admin' ? deps.releases.newer : null
+    const recent = listRecent(db, { ownerId, limit: most.deployments })
     return show(c, {
       title: 'Dashboard',
-      page: () => <DashboardPage projects={projects} recent={recent} engine={engine} />,
+      live: { every: period },
+      page: () => {
+        const items = readInventory(deps, ownerId)
+        const found = listed(sorted(items, listing.sort), listing, textOf)
+        const list = { ...found, items: rowsOf(deps, ownerId, found.items) }
+        const of = { ownerId, isAdmin: role === 'admin', items: sorted(items, 'activity'), server }
+        const attention = readAttention(deps, of)
+        const isWhole = c.req.query('attention') === 'all'
+        const shown = { attention, isWhole, listing, list, recent, server, engine, newer }
+        return <DashboardPage {...shown} />
+      },
       json: () => ({
-        projects: projects.map(({ project }) => projectJson(project)),
+        projects: listProjects(db, { ownerId, limit: most.projects })
+          .slice(0, most.projects)
+          .map(projectJson),
         deployments: recent.map(({ deployment }) => deploymentJson(deployment)),
         engine,
       }),
     })
   })
-
-async function stateOfEngine(docker: Pick<Docker, 'info'>) {
-  try {
-    const info = await within(patience, docker.info())
-    if (info) return { ok: true, detail: `Docker Engine ${info.version}` }
-    return { ok: false, detail: 'The Docker Engine takes long to answer. Nothing can be deployed.' }
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error
-    return { ok: false, detail: `${error.message} ${error.hint}` }
-  }
 }

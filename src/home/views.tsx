@@ -1,124 +1,205 @@
-import { DeploymentList, deploymentPath } from '../projects/deployment-list.tsx'
+import { deploymentPath, DeploymentList } from '../projects/deployment-list.tsx'
 import type { DeploymentItem } from '../projects/deployment-list.tsx'
-import { AppLink } from '../deployments/overview.tsx'
-import type { EnvironmentState } from '../deployments/overview.tsx'
-import { EmptyState, PageHead, Trouble } from '../web/components.tsx'
-import { StatusBadge } from '../web/status-badge.tsx'
-import { Ago } from '../web/times.tsx'
+import { ServiceLogo } from '../services/service-logo.tsx'
+import { CommitRef, hostOf, PageHead, Trouble } from '../web/components.tsx'
 import { ButtonLink } from '../web/form.tsx'
-import type { Project } from '../projects/store.ts'
+import { Icon } from '../web/icons.tsx'
+import { ListingForm, NothingFound, Pages } from '../web/listing.tsx'
+import type { Listed, Listing } from '../web/listing.tsx'
+import { Live } from '../web/live.tsx'
+import { Monogram } from '../web/monogram.tsx'
+import { Badge, StatusBadge } from '../web/status-badge.tsx'
+import { Ago } from '../web/times.tsx'
+import type { Attention } from './attention.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { sorts } from './inventory.ts'
+import type { Sort } from './inventory.ts'
+import type { Row } from './rows.ts'
+import type { Engine, Server } from './server.ts'
+import { ServerStrip } from './server-strip.tsx'
 
-export const LandingPage = () => (
-  <div class="hero">
-    <h1>From a git URL to a running app</h1>
-    <p>
-      Davit fetches your repository, builds it, starts it, and tells you whether it answers. On your
-      own machine, in one process.
-    </p>
-    <p class="actions">
-      <a class="btn" data-size="lg" href="/login">
-        Log in
-      </a>
-      <a class="btn" data-variant="outline" data-size="lg" href="/auth/register">
-        Register
-      </a>
-    </p>
-    <ol class="hero-steps" aria-label="How it goes">
-      <li>
-        <strong>Clone</strong> the exact commit
-      </li>
-      <li>
-        <strong>Build</strong> its Dockerfile, live in your browser
-      </li>
-      <li>
-        <strong>Deploy</strong> it, and roll back with one press
-      </li>
-    </ol>
-  </div>
-)
-
-/** What runs where, and what happened lately. */
-export const DashboardPage = ({
-  projects,
-  recent,
-  engine,
-}: {
-  projects: { project: Project; environments: EnvironmentState[] }[]
+type DashboardProps = {
+  attention: Attention[]
+  /** Whether all of that is shown. */
+  isWhole: boolean
+  listing: Listing<Sort>
+  list: Listed<Row>
   recent: DeploymentItem[]
-  engine: { ok: boolean; detail: string }
-}) => (
+  server: Server
+  engine: Engine
+  /** A newer version of Davit, for those who can install it. */
+  newer: string | null
+}
+
+/** What needs attention, what runs, and what happened lately. */
+export const DashboardPage = ({
+  attention,
+  isWhole,
+  listing,
+  list,
+  recent,
+  server,
+  engine,
+  newer,
+}: DashboardProps) => (
   <>
-    <PageHead title="Dashboard">{projects.length > 0 && <NewProjectLink />}</PageHead>
-    {!engine.ok && (
-      <Trouble
-        title="The Docker Engine does not answer"
-        hint="Pages work meanwhile; nothing can be deployed."
-        role="alert"
-      >
-        <p>{engine.detail}</p>
-      </Trouble>
+    <PageHead title="Dashboard">{list.all > 0 && <NewProjectLink />}</PageHead>
+    <Live id="dashboard-trouble">
+      {!engine.ok && (
+        <Trouble
+          title="Docker doesn’t respond"
+          hint="Pages keep working, but nothing can be deployed."
+          role="alert"
+        >
+          <p>{engine.detail}</p>
+        </Trouble>
+      )}
+      <AttentionList
+        items={isWhole ? attention.slice(0, mostWhole) : attention.slice(0, mostShown)}
+        all={attention.length}
+      />
+    </Live>
+    {list.all === 0 && <FirstSteps />}
+    <Live as="section" id="dashboard-server" aria-label="Server">
+      <ServerStrip server={server} engine={engine} newer={newer} />
+    </Live>
+    {list.all > 0 && (
+      <div class="section-head">
+        <h2 id="running-heading">Apps and services</h2>
+        <ListingForm {...{ path: '/dashboard', listing, sorts, what: 'apps and services' }} />
+      </div>
     )}
-    {projects.length === 0 ? (
-      <EmptyState title="Nothing runs here yet">
-        <p>Name a git repository that has a Dockerfile. The rest takes a minute.</p>
-        <NewProjectLink />
-      </EmptyState>
-    ) : (
-      <ul class="cards">
-        {projects.map((item) => (
-          <ProjectCard {...item} />
-        ))}
-      </ul>
-    )}
-    {recent.length > 0 && (
-      <section aria-labelledby="recent-heading">
-        <h2 id="recent-heading">Recent deployments</h2>
-        <DeploymentList items={recent} />
-      </section>
-    )}
+    <Live id="dashboard-list">
+      <Running list={list} listing={listing} />
+    </Live>
+    <Live id="dashboard-recent">
+      {recent.length > 0 && (
+        <section aria-labelledby="recent-heading">
+          <h2 id="recent-heading">Recent deployments</h2>
+          <DeploymentList items={recent} />
+        </section>
+      )}
+    </Live>
   </>
 )
 
-const NewProjectLink = () => <ButtonLink href="/projects/new">New project</ButtonLink>
+const NewProjectLink = () => (
+  <ButtonLink icon="plus" href="/projects/new">
+    New project
+  </ButtonLink>
+)
 
-const ProjectCard = ({
-  project,
-  environments,
-}: {
-  project: Project
-  environments: EnvironmentState[]
-}) => (
-  <li class="card project-card">
-    <header>
-      <h2>
-        <a href={`/projects/${project.id}`}>
-          <bdi>{project.name}</bdi>
-        </a>
+/** Entries that are shown at first, and on the page that shows them all. */
+const mostShown = 10
+const mostWhole = 500
+
+const AttentionList = ({ items, all }: { items: Attention[]; all: number }) =>
+  items.length > 0 && (
+    <section class="attention" aria-labelledby="attention-heading">
+      <h2 id="attention-heading">
+        <Icon name="triangle-alert" />
+        Needs attention <span class="count">{all}</span>
       </h2>
-    </header>
-    <ul>
-      {environments.map(({ environment, current, latest, url }) => (
-        <li>
-          <p class="project-environment">
-            <bdi>{environment.name}</bdi>
-            {latest ? (
-              <a class="status-link" href={deploymentPath(latest)}>
-                <StatusBadge status={latest.status} />
+      <ul class="rows">
+        {items.map(({ look, name, href, message, action }) => (
+          <li class="row attention-row">
+            <Badge {...look} />
+            <div class="row-main">
+              <a class="row-link" href={href}>
+                <bdi>{name}</bdi>
               </a>
-            ) : (
-              <span class="muted">Not deployed</span>
-            )}
-          </p>
-          <div class="project-app">
-            <AppLink current={current} url={url} />
-            {latest && (
-              <p class="muted">
-                <Ago at={latest.createdAt} />
+              <p class="attention-message" dir="auto">
+                <bdi>{message}</bdi>
               </p>
-            )}
-          </div>
-        </li>
-      ))}
-    </ul>
+            </div>
+            <ButtonLink
+              {...{ small: true, variant: 'outline', href: action.href }}
+              aria-label={`${action.name}: ${name}`}
+            >
+              {action.name}
+            </ButtonLink>
+          </li>
+        ))}
+      </ul>
+      {items.length < all && (
+        <p>
+          <a href="/dashboard?attention=all#attention-heading">And {all - items.length} more</a>
+        </p>
+      )}
+    </section>
+  )
+
+const Running = ({ list, listing }: { list: Listed<Row>; listing: Listing<Sort> }) => {
+  if (list.all === 0) return null
+  return (
+    <>
+      {list.total === 0 ? (
+        <NothingFound path="/dashboard">
+          No app or service has “<bdi>{listing.q}</bdi>” in its name.
+        </NothingFound>
+      ) : (
+        <ul class="rows">
+          {list.items.map((row) => (
+            <RowView {...row} />
+          ))}
+        </ul>
+      )}
+      <Pages {...{ path: '/dashboard', listing, list }} />
+    </>
+  )
+}
+
+const RowView = (row: Row) => (
+  <li class="row home-row" id={`row-${row.id}`}>
+    {row.kind === 'app' ? (
+      <Monogram name={row.app.project} seed={row.app.projectId} />
+    ) : (
+      <ServiceLogo service={row.service} />
+    )}
+    <div class="row-main">
+      <a class="row-link" href={row.href}>
+        {row.kind === 'app' ? (
+          <>
+            <bdi>{row.app.project}</bdi> / <bdi>{row.app.name}</bdi>
+          </>
+        ) : (
+          <bdi>{row.name}</bdi>
+        )}
+      </a>
+      <div class="row-facts">
+        {row.kind === 'service' && <span>{row.service.template}</span>}
+        {row.kind === 'service' && row.service.version && <code>{row.service.version}</code>}
+        {row.url && (
+          <a class="app-link" href={row.url} rel="noreferrer" target="_blank">
+            {hostOf(row.url)}
+            <Icon name="external-link" />
+            <span class="visually-hidden">(opens in a new tab)</span>
+          </a>
+        )}
+        {row.current?.commitHash && (
+          <CommitRef hash={row.current.commitHash} message={row.current.commitMessage} />
+        )}
+      </div>
+    </div>
+    <p class="row-end">
+      {row.kind === 'app' ? (
+        row.latest && <Ago at={row.latest.createdAt} />
+      ) : (
+        <Ago at={row.service.createdAt} />
+      )}
+    </p>
+    <State {...row} />
   </li>
 )
+
+const underway = ['pending', 'cloning', 'building', 'deploying']
+
+/** While it is being deployed that, and the way there. */
+const State = ({ look, latest }: Row) =>
+  latest && underway.includes(latest.status) ? (
+    <a class="status-link" href={deploymentPath(latest)}>
+      <StatusBadge status={latest.status} />
+    </a>
+  ) : (
+    <Badge {...look} />
+  )

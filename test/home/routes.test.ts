@@ -47,7 +47,7 @@ test('the dashboard shows what is mine, newest first', async () => {
   const t = testApp()
   const ada = t.logIn('ada@example.com')
   const empty = await ada.page('/dashboard')
-  expect(empty.text).toContain('Nothing runs here yet')
+  expect(empty.text).toContain('Deploy your first app')
   for (const name of ['first', 'second']) await ada.post('/projects', { ...valid, name })
   await t.logIn('bob@example.com').post('/projects', { ...valid, name: 'of someone else' })
 
@@ -68,7 +68,7 @@ test('without an engine the pages work, the dashboard says so, and nothing is de
     expect((await ada.page(`/projects/${project.id}${path}`)).status, path).toBe(200)
   const dashboard = await ada.page('/dashboard')
   expect(dashboard.status).toBe(200)
-  expect(dashboard.text).toContain('The Docker Engine does not answer')
+  expect(dashboard.text).toContain('Docker doesn’t respond')
   expect((await ada.get('/dashboard')).json.engine.detail).toContain('/nonexistent/docker.sock')
 
   const before = contentsOf(t)
@@ -87,16 +87,73 @@ test('without an engine the pages work, the dashboard says so, and nothing is de
   expect((await t.app.request('/health/ready')).status).toBe(200)
 })
 
+test('the dashboard says how Docker was last while it is asked again, until it is silent for too long', async () => {
+  const t = testApp()
+  const ada = t.logIn('ada@example.com')
+  expect((await ada.get('/dashboard')).json.engine.ok).toBe(true)
+  let asked = 0
+  const { promise, resolve } = Promise.withResolvers<Awaited<ReturnType<typeof t.docker.info>>>()
+  t.faults.info = () => {
+    asked++
+    return promise
+  }
+  expect((await ada.get('/dashboard')).json.engine.ok).toBe(true)
+  for (let ok = true; ok;) ok = (await ada.get('/dashboard')).json.engine.ok
+  expect((await ada.page('/dashboard')).text).toContain('Docker doesn’t respond')
+  expect(asked).toBe(1)
+  resolve(await t.docker.info())
+  await promise
+  expect((await ada.get('/dashboard')).json.engine.ok).toBe(true)
+})
+
 test('an engine that hangs delays the dashboard by a second, and ends in 504 elsewhere', async () => {
   const { ada } = retryWhileEngineDown(aHangingEngine(), { DAVIT_REQUEST_TIMEOUT: '2' })
   const { json: project } = await ada.post('/projects', valid)
   const dashboard = await ada.page('/dashboard')
   expect(dashboard.status).toBe(200)
-  expect(dashboard.text).toContain('takes long to answer')
+  expect(dashboard.text).toContain('is slow to respond')
   const late = await ada.get(`/projects/${project.id}/delete`)
   expect(late.status).toBe(504)
   expect(late.json).toMatchObject({
     title: 'Took too long',
     requestId: late.headers.get('X-Request-Id'),
   })
+})
+
+test('a page without entries says what to do first, with the one button that does it', async () => {
+  const t = testApp()
+  const ada = t.logInAsAdmin('ada@example.com')
+  const { json: project } = await ada.post('/projects', valid)
+  const [environment] = (await ada.get(`/projects/${project.id}/envs`)).json.items
+  const first = {
+    '/services': /href="\/services\/compose\/configure"[^>]*>Use a Compose file</,
+    '/settings/git': /hx-get="\/settings\/git\/new"/g,
+    '/settings/registries': /hx-get="\/settings\/registries\/new"/g,
+    '/settings/tokens': /hx-get="\/settings\/tokens\/new"/g,
+    [`/envs/${environment.id}/variables`]:
+      /variables\/new"[^>]*hx-get|hx-get="[^"]*variables\/new"/g,
+    [`/envs/${environment.id}/links`]: /Add database/g,
+    [`/projects/${project.id}/envs/${environment.id}`]: /Add database/g,
+    [`/envs/${environment.id}/domains`]: /hx-get="[^"]*domains\/new"/g,
+    [`/projects/${project.id}/deployments`]: /Deploy <bdi>production/g,
+    [`/projects/${project.id}/deliveries`]: /href="#webhook-setup"/g,
+    '/containers': /href="\/projects"[^>]*>Open projects/g,
+  }
+  const member = t.logIn('member@example.com') // an admin sees all containers of the server
+  for (const [path, button] of Object.entries(first)) {
+    const { text } = await (path === '/containers' ? member : ada).page(path)
+    expect(text, path).toContain('class="empty-state"')
+    expect(text.match(button), path).toHaveLength(1)
+  }
+})
+
+test('an address typed on the dashboard creates a project of its name, or is in the form again', async () => {
+  const ada = testApp().logIn('ada@example.com')
+  expect((await ada.page('/dashboard')).text).toMatch(/<form[^>]* action="\/projects"/)
+  const created = await ada.form('/projects', { repository_url: 'git.example.com/ada/shop' })
+  expect(created.status).toBe(303)
+  expect((await ada.page(created.headers.get('Location')!)).text).toContain('shop')
+  const { status, text } = await ada.form('/projects', { repository_url: 'no <b>address' })
+  expect(status).toBe(422)
+  expect(text).toContain('value="no &lt;b&gt;address"')
 })

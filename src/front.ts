@@ -1,0 +1,116 @@
+import type { Hono } from 'hono'
+import { HTTPException } from 'hono/http-exception'
+import { methodNotAllowed } from 'hono/method-not-allowed'
+import { requestId } from 'hono/request-id'
+import { secureHeaders } from 'hono/secure-headers'
+import { timeout } from 'hono/timeout'
+import { loadSession } from './accounts/session.ts'
+import { checkScope } from './accounts/token-scope.ts'
+import type { Deps } from './assemble.ts'
+import type { Config } from './config.ts'
+import { onDemand } from './platform/on-demand.ts'
+import { clientAddress } from './web/client-address.ts'
+import { compress } from './web/compress.ts'
+import { csrfToken } from './web/csrf.ts'
+import { factory } from './web/factory.ts'
+import type { Env } from './web/factory.ts'
+import { healthRoutes } from './web/health.ts'
+import { ownHost } from './web/own-host.ts'
+import { rateLimit } from './web/rate-limit.ts'
+import { refuseContainers } from './web/refuse-containers.ts'
+import { requestLog } from './web/request-log.ts'
+
+/**
+ * An application with the middleware that every request passes, in the specified order, and the health
+ * check: all that a server needs which no one visits. What is `signed` comes before everything that reads
+ * cookies, with its own limits; `assets` need no session, and set no cookie on cacheable responses.
+ */
+export function createFront(
+  deps: Deps,
+  { signed, assets }: { signed?: Hono<Env>; assets?: Hono<Env> } = {},
+) {
+  const { config } = deps
+  const app = factory.createApp()
+  app.onError(async (error, c) => (await failures()).answerError(error, c))
+  app.notFound(async (c) => (await failures()).answerNotFound(c))
+  app.use(requestId(), clientAddress(config.trustedProxies), requestLog(), compress())
+  app.use(
+    pageHeaders(config),
+    methodNotAllowed({
+      app,
+      onMethodNotAllowed: async (c, methods) =>
+        (await failures()).answerMethodNotAllowed(c, methods),
+    }),
+  )
+  if (signed) app.route('/', signed)
+  app.use(ownHost(config))
+  app.use(refuseContainers(deps)) // except for git servers, whose deliveries are signed
+  app.use(rateLimit({ rate: config.rateLimit, burst: config.rateBurst }))
+  if (assets) app.route('/', assets)
+  app.use(loadSession(deps), privateAnswers(), csrfToken(deps))
+  app.use(deadline(config.requestTimeout), checkScope, noteVersion(deps))
+  app.route('/', healthRoutes(deps))
+  return app
+}
+
+/** Loaded with the first failure: their pages need all that pages are made of. */
+const failures = () => import('./web/failures.tsx')
+
+type App = ReturnType<typeof createFront>
+
+/**
+ * Responds to requests. The application is loaded by `load` with the first request for more than the
+ * health check: until then its modules take no memory, and the start doesn't wait for them. A request
+ * for which that fails gets the error, and the next one tries again.
+ */
+export function lazyApp(deps: Deps, load: () => Promise<App>) {
+  const front = createFront(deps)
+  const whole = onDemand(load)
+  const unloaded = (error: unknown) =>
+    createFront(deps).all('*', () => {
+      throw error
+    })
+  return async (request: Request, env: Env['Bindings']) => {
+    // of a request without a host it is only the path
+    const path = URL.parse(request.url, 'http://localhost')?.pathname ?? ''
+    const isForFront = /^\/health(\/ready)?$/.test(path)
+    const app = isForFront ? front : await whole().catch(unloaded)
+    return app.fetch(request, env)
+  }
+}
+
+/** No inline script or style, no frame, no referrer to other sites; HSTS when on HTTPS. */
+const pageHeaders = ({ url, oauth }: Config) =>
+  secureHeaders({
+    contentSecurityPolicy: {
+      defaultSrc: ["'self'"],
+      imgSrc: ["'self'", 'data:'],
+      objectSrc: ["'none'"],
+      baseUri: ["'none'"],
+      formAction: ["'self'", ...(oauth ? [oauth.baseUrl] : [])], // the form that links a login ends there
+      frameAncestors: ["'none'"],
+    },
+    referrerPolicy: 'same-origin',
+    strictTransportSecurity: url?.protocol === 'https:' ? 'max-age=31536000' : false,
+  })
+
+const noteVersion = ({ changes }: Pick<Deps, 'changes'>) =>
+  factory.createMiddleware((c, next) => {
+    c.set('seenVersion', changes.version)
+    return next()
+  })
+
+/** No cache may store what a logged-in user sees, unless a route says otherwise. */
+const privateAnswers = () =>
+  factory.createMiddleware(async (c, next) => {
+    await next()
+    const { headers } = c.res // c.header would rebuild the whole response here
+    if (c.var.user && !headers.has('Cache-Control')) headers.set('Cache-Control', 'no-store')
+  })
+
+/** 504 after so many seconds. A stream responds at once, so this never applies to it. */
+const deadline = (seconds: number) =>
+  timeout(
+    seconds * 1000,
+    new HTTPException(504, { message: `This took longer than ${seconds} seconds. Try again.` }),
+  )

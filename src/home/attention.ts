@@ -1,0 +1,157 @@
+import type { Domain } from '../addresses/store.ts'
+import { nextAction } from '../deployments/next-action.ts'
+import { domainsJson, offBySetting, whyLeftOut } from '../domains/json.ts'
+import type { ShownDeps, ShownDomain } from '../domains/json.ts'
+import { lookOf as lookOfDomain, problemOf } from '../domains/status.ts'
+import { keyOf } from '../edge/configuration.ts'
+import { crashLoop } from '../runtime/crash-count.ts'
+import { leastFree } from '../platform/disk-space.ts'
+import { deploymentPath } from '../projects/deployment-list.tsx'
+import { lookOfStatus } from '../web/status-badge.tsx'
+import type { Look } from '../web/status-badge.tsx'
+import { bytes, counted } from '../web/units.ts'
+import type { Item } from './inventory.ts'
+import type { Server } from './server.ts'
+import { listTroubledDomains, listTroubledNames } from './store.ts'
+
+/** Something that a person has to look at. */
+export type Attention = {
+  look: Look
+  name: string
+  href: string
+  /** What is wrong, as far as it is known. */
+  message: string
+  /** The one thing that helps. */
+  action: { name: string; href: string }
+}
+
+type Of = { ownerId: string; isAdmin: boolean; items: Item[]; server: Pick<Server, 'disk'> }
+
+/** What is in trouble, the worst first: the server, what runs, then deployments that failed, services, domains. */
+export function readAttention(deps: ShownDeps, of: Of): Attention[] {
+  const { ownerId, items } = of
+  const apps = items.flatMap((item) => (item.kind === 'app' ? [item] : []))
+  return [
+    ...ofDisk(of),
+    ...ofEdge(deps, of),
+    ...apps.flatMap(ofRunning),
+    ...apps.flatMap(ofDeployment),
+    ...items.flatMap((item) => (item.kind === 'service' ? ofService(item) : [])),
+    ...ofDomains(deps, ownerId),
+  ]
+}
+
+/** Per cent of a disk from which it needs attention. */
+const almostFull = 90
+
+function ofDisk({ isAdmin, server: { disk } }: Of): Attention[] {
+  if (!disk || (disk.used < almostFull && disk.free >= leastFree(disk))) return []
+  const href = isAdmin ? '/settings/prune' : '/docs/maintenance#clean-up-the-disk'
+  return [
+    {
+      look: { word: 'Almost full', tone: 'bad', icon: 'triangle-alert' },
+      name: 'Disk of the server',
+      href,
+      message: `${bytes(disk.free)} of ${bytes(disk.size)} are free. Builds need ${bytes(leastFree(disk))} to start.`,
+      action: { name: isAdmin ? 'Clean up disk' : 'Read more', href },
+    },
+  ]
+}
+
+/** Caddy as a whole: what only one host lacks is with that host. */
+function ofEdge({ edge }: ShownDeps, { isAdmin, items }: Of): Attention[] {
+  const { trouble, isOn, leftOut } = edge
+  if (!trouble || (isOn && leftOut.length > 0) || (!isAdmin && items.length === 0)) return []
+  const href = isAdmin ? '/settings/edge' : '/docs/edge#when-something-is-down'
+  return [
+    {
+      look: { word: isOn ? 'Not up to date' : 'Not served', tone: 'bad', icon: 'x' },
+      ...{ name: 'Domains of this server', href },
+      message: isAdmin ? `${trouble.message} ${trouble.hint}` : forMembers,
+      action: { name: isAdmin ? 'Open edge settings' : 'Read more', href },
+    },
+  ]
+}
+
+/** What Caddy says may name others' hosts, and files of the server. */
+const forMembers = 'Caddy has a problem. Ask an admin to look at it.'
+
+type App = Extract<Item, { kind: 'app' }>
+
+function ofRunning({ app, isUp, look, name, href }: App): Attention[] {
+  const isStopped = app.current?.errorCode === crashLoop
+  if (look.tone !== 'bad' || !(isUp || isStopped)) return []
+  const message = app.current?.errorMessage ?? messages[look.word] ?? 'It isn’t running correctly.'
+  return [{ look, name, href, message, action: { name: 'View logs', href: `${href}/output` } }]
+}
+
+const messages: Record<string, string> = {
+  'Crash-looping': 'It keeps crashing shortly after its start.',
+  Unhealthy: 'Some of its containers don’t respond.',
+}
+
+function ofDeployment({ app, name }: App): Attention[] {
+  const { latest, projectId } = app
+  if (latest?.status !== 'failed') return []
+  const href = deploymentPath({ id: latest.id, projectId })
+  const place = { project: { id: projectId }, environment: app }
+  return [
+    {
+      ...{ look: lookOfStatus('failed'), name, href },
+      message: `Deployment #${latest.number} failed. ${latest.errorMessage ?? ''}`,
+      action: nextAction(latest, place) ?? { name: 'See why', href },
+    },
+  ]
+}
+
+function ofService({ service, look, name, href }: Extract<Item, { kind: 'service' }>): Attention[] {
+  if (look.tone !== 'bad') return []
+  const message = service.errorMessage ?? 'Its health check fails.'
+  return [{ look, name, href, message, action: { name: 'Open service', href } }]
+}
+
+/** None while names aren't served at all, which is said once. */
+function ofDomains(deps: ShownDeps, ownerId: string): Attention[] {
+  const { edge, config, db } = deps
+  const off = edge.isOn ? null : (edge.trouble ?? offBySetting(config))
+  if (off) return []
+  const leftOut = edge.leftOut.flatMap((one) => ('host' in one ? [one.host] : []))
+  const given = listTroubledDomains(db, { ownerId, leftOut })
+  return [
+    ...ofRows(deps, given),
+    ...together(deps, ofRows(deps, listTroubledNames(deps, { ownerId, leftOut }), isBroken)),
+  ]
+}
+
+/** The first of automatic names, which often fail together: one DNS record is missing. */
+function together({ config }: ShownDeps, names: Attention[]): Attention[] {
+  const [first, ...more] = names
+  if (!first || more.length === 0) return names
+  const rest = counted(more.length, 'other address', 'other addresses')
+  return [{ ...first, message: `${first.message} Also failing under ${config.domain}: ${rest}.` }]
+}
+
+const isBad = ({ look }: { look: Look }) => look.tone === 'bad'
+
+/** No one has to add these to the DNS, so that one that isn't there isn't waited for. */
+const isBroken = ({ look, host, dns }: { look: Look } & Pick<ShownDomain, 'host' | 'dns'>) =>
+  isBad({ look }) || (dns.ok === false && !host.endsWith('.localhost'))
+
+function ofRows(deps: ShownDeps, rows: Domain[], isTrouble: typeof isBroken = isBad): Attention[] {
+  return domainsJson(deps, rows, { expected: [] }).flatMap((domain, at): Attention[] => {
+    const row = rows[at]!
+    const why = whyLeftOut(deps, row)
+    const leftOut = new Map(why ? [[row.host, why]] : [])
+    const look = lookOfDomain(domain, { off: null, leftOut })
+    if (!isTrouble({ ...domain, look })) return []
+    const of = row.environmentId ? `/envs/${row.environmentId}` : `/services/${row.serviceId}`
+    const href = `${of}/domains`
+    return [
+      {
+        ...{ look, name: keyOf(row.host, row), href },
+        message: why?.message ?? problemOf(domain)?.message ?? look.word,
+        action: { name: 'Open domains', href },
+      },
+    ]
+  })
+}

@@ -1,0 +1,71 @@
+import type { LiveDeps } from '../apps/live.ts'
+import { environmentPath } from '../environments/views.tsx'
+import { lookOfApp, processesOf } from '../map/states.ts'
+import { listLive } from '../map/store.ts'
+import { servicePath } from '../services/own-service.ts'
+import { byName } from '../web/listing.tsx'
+import { lookOfStatus, toneRanks } from '../web/status-badge.tsx'
+import type { Look } from '../web/status-badge.tsx'
+import { listApps, listOwnServices } from './store.ts'
+
+type AppRow = ReturnType<typeof listApps>[number]
+type ServiceRow = ReturnType<typeof listOwnServices>[number]
+
+/** An app or a service, with its state. */
+export type Item = {
+  id: string
+  /** Of an app the project's is in front of it. */
+  name: string
+  href: string
+  look: Look
+  /** Of what came last: ids are in the order in which things were created. */
+  activity: string
+} & ({ kind: 'app'; app: AppRow; isUp: boolean } | { kind: 'service'; service: ServiceRow })
+
+/** All apps and services of a user, in a fixed number of queries; without what is being deleted. */
+export function readInventory(deps: LiveDeps, ownerId: string): Item[] {
+  const apps = listApps(deps.db, ownerId)
+  const live = listLive(
+    deps.db,
+    apps.map(({ id }) => id),
+  )
+  const instances = Map.groupBy(live, ({ environmentId }) => environmentId)
+  return [
+    ...apps.map((app): Item => {
+      const processes = processesOf(deps, { processes: [] }, instances.get(app.id) ?? [])
+      const { look } = lookOfApp({ ...app, processes })
+      return {
+        ...{ kind: 'app', id: app.id, name: `${app.project} / ${app.name}` },
+        ...{ href: environmentPath(app), look, app },
+        activity: app.latest?.id ?? app.id,
+        isUp: processes.length > 0,
+      }
+    }),
+    ...listOwnServices(deps.db, ownerId).map((service): Item => ({
+      ...{ kind: 'service', id: service.id, name: service.name, href: servicePath(service) },
+      ...{ look: lookOfStatus(service.status), activity: service.id, service },
+    })),
+  ]
+}
+
+export const sorts = {
+  activity: 'Newest activity',
+  name: 'Name',
+  state: 'State',
+} as const
+
+export type Sort = keyof typeof sorts
+
+export const sorted = (items: Item[], sort: Sort) => items.toSorted(orders[sort])
+
+const newestFirst = (a: Item, b: Item) => (a.activity < b.activity ? 1 : -1)
+
+const orders: Record<Sort, (a: Item, b: Item) => number> = {
+  activity: newestFirst,
+  name: (a, b) => byName(a.name, b.name) || newestFirst(a, b),
+  state: (a, b) => toneRanks[a.look.tone] - toneRanks[b.look.tone] || newestFirst(a, b),
+}
+
+/** What is searched. */
+export const textOf = (item: Item) =>
+  item.kind === 'app' ? item.name : `${item.name} ${item.service.template}`

@@ -1,0 +1,62 @@
+import type { Child } from 'hono/jsx'
+import { Fact } from '../web/components.tsx'
+import { version } from '../platform/root.ts'
+import { DocLink } from '../web/doc-link.tsx'
+import { bytes, counted, percent } from '../web/units.ts'
+import type { Engine, Server } from './server.ts'
+
+/** The server in a line: how much of it is used, and whether its engine responds. */
+export const ServerStrip = ({
+  server: { busy, load, processors, memory, disk },
+  engine,
+  newer,
+}: {
+  server: Server
+  engine: Engine
+  /** A newer version of Davit, for those who can install it. */
+  newer: string | null
+}) => (
+  <dl class="server-strip">
+    {busy === null ? (
+      <Fact name="Load">
+        <Used share={load / processors} label="Processor load">
+          {load.toFixed(2)} on {counted(processors, 'core')}
+        </Used>
+      </Fact>
+    ) : (
+      <Fact name="Processor">
+        <Used share={busy} label="Processor usage">
+          {percent(busy * 100)} of {counted(processors, 'core')}
+        </Used>
+      </Fact>
+    )}
+    <Fact name="Memory">
+      <Used share={memory.used / memory.size} label="Used memory">
+        {bytes(memory.used)} of {bytes(memory.size)}
+      </Used>
+    </Fact>
+    {disk && (
+      <Fact name="Disk">
+        <Used share={disk.used / 100} label="Used disk">
+          {bytes(disk.size - disk.free)} of {bytes(disk.size)}
+        </Used>
+      </Fact>
+    )}
+    <Fact name="Docker">{engine.ok ? engine.detail : 'Doesn’t respond'}</Fact>
+    {newer && (
+      <Fact name="Davit">
+        {version}, <DocLink doc="upgrade">{newer} is available</DocLink>
+      </Fact>
+    )}
+  </dl>
+)
+
+/** From here on it is close to its end. */
+const high = 0.9
+
+const Used = ({ share, label, children }: { share: number; label: string; children: Child }) => (
+  <>
+    <meter min={0} max={1} high={high} value={Math.min(1, share)} aria-label={label} />
+    <span>{children}</span>
+  </>
+)

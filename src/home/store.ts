@@ -1,0 +1,138 @@
+import { and, eq, inArray, isNotNull, isNull, or, sql } from 'drizzle-orm'
+import { alias } from 'drizzle-orm/sqlite-core'
+import { listGivenHosts } from '../addresses/store.ts'
+import type { Domain } from '../addresses/store.ts'
+import type { Config } from '../config.ts'
+import { nameOfItself } from '../domains/page-view.ts'
+import type { Db } from '../db/index.ts'
+import { listRows } from '../db/queries.ts'
+import {
+  certificates,
+  deployments,
+  domains,
+  environments,
+  projects,
+  services,
+} from '../db/schema.ts'
+
+const current = alias(deployments, 'current')
+const latest = alias(deployments, 'latest')
+
+/** Of a deployment, as far as the state of an app is read from it. */
+const columnsOf = <Table extends typeof current | typeof latest>(deployment: Table) => ({
+  id: deployment.id as Table['id'],
+  number: deployment.number as Table['number'],
+  status: deployment.status as Table['status'],
+  errorStep: deployment.errorStep as Table['errorStep'],
+  errorCode: deployment.errorCode as Table['errorCode'],
+  errorMessage: deployment.errorMessage as Table['errorMessage'],
+})
+
+/** The id of the newest deployment of each environment, which its index knows. */
+const newest = (condition = sql`1`) =>
+  sql`(SELECT d.id FROM deployments d WHERE d.environment_id = ${environments.id} AND ${condition} ORDER BY d.id DESC LIMIT 1)`
+
+/** All environments of a user with what serves each, or did until it was stopped, and what came last. */
+export const listApps = (db: Db, ownerId: string) =>
+  db
+    .select({
+      id: environments.id,
+      name: environments.name,
+      projectId: environments.projectId,
+      project: projects.name,
+      current: columnsOf(current),
+      latest: columnsOf(latest),
+    })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .leftJoin(current, eq(current.id, newest(sql`d.status IN ('running', 'stopped')`)))
+    .leftJoin(latest, eq(latest.id, newest()))
+    .where(
+      and(
+        eq(projects.ownerId, ownerId),
+        isNull(projects.deletingAt),
+        isNull(environments.deletingAt),
+      ),
+    )
+    .all()
+
+/** All services of a user. */
+export const listOwnServices = (db: Db, ownerId: string) =>
+  db
+    .select({
+      id: services.id,
+      name: services.name,
+      template: services.template,
+      version: services.version,
+      status: services.status,
+      errorMessage: services.errorMessage,
+      createdAt: services.createdAt,
+    })
+    .from(services)
+    .where(and(eq(services.ownerId, ownerId), isNull(services.deletingAt)))
+    .all()
+
+/** Domains that are looked at for one page. */
+const mostDomains = 200
+
+/** What is known of the DNS or the certificate of a host isn't all well. */
+const isTroubled = or(
+  eq(certificates.dnsOk, false),
+  eq(certificates.status, 'failed'),
+  isNotNull(certificates.errorMessage),
+)
+
+/** Domains of a user that may need attention: by their DNS or certificate, or since they are among these. */
+export const listTroubledDomains = (
+  db: Db,
+  { ownerId, leftOut }: { ownerId: string; leftOut: string[] },
+): Domain[] =>
+  db
+    .select({ domain: domains })
+    .from(domains)
+    .leftJoin(environments, eq(environments.id, domains.environmentId))
+    .leftJoin(projects, eq(projects.id, environments.projectId))
+    .leftJoin(services, eq(services.id, domains.serviceId))
+    .leftJoin(certificates, eq(certificates.host, domains.host))
+    .where(
+      and(
+        or(eq(projects.ownerId, ownerId), eq(services.ownerId, ownerId)),
+        or(isTroubled, eq(domains.https, 'own'), inArray(domains.host, leftOut)),
+      ),
+    )
+    .limit(mostDomains)
+    .all()
+    .map(({ domain }) => domain)
+
+/** Names of a user's environments under DAVIT_DOMAIN that may need attention, as far as no one was given them. */
+export function listTroubledNames(
+  { db, config }: { db: Db; config: Pick<Config, 'domain'> },
+  { ownerId, leftOut }: { ownerId: string; leftOut: string[] },
+): Domain[] {
+  if (!config.domain) return []
+  const host = sql<string>`${environments.label} || ${`.${config.domain}`}`
+  const found = db
+    .select({ environment: environments })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .leftJoin(certificates, eq(certificates.host, host))
+    .where(and(eq(projects.ownerId, ownerId), or(isTroubled, inArray(host, leftOut))))
+    .orderBy(environments.id)
+    .limit(mostDomains)
+    .all()
+  const names = found.flatMap(({ environment }) => nameOfItself({ config }, environment) ?? [])
+  const given = listGivenHosts(
+    db,
+    names.map((name) => name.host),
+  )
+  return names.filter((name) => !given.includes(name.host))
+}
+
+/** The whole rows of deployments and environments. */
+export const listShown = (
+  db: Db,
+  { deploymentIds, environmentIds }: { deploymentIds: string[]; environmentIds: string[] },
+) => ({
+  deployments: listRows(db, deployments, inArray(deployments.id, deploymentIds)),
+  environments: listRows(db, environments, inArray(environments.id, environmentIds)),
+})
