@@ -1,4 +1,4 @@
-import { copied } from './log-marks.js'
+import { copied } from './copy.js'
 import { openStyled } from './terminal-styles.js'
 import { FitAddon } from './vendor/xterm-fit.min.js'
 import { Terminal } from './vendor/xterm.min.js'
@@ -7,7 +7,7 @@ import { Terminal } from './vendor/xterm.min.js'
 const piece = 16 * 1024
 const maxAhead = 64 * 1024
 
-/** Bytes after which the server is told how much is drawn: it sends no more than a few of these ahead. */
+/** Bytes after which the server gets an acknowledgement of what is drawn: it sends no more than a few of these ahead. */
 const drawnStep = 32 * 1024
 
 const themes = {
@@ -97,7 +97,7 @@ class TerminalView {
     }
   }
 
-  /** A browser does not tell how a handshake was answered: the page itself is refused in the same words. */
+  /** A browser doesn't expose the response to a handshake: the page itself returns the same error. */
   async #whyRefused() {
     try {
       const asked = { headers: { Accept: 'application/json' } }

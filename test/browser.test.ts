@@ -11,9 +11,11 @@ test('the first visitor makes an account and watches a repository become a runni
   const project = await createAndDeploy(page, { name: 'site', url })
 
   // nothing is reloaded: lines, state, title and address arrive by themselves
-  await page.getByText('Running at http://').waitFor()
   await page.locator('.app-link').waitFor()
-  expect(await page.locator('h1').textContent()).toContain('A change')
+  await page.getByRole('button', { name: 'Start the app' }).click()
+  await page.getByText('Running at http://').waitFor()
+  expect(await page.locator('h1').textContent()).toContain('Deployment #1')
+  await page.getByText('A change').waitFor()
   const app = (await page.locator('.app-link').getAttribute('href'))!
   expect(await (await fetch(app)).text()).toBe('first')
 
@@ -26,7 +28,9 @@ test('the first visitor makes an account and watches a repository become a runni
   expect(await (await fetch(app)).text()).toBe('second')
 
   await page.goto(first)
-  await page.getByRole('button', { name: 'Roll back to this' }).click()
+  await page.getByRole('link', { name: 'Roll back to this' }).click()
+  await page.getByRole('dialog').getByText('Reverts').waitFor()
+  await page.getByRole('button', { name: 'Roll back', exact: true }).click()
   await page.waitForURL((address) => address.href !== first)
   await page.locator('.app-link').waitFor()
   expect(await (await fetch(app)).text()).toBe('first')
@@ -50,7 +54,7 @@ test('a dialog keeps what was typed, shows what is wrong, and gives the focus ba
   await dialog.locator('[name=name]').fill('production')
   await dialog.locator('[name=port]').fill('8080')
   await dialog.getByRole('button', { name: 'Create' }).click()
-  await dialog.getByText(/of this name already/).waitFor()
+  await dialog.getByText(/with this name/).waitFor()
   expect(await dialog.locator('[name=name]').inputValue()).toBe('production')
   expect(await dialog.locator('[name=port]').inputValue()).toBe('8080')
   await page.keyboard.press('Escape')

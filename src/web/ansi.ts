@@ -1,6 +1,7 @@
 /**
  * One line of terminal output as HTML: text escaped, colours and weights as classes (`f1`, `b12`,
- * `bold` …), every other escape sequence and control character left out. Styles end with the line.
+ * `bold` …), every other escape sequence and control character left out, and those that turn round the
+ * order of letters. Styles end with the line.
  */
 export function ansiHtml(text: string) {
   if (!hasControl.test(text)) return escapeHtml(text)
@@ -28,6 +29,10 @@ export function ansiHtml(text: string) {
   }
 }
 
+/** The same as plain text. */
+export const plainText = (text: string) =>
+  hasControl.test(text) ? text.replaceAll(sequence, '') : text
+
 type Style = typeof plain
 
 const plain = {
@@ -42,7 +47,7 @@ const plain = {
   inverse: false,
 }
 
-const hasControl = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f]/
+const hasControl = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/
 
 /** SGR (its codes are captured), any other CSI, strings such as OSC to their end, other escapes, lone controls. */
 const sequence = new RegExp(
@@ -51,7 +56,7 @@ const sequence = new RegExp(
     '(?:\\u001b\\[|\\u009b)[0-?]*[ -/]*[@-~]?',
     '(?:\\u001b[\\]PX^_]|[\\u0090\\u0098\\u009d-\\u009f])[^\\u0007\\u001b\\u009c]*(?:\\u0007|\\u001b\\\\|\\u009c)?',
     '\\u001b[ -/]*[0-~]?',
-    '[\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f]',
+    '[\\u0000-\\u0008\\u000a-\\u001f\\u007f-\\u009f\\u202a-\\u202e\\u2066-\\u2069]',
   ].join('|'),
   'g',
 )
@@ -108,16 +113,18 @@ function applyCode(style: Style, code: number, part: number | undefined) {
   else if (code >= 100 && code <= 107) style.background = code - 92
 }
 
-/** `fi` and `bi` are the log's own two colours, exchanged. */
+/**
+ * `fi` and `bi` are the log's own two colours, exchanged. On a coloured ground a text has the log's own
+ * colour: not every pair of two colours can be read.
+ */
 function classesOf(style: Style) {
   const [front, back] = style.inverse
     ? [style.background, style.foreground]
     : [style.foreground, style.background]
   let classes = ''
-  if (front >= 0) classes += ` f${front}`
-  else if (style.inverse) classes += ' fi'
   if (back >= 0) classes += ` b${back}`
-  else if (style.inverse) classes += ' bi'
+  else if (style.inverse) classes += ' fi bi'
+  else if (front >= 0) classes += ` f${front}`
   for (const name of ['bold', 'dim', 'italic', 'underline', 'strike'] as const)
     if (style[name]) classes += ` ${name}`
   return classes.slice(1)
@@ -146,7 +153,7 @@ function indexed(index: number) {
   return nearest(red, green, blue)
 }
 
-/** By hue, not by distance: a pale red is still meant to be red. */
+/** By hue, not by distance: a pale red is still red. */
 function nearest(red: number, green: number, blue: number) {
   const high = Math.max(red, green, blue)
   const spread = high - Math.min(red, green, blue)

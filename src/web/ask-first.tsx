@@ -1,14 +1,16 @@
+import type { Context } from 'hono'
 import type { Config } from '../config.ts'
 import { clientOf, pageBefore } from './client.ts'
 import { factory } from './factory.ts'
-import { Button, ButtonLink, HiddenFields } from './form.tsx'
+import { Button, ButtonLink, HiddenFields, PostForm } from './form.tsx'
 import type { Question } from './form.tsx'
 import { fieldsOf, textsBut } from './form-fields.ts'
 import { show } from './respond.tsx'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
 
 /**
- * Asks the question of a form that was sent without script, where no dialog did: the answer is a page
- * that says it, with the same form to be sent on.
+ * Asks for confirmation of a form that was sent without script: the response is a
+ * page with the question and the same form.
  */
 export const askFirst = (config: Pick<Config, 'url'>) =>
   factory.createMiddleware(async function askBefore(c, next) {
@@ -17,19 +19,41 @@ export const askFirst = (config: Pick<Config, 'url'>) =>
     const question = fields?.get('_question')?.at(-1)
     if (!fields || typeof question !== 'string') return next()
     const answer = fields.get('_answer')?.at(-1)
-    const action = c.req.path + new URL(c.req.url).search
-    const sent = textsBut(fields, ['_question', '_answer'])
-    const back = pageBefore(c, config) ?? '/dashboard'
-    return show(c, {
-      title: 'Are you sure?',
-      page: () => (
-        <QuestionPage
-          question={{ text: question, answer: typeof answer === 'string' ? answer : 'Continue' }}
-          {...{ action, sent, back }}
-        />
-      ),
+    return askForm(c, config, {
+      text: question,
+      answer: typeof answer === 'string' ? answer : 'Continue',
     })
   })
+
+/**
+ * Shows a button's form that was refused because its page was open too long, to be sent again by one
+ * press: nothing else would keep what it was about.
+ */
+export const askAgain = (c: Context, status: ContentfulStatusCode) =>
+  askForm(
+    c,
+    { url: null },
+    {
+      text: 'Send this again? The page was open too long, so nothing was changed yet (its CSRF token has expired).',
+      answer: 'Send again',
+    },
+    status,
+  )
+
+/** A page with a question, and the form that was sent, to be sent when it is answered. */
+async function askForm(
+  c: Context,
+  config: Pick<Config, 'url'>,
+  question: Question,
+  status: ContentfulStatusCode = 200,
+) {
+  const fields = (await fieldsOf(c)) ?? new Map()
+  const action = c.req.path + new URL(c.req.url).search
+  const sent = textsBut(fields, ['_question', '_answer', 'csrf_token'])
+  const back = pageBefore(c, config) ?? '/dashboard'
+  const page = () => <QuestionPage {...{ question, action, sent, back }} />
+  return show(c, { title: 'Are you sure?', page }, status)
+}
 
 const QuestionPage = ({
   question: { text, answer },
@@ -44,7 +68,7 @@ const QuestionPage = ({
 }) => {
   const [ask, ...consequences] = text.split(/(?<=\?) /)
   return (
-    <form class="form narrow" method="post" action={action}>
+    <PostForm class="form narrow" action={action}>
       <h1>{ask}</h1>
       {consequences.length > 0 && <p>{consequences.join(' ')}</p>}
       <HiddenFields fields={sent} />
@@ -54,6 +78,6 @@ const QuestionPage = ({
           Cancel
         </ButtonLink>
       </div>
-    </form>
+    </PostForm>
   )
 }

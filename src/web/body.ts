@@ -3,7 +3,7 @@ import { HTTPException } from 'hono/http-exception'
 import { AppError, invalidField } from '../platform/errors.ts'
 import { fieldsOf, mediaType } from './form-fields.ts'
 
-/** A submitted body under its JSON names, and the raw texts of a form for drawing it again. */
+/** A submitted body under its JSON names, and the raw values of a form for redrawing it. */
 export type Body = {
   kind: 'form' | 'json'
   data: Record<string, unknown>
@@ -11,7 +11,7 @@ export type Body = {
 }
 
 /**
- * Reads a JSON or form body; none at all has no fields. Form names are snake_case, and an empty form
+ * Reads a JSON or form body; an empty one has no fields. Form names are snake_case, and an empty form
  * field counts as null.
  */
 export async function readBody(c: Context): Promise<Body> {
@@ -27,11 +27,11 @@ export async function readBody(c: Context): Promise<Body> {
   const shown = entries.filter(([name]) => !/password/i.test(name))
   return {
     kind: 'form',
-    // of a repeated name each is a line: a list has an entry a line, and of a flag the last counts
+    // repeated names are joined as lines: a list has one entry per line, and the last line of a flag counts
     data: Object.fromEntries(
       entries.map(([name, all]) => [camelCase(name), all.join('\n') || null]),
     ),
-    // the first of several is the hidden field that stands for none
+    // the first of several is the hidden field for none
     values: Object.fromEntries(
       shown.map(([name, all]) => [name, all.slice(all.length > 1 ? 1 : 0).join('\n')]),
     ),
@@ -42,7 +42,7 @@ export async function readBody(c: Context): Promise<Body> {
 export const fieldName = (c: Context, name: string) =>
   isJson(c) ? camelCase(name) : snakeCase(name)
 
-/** What our forms say of the request rather than of its object. */
+/** Fields of our forms about the request instead of its object. */
 const notData = ['csrf_token', '_method', '_question', '_answer']
 
 export const isJson = (c: Context) => mediaType(c) === 'application/json'
@@ -59,7 +59,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new AppError('bad_request', 'The body is not JSON. Check its syntax.')
+    throw new AppError('bad_request', 'The body isn’t valid JSON. Check its syntax.')
   }
 }
 

@@ -7,18 +7,18 @@ export type Checks = { body?: ZodType; query?: ZodType }
 
 const known = new WeakMap<object, Checks>()
 
-/** Remembers what a handler checks: the API document is made from it. */
+/** Records what a handler checks: the API document is generated from it. */
 export function checking<Handler extends object>(checks: Checks, handler: Handler) {
   known.set(handler, checks)
   return handler
 }
 
-/** What a handler checks, or the one that it was made from. */
+/** What a handler checks, or the one it was derived from. */
 export const checksOf = (handler: object): Checks => known.get(originalOf(handler)) ?? {}
 
-/** The handler itself, where a route has another one made from it. */
+/** The original handler, if a route has a derived one. */
 export const originalOf = (handler: object): object => findTargetHandler(handler as never)
 
-/** Marks a handler as made from another one, as Hono marks its own. */
+/** Marks a handler as derived from another one, like Hono does. */
 export const madeFrom = <Handler extends object>(original: object, handler: Handler) =>
   Object.assign(handler, { [COMPOSED_HANDLER]: original })

@@ -5,24 +5,32 @@ import { factory } from './factory.ts'
 /**
  * Sets `peer`, the socket's address, and `address`: the same, or behind a trusted proxy the right-most
  * hop of X-Forwarded-For that is no trusted proxy itself. What a client writes left of that is ignored.
+ * The edge is such a proxy, and reports whether the request used HTTPS.
  */
 export const clientAddress = (trustedProxies: string[]) =>
   factory.createMiddleware(async function readClientAddress(c, next) {
     const socket = c.env?.server?.requestIP(c.req.raw)?.address
-    const peer = plainAddress(socket ?? '') ?? '127.0.0.1'
+    const isEdges = c.env?.isEdges === true
+    const peer = (!isEdges && plainAddress(socket ?? '')) || '127.0.0.1'
     const hops = (c.req.header('X-Forwarded-For') ?? '').split(',')
     let address = peer
-    while (inCidrs(address, trustedProxies)) {
+    for (
+      let isProxy = isEdges || inCidrs(peer, trustedProxies);
+      isProxy;
+      isProxy = inCidrs(address, trustedProxies)
+    ) {
       const hop = plainAddress(hops.pop() ?? '')
-      if (!hop) break // the chain ends here, or goes on with something that no proxy writes
+      if (!hop) break // the chain ends here, or continues with something that no proxy writes
       address = hop
     }
+    c.set('isEdges', isEdges)
+    c.set('isHttps', isEdges && c.req.header('X-Forwarded-Proto') === 'https')
     c.set('peer', peer)
     c.set('address', address)
     await next()
   })
 
-/** What one subscriber holds: an IPv4 address, or of IPv6 a whole /64, in which addresses cost nothing. */
+/** The address of one subscriber: an IPv4 address, or a whole IPv6 /64, in which addresses are free. */
 export function networkOf(address: string) {
   if (isIP(address) !== 6) return address
   const [head = '', tail = ''] = address.split('::')
@@ -32,8 +40,8 @@ export function networkOf(address: string) {
   return `${[...left, ...zeros, ...right].slice(0, 4).join(':')}::/64`
 }
 
-/** One spelling for each address, or null when the text is none. */
+/** The canonical form of an address, or null when invalid. */
 function plainAddress(text: string) {
-  const address = canonicalHost(text.trim().replace(/%.*/, '')) // an IPv6 zone is a matter of this host
+  const address = canonicalHost(text.trim().replace(/%.*/, '')) // an IPv6 zone is local to this host
   return address !== null && isIP(address) ? address : null
 }

@@ -1,7 +1,8 @@
 import type { Context } from 'hono'
 import type { Config } from '../config.ts'
+import type { Env } from './factory.ts'
 
-/** Who asks, and so in which form the answer goes: a page, a fragment, or JSON (decisions: representations). */
+/** The kind of client, and so the form of the response: a page, a fragment, or JSON (decisions: representations). */
 export type Client = 'browser' | 'partial' | 'program'
 
 export function clientOf(c: Context): Client {
@@ -16,10 +17,22 @@ export function clientOf(c: Context): Client {
 
 export const isWebSocket = (c: Context) => c.req.header('Upgrade')?.toLowerCase() === 'websocket'
 
-/** The page of ours that a link was followed or a form was sent on, as a path; null where it is none of ours. */
+/** The address by which the client reaches Davit: the public one, or that of the request. */
+export function originOf(c: Context, { url }: Pick<Config, 'url'>) {
+  if (url) return url.origin
+  const asked = new URL(c.req.url)
+  if ((c as Context<Env>).var.isHttps) asked.protocol = 'https:'
+  return asked.origin
+}
+
+/**
+ * The page of ours on which a link was followed or a form was sent, as a path; null for other sites, and
+ * for what led to one as a path: `//host`.
+ */
 export function pageBefore(c: Context, { url }: Pick<Config, 'url'>) {
   const from = c.req.header('HX-Current-URL') ?? c.req.header('Referer')
   if (!from || !URL.canParse(from)) return null
   const { host, pathname, search } = new URL(from)
-  return [url?.host, c.req.header('Host')].includes(host) ? pathname + search : null
+  const isOurs = [url?.host, c.req.header('Host')].includes(host) && !pathname.startsWith('//')
+  return isOurs ? pathname + search : null
 }

@@ -1,17 +1,28 @@
 import type { Child } from 'hono/jsx'
-import { ExternalIcon, WarningIcon } from './icons.tsx'
-import { Button, ButtonLink } from './form.tsx'
+import { DocLink, HelpLink } from './doc-link.tsx'
+import { CopyButton } from './copy.tsx'
+import { Icon } from './icons.tsx'
+import { ButtonLink } from './form.tsx'
 
 export type Crumb = { href: string; name: string }
 
-/** The heading of a page, the way back, and what can be done here. */
+/** The heading of a page, its breadcrumbs and actions. */
 export const PageHead = ({
   title,
+  mark,
+  beside,
   crumbs = [],
+  doc,
   children,
 }: {
   title: Child
+  /** A logo or monogram before it. */
+  mark?: Child
+  /** A state or an address after it. */
+  beside?: Child
   crumbs?: Crumb[]
+  /** What explains the page: a document, and after `#` one of its headings. */
+  doc?: string | undefined
   children?: Child
 }) => (
   <header class="page-head">
@@ -25,15 +36,20 @@ export const PageHead = ({
           ))}
         </nav>
       )}
-      <h1>
-        <bdi>{title}</bdi>
-      </h1>
+      <div class="page-title">
+        {mark}
+        <h1>
+          <bdi>{title}</bdi>
+        </h1>
+        {doc && <HelpLink doc={doc} />}
+        {beside}
+      </div>
     </div>
     {children && <div class="actions">{children}</div>}
   </header>
 )
 
-/** What stands where a list would be, and the way to its first entry. */
+/** The placeholder of an empty list, with the action for its first entry. */
 export const EmptyState = ({ title, children }: { title: string; children?: Child }) => (
   <section class="empty-state">
     <h2>{title}</h2>
@@ -43,7 +59,7 @@ export const EmptyState = ({ title, children }: { title: string; children?: Chil
 
 type MoreProps = { href: string; query?: Record<string, string>; nextCursor: string | null }
 
-/** The rest of a list that comes in pages; `query` is what it is filtered by. */
+/** The link to the next page of a list; `query` is its filter. */
 export const MoreLink = ({ href, query, nextCursor }: MoreProps) =>
   nextCursor && (
     <p class="more">
@@ -57,14 +73,21 @@ export const MoreLink = ({ href, query, nextCursor }: MoreProps) =>
   )
 
 /** A secret that can't be shown again; app.js copies it. */
-export const ShownOnce = ({ text, children }: { text: string; children: Child }) => (
+export const ShownOnce = ({
+  text,
+  what,
+  children,
+}: {
+  text: string
+  /** What it is, in the name of the button that copies it: “the token”. */
+  what: string
+  children: Child
+}) => (
   <div class="alert" role="status">
     <strong>{children}</strong>
     <section class="shown-once">
       <code>{text}</code>
-      <Button type="button" variant="outline" small data-copy={text}>
-        Copy
-      </Button>
+      <CopyButton text={text} what={what} />
     </section>
   </div>
 )
@@ -74,38 +97,74 @@ type TroubleProps = {
   code?: string | null
   children: Child
   hint?: string | null | undefined
+  /** What else there is to say, folded behind the hint. */
+  more?: Child
+  /** Shows a line of the hint, which unfolds. */
+  isFolded?: boolean
+  /** The one that helps. */
+  action?: Child
   role?: 'alert' | 'status'
 }
 
 /** What went wrong, why, and what to do next. */
-export const Trouble = ({ title, code, children, hint, role }: TroubleProps) => (
+export const Trouble = ({
+  title,
+  code,
+  children,
+  hint,
+  more,
+  isFolded = false,
+  action,
+  role,
+}: TroubleProps) => (
   <div class="failure" role={role}>
-    <WarningIcon />
-    <div>
+    <Icon name="triangle-alert" />
+    <div class="failure-text">
       <h2>
         {title}
         {code && <code>{code}</code>}
       </h2>
       {children}
-      {hint && (
-        <p class="failure-hint" dir="auto">
-          {hint}
-        </p>
+      {isFolded && (hint || more) ? (
+        <details class="failure-more">
+          <summary dir="auto">{hint ?? 'More lines'}</summary>
+          {more}
+          {code && <Meaning code={code} />}
+        </details>
+      ) : (
+        <>
+          {hint && (
+            <p class="failure-hint" dir="auto">
+              {hint}
+            </p>
+          )}
+          {code && <Meaning code={code} />}
+        </>
       )}
     </div>
+    {action && <div class="failure-action">{action}</div>}
   </div>
 )
 
-/** The address of an app, which opens beside Davit. */
-export const AppAddress = ({ url }: { url: string }) => (
-  <a class="app-link" href={url} rel="noreferrer" target="_blank">
-    {hostOf(url)}
-    <ExternalIcon />
-    <span class="visually-hidden">(opens in a new tab)</span>
-  </a>
+const Meaning = ({ code }: { code: string }) => (
+  <p>
+    <DocLink doc={`failures#${code}`}>What this means</DocLink>
+  </p>
 )
 
-/** An address as a person reads it. */
+/** The address of an app, which opens in a new tab. */
+export const AppAddress = ({ url }: { url: string }) => (
+  <span class="app-address">
+    <a class="app-link" href={url} rel="noreferrer" target="_blank">
+      {hostOf(url)}
+      <Icon name="external-link" />
+      <span class="visually-hidden">(opens in a new tab)</span>
+    </a>
+    <CopyButton text={url} what="the address" />
+  </span>
+)
+
+/** An address for display. */
 export const hostOf = (url: string) => url.replace(/^https?:\/\//, '')
 
 /** A row of a `dl`. */
@@ -116,19 +175,30 @@ export const Fact = ({ name, children }: { name: string; children: Child }) => (
   </div>
 )
 
+/** The old and the new value. */
+export const FromTo = ({ from, to }: { from: string | null; to: string | null }) => (
+  <>
+    <del>{from ?? 'none'}</del> <span aria-hidden="true">→</span> <ins>{to ?? 'none'}</ins>
+  </>
+)
+
 /** A commit in one line: short hash, and the message's first line. */
 export const CommitRef = ({
   hash,
   message,
   author,
+  copied = false,
 }: {
   hash: string | null
   message?: string | null
   author?: string | null
+  /** Beside a button that copies the whole hash. */
+  copied?: boolean
 }) =>
   hash ? (
     <span class="commit">
       <code title={hash}>{hash.slice(0, 7)}</code>
+      {copied && <CopyButton text={hash} what="the commit’s hash" />}
       {message && <bdi class="commit-message">{message}</bdi>}
       {author && (
         <span class="muted">

@@ -1,24 +1,27 @@
 import type { Context } from 'hono'
 import type { Config } from '../config.ts'
+import type { Env } from './factory.ts'
 
 type Place = Pick<Config, 'url'>
 
-const isHttps = ({ url }: Place) => url?.protocol === 'https:'
+/** Whether the browser uses HTTPS: by the public address, or as reported by the edge. */
+export const isHttps = (c: Context, { url }: Place): boolean =>
+  url?.protocol === 'https:' || (c as Context<Env>).var.isHttps
 
-/** What all cookies of Davit have in common; Secure where the public address is HTTPS. */
-export const cookieOptions = (config: Place) =>
-  ({ path: '/', sameSite: 'Lax', secure: isHttps(config) }) as const
+/** The attributes of all cookies; Secure if the browser uses HTTPS. */
+export const cookieOptions = (c: Context, config: Place) =>
+  ({ path: '/', sameSite: 'Lax', secure: isHttps(c, config) }) as const
 
 /** A name that, over HTTPS, no other host can set and nothing can set without TLS (RFC 6265bis). */
-export const hostCookie = (name: string, config: Place) =>
-  isHttps(config) ? `__Host-${name}` : name
+export const hostCookie = (name: string, { isSecure }: { isSecure: boolean }) =>
+  isSecure ? `__Host-${name}` : name
 
-/** Values of one name that are looked at; a browser sends those with longer paths first. */
+/** Values of one name that are read; a browser sends those with longer paths first. */
 const mostValues = 8
 
 /**
- * All values that came under a name, ours last: whoever shares our host can add cookies with a longer
- * path, which shadow ours for everything that reads only the first.
+ * All values of a name, ours last: anyone on our host can add cookies with a longer
+ * path, which shadow ours for code that only reads the first.
  */
 export const cookieValues = (c: Context, name: string) =>
   (c.req.header('Cookie') ?? '')

@@ -1,80 +1,110 @@
+import { createContext, useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
+import { PageHead } from './components.tsx'
+import type { Crumb } from './components.tsx'
 import type { Draft } from './draft.ts'
 import type { FormMethod } from './factory.ts'
 import { FormError } from './fields-view.tsx'
-import { Button, PostForm } from './form.tsx'
+import { Button, ButtonLink, PostForm } from './form.tsx'
 
-/**
- * A dialog for the layout's `#modal`; app.js opens it when it arrives and gives the focus back when
- * it closes. Its buttons come with the form inside.
- */
-export const Modal = ({
-  title,
-  children,
-  wide = false,
-}: {
+/** Whether what is drawn goes into the page that is open, and not into a frame of its own. */
+export const InDialog = createContext(false)
+
+/** The page that a dialog belongs to, for its buttons. */
+const From = createContext<Crumb>({ href: '/dashboard', name: 'Dashboard' })
+
+type ModalProps = {
   title: Child
   children: Child
+  /** The page that opens it, and to which its address leads back when it was opened by itself. */
+  from: Crumb
   wide?: boolean
-}) => (
-  <dialog class={wide ? 'dialog modal wide' : 'dialog modal'} aria-labelledby="modal-title">
-    <div>
-      <header>
-        <h2 id="modal-title">{title}</h2>
-      </header>
-      <section>{children}</section>
-    </div>
-  </dialog>
+}
+
+/**
+ * A dialog for the layout's `#modal`, which app.js opens when it arrives; a page of its own where its
+ * address was opened. Its buttons come with the form inside.
+ */
+export const Modal = ({ title, children, from, wide = false }: ModalProps) => (
+  <From.Provider value={from}>
+    {useContext(InDialog) ? (
+      <dialog class={wide ? 'dialog modal wide' : 'dialog modal'} aria-labelledby="modal-title">
+        <div>
+          <header>
+            <h2 id="modal-title">{title}</h2>
+          </header>
+          <section>{children}</section>
+        </div>
+      </dialog>
+    ) : (
+      <section class="narrow">
+        <PageHead title={title} crumbs={[from]} />
+        {children}
+      </section>
+    )}
+  </From.Provider>
 )
 
-/** The last row of a dialog in which something is chosen. */
+/** Of a part of a dialog, whose title is a level higher where it is a page of its own. */
+export const DialogHeading = ({ id, children }: { id?: string; children: Child }) =>
+  useContext(InDialog) ? <h3 id={id}>{children}</h3> : <h2 id={id}>{children}</h2>
+
+/** The last row of a dialog with choices. */
 export const ModalActions = ({ children }: { children?: Child }) => (
   <footer class="form-actions">
-    <Button type="button" variant="outline" data-close>
-      Cancel
-    </Button>
+    <CloseButton variant="outline">Cancel</CloseButton>
     {children}
   </footer>
 )
 
-/** The one button of a dialog that only says something. */
+/** The button of an informational dialog. */
 export const ModalDone = () => (
   <div class="form-actions">
-    <Button type="button" data-close>
-      Done
-    </Button>
+    <CloseButton>Done</CloseButton>
   </div>
 )
 
-/** A dialog that is a form; refused, it takes its own place, in `#modal` or on a page of its own. */
+const CloseButton = ({ variant, children }: { variant?: 'outline'; children: Child }) =>
+  useContext(InDialog) ? (
+    <Button type="button" variant={variant} data-close>
+      {children}
+    </Button>
+  ) : (
+    <ButtonLink variant={variant} href={useContext(From).href}>
+      {children}
+    </ButtonLink>
+  )
+
+const inDialog = { 'hx-target': 'closest dialog', 'hx-swap': 'outerHTML' }
+
+/** A dialog that is a form; when refused, it replaces itself, in `#modal` or on its own page. */
 export const ModalForm = ({
   title,
+  from,
   action,
   method,
   draft,
   submit,
   destructive = false,
   wide = false,
+  upload = false,
   children,
-}: {
-  title: Child
+}: ModalProps & {
   action: string
   method?: FormMethod
   draft?: Draft
-  /** What its button says. */
+  /** The label of its button. */
   submit: string
   destructive?: boolean
-  wide?: boolean
-  children: Child
+  /** It has a field for a file. */
+  upload?: boolean
 }) => (
-  <Modal title={title} wide={wide}>
+  <Modal title={title} from={from} wide={wide}>
     <PostForm
       class="form"
-      {...{ action, draft }}
+      {...{ action, draft, upload }}
       {...(method && { method })}
-      live
-      hx-target="closest dialog"
-      hx-swap="outerHTML"
+      {...(useContext(InDialog) && inDialog)}
       hx-disable="find button[type=submit]"
     >
       <FormError />

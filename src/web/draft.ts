@@ -1,16 +1,16 @@
 import { createContext } from 'hono/jsx'
 
-/** What was typed and what is wrong with it: enough to draw the form again with nothing lost. */
+/** The input and its errors: enough to redraw the form without losing anything. */
 export type Draft = {
   /** Submitted texts by form name, passwords left out. */
   values: Record<string, string>
   /** Messages by form name. */
   errors: Record<string, string>
-  /** What is wrong with the whole rather than with one field. */
+  /** The error of the whole form. */
   message: string | null
 }
 
 export const emptyDraft: Draft = { values: {}, errors: {}, message: null }
 
-/** The draft of the form around a field. */
+/** The draft of the surrounding form. */
 export const DraftContext = createContext(emptyDraft)

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { journal } from '../platform/journal.ts'
+import { askAgain } from './ask-first.tsx'
 import { clientOf } from './client.ts'
 import type { Env } from './factory.ts'
 import { answerJson, problem, problemOf, sayWhen } from './problem.ts'
@@ -7,12 +8,13 @@ import type { Problem } from './problem.ts'
 import { show } from './respond.tsx'
 import { ButtonLink } from './form.tsx'
 
-/** The one place where an error becomes an answer: a page, a fragment, or problem+json (RFC 9457). */
+/** The only place where an error becomes a response: a page, a fragment, or problem+json (RFC 9457). */
 export function answerError(error: Error, c: Context<Env>) {
   const told = problemOf(error)
   if (told.isLogged)
     journal.error('unexpected error', error, { requestId: c.var.requestId, path: c.req.path })
-  return answerProblem(c, told)
+  const isStale = error === c.var.refusal && clientOf(c) === 'browser'
+  return isStale ? askAgain(c, told.status) : answerProblem(c, told)
 }
 
 export const answerNotFound = (c: Context<Env>) =>
@@ -20,7 +22,7 @@ export const answerNotFound = (c: Context<Env>) =>
 
 export function answerMethodNotAllowed(c: Context<Env>, methods: readonly string[]) {
   c.header('Allow', methods.join(', '))
-  return answerProblem(c, problem(405, `This address takes ${methods.join(', ')} only.`))
+  return answerProblem(c, problem(405, `This address only accepts ${methods.join(', ')}.`))
 }
 
 async function answerProblem(c: Context<Env>, told: Problem) {
@@ -35,7 +37,7 @@ async function answerProblem(c: Context<Env>, told: Problem) {
   return show(c, { title, page }, status)
 }
 
-/** A refusal as a fragment, shown where the user looks. */
+/** A refusal as a fragment, shown next to the action. */
 export const ErrorAlert = ({ title, detail }: { title: string; detail: string }) => (
   <div class="alert" data-variant="destructive" role="alert">
     <h2>{title}</h2>

@@ -2,12 +2,14 @@ import { useContext } from 'hono/jsx'
 import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import { DraftContext } from './draft.ts'
+import { CopyButton } from './copy.tsx'
+import { Icon } from './icons.tsx'
 
 type Field = {
   name: string
   label: string
   hint?: Child
-  /** Of the control; tells apart fields of the same name on one page. */
+  /** Id of the control, for fields with the same name on one page. */
   id?: string
 }
 
@@ -16,16 +18,23 @@ type Value = string | number | null | undefined
 type ControlProps<Own extends string> = Field &
   Pick<JSX.IntrinsicElements['input'], Own | 'required'> & {
     value?: Value
-    /** For names, keys and addresses: no spelling help, fixed width. */
+    /** For names, keys and addresses: no spell check, monospace. */
     code?: boolean
   }
 
+/*
+ * None has a `maxlength`, which would cut what is pasted without a word: the server refuses it with its
+ * rule. So it does what would need a `pattern`, unless `title` says the rule.
+ */
 type TextFieldProps = ControlProps<
-  | ('type' | 'placeholder' | 'autocomplete' | 'inputmode' | 'autofocus' | 'pattern' | 'readonly')
-  | ('minlength' | 'maxlength' | 'min' | 'max' | 'step')
->
+  | ('type' | 'placeholder' | 'autocomplete' | 'inputmode' | 'autofocus' | 'readonly')
+  | ('minlength' | 'min' | 'max' | 'step' | 'pattern' | 'title' | 'list')
+> & {
+  /** Fields of an address whose last part it takes, until someone types into it. */
+  namedBy?: string
+}
 
-/** What was typed as a password is not shown again. */
+/** What was typed as a password is not shown again, and while it is typed only on demand. */
 export const TextField = ({
   name,
   label,
@@ -34,18 +43,64 @@ export const TextField = ({
   value,
   type = 'text',
   code = false,
+  namedBy,
   ...rest
 }: TextFieldProps) => (
   <FieldFrame {...{ name, label, hint, id }} optional={!rest.required && !rest.readonly}>
-    <input
-      {...controlProps({ id, name, hint })}
-      {...(code && codeProps)}
-      {...rest}
-      type={type}
-      value={type === 'password' ? '' : typed(name, value)}
-    />
+    {type === 'password' ? (
+      <div class="password">
+        <input
+          {...controlProps({ id, name, hint })}
+          {...(code && codeProps)}
+          {...rest}
+          class={code ? 'input code' : 'input'}
+          type="password"
+        />
+        <RevealButton of={id} />
+      </div>
+    ) : rest.readonly ? (
+      <div class="to-copy">
+        <input
+          {...controlProps({ id, name, hint })}
+          {...rest}
+          class={code ? 'input code' : 'input'}
+          type={type}
+          value={value ?? ''}
+        />
+        <CopyButton text={String(value ?? '')} what={label} />
+      </div>
+    ) : (
+      <input
+        {...controlProps({ id, name, hint })}
+        {...(code && codeProps)}
+        {...rest}
+        data-named-by={namedBy}
+        type={type}
+        value={typed(name, value)}
+      />
+    )}
   </FieldFrame>
 )
+
+/** Shows what is typed into a password field, and hides it again: app.js does, so it is only there with it. */
+const RevealButton = ({ of }: { of: string }) => (
+  <button
+    type="button"
+    class="reveal"
+    data-reveal={of}
+    aria-label="Show what you typed"
+    aria-pressed="false"
+    aria-controls={of}
+  >
+    <Icon name="eye" />
+  </button>
+)
+
+type TextAreaProps = ControlProps<'placeholder'> & {
+  rows?: number
+  /** What is typed is kept nowhere; nor drawn again while the box of this name is ticked. */
+  secret?: boolean | string
+}
 
 export const TextArea = ({
   name,
@@ -55,19 +110,29 @@ export const TextArea = ({
   value,
   code = false,
   rows = 3,
+  secret = false,
   ...rest
-}: ControlProps<'placeholder' | 'maxlength'> & { rows?: number }) => (
+}: TextAreaProps) => (
   <FieldFrame {...{ name, label, hint, id }} optional={!rest.required}>
-    <textarea {...controlProps({ id, name, hint })} {...(code && codeProps)} {...rest} rows={rows}>
-      {/* a first line break is dropped by the parser, so one is given away */}
-      {`\n${typed(name, value)}`}
+    <textarea
+      {...controlProps({ id, name, hint })}
+      {...(code && codeProps)}
+      {...rest}
+      rows={rows}
+      data-secret={secret === true ? '' : secret || undefined}
+    >
+      {/* the parser drops a first line break, so one is added */}
+      {`\n${isSecretNow(secret) ? '' : typed(name, value)}`}
     </textarea>
   </FieldFrame>
 )
 
+const isSecretNow = (secret: boolean | string) =>
+  typeof secret === 'string' && typed(secret, '') === '1'
+
 type SelectFieldProps = ControlProps<never> & {
   options: { value: string; label: string }[]
-  /** What was chosen is not shown again. */
+  /** The chosen file isn't shown again. */
   secret?: boolean
 }
 
@@ -95,7 +160,7 @@ export const SelectField = ({
   )
 }
 
-/** The hidden field before it says "off" for a box that is not ticked; `lone` leaves it out. */
+/** The hidden field before it stands for an unticked box; `lone` omits it. */
 export const Checkbox = ({
   name,
   label,
@@ -103,12 +168,20 @@ export const Checkbox = ({
   id = fieldId(name),
   value = false,
   lone = false,
-}: Field & { value?: boolean; lone?: boolean }) => (
+  follows,
+}: Field & {
+  value?: boolean
+  lone?: boolean
+  /** Ticked while what is typed into the field of this name looks so, until it is touched. */
+  follows?: { name: string; pattern: RegExp }
+}) => (
   <div class="field check" data-invalid={complaintAbout(name) !== undefined || undefined}>
     {!lone && <input type="hidden" name={name} value="0" />}
     <input
       {...controlProps({ id, name, hint })}
       type="checkbox"
+      data-follows={follows?.name}
+      data-pattern={follows?.pattern.source}
       value="1"
       checked={typed(name, value ? '1' : '0') === '1'}
     />
@@ -117,7 +190,7 @@ export const Checkbox = ({
   </div>
 )
 
-/** What is wrong with the form as a whole. */
+/** The error of the form as a whole. */
 export const FormError = () => {
   const { message } = useContext(DraftContext)
   return (
@@ -162,7 +235,7 @@ const FieldNotes = ({ id, name, label, hint }: Field & { id: string }) => {
   )
 }
 
-/** No help from the keyboard with what is not prose. */
+/** No keyboard assistance for anything but prose. */
 const codeProps = { class: 'code', autocapitalize: 'off', spellcheck: false } as const
 
 const controlProps = ({ id, name, hint }: Pick<Field, 'name' | 'hint'> & { id: string }) => {
@@ -178,17 +251,17 @@ const controlProps = ({ id, name, hint }: Pick<Field, 'name' | 'hint'> & { id: s
 
 const fieldId = (name: string) => `field-${name}`
 
-/** What is wrong with a field of the form that is being drawn. */
+/** The error of a field of the current form. */
 const complaintAbout = (name: string) => own(useContext(DraftContext).errors, name)
 
-/** What was typed into it, or its value. */
+/** Its input, or its value. */
 const typed = (name: string, value: Value) =>
   own(useContext(DraftContext).values, name) ?? String(value ?? '')
 
-/** A template may call its variables what it likes, `constructor` too. */
+/** A template may use any variable name, even `constructor`. */
 const own = (texts: Record<string, string>, name: string) =>
   Object.hasOwn(texts, name) ? texts[name] : undefined
 
-/** Complaints such as "is longer than 60 characters." start with the field's name. */
+/** Errors such as "must be at most 60 characters." start with the field's name. */
 const sentence = (label: string, message: string) =>
   /^[a-z]/.test(message) ? `${label} ${message}` : message

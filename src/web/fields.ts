@@ -3,59 +3,59 @@ import { containerLimits } from '../platform/limits.ts'
 import { splitWords } from '../platform/shell-words.ts'
 
 /*
- * Field types of forms and JSON bodies. A form sends texts only, so a number may come as digits, a
- * flag as 1 or on, a list as one entry a line; a JSON body sends the real thing. Null clears.
+ * Field types of forms and JSON bodies. A form only sends text, so a number may be digits,
+ * a flag 1 or on, a list one entry per line; a JSON body has real types. Null clears.
  */
 
-/** Text without surrounding blanks and control characters. */
+/** Text without surrounding whitespace and control characters. */
 export const line = (what: string, { min = 1, max }: { min?: number; max: number }) =>
   z
-    .string(`wants ${what}.`)
+    .string(`must be ${what}.`)
     .trim()
-    .min(min, `wants ${what}.`)
-    .max(max, `is longer than ${max} characters.`)
-    .refine((text) => !hasControl(text), 'has control characters in it.')
+    .min(min, `must be ${what}.`)
+    .max(max, `must be at most ${max} characters.`)
+    .refine((text) => !hasControl(text), 'can’t have control characters.')
 
-/** Text of any shape, line breaks and blanks kept. */
+/** Any text, with line breaks and whitespace. */
 export const block = (what: string, { max }: { max: number }) =>
   z
-    .string(`wants ${what}.`)
-    .max(max, `is longer than ${max} characters.`)
-    .refine((text) => !text.includes('\0'), 'has a NUL character in it.')
+    .string(`must be ${what}.`)
+    .max(max, `must be at most ${max} characters.`)
+    .refine((text) => !text.includes('\0'), 'can’t have a NUL character.')
 
 export const whole = (what: string, { min, max }: { min: number; max: number }) =>
   z.preprocess(
     (value) => (isDigits(value) ? Number(value) : value),
     z
-      .int(`wants ${what}, a whole number from ${min} to ${max}.`)
-      .min(min, `wants ${what}, a whole number from ${min} to ${max}.`)
-      .max(max, `wants ${what}, a whole number from ${min} to ${max}.`),
+      .int(`must be a whole number from ${min} to ${max} (${what}).`)
+      .min(min, `must be a whole number from ${min} to ${max} (${what}).`)
+      .max(max, `must be a whole number from ${min} to ${max} (${what}).`),
   )
 
 export const decimal = (what: string, { min, max }: { min: number; max: number }) =>
   z.preprocess(
     (value) => (isDecimal(value) ? Number(value) : value),
     z
-      .number(`wants ${what}, a number from ${min} to ${max}.`)
-      .min(min, `wants ${what}, a number from ${min} to ${max}.`)
-      .max(max, `wants ${what}, a number from ${min} to ${max}.`),
+      .number(`must be a number from ${min} to ${max} (${what}).`)
+      .min(min, `must be a number from ${min} to ${max} (${what}).`)
+      .max(max, `must be a number from ${min} to ${max} (${what}).`),
   )
 
-/** In a form a hidden field that stands for "off" goes before the checkbox: the last line counts. */
+/** In a form a hidden field for "off" precedes the checkbox: the last line counts. */
 export const flag = () =>
   z.preprocess(
     (value) => (typeof value === 'string' ? (flags[lastLine(value)] ?? value) : value),
-    z.boolean('wants true or false (in a form 1 or 0).'),
+    z.boolean('must be true or false (in a form 1 or 0).'),
   )
 
-/** A list; in a form one entry a line, blank lines left out. */
+/** A list; in a form one entry per line, without blank lines. */
 export const lines = (entry: z.ZodType<string>, { max }: { max: number }) =>
   z.preprocess(
     (value) => (typeof value === 'string' ? splitLines(value) : value),
-    z.array(entry, 'wants a list of texts.').max(max, `has more than ${max} entries.`),
+    z.array(entry, 'must be a list of strings.').max(max, `can have at most ${max} entries.`),
   )
 
-/** Names with values; in a form `NAME=value`, one a line. */
+/** Names with values; in a form `NAME=value`, one per line. */
 export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
   z
     .preprocess(
@@ -63,36 +63,36 @@ export const pairs = (name: z.ZodType<string>, { max }: { max: number }) =>
       z
         .array(
           z.tuple(
-            [name, block('texts as values', { max: 32_768 })],
+            [name, block('strings as values', { max: 32_768 })],
             'has a line without =. Enter one KEY=value per line.',
           ),
           'must be names with values.',
         )
-        .max(max, `has more than ${max} entries.`),
+        .max(max, `can have at most ${max} entries.`),
     )
     .transform((entries): Record<string, string> => Object.fromEntries(entries))
     .meta({ sentAs: { type: 'object', additionalProperties: { type: 'string' } } })
 
-/** A command: its words, or a line that is split as a POSIX shell splits words. Kept as it was given. */
+/** A command: its words, or a line that is split as a POSIX shell splits words. Stored as entered. */
 export const command = () =>
   z
     .union(
       [block('a command', { max: maxCommand }), z.array(block('a word', { max: maxCommand }))],
-      'must be a line, or a list of words.',
+      'must be a line or a list of words.',
     )
     .superRefine((given, context) => {
       const refuse = (message: string) => context.addIssue({ code: 'custom', message })
       try {
         const words =
           typeof given === 'string' ? splitWords(given, (problem) => new Error(problem)) : given
-        if (words.length === 0 || words[0] === '') refuse('needs at least one word.')
-        if (words.join(' ').length > maxCommand) refuse(`is longer than ${maxCommand} characters.`)
+        if (words.length === 0 || words[0] === '') refuse('must have at least one word.')
+        if (words.join(' ').length > maxCommand) refuse(`must be at most ${maxCommand} characters.`)
       } catch (error) {
         refuse((error as Error).message)
       }
     })
 
-/** Every list of containers carries it. */
+/** Every list of containers includes it. */
 const maxCommand = containerLimits.listed
 
 const hasControl = (text: string) => /[\u0000-\u001f\u007f\u2028\u2029]/.test(text)

@@ -1,17 +1,17 @@
 import type { Context, HonoRequest } from 'hono'
-import { AppError } from '../platform/errors.ts'
+import { AppError, invalidField } from '../platform/errors.ts'
 
 export type FormFields = Map<string, (string | File)[]>
 
-/** More than any form of ours has; each costs far more than its bytes. */
+/** More than any of our forms has; each costs far more than its bytes. */
 const mostFields = 1000
 const longestName = 200
 
 const read = new WeakMap<HonoRequest, Promise<FormFields | null>>()
 
 /**
- * The fields of a form by name, each with all its values; null where the body is none. The body is
- * read once, however many ask. Throws for a form that is broken or has more than any of ours.
+ * The fields of a form by name, each with all its values; null when the body isn't a form.
+ * The body is read once and cached. Throws for a malformed form or one with too many fields.
  */
 export const fieldsOf = (c: Context): Promise<FormFields | null> =>
   read.getOrInsertComputed(c.req, () => readFields(c))
@@ -45,13 +45,38 @@ async function readFields(c: Context) {
   const fields: FormFields = new Map()
   for (const [name, value] of form) {
     if (name.length > longestName)
-      throw new AppError('bad_request', `A field has a name of over ${longestName} characters.`)
+      throw new AppError(
+        'bad_request',
+        `A field has a name of more than ${longestName} characters.`,
+      )
     fields.getOrInsertComputed(name, () => []).push(value)
   }
   return fields
 }
 
-/** The texts of a form but those of some names, to be sent once more. */
+/**
+ * The text of an uploaded file for a field, from the field with its name and `_file`;
+ * null without one. Throws when it is too large or not text.
+ */
+export async function uploadedText(
+  c: Context,
+  field: string,
+  { max }: { max: number },
+): Promise<string | null> {
+  const file = (await fieldsOf(c))?.get(`${field}_file`)?.at(-1)
+  if (!(file instanceof File) || file.size === 0) return null
+  if (file.size > max) {
+    const most = max % 2 ** 20 === 0 ? `${max / 2 ** 20} MiB` : `${max / 1024} KiB`
+    throw new AppError('too_large', `The uploaded file is larger than ${most}. Shorten it.`)
+  }
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(await file.arrayBuffer())
+  } catch {
+    throw invalidField(field, 'The uploaded file isn’t UTF-8 text. Save it as UTF-8.')
+  }
+}
+
+/** The values of a form except some names, to be sent again. */
 export const textsBut = (fields: FormFields, names: string[]) =>
   [...fields].flatMap(([name, values]) =>
     names.includes(name)
@@ -63,11 +88,11 @@ async function parse(bytes: ArrayBuffer, type: string) {
   try {
     return await new Response(bytes, { headers: { 'Content-Type': type } }).formData()
   } catch {
-    throw new AppError('bad_request', 'The form could not be read. Send it again.')
+    throw new AppError('bad_request', 'The form couldn’t be read. Send it again.')
   }
 }
 
-/** Stops where there are too many. */
+/** Stops when there are too many. */
 function countOf(text: string, body: Buffer) {
   let count = 0
   for (let at = body.indexOf(text); at >= 0 && count <= mostFields + 1; count++)

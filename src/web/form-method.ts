@@ -6,7 +6,7 @@ import type { Env, FormMethod } from './factory.ts'
 import { fieldsOf, isForm } from './form-fields.ts'
 import { matchedRoutes } from 'hono/route'
 
-/** Handlers that stand beside those of PUT and DELETE, for forms. */
+/** Handlers for forms beside those of PUT and DELETE. */
 const forForms = new WeakMap<object, FormMethod>()
 
 type Handler = MiddlewareHandler<Env>
@@ -14,9 +14,9 @@ type Register = (path: string, ...handlers: Handler[]) => unknown
 
 /**
  * Lets a form without script reach the routes whose methods no form has: it posts, and names the method
- * in its field `_method`. Beside each PUT and DELETE the same handlers stand for such a POST, and a POST
- * of the same address does not mean the form. They are registered as middleware, so that no list of
- * routes has them twice.
+ * in its field `_method`. Beside each PUT and DELETE the same handlers accept such a POST, and don't
+ * conflict with a POST of the same address. They are registered as middleware, so that they appear only
+ * once in lists of routes.
  */
 export function takeForms(app: Hono<Env>) {
   const routes = app as unknown as Record<'post' | 'put' | 'delete', Register>
@@ -26,28 +26,51 @@ export function takeForms(app: Hono<Env>) {
     const register = routes[name]
     routes[name] = (path, ...handlers) => {
       register(path, ...handlers)
-      return app.use(path, ...handlers.map((handler) => meant(method, handler)))
+      return app.use(path, ...guarded(handlers).map((handler) => meant(method, handler)))
     }
   }
-  routes.post = (path, ...handlers) => post(path, ...handlers.map(plain))
+  routes.post = (path, ...handlers) => post(path, ...guarded(handlers).map(plain))
 }
+
+/** Handlers that throw the refusal of a form that stood open too long. */
+const guards = new WeakSet<object>()
+
+/** The last of them changes something, and so isn't reached by a form that is refused. */
+const guarded = (handlers: Handler[]) => [
+  ...handlers.slice(0, -1),
+  ...handlers.slice(-1).map((handler) => {
+    const guard: Handler = (c, next) => {
+      if (c.var.refusal) throw c.var.refusal
+      return handler(c, next)
+    }
+    guards.add(guard)
+    return madeFrom(handler, guard)
+  }),
+]
+
+/** Whether no handler of this request would change anything once it has a `refusal`. */
+export const isGuarded = (c: Context) => matchedRoutes(c).some(({ handler }) => guards.has(handler))
 
 function meant(method: FormMethod, handler: Handler) {
   const wrapped: Handler = (c, next) => (c.var.formMethod === method ? handler(c, next) : next())
   forForms.set(wrapped, method)
+  if (guards.has(handler)) guards.add(wrapped)
   return wrapped
 }
 
-const plain = (handler: Handler) =>
-  madeFrom(handler, ((c, next) => (c.var.formMethod ? next() : handler(c, next))) as Handler)
+function plain(handler: Handler) {
+  const wrapped: Handler = (c, next) => (c.var.formMethod ? next() : handler(c, next))
+  if (guards.has(handler)) guards.add(wrapped)
+  return madeFrom(handler, wrapped)
+}
 
-/** Whether this handler answers the POST; as long as the form's method is not read, it may. */
+/** Whether this handler handles the POST; before the form's method is read, it may. */
 export function answersForm(handler: object, formMethod: FormMethod | null | undefined) {
   const method = forForms.get(handler)
   return method !== undefined && (formMethod === undefined || formMethod === method)
 }
 
-/** Reads `_method`: of a person's form only, never of the address or a header, nor where a token is shown. */
+/** Reads `_method`: only from a browser's form, never from the address or a header, nor with a token. */
 export const readFormMethod = createMiddleware<Env>(async function readMethod(c, next) {
   const mayName = c.req.method === 'POST' && clientOf(c) !== 'program' && !c.var.token
   const named = mayName ? (await fieldsOf(c))?.get('_method')?.at(-1) : undefined
@@ -56,8 +79,8 @@ export const readFormMethod = createMiddleware<Env>(async function readMethod(c,
 })
 
 /**
- * Whether a route, not only middleware, will answer: 404 and 405 come before any other refusal.
- * Routes are registered by method; one made with `all()` would look like middleware here.
+ * Whether a route, not only middleware, will respond: 404 and 405 come before any other
+ * refusal. Routes are registered by method; one with `all()` would look like middleware here.
  */
 export function hasHandler(c: Context) {
   const wanted = c.req.method === 'HEAD' ? 'GET' : c.req.method

@@ -4,16 +4,17 @@ import type { JSX } from 'hono/jsx/jsx-runtime'
 import { DraftContext } from './draft.ts'
 import type { Draft } from './draft.ts'
 import type { FormMethod } from './factory.ts'
-import { CheckIcon } from './icons.tsx'
+import { Icon } from './icons.tsx'
+import type { IconName } from './icons.tsx'
 
 const Token = createContext('')
 
-/** Gives every form below it the CSRF token of the request. */
+/** Provides the CSRF token of the request to all forms below. */
 export const CsrfToken = ({ value, children }: { value: string; children: Child }) => (
   <Token.Provider value={value}>{children}</Token.Provider>
 )
 
-/** What was sent before, to be sent again. */
+/** Values that were sent before, to be sent again. */
 export const HiddenFields = ({ fields }: { fields: { name: string; value: string }[] }) => (
   <>
     {fields.map(({ name, value }) => (
@@ -25,19 +26,17 @@ export const HiddenFields = ({ fields }: { fields: { name: string; value: string
 /** Asked before a form is sent: by a dialog, or without script by a page. */
 export type Question = {
   text: string
-  /** What the button that sends it says: a verb and its object. */
+  /** The label of its submit button: a verb and its object. */
   answer: string
 }
 
 type Props = {
   action: string
   children: Child
-  /** That of the route, where it is none that a form has. */
+  /** The route's method, if HTML forms don't have it. */
   method?: FormMethod
-  /** What was typed into it, where it was refused: its fields show that. */
+  /** The input of a refused form: its fields show it. */
   draft?: Draft | undefined
-  /** htmx sends it once it is there, and its attributes say what becomes of the answer. */
-  live?: boolean
   question?: Question | undefined
   /** It has a field for a file. */
   upload?: boolean
@@ -49,24 +48,26 @@ type Props = {
 
 /**
  * A form that works without scripts, and before they have loaded: it always posts, lest a browser puts
- * what was typed into the address. What navigates is posted natively, so that a 303 is a 303.
+ * what was typed into the address. With scripts htmx sends it, so that what was typed survives a server
+ * that is away; refused, it is drawn again in the page, unless its attributes name another place.
  */
 export const PostForm = ({
   action,
   children,
   method,
   draft,
-  live = false,
   question,
   upload = false,
   ...attributes
 }: Props) => (
   <form
     {...attributes}
+    {...(!('hx-target' in attributes) && inMain)}
+    hx-sync="this:drop"
     method="post"
     action={action}
     enctype={upload ? 'multipart/form-data' : undefined}
-    hx-post={live ? action : undefined}
+    hx-post={action}
     hx-confirm={question?.text}
   >
     <input type="hidden" name="csrf_token" value={useContext(Token)} />
@@ -81,19 +82,27 @@ export const PostForm = ({
   </form>
 )
 
-type Look = { variant?: 'outline' | 'ghost' | 'destructive' | undefined; small?: boolean }
+const inMain = { 'hx-target': '#main', 'hx-swap': 'innerHTML show:window:top' }
+
+type Look = {
+  variant?: 'outline' | 'ghost' | 'destructive' | undefined
+  small?: boolean
+  /** Before its words. */
+  icon?: IconName | undefined
+}
 
 type ButtonProps = JSX.IntrinsicElements['button'] &
   Look & {
-    /** Destroys something, which a dialog asks about first. */
+    /** A destructive button, confirmed by a dialog. */
     quiet?: boolean
   }
 
-/** Sends its form. */
+/** The submit button. */
 export const Button = ({
   variant,
   small = false,
   quiet = false,
+  icon,
   type = 'submit',
   children,
   ...rest
@@ -105,6 +114,7 @@ export const Button = ({
     data-size={small ? 'sm' : undefined}
     {...rest}
   >
+    {icon && <Icon name={icon} />}
     {children}
   </button>
 )
@@ -112,7 +122,7 @@ export const Button = ({
 type LinkProps = JSX.IntrinsicElements['a'] &
   Look & {
     quiet?: boolean
-    /** The address of a dialog: without script it is a page of its own. */
+    /** The address of a dialog: without script it is a page. */
     opens?: string
   }
 
@@ -121,6 +131,7 @@ export const ButtonLink = ({
   variant,
   small = false,
   quiet = false,
+  icon,
   opens,
   children,
   ...rest
@@ -134,26 +145,14 @@ export const ButtonLink = ({
     hx-target={opens && '#modal'}
     {...rest}
   >
+    {icon && <Icon name={icon} />}
     {children}
   </a>
 )
 
-/** The end of a form that stays on its page: the button, and that it was saved. */
-export const SaveRow = ({
-  label = 'Save',
-  saved,
-}: {
-  label?: string
-  /** What to say once it is done. */
-  saved: string | false
-}) => (
+/** The end of a form that stays on its page. */
+export const SaveRow = ({ label = 'Save' }: { label?: string }) => (
   <div class="form-actions start">
     <Button>{label}</Button>
-    {saved && (
-      <p class="saved" role="status" data-announce={saved}>
-        <CheckIcon />
-        {saved}
-      </p>
-    )}
   </div>
 )

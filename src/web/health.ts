@@ -3,8 +3,8 @@ import { factory } from './factory.ts'
 import type { Streams } from './streams.ts'
 
 /**
- * Liveness, and readiness: both databases answer and no stop is under way. The engine may be away, and
- * a full disk is told, but does not count: all can be read, and a restart makes no room.
+ * Liveness, and readiness: both databases respond and Davit isn't stopping. The engine may be unreachable,
+ * and a full disk is reported, but doesn't count: reads work, and a restart frees nothing.
  */
 export const healthRoutes = ({ db, logDb, streams }: { db: Db; logDb: LogDb; streams: Streams }) =>
   factory
@@ -16,6 +16,6 @@ export const healthRoutes = ({ db, logDb, streams }: { db: Db; logDb: LogDb; str
         for (const { $client } of [db, logDb]) $client.run('SELECT 1 FROM sqlite_schema')
         return c.json({ status: 'ready', ...(db.$client.reserve.isGone && { disk: 'full' }) })
       } catch {
-        return c.json({ status: 'the database does not answer' }, 503)
+        return c.json({ status: 'the database doesn’t respond' }, 503)
       }
     })

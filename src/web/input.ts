@@ -3,7 +3,7 @@ import { createMiddleware } from 'hono/factory'
 import type { z, ZodType } from 'zod'
 import { AppError, httpStatusOf } from '../platform/errors.ts'
 import type { ErrorCode, FieldError } from '../platform/errors.ts'
-import { readBody, snakeCase } from './body.ts'
+import { camelCase, readBody, snakeCase } from './body.ts'
 import type { Body } from './body.ts'
 import { checking } from './checks.ts'
 import { clientOf } from './client.ts'
@@ -16,7 +16,7 @@ export type Input<Schema extends ZodType> = Env & { Variables: { input: z.output
 
 /**
  * Checks the body, form or JSON, against one schema and keeps the result in `c.var.input`. When the
- * schema or the handler refuses it and a person sent it, `again` draws the form as it was typed.
+ * schema or the handler refuses it and a browser sent it, `again` redraws the form with its input.
  */
 export const input = <Schema extends ZodType>(
   schema: Schema,
@@ -26,6 +26,11 @@ export const input = <Schema extends ZodType>(
     { body: schema },
     createMiddleware<Input<Schema>>(async function readInput(c, next) {
       const body = await readBody(c)
+      const { refusal } = c.var
+      if (refusal) {
+        if (isShownInForm(refusal)) return redraw(refusal)
+        throw refusal
+      }
       try {
         c.set('input', check(schema, body))
       } catch (error) {
@@ -53,17 +58,17 @@ export const input = <Schema extends ZodType>(
     }),
   )
 
-/** Refusals the form itself can show; anything else gets the error page. */
+/** Refusals that the form itself can show; anything else gets the error page. */
 const shownInForm: ErrorCode[] = ['invalid', 'conflict', 'unauthorized', 'forbidden', 'too_many']
 
-/** The checked data. Throws `invalid` with the first complaint about each field, under the sender's name of it. */
+/** The validated data. Throws `invalid` with the first error of each field, under the sender's name of it. */
 export function check<Schema extends ZodType>(
   schema: Schema,
   { data, kind }: Omit<Body, 'values'>,
 ) {
   const checked = schema.safeParse(data)
   const issues = checked.success
-    ? mistyped({ data, kind }, checked.data as object)
+    ? [...mistyped({ data, kind }, checked.data as object), ...misnamed(schema, { data, kind })]
     : checked.error.issues
   if (checked.success && issues.length === 0) return checked.data
   const fields = new Map<string, FieldError>()
@@ -78,12 +83,24 @@ export function check<Schema extends ZodType>(
   })
 }
 
-/** Only a form sends numbers, flags and lists as texts; in JSON each is what it is. */
+/** Only a form sends numbers, flags and lists as strings; in JSON they have their type. */
 function mistyped({ data, kind }: Omit<Body, 'values'>, checked: object) {
   if (kind === 'form') return []
   return Object.entries(checked)
     .filter(([name, value]) => typeof data[name] === 'string' && isNoText(value))
-    .map(([name, value]) => ({ path: [name], message: `wants ${jsonTypeOf(value)}, not a text.` }))
+    .map(([name, value]) => ({
+      path: [name],
+      message: `must be ${jsonTypeOf(value)}, not a string.`,
+    }))
+}
+
+/** Unknown names are ignored; but a form's name in JSON would silently lose a value. */
+function misnamed(schema: ZodType, { data, kind }: Omit<Body, 'values'>) {
+  const known = 'shape' in schema ? (schema.shape as object) : {}
+  if (kind === 'form') return []
+  return Object.keys(data)
+    .filter((name) => !(name in known) && camelCase(name) in known)
+    .map((name) => ({ path: [camelCase(name)], message: `is the name in JSON, not ${name}.` }))
 }
 
 const isNoText = (value: unknown) =>

@@ -1,23 +1,55 @@
 import type { Child } from 'hono/jsx'
+import { docPath } from './doc-link.tsx'
 import type { User } from './factory.ts'
-import { PostForm } from './form.tsx'
-import { Mark } from './icons.tsx'
 import { assetPath } from './static.ts'
+import { ThemeChoice } from './theme.tsx'
+import type { Theme } from './theme.tsx'
+import { Toasts } from './toast.tsx'
+import { isUnder, PublicBar, TopBar } from './top-bar.tsx'
 
-type Frame = { user: User | null; path: string; children: Child }
+type Props = {
+  /** Of the browser's tab, and its icon. */
+  title: string
+  icon: string
+  user: User | null
+  path: string
+  theme: Theme
+  /** What the page says of the change that led to it. */
+  said: string | null
+  children: Child
+}
 
 /** The whole document. Without a user it is a card in the middle; with one, pages below the top bar. */
-export const Layout = ({ title, user, path, children }: Frame & { title: string }) => (
-  <html lang="en">
-    <Head title={title} />
-    <body class={user ? 'app' : 'public'}>
+export const Layout = ({ title, icon, user, path, theme, said, children }: Props) => (
+  <html lang="en" data-theme={theme === 'system' ? undefined : theme} class={classOf(theme)}>
+    <Head title={title} icon={icon} />
+    <body class={user ? 'app' : 'public'} data-user={user?.id}>
       <a class="skip-link" href="#main">
         Skip to the content
       </a>
-      {user ? <TopBar user={user} path={path} /> : <PublicBar />}
-      <main id="main" class={user ? 'page' : path === '/' ? 'landing' : 'card frame'} tabindex={-1}>
+      {user ? <TopBar user={user} path={path} theme={theme} /> : <PublicBar path={path} />}
+      <Toasts said={said} />
+      <main
+        id="main"
+        class={user || isUnder(path, docPath()) ? 'page' : path === '/' ? 'landing' : 'card frame'}
+        tabindex={-1}
+      >
         {children}
       </main>
+      {!user && (
+        <footer class="public-foot">
+          <a href={docPath()}>Documentation</a>
+          <ThemeChoice theme={theme} />
+        </footer>
+      )}
+      <p id="away" class="away" role="status" hidden>
+        Davit can’t be reached. This page shows what was last known, and is updated when Davit is
+        back.
+      </p>
+      <p id="not-live" class="away" role="status" hidden>
+        This page doesn’t update by itself: too many tabs of Davit are open. Close some, then{' '}
+        <a href="">reload this page</a>.
+      </p>
       <div id="modal" />
       <ConfirmDialog />
       <p id="announcer" class="visually-hidden" role="status" />
@@ -25,90 +57,37 @@ export const Layout = ({ title, user, path, children }: Frame & { title: string 
   </html>
 )
 
-const Head = ({ title }: { title: string }) => (
+/** Chosen, it is there without script; theme.js adds it where the system is dark. */
+const classOf = (theme: Theme) => (theme === 'dark' ? 'dark' : undefined)
+
+const Head = ({ title, icon }: Pick<Props, 'title' | 'icon'>) => (
   <head>
     <meta charset="utf-8" />
-    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover" />
     <meta name="color-scheme" content="light dark" />
-    <meta name="htmx-config" content={'extensions:"sse" history:false includeIndicatorCSS:false'} />
-    <title>{title === 'Davit' ? title : `${plainOrder(title)} · Davit`}</title>
-    <link rel="icon" href={assetPath('icon.svg')} type="image/svg+xml" />
-    {stylesheets.map((name) => (
-      <link rel="stylesheet" href={assetPath(name)} />
-    ))}
+    <meta name="htmx-config" content={htmxConfig} />
+    <title>{title}</title>
+    <link rel="icon" href={icon} />
+    <link rel="stylesheet" href={assetPath('app.css')} />
     <script src={assetPath('theme.js')} />
-    {/* one file with its sse extension: htmx starts in a timer, and knows no extension that comes later */}
-    <script src={assetPath('vendor/htmx.min.js')} defer />
-    <script src={assetPath('app.js')} type="module" />
+    <script src={assetPath('app.js')} defer />
   </head>
 )
 
-/** Nothing isolates a name in a title, so it keeps no character that turns round what follows. */
-const plainOrder = (title: string) => title.replace(/[\u202A-\u202E\u2066-\u2069]/g, '')
+/**
+ * What someone unfolded and what a script sized stays so while its page is updated, without a delay in
+ * which htmx would set styles as attributes, and a server that was away is found soon.
+ */
+const htmxConfig = JSON.stringify({
+  extensions: 'sse',
+  history: false,
+  includeIndicatorCSS: false,
+  morphIgnore: ['data-htmx-powered', 'open', 'style'],
+  defaultSettleDelay: 0,
+  sse: { reconnectMaxDelay: 5000 },
+})
 
-const stylesheets = [
-  'vendor/basecoat.min.css',
-  'tokens.css',
-  'frame.css',
-  'parts.css',
-  'forms.css',
-  'deployment.css',
-  'log.css',
-  'container-log.css',
-  'terminal.css',
-  'stats.css',
-  'containers.css',
-  'services.css',
-  'clean-up.css',
-]
-
-const sections = [
-  { name: 'Dashboard', href: '/dashboard', under: '/dashboard' },
-  { name: 'Projects', href: '/projects', under: '/projects' },
-  { name: 'Services', href: '/services', under: '/services' },
-  { name: 'Containers', href: '/containers', under: '/containers' },
-  { name: 'Settings', href: '/settings/profile', under: '/settings' },
-]
-
-const TopBar = ({ user, path }: { user: User; path: string }) => (
-  <header class="top-bar">
-    <a class="brand" href="/dashboard" aria-label="Davit, to the dashboard">
-      <Mark />
-      <span>Davit</span>
-    </a>
-    <nav aria-label="Main">
-      {sections.map(({ name, href, under }) => (
-        <a href={href} aria-current={isUnder(path, under) ? 'page' : undefined}>
-          {name}
-        </a>
-      ))}
-    </nav>
-    <button type="button" class="avatar-button" popovertarget="user-menu" aria-label="Your account">
-      <span aria-hidden="true">{initial(user)}</span>
-    </button>
-    <div id="user-menu" class="user-menu" popover="auto">
-      <p>
-        {user.name && <strong>{user.name}</strong>}
-        <span>{user.email}</span>
-      </p>
-      <a href="/settings/profile">Profile</a>
-      <PostForm action="/auth/logout">
-        <button type="submit">Log out</button>
-      </PostForm>
-    </div>
-  </header>
-)
-
-const PublicBar = () => (
-  <header class="public-bar">
-    <a class="brand" href="/">
-      <Mark />
-      <span>Davit</span>
-    </a>
-  </header>
-)
-
-/** Asks before what carries `hx-confirm` is sent; app.js fills in the question and its answer. */
+/** The confirmation dialog of `hx-confirm`; app.js fills in the question and the button. */
 const ConfirmDialog = () => (
   <dialog id="confirm" class="dialog" aria-labelledby="confirm-question">
     <form method="dialog">
@@ -126,10 +105,3 @@ const ConfirmDialog = () => (
     </form>
   </dialog>
 )
-
-const isUnder = (path: string, section: string) =>
-  path === section ||
-  path.startsWith(`${section}/`) ||
-  (path.startsWith('/envs/') && section === '/projects')
-
-const initial = ({ name, email }: User) => [...(name?.trim() || email)][0]!.toUpperCase()

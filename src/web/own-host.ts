@@ -8,25 +8,28 @@ import { factory } from './factory.ts'
 type Place = Pick<Config, 'host' | 'url' | 'domain'>
 
 /**
- * Answers 421 to a name that is not this server's, in every request but a check of its health. Else a
- * page elsewhere could have its own name lead here (DNS rebinding), and speak to Davit as its own site.
+ * Responds 421 to a host name that isn't this server's, except for health checks. Otherwise
+ * another site could point its own name here (DNS rebinding), and talk to Davit as its own origin.
  */
 export const ownHost = (place: Place) =>
   factory.createMiddleware(async function checkHost(c, next) {
-    const asked = c.req.header('Host') ?? new URL(c.req.url).host // absent under app.request()
+    const asked = c.req.header('Host') ?? URL.parse(c.req.url)?.host ?? '' // absent under app.request()
     if (c.req.path === '/health' || isOwnHost(asked, place)) return next()
     c.header('Cache-Control', 'no-store')
     throw foreign(place)
   })
 
-/** Whether a `Host` is this server's: no name server is asked for an address or for `localhost`. */
+/**
+ * Whether a `Host` is Davit's own: addresses and `localhost` need no DNS. Names below
+ * DAVIT_DOMAIN belong to apps.
+ */
 export function isOwnHost(host: string, { host: listens, url, domain }: Place) {
   const name = canonicalHost(host.replace(/:\d*$/, ''))
   if (name === null) return false
-  if (isIP(name)) return name !== appsAddress // a login there would be the apps' to take
+  if (isIP(name)) return name !== appsAddress // apps could steal a login there
   if (name === 'localhost') return true
   const own = [listens, url?.hostname ?? '', domain ?? ''].map(canonicalHost)
-  return own.includes(name) || (domain !== null && name.endsWith(`.${domain}`))
+  return own.includes(name)
 }
 
 function foreign({ url }: Place) {
@@ -35,6 +38,6 @@ function foreign({ url }: Place) {
     : 'Open it by its address instead, such as http://127.0.0.1:3000'
   return new AppError(
     'misdirected',
-    `The name in the address isn’t one of this Davit. ${where}, or set DAVIT_URL to the address at which people reach it.`,
+    `This Davit doesn’t serve that host name. ${where}, or set DAVIT_URL to its public address.`,
   )
 }

@@ -4,7 +4,7 @@ import { query } from './query.ts'
 
 export type Page = { cursor?: string | undefined; limit: number }
 
-const notACursor = 'must be the nextCursor of the page before.'
+const notACursor = 'must be the nextCursor of the previous page.'
 
 export const pageQuery = z.object({
   cursor: z.guid(notACursor).optional(),
@@ -12,15 +12,15 @@ export const pageQuery = z.object({
 })
 
 /**
- * Reads `?cursor=` and `?limit=` (50 by default, 500 at most) into `c.req.valid('query')`. A cursor that
- * is no id has the form given.
+ * Reads `?cursor=` and `?limit=` (50 by default, 500 at most) into `c.req.valid('query')`. Cursors
+ * are ids by default.
  */
 export const paged = (form?: RegExp) =>
   query(
     form ? pageQuery.extend({ cursor: z.string().regex(form, notACursor).optional() }) : pageQuery,
   )
 
-/** Cuts a list that was read with one row too many; the last id kept is the cursor of the next page. */
+/** Cuts a list that was read with one extra row; the last id kept is the cursor of the next page. */
 export function pageOf<Item extends { id: string }>(items: Item[], { limit }: Page) {
   const kept = items.slice(0, limit)
   return { items: kept, nextCursor: items.length > limit ? kept.at(-1)!.id : null }

@@ -7,7 +7,7 @@ import type { Env } from './factory.ts'
 
 type Status = keyof typeof titles
 
-/** What is told of an error, whoever asked. */
+/** What a response says about an error, for any client. */
 export type Problem = {
   status: Status
   title: string
@@ -16,11 +16,11 @@ export type Problem = {
   code?: string
   /** Seconds after which trying again can help. */
   retryAfter?: number | undefined
-  /** Whether the operator learns of it from the log alone. */
+  /** Whether only the log has the details. */
   isLogged?: boolean
 }
 
-/** A bug says nothing of itself; what the outside world did is 503, which senders try again after. */
+/** A bug reveals nothing; a failure of the outside world is 503, which clients retry. */
 export function problemOf(error: Error): Problem {
   if (error instanceof AppError) {
     const { message: detail, fields, retryAfter } = error
@@ -44,7 +44,7 @@ export const problem = (status: Status, detail: string): Problem => ({
   detail,
 })
 
-/** The problem as a program reads it (RFC 9457). */
+/** The problem as JSON (RFC 9457). */
 export function answerJson(c: Context<Env>, told: Problem) {
   const { status, title, detail, code, fields } = told
   sayWhen(c, told)
@@ -79,7 +79,7 @@ const titles = {
   422: 'Not accepted',
   429: 'Too many requests',
   500: 'Internal error',
-  502: 'Bad gateway',
+  502: 'Another server failed',
   503: 'Unavailable',
   504: 'Took too long',
 }

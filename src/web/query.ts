@@ -8,8 +8,8 @@ import { check } from './input.ts'
 import type { Input } from './input.ts'
 
 /**
- * Checks the query string against one schema and gives `c.req.valid('query')`. Names may be written
- * as forms write them or as JSON does, and an empty value counts as left out.
+ * Checks the query string against one schema and gives `c.req.valid('query')`. Names may be in
+ * form or JSON style, and an empty value counts as missing.
  */
 export const query = <Schema extends ZodType>(schema: Schema) =>
   checking(
@@ -23,7 +23,7 @@ export const query = <Schema extends ZodType>(schema: Schema) =>
   )
 
 /**
- * Checks the fields of a DELETE, which come in the body or, as htmx sends a form, in the query, and keeps
+ * Checks the fields of a DELETE, in the body or, as htmx sends forms, in the query, and stores
  * them in `c.var.input`.
  */
 export const bodyOrQuery = <Schema extends ZodType>(schema: Schema) =>
@@ -38,9 +38,9 @@ export const bodyOrQuery = <Schema extends ZodType>(schema: Schema) =>
   )
 
 /** Of the data of a stream. */
-export const streamFormat = z.enum(['html', 'json'], 'wants html or json.')
+export const streamFormat = z.enum(['html', 'json'], 'must be html or json.')
 
-/** A resource as it changes: rendered for its page, or as JSON. */
+/** A stream of a resource: rendered for its page, or as JSON. */
 export const streamQuery = z.object({ format: streamFormat.default('html') })
 
 type Query = Record<string, string | string[]>

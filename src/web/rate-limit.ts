@@ -4,7 +4,7 @@ import { factory } from './factory.ts'
 
 type Bucket = { tokens: number; filledAt: number }
 
-/** A token bucket per client: `rate` requests a second, `burst` at once; one more is answered 429. */
+/** A token bucket per client: `rate` requests a second, `burst` at once; more get 429. */
 export function rateLimit({ rate, burst }: { rate: number; burst: number }) {
   /** Least recently used first. */
   const buckets = new Map<string, Bucket>()
@@ -18,7 +18,7 @@ export function rateLimit({ rate, burst }: { rate: number; burst: number }) {
     await next()
   })
 
-  /** Tokens left after taking one; below zero nothing is taken and so much is missing. */
+  /** Tokens left after taking one; if negative, nothing is taken and that much is missing. */
   function take(client: string, now: number) {
     forgetFull(now)
     const { tokens, filledAt } = buckets.get(client) ?? { tokens: burst, filledAt: now }
@@ -29,7 +29,7 @@ export function rateLimit({ rate, burst }: { rate: number; burst: number }) {
     return left
   }
 
-  /** A bucket left alone for as long as it takes to fill is full, which is what a new one is. */
+  /** A bucket unused for the time it takes to fill equals a new one. */
   function forgetFull(now: number) {
     for (const [client, { filledAt }] of buckets) {
       if (now - filledAt < (burst / rate) * 1000) return

@@ -6,13 +6,13 @@ import { inCidrs } from '../platform/hosts.ts'
 import { factory } from './factory.ts'
 import { within } from './within.ts'
 
-/** Milliseconds after which the engine is asked again, and those that a request waits for a first answer. */
+/** Milliseconds between two engine calls, and for which a request waits for the first response. */
 const askEvery = 30_000
 const patience = 1000
 
 /**
- * Answers 403 to whatever comes from a container: of an app, a service or a build. Those of the network
- * pool are known; of others the default bridge, where builds run. A trusted proxy may be one itself.
+ * Responds 403 to requests from containers: of an app, a service or a build. Covers the
+ * network pool, and the default bridge, where builds run. A trusted proxy may be a container.
  */
 export function refuseContainers({ config, docker }: { config: Config; docker: Docker }) {
   const bridge = defaultBridge(docker)
@@ -21,7 +21,7 @@ export function refuseContainers({ config, docker }: { config: Config; docker: D
     if (await isContainer(c.var.peer))
       throw new AppError(
         'forbidden',
-        'This request comes from a container, and Davit serves people. Programs in an app reach it through a proxy that DAVIT_TRUSTED_PROXIES names.',
+        'Davit refuses requests from containers. Programs in an app can reach it through a proxy in DAVIT_TRUSTED_PROXIES.',
       )
     await next()
   })
@@ -36,7 +36,7 @@ export function refuseContainers({ config, docker }: { config: Config; docker: D
 const isOwn = (peer: string) =>
   Object.values(networkInterfaces()).some((list) => list?.some(({ address }) => address === peer))
 
-/** The subnets of the engine's default bridge as it last told them; none while it never has. */
+/** The subnets of the engine's default bridge, as last reported; none before. */
 function defaultBridge(docker: Pick<Docker, 'listNetworks'>) {
   let subnets: string[] = []
   let askedAt = -Infinity

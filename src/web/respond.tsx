@@ -1,49 +1,107 @@
 import type { Context } from 'hono'
 import { raw } from 'hono/html'
+import type { Child } from 'hono/jsx'
 import type { JSX } from 'hono/jsx/jsx-runtime'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { clientOf } from './client.ts'
 import type { Env } from './factory.ts'
+import { sayNext, takeSaid } from './flash.ts'
 import { CsrfToken } from './form.tsx'
+import { InDialog } from './dialog.tsx'
+import { People } from './person.tsx'
 import { Layout } from './layout.tsx'
+import { isLiveRequest, livePartsOf, LiveStream, SeenVersion } from './live.tsx'
+import type { Liveness } from './live.tsx'
+import type { Look } from './status-badge.tsx'
+import { TabState, tabOf } from './tab.tsx'
+import { themeOf } from './theme.tsx'
+import { sayNow } from './toast.tsx'
 
-/** One resource in the three forms that its readers ask for. */
+/** One resource in its three representations. */
 export type View = {
-  /** Of the page, in the browser's tab. */
+  /** The title of the page. */
   title: string
-  /** What stands in the page's frame. */
+  /** The state of what the page shows: the title begins with it. */
+  state?: Look | undefined
+  /** The content of the page. */
   page: () => JSX.Element
-  /** The fragment for htmx; the page's content when left out. */
+  /** The fragment for htmx; the page's content when left out, or when it fills the frame. */
   partial?: () => JSX.Element
   json?: () => unknown
+  /** Has its `Live` parts follow what they show. */
+  live?: Liveness
 }
 
-/** Answers with the page, the fragment or JSON, as the client asked. */
+/** Responds with the page, the fragment or JSON, as requested. */
 export function show(c: Context, view: View, status: ContentfulStatusCode = 200) {
-  c.header('Vary', 'Accept, HX-Request, HX-Request-Type')
+  c.header('Vary', 'Accept, HX-Request, HX-Request-Type, HX-Target, Davit-Live')
   const client = clientOf(c)
   if (client === 'program') return c.json(view.json?.() ?? {}, status)
-  const { user, csrfToken } = (c as Context<Env>).var
-  if (client === 'partial')
-    return c.html(<CsrfToken value={csrfToken}>{(view.partial ?? view.page)()}</CsrfToken>, status)
+  const { user, csrfToken, seenVersion, nameOf } = (c as Context<Env>).var
+  const inRequest = (children: Child) => (
+    <CsrfToken value={csrfToken}>
+      <SeenVersion value={seenVersion}>
+        <People.Provider value={nameOf}>{children}</People.Provider>
+      </SeenVersion>
+    </CsrfToken>
+  )
+  const page = () => (
+    <>
+      {view.page()}
+      {view.live && view.state && <TabState {...tabOf(view)} />}
+      {view.live && <LiveStream path={pathOf(c)} live={view.live} />}
+    </>
+  )
+  if (client === 'partial') {
+    if (isLiveRequest(c)) return c.html(livePartsOf(inRequest(page())), status)
+    const isPage = c.req.header('HX-Target') === 'main#main'
+    const content = isPage ? page() : (view.partial ?? view.page)()
+    return c.html(
+      inRequest(<InDialog.Provider value={!isPage}>{content}</InDialog.Provider>),
+      status,
+    )
+  }
   return c.html(
     <>
       {raw('<!DOCTYPE html>')}
-      <CsrfToken value={csrfToken}>
-        <Layout title={view.title} user={user} path={c.req.path}>
-          {view.page()}
-        </Layout>
-      </CsrfToken>
+      {inRequest(
+        <Layout
+          {...tabOf(view)}
+          user={user}
+          path={c.req.path}
+          theme={themeOf(c)}
+          said={takeSaid(c)}
+        >
+          {page()}
+        </Layout>,
+      )}
     </>,
     status,
   )
 }
 
-/** Answers a change whose form stays on the page: the fragment or JSON, and 303 for who left the page. */
-export const showSaved = (c: Context, { to, ...view }: View & { to: string }) =>
-  clientOf(c) === 'browser' ? c.redirect(to, 303) : show(c, view)
+const pathOf = (c: Context) => c.req.path + new URL(c.req.url).search
 
-/** Answers a change by sending a person on to the page that shows it, a program the resource itself. */
+/** Responds to a change whose form stays on the page: the fragment or JSON, and 303 for a native form. */
+export function showSaved(
+  c: Context,
+  {
+    to,
+    said,
+    ...view
+  }: View & {
+    to: string
+    /** What a person is told of it. */
+    said?: string
+  },
+) {
+  const client = clientOf(c)
+  if (said && client === 'browser') sayNext(c, said)
+  if (said && client === 'partial') sayNow(c, said)
+  return client === 'browser' ? c.redirect(to, 303) : show(c, view)
+}
+
+/** Responds to a change: redirects a browser to the page that shows it, and sends a program the resource. */
 export function moveOn(
   c: Context,
   {
@@ -51,15 +109,19 @@ export function moveOn(
     json,
     created = false,
     location = to,
+    said,
   }: {
     to: string
     json: () => unknown
     created?: boolean
-    /** Of what was created, when a person is sent somewhere else. */
+    /** The path of the created resource, if a browser is sent elsewhere. */
     location?: string
+    /** What the page that a person is sent to says of it: “Variable saved.” */
+    said?: string
   },
 ) {
   const client = clientOf(c)
+  if (said && client !== 'program') sayNext(c, said)
   if (client === 'browser') return c.redirect(to, 303)
   if (client === 'partial') {
     c.header('HX-Redirect', to)

@@ -4,19 +4,19 @@ import type { Question } from './form.tsx'
 
 type Props = {
   path: string
-  /** The action and the row it is for, to those who hear the button alone. */
+  /** The action and its row, for screen readers. */
   label: string
   children: Child
 }
 
-/** Opens the dialog about what a row of a list shows. */
+/** Opens the dialog of a list row. */
 export const DialogButton = ({ path, label, children }: Props) => (
   <ButtonLink variant="outline" small opens={path} aria-label={label}>
     {children}
   </ButtonLink>
 )
 
-/** Deletes what a row of a list shows, once the question, if there is one, is answered with yes. */
+/** Deletes a list row's object, after confirmation if there is a question. */
 export const DeleteButton = ({
   path,
   label,
@@ -26,18 +26,11 @@ export const DeleteButton = ({
   children,
 }: Props & {
   question?: Question
-  /** What the answer goes into, and how. */
+  /** The target and swap of the response. */
   target?: string
   swap?: string
 }) => (
-  <PostForm
-    action={path}
-    method="DELETE"
-    live
-    hx-target={target}
-    hx-swap={swap}
-    question={question}
-  >
+  <PostForm action={path} method="DELETE" hx-target={target} hx-swap={swap} question={question}>
     <Button quiet variant="ghost" small aria-label={label}>
       {children}
     </Button>

@@ -6,41 +6,51 @@ import type { Draft } from './draft.ts'
 import type { User } from './factory.ts'
 import { FormError } from './fields-view.tsx'
 import { PostForm, SaveRow } from './form.tsx'
+import { Live } from './live.tsx'
 import type { View } from './respond.tsx'
 import { userOf } from './user-of.ts'
 
-/** What all pages of settings stand in: the heading and the tabs. */
+/** The frame of all settings pages: the heading and the tabs. */
 export const SettingsFrame = ({
   user,
   path,
+  title,
   children,
 }: {
   user: User
   path: string
+  /** Of a page below that tab. */
+  title?: string | undefined
   children: Child
 }) => (
   <>
-    <PageHead title="Settings" />
+    <PageHead
+      title={title ?? 'Settings'}
+      crumbs={title === undefined ? [] : [{ href: path, name: tabOf(path).title }]}
+      doc={tabOf(path).doc}
+    />
     <nav class="tabs-line" aria-label="Settings">
-      {tabs
-        .filter(({ adminOnly }) => !adminOnly || user.role === 'admin')
-        .map((tab) => (
-          <a href={tab.path} aria-current={tab.path === path ? 'page' : undefined}>
-            {tab.title}
-          </a>
-        ))}
+      {settingsPages(user).map((tab) => (
+        <a href={tab.path} aria-current={tab.path === path ? 'page' : undefined}>
+          {tab.title}
+        </a>
+      ))}
     </nav>
     {children}
   </>
 )
 
-/** The view of a page of settings that is one list; htmx gets the list alone. */
+/** A settings page with a single list; htmx gets only the list. */
 export const settingsView = (
   c: Context,
   { path, list, ...view }: Omit<View, 'page'> & { path: string; list: () => JSX.Element },
 ): View => ({
   page: () => (
-    <SettingsFrame user={userOf(c)} path={path}>
+    <SettingsFrame
+      user={userOf(c)}
+      path={path}
+      title={c.req.method === 'GET' && c.req.path !== path ? view.title : undefined}
+    >
       {list()}
     </SettingsFrame>
   ),
@@ -51,17 +61,18 @@ export const settingsView = (
 type ListProps = {
   id: string
   'aria-label': string
-  /** What it lists, and what can be added to it. */
+  /** The description and the add button. */
   about: Child
   action?: Child
   rows: Child[]
-  /** What to say where there are no rows. */
+  /** The text of an empty list. */
   empty?: Child
-  /** Stands before the rows. */
+  /** Content before the rows. */
   children?: Child
-  /** The rest of a list that comes in pages. */
+  /** The link to the next page. */
   more?: { href: string; nextCursor: string | null }
-  [htmx: `hx-${string}`]: string
+  /** It follows what it shows, on a page that is live. */
+  isLive?: boolean
 }
 
 export const SettingsList = ({
@@ -71,22 +82,31 @@ export const SettingsList = ({
   empty,
   children,
   more,
+  isLive = false,
   ...attributes
-}: ListProps) => (
-  <section {...attributes}>
-    <div class="section-head">
-      <p class="muted">{about}</p>
-      {action}
-    </div>
-    {children}
-    {rows.length > 0 ? <ul class="rows">{rows}</ul> : empty}
-    {more && <MoreLink {...more} />}
-  </section>
-)
+}: ListProps) => {
+  const list = (
+    <>
+      <div class="section-head">
+        <p class="muted">{about}</p>
+        {action}
+      </div>
+      {children}
+      {rows.length > 0 ? <ul class="rows">{rows}</ul> : empty}
+      {more && <MoreLink {...more} />}
+    </>
+  )
+  if (!isLive) return <section {...attributes}>{list}</section>
+  return (
+    <Live as="section" {...attributes}>
+      {list}
+    </Live>
+  )
+}
 
 type About = { id: string; title: string; about: Child }
 
-/** A part of a settings page: what it is about beside what there is. */
+/** A section of a settings page: its description beside its content. */
 export const SettingsSection = ({
   danger = false,
   children,
@@ -101,19 +121,16 @@ export const SettingsSection = ({
   </section>
 )
 
-/** The same as a form, which replaces itself with complaints or a note that it is saved. */
+/** The same as a form, which replaces itself, with complaints where there are some. */
 export const SettingsForm = ({
   action,
   draft,
-  saved,
   label = 'Save',
   children,
   ...about
 }: About & {
   action: string
   draft: Draft
-  /** What to say once it is done. */
-  saved: string | false
   label?: string
   children: Child
 }) => (
@@ -124,15 +141,15 @@ export const SettingsForm = ({
     action={action}
     method="PUT"
     draft={draft}
-    live
+    hx-target="this"
     hx-swap="outerHTML"
-    hx-disable="find button"
+    hx-disable="find button[type=submit]"
   >
     <SectionHead {...about} />
     <div class="form">
       <FormError />
       {children}
-      <SaveRow label={label} saved={saved} />
+      <SaveRow label={label} />
     </div>
   </PostForm>
 )
@@ -144,16 +161,53 @@ const SectionHead = ({ id, title, about }: About) => (
   </div>
 )
 
+/** Those that the user may open. */
+export const settingsPages = ({ role }: Pick<User, 'role'>) =>
+  tabs.filter(({ adminOnly }) => !adminOnly || role === 'admin')
+
+const tabOf = (path: string) => tabs.find((tab) => tab.path === path)!
+
 const tabs = [
-  { title: 'Profile', path: '/settings/profile', adminOnly: false },
-  { title: 'Sessions', path: '/settings/sessions', adminOnly: false },
-  { title: 'Tokens', path: '/settings/tokens', adminOnly: false },
-  { title: 'Git', path: '/settings/git', adminOnly: false },
-  { title: 'Registries', path: '/settings/registries', adminOnly: false },
-  { title: 'Users', path: '/settings/users', adminOnly: true },
-  { title: 'Invitations', path: '/settings/invites', adminOnly: true },
-  { title: 'Activity', path: '/settings/activity', adminOnly: true },
-  { title: 'Grants', path: '/settings/grants', adminOnly: true },
-  { title: 'Clean-up', path: '/settings/prune', adminOnly: true },
-  { title: 'Audit', path: '/settings/audit', adminOnly: true },
+  {
+    title: 'Profile',
+    path: '/settings/profile',
+    doc: 'security#logins-and-sessions',
+    adminOnly: false,
+  },
+  {
+    title: 'Sessions',
+    path: '/settings/sessions',
+    doc: 'security#logins-and-sessions',
+    adminOnly: false,
+  },
+  { title: 'Tokens', path: '/settings/tokens', doc: 'api#requests', adminOnly: false },
+  { title: 'Git', path: '/settings/git', doc: 'git#git-sources', adminOnly: false },
+  {
+    title: 'Registries',
+    path: '/settings/registries',
+    doc: 'services#private-images',
+    adminOnly: false,
+  },
+  { title: 'Users', path: '/settings/users', doc: 'security#who-can-do-what', adminOnly: true },
+  {
+    title: 'Invitations',
+    path: '/settings/invites',
+    doc: 'settings#users-and-logins',
+    adminOnly: true,
+  },
+  { title: 'Activity', path: '/settings/activity', doc: 'deployments', adminOnly: true },
+  {
+    title: 'Grants',
+    path: '/settings/grants',
+    doc: 'services#your-own-compose-file',
+    adminOnly: true,
+  },
+  { title: 'Edge', path: '/settings/edge', doc: 'edge#who-serves', adminOnly: true },
+  {
+    title: 'Clean-up',
+    path: '/settings/prune',
+    doc: 'maintenance#clean-up-the-disk',
+    adminOnly: true,
+  },
+  { title: 'Audit', path: '/settings/audit', doc: 'security', adminOnly: true },
 ]

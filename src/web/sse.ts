@@ -4,7 +4,7 @@ import type { Env } from './factory.ts'
 import { sessionCheck } from './streams.ts'
 import type { Streams } from './streams.ts'
 
-/** Milliseconds of silence after which a comment line keeps proxies from closing a stream. */
+/** Milliseconds without data after which a comment line keeps proxies from closing a stream. */
 const heartbeat = 15_000
 
 const headers = {
@@ -13,7 +13,7 @@ const headers = {
   'X-Accel-Buffering': 'no',
 }
 
-/** One event in the wire format. Every line of the data gets its own field, so that no text breaks out of it. */
+/** One event in the wire format. Every line of the data gets its own field, so that no text can inject events. */
 export function sseEvent({
   id,
   event,
@@ -28,8 +28,8 @@ export function sseEvent({
 }
 
 /**
- * Streams events until they end, the client leaves, its session ends or
- * Davit stops. The client's socket pulls: one that does not read costs a single chunk of memory.
+ * Streams events until they end, the client disconnects, its session
+ * ends or Davit stops. With backpressure: a client that doesn't read costs a single chunk of memory.
  */
 export function sse<Event = string | Uint8Array>(
   c: Context<Env>,
@@ -40,7 +40,7 @@ export function sse<Event = string | Uint8Array>(
   }: {
     streams: Streams
     events: (signal: AbortSignal) => AsyncIterable<Event>
-    /** The wire format, where the events are not in it yet. */
+    /** Converts events to the wire format, if they aren't yet. */
     render?: (event: Event) => string | Uint8Array
   },
 ) {
@@ -61,7 +61,7 @@ export function sse<Event = string | Uint8Array>(
       start(controller) {
         close = () => end(controller)
         if (stopped.aborted) return close()
-        controller.enqueue(encoder.encode(': open\n\n')) // headers reach the client at once
+        controller.enqueue(encoder.encode(': open\n\n')) // sends the headers at once
         stopped.addEventListener('abort', close, { once: true, signal: ended.signal })
         clock = setInterval(() => tick(controller), sessionCheck)
       },
@@ -85,7 +85,7 @@ export function sse<Event = string | Uint8Array>(
   )
   return c.body(body, 200, headers)
 
-  /** Goes on for a client that does not read, too: its stream ends with its session. */
+  /** Also runs for a client that doesn't read: its stream ends with its session. */
   function tick(controller: ReadableStreamDefaultController<Uint8Array>) {
     if (!isAllowed()) return end(controller)
     quiet += sessionCheck
@@ -108,7 +108,7 @@ export function sse<Event = string | Uint8Array>(
   }
 }
 
-/** A strange id is taken as none, so that a client that keeps sending it does not fail for ever. */
+/** An invalid id is ignored, so that a client that keeps sending it doesn't fail forever. */
 export function lastEventId(c: Context) {
   const id = Number(c.req.header('Last-Event-ID') ?? 0)
   return Number.isSafeInteger(id) && id > 0 ? id : 0

@@ -1,8 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import { notFound } from '../platform/errors.ts'
 import { root } from '../platform/root.ts'
+import { encodingOf } from './compress.ts'
 import { factory } from './factory.ts'
+import { joinScripts } from './script.ts'
+import { joinStyles, styleSources } from './stylesheet.ts'
 
 type Asset = { body: Uint8Array<ArrayBuffer>; type: string; hash: string }
 
@@ -11,37 +16,62 @@ const types: Record<string, string> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
+  '.webp': 'image/webp',
+  '.mjs': 'text/javascript; charset=utf-8',
 }
 
 const folder = join(root, 'assets')
 
-/** In the repository, or inside the executable. */
-const names = new Set(
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => types[extname(name)]),
-)
+/** In the repository, or inside the executable; what pages load of it is not the sources of `app.css`. */
+const names = new Set([
+  'app.css',
+  ...readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (name) => types[extname(name)] && !styleSources.includes(name),
+  ),
+])
 
-/** Read, and packed, when they are first asked for; small enough to stay in memory. */
+/** Once for all who ask, and so as small as it gets; beside the main loop, as that takes a while. */
+const pack = {
+  zstd: async (body: Asset['body']) => new Uint8Array(await Bun.zstdCompress(body, { level: 19 })),
+  gzip: async (body: Asset['body']) => new Uint8Array(await promisify(gzip)(body, { level: 9 })),
+}
+
+/** Read and compressed on first use; small enough to stay in memory. */
 const assets = new Map<string, Asset>()
-const packed = new Map<string, Uint8Array<ArrayBuffer>>()
+const packed = new Map<string, Promise<Asset['body']>>()
 
 function findAsset(name: string): Asset | undefined {
   if (!names.has(name)) return undefined
   return assets.getOrInsertComputed(name, () => {
-    const body = new Uint8Array(readFileSync(join(folder, name)))
+    const body = contentOf(name)
     const hash = new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 12)
     return { body, type: types[extname(name)]!, hash }
   })
 }
 
-/** The address of a file in `assets/`: it changes with the content, so that browsers may keep it for ever. */
+function contentOf(name: string) {
+  if (name === 'app.css') return bytesOf(joinStyles(styleSources.map(read)))
+  if (/^[\w-]+\.js$/.test(name)) return bytesOf(joinScripts(name, { read, address: assetPath }))
+  return new Uint8Array(readFileSync(join(folder, name)))
+}
+
+const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+
+const bytesOf = (text: string) => new Uint8Array(Buffer.from(text))
+
+/** The URL of a file in `assets/`: it changes with the content, so that browsers may cache it forever. */
 export function assetPath(name: string) {
   const asset = findAsset(name)
   if (!asset) throw new Error(`assets/${name} does not exist`)
   return `/static/${name}?v=${asset.hash}`
 }
 
+/** The same for a small drawing, which the address holds, so that no page asks for it. */
+export const assetData = (name: string) =>
+  `data:image/svg+xml,${encodeURIComponent(read(name).replace(/\s+/g, ' '))}`
+
 export const staticRoutes = () =>
-  factory.createApp().get('/static/*', (c) => {
+  factory.createApp().get('/static/*', async (c) => {
     const name = c.req.path.slice('/static/'.length)
     const asset = findAsset(name)
     if (!asset) throw notFound('file')
@@ -52,7 +82,9 @@ export const staticRoutes = () =>
     c.header('Vary', 'Accept-Encoding')
     // a proxy that compresses marks it as weak: W/"…"
     if (c.req.header('If-None-Match')?.includes(`"${asset.hash}"`)) return c.body(null, 304)
-    if (!c.req.header('Accept-Encoding')?.includes('gzip')) return c.body(asset.body)
-    c.header('Content-Encoding', 'gzip')
-    return c.body(packed.getOrInsertComputed(name, () => Bun.gzipSync(asset.body)))
+    const encoding = encodingOf(c)
+    if (!encoding) return c.body(asset.body)
+    c.header('Content-Encoding', encoding)
+    const key = `${name} ${encoding}`
+    return c.body(await packed.getOrInsertComputed(key, () => pack[encoding](asset.body)))
   })

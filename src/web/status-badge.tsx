@@ -1,63 +1,73 @@
 import type { deploymentStatuses, runStatuses, serviceStatuses } from '../db/schema.ts'
 import { killed } from '../docker/index.ts'
 import type { Container } from '../docker/index.ts'
-import {
-  CheckIcon,
-  ClockIcon,
-  CrossIcon,
-  DashIcon,
-  SpinnerIcon,
-  SquareIcon,
-  UpIcon,
-  WarningIcon,
-} from './icons.tsx'
+import { Icon } from './icons.tsx'
+import type { IconName } from './icons.tsx'
 
 type DeploymentStatus = (typeof deploymentStatuses)[number]
 type ServiceStatus = (typeof serviceStatuses)[number]
 type RunStatus = (typeof runStatuses)[number]
 
-/** The state of a deployment or service. */
-export const StatusBadge = ({ status }: { status: DeploymentStatus | ServiceStatus }) => (
-  <Badge {...looks[status]} />
-)
+/** What a workload is doing while it is acted on. */
+type Step = 'starting' | 'restarting' | 'stopping'
 
-/** The state of a command that runs once: it is well when it has ended. */
+type Status = DeploymentStatus | ServiceStatus | Step
+
+/** The state of a deployment, service or environment. */
+export const StatusBadge = ({ status }: { status: Status }) => <Badge {...looks[status]} />
+
+/** The state of a one-off command: a normal end is a success. */
 export const RunBadge = ({ status }: { status: RunStatus }) => <Badge {...runLooks[status]} />
 
-const looks: Record<DeploymentStatus | ServiceStatus, Look> = {
-  pending: { word: 'Pending', tone: 'quiet', icon: ClockIcon },
-  cloning: { word: 'Cloning', tone: 'active', icon: SpinnerIcon },
-  building: { word: 'Building', tone: 'active', icon: SpinnerIcon },
-  deploying: { word: 'Deploying', tone: 'active', icon: SpinnerIcon },
-  pulling: { word: 'Pulling', tone: 'active', icon: SpinnerIcon },
-  creating: { word: 'Creating', tone: 'active', icon: SpinnerIcon },
-  starting: { word: 'Starting', tone: 'active', icon: SpinnerIcon },
-  running: { word: 'Running', tone: 'good', icon: CheckIcon },
-  unhealthy: { word: 'Unhealthy', tone: 'bad', icon: WarningIcon },
-  failed: { word: 'Failed', tone: 'bad', icon: CrossIcon },
-  cancelled: { word: 'Cancelled', tone: 'quiet', icon: DashIcon },
-  superseded: { word: 'Superseded', tone: 'quiet', icon: UpIcon },
-  stopped: { word: 'Stopped', tone: 'quiet', icon: SquareIcon },
+/** How the state of a deployment or service is shown. */
+export const lookOfStatus = (status: Status): Look => looks[status]
+
+const looks: Record<Status, Look> = {
+  pending: { word: 'Queued', tone: 'quiet', icon: 'clock' },
+  cloning: { word: 'Cloning', tone: 'active', icon: 'loader-circle' },
+  building: { word: 'Building', tone: 'active', icon: 'loader-circle' },
+  deploying: { word: 'Deploying', tone: 'active', icon: 'loader-circle' },
+  pulling: { word: 'Pulling', tone: 'active', icon: 'loader-circle' },
+  creating: { word: 'Creating', tone: 'active', icon: 'loader-circle' },
+  starting: { word: 'Starting', tone: 'active', icon: 'loader-circle' },
+  restarting: { word: 'Restarting', tone: 'active', icon: 'loader-circle' },
+  stopping: { word: 'Stopping', tone: 'active', icon: 'loader-circle' },
+  running: { word: 'Running', tone: 'good', icon: 'check' },
+  unhealthy: { word: 'Unhealthy', tone: 'bad', icon: 'triangle-alert' },
+  failed: { word: 'Failed', tone: 'bad', icon: 'x' },
+  cancelled: { word: 'Cancelled', tone: 'quiet', icon: 'minus' },
+  superseded: { word: 'Superseded', tone: 'quiet', icon: 'arrow-up' },
+  stopped: { word: 'Stopped', tone: 'quiet', icon: 'square' },
 }
+
+/** Where nothing was deployed. */
+export const notDeployed: Look = { word: 'Not deployed', tone: 'quiet', icon: 'minus' }
 
 const runLooks: Record<RunStatus, Look> = {
   pending: looks.pending,
-  running: { word: 'Running', tone: 'active', icon: SpinnerIcon },
-  succeeded: { word: 'Succeeded', tone: 'good', icon: CheckIcon },
+  running: { word: 'Running', tone: 'active', icon: 'loader-circle' },
+  succeeded: { word: 'Succeeded', tone: 'good', icon: 'check' },
   failed: looks.failed,
   cancelled: looks.cancelled,
 }
 
-/** A state by word, shape and colour, so that none of them is needed alone. */
+/** A state within a sentence. */
+export const statusInWords = (status: Status | RunStatus) =>
+  ({ ...looks, ...runLooks })[status].word.toLowerCase()
+
+/** A state by word, shape and colour, so that it doesn't depend on colour alone. */
 export type Look = {
   word: string
   tone: 'quiet' | 'active' | 'good' | 'bad'
-  icon: typeof CheckIcon
+  icon: IconName
 }
 
-export const Badge = ({ word, tone, icon: Icon }: Look) => (
+/** Trouble first, then what is under way, then what runs. */
+export const toneRanks: Record<Look['tone'], number> = { bad: 0, active: 1, good: 2, quiet: 3 }
+
+export const Badge = ({ word, tone, icon }: Look) => (
   <span class="status" data-tone={tone}>
-    <Icon />
+    <Icon name={icon} />
     {word}
   </span>
 )
@@ -71,34 +81,36 @@ type ShownContainer = Pick<Container, 'state' | 'health'> & {
 /** A container's state. */
 export const ContainerBadge = (shown: ShownContainer) => <Badge {...look(shown)} />
 
-/** In a sentence for those who do not see it. */
+/** How a container's state is shown. */
+export const lookOfContainer = (shown: ShownContainer): Look => look(shown)
+
+/** A sentence for screen readers. */
 export const stateInWords = (shown: ShownContainer) => look(shown).word.toLowerCase()
 
 function look({ state, health, exitCode, oomKilled, looping }: ShownContainer): Look {
-  if (looping) return { word: 'Crash-looping', tone: 'bad', icon: WarningIcon }
+  if (looping) return { word: 'Crash-looping', tone: 'bad', icon: 'triangle-alert' }
   if (state === 'running') return running[health ?? 'none']
   if (state !== 'exited') return others[state]
-  if (oomKilled && exitCode === killed)
-    return { word: 'Out of memory', tone: 'bad', icon: CrossIcon }
+  if (oomKilled && exitCode === killed) return { word: 'Out of memory', tone: 'bad', icon: 'x' }
   if (exitCode === null || askedFor.includes(exitCode))
-    return { word: 'Stopped', tone: 'quiet', icon: SquareIcon }
-  return { word: `Failed (${exitCode})`, tone: 'bad', icon: CrossIcon }
+    return { word: 'Stopped', tone: 'quiet', icon: 'square' }
+  return { word: `Failed (${exitCode})`, tone: 'bad', icon: 'x' }
 }
 
 const running: Record<'none' | NonNullable<Container['health']>, Look> = {
-  none: { word: 'Running', tone: 'good', icon: CheckIcon },
-  healthy: { word: 'Healthy', tone: 'good', icon: CheckIcon },
-  starting: { word: 'Starting', tone: 'active', icon: SpinnerIcon },
-  unhealthy: { word: 'Unhealthy', tone: 'bad', icon: WarningIcon },
+  none: { word: 'Running', tone: 'good', icon: 'check' },
+  healthy: { word: 'Healthy', tone: 'good', icon: 'check' },
+  starting: { word: 'Starting', tone: 'active', icon: 'loader-circle' },
+  unhealthy: { word: 'Unhealthy', tone: 'bad', icon: 'triangle-alert' },
 }
 
 const others: Record<Exclude<Container['state'], 'running' | 'exited'>, Look> = {
-  created: { word: 'Created', tone: 'quiet', icon: ClockIcon },
-  restarting: { word: 'Restarting', tone: 'active', icon: SpinnerIcon },
-  paused: { word: 'Paused', tone: 'quiet', icon: DashIcon },
-  removing: { word: 'Being removed', tone: 'quiet', icon: DashIcon },
-  dead: { word: 'Dead', tone: 'bad', icon: CrossIcon },
+  created: { word: 'Created', tone: 'quiet', icon: 'clock' },
+  restarting: { word: 'Restarting', tone: 'active', icon: 'loader-circle' },
+  paused: { word: 'Paused', tone: 'quiet', icon: 'minus' },
+  removing: { word: 'Removing', tone: 'quiet', icon: 'minus' },
+  dead: { word: 'Dead', tone: 'bad', icon: 'x' },
 }
 
-/** Done, and ended by the signals that a stop sends: INT, KILL, TERM. */
+/** Exit codes of a normal end: success, and the signals of a stop: INT, KILL, TERM. */
 const askedFor = [0, 130, 137, 143]

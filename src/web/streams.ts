@@ -1,12 +1,12 @@
 import { AppError } from '../platform/errors.ts'
 
 type Stream = {
-  /** False once the login that opened it has ended, or has other rights than it had then. */
+  /** False once the login that opened it has ended, or its rights have changed. */
   isAllowed: () => boolean
   end: () => void
 }
 
-/** Milliseconds within which a stream ends whose session another process ended, or that expired. */
+/** Milliseconds within which a stream ends after its session expired or another process ended it. */
 export const sessionCheck = 3_000
 
 /** The open streams and terminals of each user, and the signal that ends them all at shutdown. */
@@ -26,13 +26,13 @@ export class Streams {
     return this.#open.values().reduce((sum, { size }) => sum + size, 0)
   }
 
-  /** Keeps one more stream of a user until the returned function is called; over the limit it refuses. */
+  /** Registers a stream of a user until the returned function is called; throws over the limit. */
   enter(userId: string, stream: Stream) {
     const own = this.#open.get(userId) ?? new Set()
     if (own.size >= this.limit)
       throw new AppError(
         'too_many',
-        `You have ${own.size} live streams open, which is the limit. Close a tab, then try again.`,
+        `You have ${own.size} live streams open, the maximum. Close a tab, then try again.`,
         { retryAfter: 5 },
       )
     this.#open.set(userId, own.add(stream))
@@ -43,7 +43,7 @@ export class Streams {
     }
   }
 
-  /** Ends those that are no longer allowed; called after each change of users, logins and tokens. */
+  /** Ends streams that are no longer allowed; called after each change of users, logins and tokens. */
   recheck() {
     const all = this.#open.values().flatMap((own) => own)
     for (const { isAllowed, end } of [...all]) if (!isAllowed()) end()

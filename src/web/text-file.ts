@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { pause } from '../platform/pause.ts'
+import { encodingOf } from './compress.ts'
 
 /** A line of a file; the time is in milliseconds since 1970. */
 export const datedText = ({ time, text }: { time: number; text: string }) =>
@@ -7,7 +8,7 @@ export const datedText = ({ time, text }: { time: number; text: string }) =>
 
 type Pieces = AsyncGenerator<string> | Generator<string>
 
-/** Answers with a text file, made in pieces as the client takes it. */
+/** Responds with a text file, generated in chunks with backpressure. */
 export const textFile = (
   c: Context,
   {
@@ -16,7 +17,7 @@ export const textFile = (
   }: {
     name: string
     pieces: Pieces
-    /** Called when the client leaves before the end. */
+    /** Called when the client disconnects early. */
     stop?: () => void
   },
 ) =>
@@ -29,7 +30,10 @@ export const textFile = (
     },
   })
 
-/** Answers with a text that is made as the client takes it: other work has its turn between the pieces. */
+/**
+ * Responds with a text generated with backpressure: other work runs between the chunks.
+ * It is compressed but where it is a file, whose reader may be quicker than that.
+ */
 export function textInPieces(
   c: Context,
   {
@@ -42,7 +46,7 @@ export function textInPieces(
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        await pause() // a reader that is quick would leave no one else a turn
+        await pause() // a fast reader would block other work
         const { done, value } = await pieces.next()
         if (done) controller.close()
         else controller.enqueue(encoder.encode(value))
@@ -51,5 +55,8 @@ export function textInPieces(
     },
     { highWaterMark: 1 },
   )
-  return c.body(body, 200, headers)
+  const encoding = headers['Content-Disposition'] ? null : encodingOf(c)
+  if (encoding) c.header('Content-Encoding', encoding)
+  const sent: typeof body = encoding ? body.pipeThrough(new CompressionStream(encoding)) : body
+  return c.body(sent, 200, headers)
 }

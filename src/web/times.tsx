@@ -1,9 +1,9 @@
 const second = 1000
 const minute = 60 * second
 const hour = 60 * minute
-const day = 24 * hour
+const oneDay = 24 * hour
 
-/** How long ago, with the exact time as its title; app.js keeps the text fresh. */
+/** How long ago, with the exact time as its title; app.js keeps it fresh, and in the browser's zone. */
 export const Ago = ({ at }: { at: Date | null }) =>
   at ? (
     <time datetime={at.toISOString()} title={absolute(at)} data-ago>
@@ -13,14 +13,36 @@ export const Ago = ({ at }: { at: Date | null }) =>
     <span class="muted">never</span>
   )
 
-/** app.js has the same words for refreshing them. */
+/** A day, with the exact time as its title; app.js says both in the browser's zone. */
+export const Day = ({ at }: { at: Date }) => (
+  <time datetime={at.toISOString()} title={absolute(at)} data-day>
+    {day(at)}
+  </time>
+)
+
+/** How long until then, with the exact time as its title. */
+export const In = ({ at }: { at: Date }) => (
+  <time datetime={at.toISOString()} title={absolute(at)}>
+    {until(at, new Date())}
+  </time>
+)
+
+export function until(at: Date, now: Date) {
+  const left = at.getTime() - now.getTime()
+  if (left < minute) return 'within a minute'
+  if (left < hour) return `in ${Math.floor(left / minute)} min`
+  if (left < 2 * oneDay) return `in ${Math.floor(left / hour)} h`
+  return `in ${Math.floor(left / oneDay)} days`
+}
+
+/** app.js has the same texts to update them. */
 export function ago(at: Date, now: Date) {
   const passed = now.getTime() - at.getTime()
   if (passed < minute) return 'just now'
   if (passed < hour) return `${Math.floor(passed / minute)} min ago`
-  if (passed < day) return `${Math.floor(passed / hour)} h ago`
-  if (passed < 30 * day) return `${Math.floor(passed / day)} d ago`
-  return at.toISOString().slice(0, 10)
+  if (passed < oneDay) return `${Math.floor(passed / hour)} h ago`
+  if (passed < 30 * oneDay) return `${Math.floor(passed / oneDay)} d ago`
+  return day(at)
 }
 
 export function duration(ms: number) {
@@ -30,4 +52,14 @@ export function duration(ms: number) {
   return `${Math.floor(ms / hour)} h ${Math.floor((ms % hour) / minute)} min`
 }
 
-const absolute = (at: Date) => `${at.toISOString().slice(0, 19).replace('T', ' ')} UTC`
+/** In UTC, which the time names: what zone a browser is in it does not say. */
+const formatOf = (time?: { timeStyle: 'long' }) =>
+  new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', ...time, timeZone: 'UTC' })
+
+// created when first used, because they take 5 MiB that a server with no visitors doesn't need
+let ofDays: Intl.DateTimeFormat | undefined
+let ofTimes: Intl.DateTimeFormat | undefined
+
+const day = (at: Date) => (ofDays ??= formatOf()).format(at)
+
+const absolute = (at: Date) => (ofTimes ??= formatOf({ timeStyle: 'long' })).format(at)

@@ -1,7 +1,14 @@
-/** Bytes in powers of 1024, with two or three digits that count: `31.4 MiB`. */
+/** How a chart's values are read; assets/chart-units.js has the same. */
+export type Unit = keyof typeof units
+
+/** `1 file`, `2,000 files`. */
+export const counted = (count: number, one: string, many = `${one}s`) =>
+  `${count.toLocaleString('en')} ${count === 1 ? one : many}`
+
+/** Bytes in powers of 1024, with two or three significant digits: `31.4 MiB`. */
 export const bytes = (count: number) => inUnits(count, 1024, ['B', 'KiB', 'MiB', 'GiB', 'TiB'])
 
-/** Bytes a second in powers of 1000, as networks and disks are sold. */
+/** Bytes a second in powers of 1000, as for networks and disks. */
 export const rate = (perSecond: number) =>
   `${inUnits(perSecond, 1000, ['B', 'kB', 'MB', 'GB', 'TB'])}/s`
 
@@ -18,3 +25,15 @@ function inUnits(count: number, base: number, units: string[]) {
   }
   return `${unit === 0 || value >= 99.95 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`
 }
+
+/** Requests and the like. */
+const perSecond = (value: number) =>
+  `${value > 0 && value < 9.95 ? Number(value.toPrecision(2)) : Math.round(value).toLocaleString('en')}/s`
+
+const duration = (milliseconds: number) => {
+  if (milliseconds >= 9950) return `${Math.round(milliseconds / 1000)} s`
+  if (milliseconds >= 995) return `${(milliseconds / 1000).toFixed(1)} s`
+  return `${Number(milliseconds.toPrecision(2))} ms`
+}
+
+export const units = { bytes, rate, percent, perSecond, duration }

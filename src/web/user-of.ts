@@ -3,7 +3,7 @@ import { AppError } from '../platform/errors.ts'
 import type { Env, User } from './factory.ts'
 import { factory } from './factory.ts'
 
-/** Who is logged in. A route that forgot to ask for a login is refused here, not served. */
+/** The logged-in user. A route without a login check is refused here, not served. */
 export function userOf(c: Context): User {
   const { user } = (c as Context<Env>).var
   if (!user) throw notLoggedIn()
@@ -14,6 +14,6 @@ export const notLoggedIn = () => new AppError('unauthorized', 'Log in first.')
 
 export const requireAdmin = factory.createMiddleware(async function checkAdmin(c, next) {
   if (userOf(c).role !== 'admin')
-    throw new AppError('forbidden', 'Only an admin may do this. Ask one of them.')
+    throw new AppError('forbidden', 'Only an admin can do this. Ask one of them.')
   await next()
 })

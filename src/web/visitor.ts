@@ -3,7 +3,7 @@ import { deleteCookie, setCookie } from 'hono/cookie'
 import type { Config } from '../config.ts'
 import { randomToken, sameSecret } from '../platform/secrets.ts'
 import type { Secrets } from '../platform/secrets.ts'
-import { cookieOptions, cookieValues, hostCookie } from './cookies.ts'
+import { cookieOptions, cookieValues, hostCookie, isHttps } from './cookies.ts'
 import type { Env } from './factory.ts'
 
 export type VisitorDeps = { secrets: Secrets; config: Pick<Config, 'url'> }
@@ -11,17 +11,17 @@ export type VisitorDeps = { secrets: Secrets; config: Pick<Config, 'url'> }
 const cookieName = 'svc_visitor'
 
 /**
- * The random id of this browser before anyone logs in, made when it is first asked for. Several where
- * someone planted others beside it; over HTTPS nobody can.
+ * The random id of this browser before a login, created on first use. There may be several
+ * if someone injected cookies; over HTTPS no one can.
  */
 export function visitorsOf(c: Context, { config }: VisitorDeps): string[] {
-  const name = hostCookie(cookieName, config)
+  const name = hostCookie(cookieName, { isSecure: isHttps(c, config) })
   const { visitor } = (c as Context<Env>).var
   const held = visitor ? [visitor] : cookieValues(c, name).filter(isToken)
   if (held.length > 0) return held
   const made = randomToken()
   c.set('visitor', made)
-  setCookie(c, name, made, { ...cookieOptions(config), httpOnly: true })
+  setCookie(c, name, made, { ...cookieOptions(c, config), httpOnly: true })
   return [made]
 }
 
@@ -29,22 +29,28 @@ const isToken = (text: string) => /^[\w-]{43}$/.test(text)
 
 type Bound = { name: string; value: string; path?: string; maxAge: number }
 
-/** Sets a cookie that counts in this browser only: signed together with the visitor's id. `maxAge` in seconds. */
+/** Sets a cookie that is only valid in this browser: signed together with the visitor's id. `maxAge` in seconds. */
 export function setBoundCookie(c: Context, deps: VisitorDeps, { name, value, ...options }: Bound) {
   const [visitor] = visitorsOf(c, deps)
   const text = `${signature(deps, { name, value, visitor: visitor! })}.${value}`
-  setCookie(c, name, text, { ...cookieOptions(deps.config), httpOnly: true, ...options })
+  setCookie(c, name, text, { ...cookieOptions(c, deps.config), httpOnly: true, ...options })
 }
 
-/** Takes the value that this browser was given, and deletes the cookie; one that was planted is none. */
+/** Returns the value of such a cookie, and deletes it; an injected one is ignored. */
 export function takeBoundCookie(
   c: Context,
   deps: VisitorDeps,
   { name, path = '/' }: { name: string; path?: string },
 ): string | null {
+  const value = readBoundCookie(c, deps, name)
+  if (cookieValues(c, name).length > 0) deleteCookie(c, name, { path })
+  return value
+}
+
+/** The value that this browser was given; null where it holds none, or one that was planted. */
+export function readBoundCookie(c: Context, deps: VisitorDeps, name: string): string | null {
   const held = cookieValues(c, name)
   if (held.length === 0) return null
-  deleteCookie(c, name, { path })
   const visitors = visitorsOf(c, deps)
   return held.map(split).find(isOurs)?.value ?? null
 

@@ -5,16 +5,16 @@ import type { Env } from './factory.ts'
 
 export type Socket = ServerWebSocket<Peer>
 
-/** The server's end of a socket: what it hears. */
+/** The callbacks of the server's end of a socket. */
 export type Peer = {
   open(socket: Socket): void
   message(data: string | Buffer): void
-  /** What had to wait has left. */
+  /** The send buffer has drained. */
   drain(): void
   close(): void
 }
 
-/** How the server keeps sockets: quiet ones are pinged, well before a proxy takes them for dead. */
+/** The socket settings of the server: idle ones are pinged, well before a proxy closes them. */
 export const webSockets: WebSocketHandler<Peer> = {
   idleTimeout: 30,
   sendPings: true,
@@ -25,9 +25,9 @@ export const webSockets: WebSocketHandler<Peer> = {
   close: ({ data }) => data.close(),
 }
 
-/** Accepts a handshake; from then on the peer hears what comes. */
+/** Accepts a handshake; from then on the peer's callbacks run. */
 export function acceptWebSocket(c: Context<Env>, peer: Peer) {
   if (!c.env?.server?.upgrade(c.req.raw, { data: peer }))
-    throw new AppError('bad_request', 'This handshake of a WebSocket is not complete.')
-  return new Response(null) // the server has answered
+    throw new AppError('bad_request', 'This WebSocket handshake is incomplete.')
+  return new Response(null) // the server has responded
 }

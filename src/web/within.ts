@@ -1,7 +1,7 @@
 import type { Docker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 
-/** The promise's value, or null when it takes longer than that many milliseconds; the work goes on. */
+/** The promise's value, or null after that many milliseconds; the work continues. */
 export function within<Value>(milliseconds: number, promise: Promise<Value>) {
   return new Promise<Value | null>((resolve, reject) => {
     const timer = setTimeout(resolve, milliseconds, null)
@@ -9,29 +9,29 @@ export function within<Value>(milliseconds: number, promise: Promise<Value>) {
   })
 }
 
-/** Whether it ends within that many milliseconds; the work goes on. */
+/** Whether it ends within that many milliseconds; the work continues. */
 export const endsWithin = async (milliseconds: number, work: Promise<unknown>) =>
   (await within(
     milliseconds,
     work.then(() => true),
   )) !== null
 
-/** Milliseconds of silence after which the engine is asked whether it is there, and those it has to say so. */
+/** Milliseconds without a response after which the engine is pinged, and its timeout. */
 const silence = 1000
 const pulse = 2000
 
-/** Waits for what the engine is asked as long as that shows any sign of life: a page tells of one that hangs. */
+/** Waits for an engine call as long as the engine responds to pings: a page reports a hanging one. */
 export async function whileAlive<Answer>(
   docker: Pick<Docker, 'info'>,
   asked: Promise<Answer>,
 ): Promise<Answer> {
   while (!(await endsWithin(silence, asked))) {
     if (await endsWithin(pulse, docker.info())) continue
-    asked.catch(() => {}) // nobody waits for it any more
+    asked.catch(() => {}) // no one waits for it any more
     throw new Failure(
       'engine_timeout',
-      'The Docker Engine does not answer.',
-      'Look at the load of the machine and the log of the engine (journalctl -u docker).',
+      'Docker doesn’t respond.',
+      'Check the load of the machine and Docker’s log (journalctl -u docker).',
     )
   }
   return asked

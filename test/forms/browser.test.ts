@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { testApp } from '../support/app.ts'
 import { openPage } from '../support/browser.ts'
 import { listening } from '../support/listening.ts'
+import { aSession } from '../support/session.ts'
 
 test('a real browser without script registers, keeps a variable and a new password, and asks before it deletes', async () => {
   const t = testApp()
@@ -25,20 +26,39 @@ test('a real browser without script registers, keeps a variable and a new passwo
   await page.click('main button[type=submit]:not([name=deploy])')
   await page.waitForURL(/projects\/[\w-]{36}$/)
   await page.click('text=Variables')
-  await page.click('text=Paste a .env file')
-  await page.fill('[name=dotenv]', `KEY=${secrets[2]}`)
-  await page.click('details button[type=submit]')
+  await page.click('text=Edit as text')
+  await page.fill('[name=text]', `KEY=${secrets[2]}`)
+  await page.click('text=Show changes')
+  await page.click('text=Save changes')
   await page.click('[aria-label="Delete KEY"]')
   await page.getByRole('heading', { name: 'Delete the variable KEY?' }).waitFor()
   await page.click('main button[type=submit]')
-  await page.getByText('No variables of your own yet').waitFor()
+  await page.getByText('No variables yet').waitFor()
 
   await page.goto(`${origin}/settings/profile`)
   await page.fill('#password-current', secrets[0]!)
   await page.fill('#field-password', secrets[1]!)
-  await page.click('#password-form button')
-  await page.waitForURL(/saved=password/)
+  await page.click('#password-form button[type=submit]')
+  await page.getByText('Password changed').waitFor()
   for (const secret of secrets)
     expect(addresses.map(decodeURIComponent).join('\n')).not.toContain(secret)
+  await context.close()
+})
+
+test('without script, what was typed is there after a refusal', async () => {
+  const t = testApp()
+  const { user } = t.logIn('ada@example.com')
+  const { origin: url } = listening(t).url
+  const { page: first } = await openPage(url)
+  const context = await first.context().browser()!.newContext({ javaScriptEnabled: false })
+  await context.addCookies([{ name: 'svc_session', value: aSession(t, user.id), url }])
+  const page = await context.newPage()
+  await page.goto(`${url}/projects/new`)
+  await page.fill('[name=name]', 'site')
+  await page.fill('[name=repository_url]', 'ext::sh -c id')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.locator('.field-error').waitFor()
+  expect(await page.inputValue('[name=name]')).toBe('site')
+  expect(await page.inputValue('[name=repository_url]')).toBe('ext::sh -c id')
   await context.close()
 })

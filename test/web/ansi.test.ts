@@ -38,10 +38,18 @@ test('indexed and true colours become the nearest of the sixteen', () => {
 
 test('inverse exchanges the colours, the default ones too', () => {
   expect(ansiHtml(`${esc}[7mx`)).toBe('<span class="fi bi">x</span>')
-  expect(ansiHtml(`${esc}[31;7mx`)).toBe('<span class="fi b1">x</span>')
+  expect(ansiHtml(`${esc}[31;7mx`)).toBe('<span class="b1">x</span>')
+})
+
+test('a text on a coloured ground has the colour of the log, in which it can be read', () => {
+  expect(ansiHtml(`${esc}[30;42mx`)).toBe('<span class="b2">x</span>')
   expect(ansiHtml(`${esc}[31;42;7mx${esc}[27my`)).toBe(
-    '<span class="f2 b1">x</span><span class="f1 b2">y</span>',
+    '<span class="b1">x</span><span class="b2">y</span>',
   )
+})
+
+test('what would turn round the order of letters is left out', () => {
+  expect(ansiHtml('a\u202eb\u2066c\u2069')).toBe('abc')
 })
 
 test('titles, links, cursor moves, alternate screens and bells are left out', () => {
@@ -66,7 +74,7 @@ test('colours out of range change nothing', () => {
 
 test('a line carries its number, its stream and its text', () => {
   expect(lineHtml({ ...noOrigin, sequence: 7, time: 0, stream: 'stderr', text: '<x>' })).toBe(
-    '<div class="line stderr" id="L7" data-seq="7"><a href="#L7" tabindex="-1">7</a><span>&lt;x&gt;</span></div>',
+    '<div class="line stderr" id="L7" data-seq="7"><a href="#L7" tabindex="-1"><time datetime="1970-01-01T00:00:00.000Z">01-01 00:00:00.000</time></a><span>&lt;x&gt;</span></div>',
   )
 })
 

@@ -28,15 +28,17 @@ function formApp({ url = null, key = secrets }: { url?: URL | null; key?: Secret
   app.onError(answerError)
   app.notFound(answerNotFound)
 
-  /** Of this browser, whose id comes with the first answer. */
-  async function token(session?: string) {
+  /** Of this browser, whose id comes with the first answer: in its cookie, and in the form. */
+  async function tokens(session?: string) {
     const response = await app.request('http://davit.test/form', {
       headers: { Cookie: browser, ...(session && { 'Test-Session': session }) },
     })
-    const given = response.headers.getSetCookie().find((line) => line.includes('svc_visitor='))
-    if (given) browser = given.split(';')[0]!
-    return response.text()
+    const given = response.headers.getSetCookie().map((line) => line.split(';')[0]!)
+    browser = given.find((pair) => pair.includes('svc_visitor=')) ?? browser
+    const held = given.find((pair) => pair.startsWith('svc_csrf='))!.slice('svc_csrf='.length)
+    return { held, shown: await response.text() }
   }
+  const token = async (session?: string) => (await tokens(session)).held
   function change({ Cookie = '', ...headers }: Record<string, string>, init: RequestInit = {}) {
     return app.request('http://davit.test/form', {
       method: 'POST',
@@ -49,7 +51,7 @@ function formApp({ url = null, key = secrets }: { url?: URL | null; key?: Secret
       },
     })
   }
-  return { app, reached, token, change }
+  return { app, reached, token, tokens, change }
 }
 
 const both = (token: string) => ({ Cookie: `svc_csrf=${token}`, 'X-CSRF-Token': token })
@@ -77,6 +79,15 @@ describe('a change with its token', () => {
       expect(await response.json()).toMatchObject({ on: ['0', '1'] })
     },
   )
+
+  test('passes with the token that the form shows, in a field and in the header', async () => {
+    const t = formApp()
+    const { held, shown } = await t.tokens('s1')
+    const headers = { Cookie: `svc_csrf=${held}`, 'Test-Session': 's1' }
+    expect((await t.change({ ...headers, 'X-CSRF-Token': shown })).status).toBe(200)
+    const body = new URLSearchParams({ csrf_token: shown })
+    expect((await t.change(headers, { body })).status).toBe(200)
+  })
 
   test('passes again and again, as several tabs and the back button need it', async () => {
     const t = formApp()
@@ -148,6 +159,41 @@ describe('a change is refused', () => {
       headers: { Accept: 'application/json', Cookie: `svc_csrf=${token}` },
     })
     expect(response.status).toBe(403)
+  })
+})
+
+describe('the token that a form shows', () => {
+  test('is another in each answer, and has nothing of the cookie in it', async () => {
+    const t = formApp()
+    const { held, shown } = await t.tokens('s1')
+    const ask = () =>
+      t.app.request('/form', { headers: { Cookie: `svc_csrf=${held}`, 'Test-Session': 's1' } })
+    const all = [shown, ...(await Promise.all([ask(), ask()].map(async (a) => (await a).text())))]
+    expect(new Set(all).size).toBe(3)
+    for (const one of all) {
+      expect(one).toMatch(/^[\w-]{171}$/)
+      for (const part of held.split('.')) expect(one).not.toContain(part.slice(0, 8))
+    }
+  })
+
+  test('is refused once a bit of it is changed, or with the cookie of another session', async () => {
+    const t = formApp()
+    const { held, shown } = await t.tokens('s1')
+    const other = await t.tokens('s2')
+    const changed = Buffer.from(shown, 'base64url').map((byte, at) =>
+      at === 100 ? byte ^ 1 : byte,
+    )
+    for (const [cookie, sent] of [
+      [held, Buffer.from(changed).toString('base64url')],
+      [held, shown.slice(0, -2)],
+      [held, `${shown}AA`],
+      [held, 'A'.repeat(171)],
+      [held, other.shown],
+      [other.held, other.shown],
+    ] as const) {
+      const headers = { Cookie: `svc_csrf=${cookie}`, 'X-CSRF-Token': sent, 'Test-Session': 's1' }
+      expect((await t.change(headers)).status).toBe(403)
+    }
   })
 })
 

@@ -41,11 +41,11 @@ test('what was typed as a password is not shown again', () => {
 test('a complaint names its field and is tied to the control, before the hint', () => {
   const html = drawn(<TextField name="port" label="Port" hint="Of this host." />, {
     values: { port: 'x' },
-    errors: { port: 'wants a port.' },
+    errors: { port: 'must be a port.' },
   })
   expect(html).toContain('aria-invalid="true"')
   expect(html).toContain('aria-describedby="field-port-error field-port-hint"')
-  expect(html).toContain('id="field-port-error" class="field-error">Port wants a port.</p>')
+  expect(html).toContain('id="field-port-error" class="field-error">Port must be a port.</p>')
 })
 
 test('a field without complaints is not marked as invalid', () => {

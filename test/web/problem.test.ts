@@ -22,8 +22,8 @@ test('an error is the same to a person, a program and the sender of a webhook', 
   const t = aReceiver()
   const { id } = await aProject(t.owner)
   const errors: [unknown, number, RegExp][] = [
-    [busy(t.dataDir), 503, /database of Davit .* Try again soon/],
-    [new Error('wrapped', { cause: busy(t.dataDir) }), 503, /database of Davit/],
+    [busy(t.dataDir), 503, /Davit’s database .* Try again soon/],
+    [new Error('wrapped', { cause: busy(t.dataDir) }), 503, /Davit’s database/],
     [new Failure('engine_down', 'The engine is away.', 'Start it.'), 503, /is away\. Start it\./],
     [new Error('a bug'), 500, /Something went wrong/],
   ]

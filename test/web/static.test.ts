@@ -3,7 +3,7 @@ import { assetPath } from '../../src/web/static.ts'
 import { testApp } from '../support/app.ts'
 import { listening } from '../support/listening.ts'
 
-test('a file under its current address may be kept for ever, under any other it is asked for again', async () => {
+test('a file under its current address may be cached forever, under any other it is requested again', async () => {
   const { app } = testApp()
   const fresh = await app.request(assetPath('app.js'))
   expect(fresh.status).toBe(200)

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { bytes, percent, rate } from '../../src/web/units.ts'
+import { join } from 'node:path'
+import { bytes, percent, rate, units } from '../../src/web/units.ts'
 
 test('memory is in powers of 1024, transfers in powers of 1000', () => {
   expect([0, 1023, 1024, 1536, 102_350, 104_857_600, 2 ** 30].map(bytes)).toEqual([
@@ -34,4 +35,11 @@ test('small shares keep a digit, large ones are whole', () => {
     '10 %',
     '123 %',
   ])
+})
+
+test('charts in the browser read values as the server does', async () => {
+  const { text } = await import(join(import.meta.dir, '../../assets/chart-units.js'))
+  for (const [unit, read] of Object.entries(units))
+    for (const value of [0, 0.004, 0.5, 9.96, 99.96, 1023.9, 4180, 123_456, 2 ** 31])
+      expect(text(value, unit)).toBe(read(value))
 })

@@ -1,0 +1,173 @@
+// Keeps what is typed until the server has taken it: over a refusal, a reload, a login, and a server
+// that is away. What is secret stays in memory, and so only over a refusal.
+
+const prefix = 'davit-typed '
+const lifetime = 3_600_000
+
+const user = () => document.body.dataset.user ?? ''
+const nameOf = (form) =>
+  `${prefix}${location.pathname} ${form.getAttribute('action')} ${form.elements._method?.value ?? 'POST'}`
+
+/** What was typed as a secret into the form that was sent last. */
+let secrets = { form: '', values: new Map() }
+
+/** Remembers the form as it is sent; `dialog` is the address it was opened by, if it is in one. */
+export function keep(form, dialog) {
+  const controls = controlsOf(form)
+  secrets = {
+    form: nameOf(form),
+    values: new Map(controls.filter(isSecret).map(({ name, value }) => [name, value])),
+  }
+  const fields = controls
+    .filter((control) => !isSecret(control))
+    .map((control) => ({ name: control.name, value: control.value, checked: control.checked }))
+  if (fields.length === 0) return
+  const entry = { at: Date.now(), user: user(), dialog, fields }
+  try {
+    sessionStorage.setItem(nameOf(form), JSON.stringify(entry))
+  } catch {
+    // full, or not allowed: the form itself still has it
+  }
+}
+
+export const forget = (form) => sessionStorage.removeItem(nameOf(form))
+
+export function forgetAll() {
+  for (const name of Object.keys(sessionStorage))
+    if (name.startsWith(prefix)) sessionStorage.removeItem(name)
+}
+
+/** Fills in the forms that were sent from this page in vain, and opens the dialog that one was in. */
+export function restore(root) {
+  for (const form of root.querySelectorAll('form[method=post]')) {
+    const entry = entryOf(nameOf(form))
+    if (!entry) continue
+    fill(form, entry.fields)
+    sayRestored(form)
+  }
+  const here = `${prefix}${location.pathname} `
+  const names = Object.keys(sessionStorage).filter((name) => name.startsWith(here))
+  const dialog = root === document && names.map((name) => entryOf(name)?.dialog).find(Boolean)
+  if (dialog) htmx.ajax('GET', dialog, { target: '#modal', swap: 'innerHTML' })
+}
+
+/** The secrets of a form that was refused, into the one that was drawn again. */
+export function restoreSecrets() {
+  for (const form of document.querySelectorAll('form[method=post]'))
+    if (nameOf(form) === secrets.form)
+      for (const control of controlsOf(form))
+        if (!control.value && control.autocomplete !== 'current-password')
+          control.value = secrets.values.get(control.name) ?? ''
+}
+
+/** What is too old, or someone else's who was logged in here, is no one's to read. */
+export function forgetOthers() {
+  for (const name of Object.keys(sessionStorage))
+    if (name.startsWith(prefix) && user() !== '' && !entryOf(name)) sessionStorage.removeItem(name)
+}
+
+function entryOf(name) {
+  const entry = JSON.parse(sessionStorage.getItem(name) ?? 'null')
+  return entry?.user === user() && entry.at > Date.now() - lifetime ? entry : null
+}
+
+/** In the order of the form: several with one name are distinguished by it. */
+function fill(form, fields) {
+  const left = [...fields]
+  for (const control of controlsOf(form)) {
+    const isChoice = control.type === 'checkbox' || control.type === 'radio'
+    const at = left.findIndex(
+      ({ name, value }) => name === control.name && (!isChoice || value === control.value),
+    )
+    if (at < 0 || isSecret(control)) continue
+    const [{ value, checked }] = left.splice(at, 1)
+    if (isChoice) control.checked = checked
+    else if (control.value !== value) {
+      if (control.type === 'select-one' && ![...control.options].some((o) => o.value === value))
+        control.add(new Option(value, value))
+      control.value = value
+    }
+    control.dispatchEvent(new Event('input', { bubbles: true }))
+  }
+}
+
+function sayRestored(form) {
+  const note = document.createElement('p')
+  note.className = 'note restored'
+  note.setAttribute('role', 'status')
+  const hasSecrets = controlsOf(form).some(isSecret)
+  note.append(
+    `This is what you typed before; it isn’t saved yet.${hasSecrets ? ' Enter passwords and secrets again.' : ''} `,
+  )
+  const discard = smallButton('Discard', () => {
+    forget(form)
+    form.reset()
+    note.remove()
+    form.querySelector('input:not([type=hidden]), textarea, select')?.focus()
+  })
+  note.append(discard)
+  form.prepend(note)
+  for (const details of form.querySelectorAll('details')) details.open = true
+  for (let at = form.closest('details'); at; at = at.parentElement.closest('details'))
+    at.open = true
+}
+
+const controlsOf = (form) =>
+  [...form.elements].filter(
+    ({ name, type }) => name && !['hidden', 'file', 'submit', 'button', 'fieldset'].includes(type),
+  )
+
+/** `data-secret` names the box that decides, or nothing: then it always is. */
+function isSecret(control) {
+  const box = control.dataset.secret
+  if (control.type === 'password' || box === '') return true
+  if (box === undefined) return false
+  const boxes = [...control.form.elements].filter(
+    ({ name, type }) => name === box && type === 'checkbox',
+  )
+  return boxes.length === 0 || boxes.some(({ checked }) => checked)
+}
+
+/** What follows a field that is typed into, until someone touches it: a box that is ticked by a name, and a name. */
+export function follow({ form, name, value }) {
+  if (!form || !name) return
+  for (const box of form.querySelectorAll('[data-follows]'))
+    if (box.dataset.follows === name) box.checked = new RegExp(box.dataset.pattern, 'i').test(value)
+  for (const field of form.querySelectorAll(`[data-named-by~="${CSS.escape(name)}"]`))
+    if (field.value === (field.dataset.named ?? '')) {
+      field.value = lastPart(value)
+      field.dataset.named = field.value
+    }
+}
+
+/** As `nameOf` in src/projects/repository-choice.ts. */
+const lastPart = (address) =>
+  (address.trim().split(/[/:]/).findLast(Boolean) ?? '').replace(/\.git$/i, '').slice(0, 60)
+
+/** Says that the form may not be saved, with a button that sends it again. */
+export function sayAway(form, submitter) {
+  const alert = document.createElement('div')
+  alert.className = 'alert'
+  alert.dataset.variant = 'destructive'
+  alert.dataset.away = ''
+  alert.setAttribute('role', 'alert')
+  alert.innerHTML =
+    '<h2>Davit isn’t reachable</h2><section><p>It may not be saved. What you typed is still here: send it again when Davit is back.</p></section>'
+  const retry = smallButton('Try again', () =>
+    form.requestSubmit(submitter?.isConnected ? submitter : undefined),
+  )
+  alert.querySelector('section').append(retry)
+  form.prepend(alert)
+  alert.scrollIntoView({ block: 'nearest' })
+}
+
+function smallButton(label, act) {
+  const button = document.createElement('button')
+  button.type = 'button'
+  button.className = 'btn'
+  button.dataset.variant = 'outline'
+  button.dataset.size = 'sm'
+  button.textContent = label
+  button.addEventListener('click', act)
+  return button
+}

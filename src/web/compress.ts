@@ -1,0 +1,54 @@
+import type { Context } from 'hono'
+import { promisify } from 'node:util'
+import { factory } from './factory.ts'
+
+/** Bytes below which an answer is in one packet anyway. */
+const least = 1024
+
+/** Pages, and what programs are answered; no streams of events, no files. */
+const compressible = /^text\/html|^application\/(problem\+)?json/
+
+/** Done beside the main loop; the first costs less for the same size. */
+const encodings = {
+  zstd: (bytes: ArrayBuffer) => Bun.zstdCompress(bytes),
+  async gzip(bytes: ArrayBuffer) {
+    const { gzip } = await import('node:zlib') // a megabyte that a server without visitors spares
+    return promisify<ArrayBuffer, Buffer>(gzip)(bytes)
+  },
+}
+
+/** Compresses what is answered, where the client reads that and it is worth it. */
+export const compress = () =>
+  factory.createMiddleware(async function compressAnswer(c, next) {
+    await next()
+    const { status, headers } = c.res
+    if (!compressible.test(headers.get('Content-Type') ?? '')) return
+    headers.append('Vary', 'Accept-Encoding')
+    const mayNot = headers.has('Content-Encoding') || isNeverPacked(headers)
+    const encoding = mayNot ? null : encodingOf(c)
+    if (!encoding) return
+    const plain = await c.res.arrayBuffer()
+    const isWorthIt = plain.byteLength >= least
+    if (isWorthIt) headers.set('Content-Encoding', encoding)
+    const body = isWorthIt ? await encodings[encoding](plain) : plain
+    c.res = undefined // else its headers would be joined with those of the next
+    c.res = new Response(body, { status, headers })
+  })
+
+const isNeverPacked = (headers: Headers) =>
+  /\bno-transform\b/.test(headers.get('Cache-Control') ?? '')
+
+/**
+ * For an answer that shows a secret: it is stored nowhere, and never compressed, as its length would
+ * then reveal the secret to someone who has text beside it (BREACH).
+ */
+export const showsSecret = (c: Context) => c.header('Cache-Control', 'no-store, no-transform')
+
+/** What an answer is best compressed with; null where the client reads nothing that we write. */
+export function encodingOf(c: Context) {
+  const accepted = (c.req.header('Accept-Encoding') ?? '').split(',').flatMap((one) => {
+    const [name, ...parameters] = one.toLowerCase().split(';')
+    return parameters.some((text) => /^\s*q=0(\.0*)?\s*$/.test(text)) ? [] : [name!.trim()]
+  })
+  return (['zstd', 'gzip'] as const).find((name) => accepted.includes(name)) ?? null
+}

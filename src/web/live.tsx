@@ -1,0 +1,169 @@
+import { createContext, useContext } from 'hono/jsx'
+import type { Child } from 'hono/jsx'
+import { raw } from 'hono/html'
+import type { JSX } from 'hono/jsx/jsx-runtime'
+import type { Context } from 'hono'
+import { z } from 'zod'
+import type { ChangeFeed, Watch } from '../live/change-feed.ts'
+import { merged } from '../live/merged.ts'
+import { factory } from './factory.ts'
+import { query } from './query.ts'
+import { sse, sseEvent } from './sse.ts'
+import type { Streams } from './streams.ts'
+
+/** Keeps a page up to date: see `Live`. */
+export type Liveness = {
+  /** An id whose own news the page shows, such as how far the pull for a service is. */
+  about?: string
+  /** Seconds after which it is read again though nothing changed, for figures. */
+  every?: number
+  /** A log's stream on the page says when something changed, so that the page needs no other. */
+  isCarried?: boolean
+}
+
+const Parts = createContext<string[] | null>(null)
+const Version = createContext('')
+
+/** Gives everything below it the version of what the page shows, read before that was. */
+export const SeenVersion = ({ value, children }: { value: string; children: Child }) => (
+  <Version.Provider value={value}>{children}</Version.Provider>
+)
+
+export const useSeenVersion = () => useContext(Version)
+
+/**
+ * A part of a page that follows what it shows: the page has `live` in its `View`. It is on the page
+ * always, even when it is empty, and holds no field that someone types into. Rows of a list in it have ids,
+ * lest a menu that is open, or a button with the focus, becomes the one of another row.
+ */
+export function Live({
+  id,
+  as = 'div',
+  children,
+  ...attributes
+}: {
+  id: string
+  as?: 'div' | 'section' | 'ul' | 'tbody' | 'nav'
+  children?: Child
+  [attribute: string]: unknown
+}) {
+  const parts = useContext(Parts)
+  const Element = as as 'div'
+  const part = (
+    <Element id={id} {...attributes}>
+      {children}
+    </Element>
+  )
+  if (!parts) return part
+  const html = String(part)
+  // morphs, so that a button keeps its focus and a text its selection
+  parts.push(`<hx-partial hx-target="#${id}" hx-swap="outerMorph">${html}</hx-partial>`)
+  return raw(html) as unknown as JSX.Element
+}
+
+/** Whether the page that it is on asks again for the parts that follow. */
+export const isLiveRequest = (c: Context) => c.req.header('Davit-Live') === '1'
+
+/** The live parts of a page, each to take the place of the one that is there. */
+export function livePartsOf(page: JSX.Element) {
+  const parts: string[] = []
+  String(<Parts.Provider value={parts}>{page}</Parts.Provider>)
+  return parts.join('')
+}
+
+/** The page's stream, and what asks for its live parts when that says that something changed. */
+export const LiveStream = ({
+  path,
+  live: { about, every, isCarried = false },
+}: {
+  /** Of the page, with its query. */
+  path: string
+  live: Liveness
+}) => (
+  <>
+    <Live id="live-stream" hidden>
+      {!isCarried && (
+        <div
+          hx-sse:connect={`/live?${liveQueryOf({ since: useSeenVersion(), about, every })}`}
+          hx-trigger="load, retry"
+          hx-swap="none"
+          hx-morph-skip
+        />
+      )}
+    </Live>
+    <div
+      id="live-refresh"
+      hidden
+      hx-get={path}
+      hx-headers='{"Davit-Live":"1"}'
+      hx-trigger="changed from:body, status from:body, done from:body"
+      hx-sync="this:queue last"
+      hx-swap="none"
+    />
+  </>
+)
+
+const liveQueryOf = (watch: Record<string, string | number | undefined>) => {
+  const set = Object.entries(watch).filter(([, value]) => value !== undefined)
+  return new URLSearchParams(set.map(([name, value]): [string, string] => [name, `${value}`]))
+}
+
+/** Asked of a stream whose page has live parts. */
+const watch = z.object({
+  since: z.string().max(40).optional(),
+  about: z.string().max(64).optional(),
+  every: z.coerce.number().min(1).max(3600).optional(),
+})
+
+/** The stream of a page that has no other one: says when what the page shows may have changed. */
+export const liveRoutes = ({ changes, streams }: { changes: ChangeFeed; streams: Streams }) =>
+  factory.createApp().get('/live', query(watch), (c) => {
+    const { since, ...asked } = c.req.valid('query')
+    const seen = { since: c.req.header('Last-Event-ID') ?? since, ...asked } as Watch
+    return sse(c, { streams, events: (signal) => changed(changes, seen, signal) })
+  })
+
+async function* changed(changes: ChangeFeed, seen: Watch, signal: AbortSignal) {
+  for await (const { version, isNew } of changes.follow(seen, signal))
+    yield isNew ? sseEvent({ id: version, event: 'changed', data: '' }) : `id: ${version}\n\n`
+}
+
+type Events = AsyncGenerator<string | Uint8Array>
+
+/** The events of a log on a page with live parts, and when those may have changed; ends with the log. */
+export function withChanges(
+  changes: ChangeFeed,
+  events: AsyncIterable<string | Uint8Array>,
+  {
+    since,
+    signal,
+    beside = () => [],
+  }: {
+    since: string | undefined
+    signal: AbortSignal
+    /** What else the page follows. */
+    beside?: (signal: AbortSignal) => Events[]
+  },
+) {
+  const over = new AbortController()
+  const both = AbortSignal.any([signal, over.signal])
+  return merged([untilOver(events, over), changedBeside(changes, since, both), ...beside(both)])
+}
+
+async function* untilOver<Event>(events: AsyncIterable<Event>, over: AbortController) {
+  try {
+    yield* events
+  } finally {
+    over.abort()
+  }
+}
+
+/** Without ids: those of the stream are its lines'. */
+async function* changedBeside(
+  changes: ChangeFeed,
+  since: string | undefined,
+  signal: AbortSignal,
+): Events {
+  for await (const { isNew } of changes.follow({ since }, signal))
+    if (isNew) yield sseEvent({ event: 'changed', data: '' })
+}

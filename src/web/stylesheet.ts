@@ -1,0 +1,40 @@
+/** The sources of the one style sheet, in `assets/`: the later one wins. */
+export const styleSources = [
+  'vendor/basecoat.css',
+  'tokens.css',
+  'frame.css',
+  'bars.css',
+  'marks.css',
+  'parts.css',
+  'rows.css',
+  'cards.css',
+  'dialogs.css',
+  'palette.css',
+  'forms.css',
+  'deployment.css',
+  'log.css',
+  'log-rows.css',
+  'log-processes.css',
+  'log-colours.css',
+  'terminal.css',
+  'stats.css',
+  'containers.css',
+  'services.css',
+  'domains.css',
+  'clean-up.css',
+  'home.css',
+  'map.css',
+  'api.css',
+  'docs.css',
+  'doc-text.css',
+]
+
+/** The texts in one, without what only those who write them need: comments and the blanks between rules. */
+export const joinStyles = (texts: string[]) =>
+  texts
+    .join('\n')
+    .replace(/\/\*(?!!)[^]*?\*\//g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};,]) ?/g, '$1')
+    .replaceAll(';}', '}')
+    .trim()

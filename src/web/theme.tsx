@@ -1,0 +1,42 @@
+import type { Context } from 'hono'
+import { cookieValues } from './cookies.ts'
+import { PostForm } from './form.tsx'
+import { Icon } from './icons.tsx'
+import type { IconName } from './icons.tsx'
+
+/** What pages are painted in; `system` is what the browser asks for. */
+export const themes = ['light', 'dark', 'system'] as const
+export type Theme = (typeof themes)[number]
+
+/** assets/theme.js writes it too. */
+export const themeCookie = 'svc_theme'
+
+/** What was chosen in this browser. */
+export function themeOf(c: Context): Theme {
+  const chosen = cookieValues(c, themeCookie).at(-1)
+  return themes.find((theme) => theme === chosen) ?? 'system'
+}
+
+/** Switches the theme; theme.js does it without a new page. */
+export const ThemeChoice = ({ theme }: { theme: Theme }) => (
+  <PostForm class="theme-choice" action="/theme">
+    {themes.map((one) => (
+      <button
+        type="submit"
+        name="theme"
+        value={one}
+        aria-pressed={one === theme ? 'true' : 'false'}
+        aria-label={`${words[one].name} theme`}
+        title={words[one].name}
+      >
+        <Icon name={words[one].icon} />
+      </button>
+    ))}
+  </PostForm>
+)
+
+const words: Record<Theme, { name: string; icon: IconName }> = {
+  light: { name: 'Light', icon: 'sun' },
+  dark: { name: 'Dark', icon: 'moon' },
+  system: { name: 'System', icon: 'monitor' },
+}

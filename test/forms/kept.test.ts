@@ -1,0 +1,216 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { deleteSessionsOf } from '../../src/accounts/store.ts'
+import { testApp } from '../support/app.ts'
+import { openPage } from '../support/browser.ts'
+import { listening } from '../support/listening.ts'
+import { aSession } from '../support/session.ts'
+import { until } from '../support/until.ts'
+
+const account = { email: 'ada@example.com', password: 'correct horse battery' }
+
+/** A browser in front of a Davit whose first account was just made. */
+async function registered() {
+  const t = testApp()
+  const { origin } = listening(t).url
+  const { page } = await openPage(origin)
+  await page.goto('/auth/register')
+  await page.fill('[name=email]', account.email)
+  await page.fill('[name=password]', account.password)
+  await page.click('main button[type=submit]')
+  await page.waitForURL(/dashboard/)
+  const endSession = () => {
+    const row = t.db.$client.query<{ id: string }, []>('SELECT id FROM users').get()!
+    deleteSessionsOf(t.db, row.id)
+  }
+  return { t, page, endSession }
+}
+
+/** Types an address, and sees the name follow it. */
+async function typeProject(page: Page) {
+  await typeRepository(page, 'https://git.example.com/team/site.git', 'site')
+}
+
+async function typeRepository(page: Page, address: string, name: string) {
+  await page.fill('[name=repository_url]', address)
+  await until(async () => (await page.inputValue('[name=name]')) === name)
+}
+
+async function aProject(page: Page) {
+  await page.goto('/projects/new')
+  await typeProject(page)
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.waitForURL(/projects\/[\w-]{36}$/)
+}
+
+const logIn = async (page: Page) => {
+  await page.waitForURL(/login/)
+  await page.fill('[name=email]', account.email)
+  await page.fill('[name=password]', account.password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
+
+/** All that the browser keeps by itself. */
+const storedText = (page: Page) =>
+  page.evaluate<string>('JSON.stringify({ ...sessionStorage, ...localStorage })')
+
+const htmlOf = (page: Page) => page.evaluate<string>('document.documentElement.outerHTML')
+
+test('what was typed survives a server that is away, and is sent again from there', async () => {
+  const { page } = await registered()
+  await page.goto('/projects/new')
+  await typeProject(page)
+  await page.route('**/projects', (route) => route.abort('connectionrefused'))
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('heading', { name: 'Davit isn’t reachable' }).waitFor()
+  expect(await page.inputValue('[name=name]')).toBe('site')
+  await page.unroute('**/projects')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.waitForURL(/projects\/[\w-]{36}$/)
+})
+
+test('a proxy that answers for a server that is away replaces nothing', async () => {
+  const { page } = await registered()
+  await page.goto('/projects/new')
+  await typeProject(page)
+  await page.route('**/projects', (route) => route.fulfill({ status: 502, body: '<h1>Bad</h1>' }))
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByRole('heading', { name: 'Davit isn’t reachable' }).waitFor()
+  expect(await page.inputValue('[name=name]')).toBe('site')
+})
+
+test('refused input is there after a reload and after Back, until it is taken', async () => {
+  const { page } = await registered()
+  await page.goto('/projects/new')
+  await typeRepository(page, 'ext::sh -c id', 'sh -c id')
+  await page.fill('[name=name]', 'site')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByText('spaces').first().waitFor()
+  const isThere = async () => {
+    await page.getByText('it isn’t saved yet').waitFor()
+    expect(await page.inputValue('[name=repository_url]')).toBe('ext::sh -c id')
+    expect(await page.inputValue('[name=name]')).toBe('site')
+  }
+  await page.reload()
+  await isThere()
+  await page.goto('/services')
+  await page.goBack()
+  await isThere()
+  await page.fill('[name=repository_url]', 'https://git.example.com/team/site.git')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.waitForURL(/projects\/[\w-]{36}$/)
+  await page.goto('/projects/new')
+  expect(await page.inputValue('[name=name]')).toBe('')
+})
+
+test('a form whose session has ended is filled in again after the login', async () => {
+  const { page, endSession } = await registered()
+  await page.goto('/projects/new')
+  await typeProject(page)
+  endSession()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByText('Your session had ended').waitFor()
+  await logIn(page)
+  await page.waitForURL(/projects\/new/)
+  await page.getByText('it isn’t saved yet').waitFor()
+  expect(await page.inputValue('[name=name]')).toBe('site')
+  expect(await storedText(page)).not.toContain(account.password)
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.waitForURL(/projects\/[\w-]{36}$/)
+})
+
+test('so is one in a dialog, which opens again, but for its secrets', async () => {
+  const { page, endSession } = await registered()
+  await aProject(page)
+  await page.click('text=Variables')
+  await page.waitForURL(/variables/) // before its scripts are there, a dialog is a page
+  await page.getByRole('link', { name: 'New variable' }).click()
+  const dialog = page.locator('dialog[open]')
+  await dialog.locator('[name=key]').fill('1 API_TOKEN')
+  await dialog.locator('[name=value]').fill('a-secret-value')
+  await dialog.locator('input[type=checkbox][name=build_time]').check()
+  expect(await dialog.getByLabel('Secret').isChecked()).toBe(true)
+
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  await dialog.getByText('don’t start with a digit').waitFor()
+  await until(async () => (await dialog.locator('[name=value]').inputValue()) === 'a-secret-value')
+  expect(await htmlOf(page)).not.toContain('a-secret-value')
+
+  endSession()
+  await dialog.locator('[name=key]').fill('API_TOKEN')
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  await page.waitForURL(/login/)
+  expect(await storedText(page)).not.toContain('a-secret-value')
+  await logIn(page)
+  await page.waitForURL(/variables/)
+  await dialog.getByText('Enter passwords and secrets again').waitFor()
+  expect(await dialog.locator('[name=key]').inputValue()).toBe('API_TOKEN')
+  expect(await dialog.locator('[name=value]').inputValue()).toBe('')
+  expect(await dialog.getByLabel('Also use in builds').isChecked()).toBe(true)
+})
+
+test('another user of the browser sees nothing of it, nor does anyone after a logout', async () => {
+  const { t, page, endSession } = await registered()
+  await page.goto('/projects/new')
+  await page.fill('[name=repository_url]', 'https://git.example.com/team/site.git')
+  await page.fill('[name=name]', 'site of ada')
+  endSession()
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.waitForURL(/login/)
+  const { user } = t.logIn('bob@example.com')
+  t.db.$client.run(
+    `UPDATE users SET password_hash = (SELECT password_hash FROM users WHERE email = 'ada@example.com') WHERE id = '${user.id}'`,
+  )
+  await page.fill('[name=email]', 'bob@example.com')
+  await page.fill('[name=password]', account.password)
+  await page.getByRole('button', { name: 'Log in' }).click()
+  await page.waitForURL(/projects\/new/)
+  expect(await page.inputValue('[name=name]')).toBe('')
+
+  await page.fill('[name=name]', 'x')
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await page.getByRole('button', { name: 'Log out' }).click()
+  await page.waitForURL(/login/)
+  expect(await storedText(page)).not.toContain('site of ada')
+})
+
+test('a password is shown on demand, hidden again when it is sent, and there is no button without script', async () => {
+  const { page } = await registered()
+  await page.goto('/settings/profile')
+  const field = page.locator('#field-password')
+  await field.fill('another horse battery')
+  const button = page.locator('[data-reveal=field-password]')
+  expect(await button.getAttribute('aria-pressed')).toBe('false')
+  await button.click()
+  expect(await field.getAttribute('type')).toBe('text')
+  expect(await button.getAttribute('aria-pressed')).toBe('true')
+  await page.fill('#password-current', account.password)
+  await page.route('**/settings/password', (route) => route.abort('connectionrefused'))
+  await page.click('#password-form button[type=submit]')
+  await page.getByRole('heading', { name: 'Davit isn’t reachable' }).waitFor()
+  expect(await field.getAttribute('type')).toBe('password')
+  expect(await field.inputValue()).toBe('another horse battery')
+
+  const browser = page.context().browser()!
+  const plain = await browser.newContext({ javaScriptEnabled: false })
+  const other = await plain.newPage()
+  await other.goto(`${new URL(page.url()).origin}/login`)
+  expect(await other.locator('[data-reveal]').isVisible()).toBe(false)
+  await plain.close()
+})
+
+test('what one person typed is removed as soon as another is logged in at the same browser', async () => {
+  const { t, page, endSession } = await registered()
+  await page.goto('/projects/new')
+  await page.fill('[name=repository_url]', 'ext::sh -c id')
+  await page.fill('[name=name]', 'a-private-name')
+  await page.getByRole('button', { name: 'Create', exact: true }).click()
+  await page.getByText('spaces').first().waitFor()
+  endSession()
+  const { user } = t.logIn('bob@example.com')
+  const { origin: url } = new URL(page.url())
+  await page.context().addCookies([{ name: 'svc_session', value: aSession(t, user.id), url }])
+  expect(await storedText(page)).toContain('a-private-name')
+  await page.goto('/dashboard')
+  await until(() => page.evaluate<boolean>('Object.keys(sessionStorage).length === 0'))
+})

@@ -1,0 +1,181 @@
+import { expect, test } from 'bun:test'
+import type { Page } from 'playwright-core'
+import { testApp } from './support/app.ts'
+import { findingsOn } from './support/axe.ts'
+import { openPage } from './support/browser.ts'
+import { listening } from './support/listening.ts'
+import { seeded } from './support/seeded.ts'
+
+/** The installation in a browser that is logged in. */
+async function opened() {
+  const t = testApp({ DAVIT_REGISTRATION: 'invite' })
+  const { ids, cookie } = await seeded(t)
+  const url = `http://127.0.0.1:${listening(t).port}`
+  const { page, complaints } = await openPage(url)
+  await page.context().addCookies([{ name: 'svc_session', value: cookie, url }])
+  return { t, ids, url, page, complaints }
+}
+
+test('axe finds nothing on pages with colours of all kinds; the rest is in the long test', async () => {
+  const { page, ids } = await opened()
+  const { project, environment } = ids
+  const output = `/projects/${project}/envs/${environment}/output`
+  for (const path of ['/services', output, '/settings/audit']) {
+    await page.goto(path)
+    expect(await findingsOn(page), path).toEqual([])
+  }
+})
+
+test('a theme is chosen without a new page, and kept', async () => {
+  const { page, ids, complaints } = await opened()
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.goto(`/envs/${ids.environment}/variables/new`)
+  await page.fill('[name=key]', 'TYPED')
+  await page.click('[aria-label="Your account"]')
+  await page.click('[aria-label="Dark theme"]')
+  expect(await page.inputValue('[name=key]')).toBe('TYPED')
+  const isDark = () => page.locator('html.dark').count()
+  expect(await isDark()).toBe(1)
+  await page.goto('/services')
+  expect(await isDark()).toBe(1)
+  await page.click('[aria-label="Your account"]')
+  await page.click('[aria-label="System theme"]')
+  expect(await isDark()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('a phone has its sections at the bottom, each whole', async () => {
+  const { page } = await opened()
+  await page.setViewportSize({ width: 390, height: 800 })
+  await page.goto('/dashboard')
+  const boxes = await Promise.all(
+    (await page.locator('.sections a:visible').all()).map((link) => link.boundingBox()),
+  )
+  expect(boxes.length).toBe(5)
+  for (const box of boxes) {
+    expect(box!.x).toBeGreaterThanOrEqual(0)
+    expect(box!.x + box!.width).toBeLessThanOrEqual(391)
+    expect(box!.y + box!.height).toBeGreaterThan(790)
+  }
+})
+
+test('what was done is said once, can be dismissed, and takes no focus', async () => {
+  const { page, ids, complaints } = await opened()
+  await page.goto(`/envs/${ids.environment}/variables/new`)
+  await page.fill('[name=key]', 'COLOUR')
+  await page.fill('[name=value]', 'blue')
+  await page.click('main button[type=submit] >> nth=0')
+  const toast = page.locator('#toasts .toast')
+  await toast.getByText('Variable saved.').waitFor()
+  expect(await page.locator('#toasts :focus').count()).toBe(0)
+  await toast.getByRole('button', { name: 'Dismiss' }).click()
+  expect(await toast.count()).toBe(0)
+  await page.reload()
+  expect(await toast.count()).toBe(0)
+  expect(complaints).toEqual([])
+})
+
+test('a copy button copies, and says so', async () => {
+  const { page, url, complaints } = await opened()
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: url })
+  await page.goto('/settings/invites')
+  await page.getByRole('button', { name: 'Create invitation' }).click()
+  await page.getByRole('button', { name: 'Copy the link' }).click()
+  await page.locator('#announcer', { hasText: 'Copied.' }).waitFor({ state: 'attached' })
+  const copied = await page.evaluate('navigator.clipboard.readText()')
+  expect(copied).toMatch(/^http:.*invite=/)
+  expect(complaints).toEqual([])
+})
+
+test('a time and its tooltip are in the zone of the browser', async () => {
+  const { page, url } = await opened()
+  const context = await page.context().browser()!.newContext({ timezoneId: 'Asia/Kolkata' })
+  const [session] = await page.context().cookies()
+  await context.addCookies([{ name: session!.name, value: session!.value, url }])
+  const there = await context.newPage()
+  await there.goto(`${url}/settings/invites`)
+  const day = there.locator('time[data-day]').first()
+  const at = new Date((await day.getAttribute('datetime'))!)
+  const format = { timeZone: 'Asia/Kolkata', dateStyle: 'medium' } as const
+  expect(await day.textContent()).toBe(at.toLocaleDateString('en-GB', format))
+  const said = at.toLocaleString('en-GB', { ...format, timeStyle: 'long' })
+  expect(await day.getAttribute('title')).toBe(said)
+  await context.close()
+})
+
+test('charts are drawn when they are seen, and read by keyboard, value by value', async () => {
+  const { page, ids, complaints } = await opened()
+  const metrics = `/projects/${ids.project}/envs/${ids.environment}/metrics`
+  await page.goto(metrics)
+  const chart = page.getByRole('img', { name: 'CPU, the last hour' })
+  await chart.locator('canvas').waitFor()
+  await chart.focus()
+  await page.keyboard.press('End')
+  const value = page.locator('davit-chart').first().locator('.value')
+  await value.getByText(/\d %/).waitFor()
+  const last = await value.textContent()
+  await page.keyboard.press('Home')
+  await page.keyboard.press('ArrowRight')
+  expect(await value.textContent()).not.toBe(last)
+  const canvas = await chart.locator('canvas').elementHandle()
+  const ask = `htmx.ajax('GET', '${metrics}?range=hour', { target: '#main', swap: 'innerMorph' })`
+  await page.evaluate(ask)
+  expect(await canvas!.evaluate((element) => element.isConnected)).toBe(true)
+  expect(await findingsOn(page)).toEqual([])
+  expect(complaints).toEqual([])
+})
+
+test('what another server has to answer shows bars until it does', async () => {
+  const { page } = await opened()
+  await page.goto('/projects/new?from=address')
+  const answered = Promise.withResolvers<void>()
+  await page.route('**/api/git/look*', async (route) => {
+    await answered.promise
+    await route.fulfill({ contentType: 'text/html', body: '<p class="found">Found</p>' })
+  })
+  const bars = `getComputedStyle(document.querySelector('.waits'), '::before').content`
+  expect(await page.evaluate(bars)).toBe('none')
+  await page.fill('[name=repository_url]', 'https://git.example.com/a/b')
+  await page.locator('.waits.htmx-request').waitFor({ state: 'attached' })
+  expect(await page.evaluate(bars)).toBe('""')
+  answered.resolve()
+  await page.getByText('Found').waitFor()
+})
+
+test('a host that is away is said where its answer would stand, not in a dialog', async () => {
+  const { page } = await opened() // whose git source has a host that does not exist
+  await page.goto('/projects/new')
+  await page.locator('#repositories .alert').waitFor()
+  expect(await page.locator('dialog[open]').count()).toBe(0)
+  expect(await findingsOn(page)).toEqual([])
+})
+
+test('without script what was done is a line on top of the page', async () => {
+  const { page, url, ids } = await opened()
+  const plain = await withoutScript(page, url)
+  await plain.goto(`${url}/envs/${ids.environment}/variables/new`)
+  await plain.fill('[name=key]', 'COLOUR')
+  await plain.click('main button[type=submit] >> nth=0')
+  const toast = (await plain.locator('.toast', { hasText: 'Variable saved.' }).boundingBox())!
+  expect(toast.y + toast.height).toBeLessThan((await plain.locator('h1').boundingBox())!.y)
+  await plain.context().close()
+})
+
+async function withoutScript(page: Page, url: string) {
+  const context = await page.context().browser()!.newContext({ javaScriptEnabled: false })
+  const cookies = await page.context().cookies()
+  await context.addCookies(cookies.map(({ name, value }) => ({ name, value, url })))
+  return context.newPage()
+}
+
+test('without script charts are drawn by the server, with their figures in words', async () => {
+  const { page, url, ids } = await opened()
+  const plain = await withoutScript(page, url)
+  await plain.goto(`${url}/projects/${ids.project}/envs/${ids.environment}/metrics`)
+  await plain.getByRole('img', { name: 'CPU, the last hour' }).locator('.chart-line').waitFor()
+  await plain
+    .getByText(/average \d+ %, peak \d+ %/)
+    .first()
+    .waitFor()
+  await plain.context().close()
+})
