@@ -53,19 +53,19 @@ test('what keeps it from starting is one line, and a status other than 0', async
     [{ DAVIT_DATA_DIR: sealed }, /sealed under another key/, 1],
     [{ DAVIT_DATA_DIR: inside('damaged') }, /davit\.db is damaged/, 1],
     [{ DAVIT_DATA_DIR: keyless }, /secret\.key is missing/, 1],
-    [{ DAVIT_DATA_DIR: lost }, /davit\.db-wal, which holds what was written last, is missing/, 1],
+    [{ DAVIT_DATA_DIR: lost }, /davit\.db-wal, which holds the latest writes, is missing/, 1],
     [{ DAVIT_DATA_DIR: newer }, /newer version/, 1],
     [
       { DAVIT_DATA_DIR: inside('a'), DAVIT_PORT: String(listener.port) },
-      /can not listen on 127\.0\.0\.1 port/,
+      /can’t listen on 127\.0\.0\.1 port/,
       1,
     ],
     [
       { DAVIT_DATA_DIR: inside('b'), DAVIT_HOST: '203.0.113.1' },
-      /can not listen on 203\.0\.113\.1/,
+      /can’t listen on 203\.0\.113\.1/,
       1,
     ],
-    [{ DAVIT_DATA_DIR: inside('c'), DAVIT_PORT: 'http' }, /^davit: DAVIT_PORT wants a port/, 2],
+    [{ DAVIT_DATA_DIR: inside('c'), DAVIT_PORT: 'http' }, /^davit: DAVIT_PORT must be a port/, 2],
   ]
   const answers = await Promise.all(cases.map(([env]) => run(env)))
   for (const [i, { status, stdout, stderr }] of answers.entries()) {
@@ -87,7 +87,7 @@ test('a second one on the same data directory is refused, and the first goes on'
   expect(await first.stop()).toBe(0)
 })
 
-test('it tells its version and how to use it, and refuses what it does not know', async () => {
+test('it shows its version and how to use it, and refuses what it does not know', async () => {
   const [version, help, unknown, surplus] = await Promise.all([
     run({}, ['--version']),
     run({}, ['--help']),
@@ -110,7 +110,7 @@ test('a name that looks like a setting and is none is mentioned', async () => {
   })
   expect(await davit.stop()).toBe(0)
   const log = await Bun.file(join(directory, 'davit.log')).text()
-  expect(log).toContain('DAVIT_PROT is not a setting of this version')
+  expect(log).toContain('DAVIT_PROT isn’t a setting of this version')
 })
 
 test('a stop lets connections that idle go at once', async () => {

@@ -7,12 +7,12 @@ import type { Seen } from '../deployments/look-for-deployments.ts'
 import { connectDocker } from '../docker/index.ts'
 import { Failure } from '../platform/errors.ts'
 import { lookForServices } from '../services/recover.ts'
-import { bytes } from '../web/units.ts'
-import type { Manifest } from './format.ts'
+import { bytes, counted } from '../web/units.ts'
+import type { FileName, Manifest } from './format.ts'
 
 const shown = ['user', 'project', 'environment', 'variable', 'service', 'deployment']
 
-/** What is in a backup, in lines; no value of it. */
+/** Describes a backup in lines, without any secret. */
 export function describeContents({ davit, createdAt, key, settings, files }: Manifest) {
   const rows = files.find(({ name }) => name === 'davit.db')?.rows ?? {}
   const names = Object.keys(settings)
@@ -21,23 +21,22 @@ export function describeContents({ davit, createdAt, key, settings, files }: Man
     `  state     ${shown.map((name) => counted(rows[`${name}s`] ?? 0, name)).join(', ')}`,
     `  key       ${key === 'file' ? 'the key file' : tellKey(names)}`,
     `  settings  ${names.length > 0 ? names.join(', ') : 'none were set'}`,
-    `  logs      ${tellLogs(files)}`,
+    `  logs      ${sizeOf(files, 'logs.db')}`,
+    `  https     ${sizeOf(files, 'certificates.tar')}`,
   ]
 }
-
-const counted = (count: number, name: string) => `${count} ${name}${count === 1 ? '' : 's'}`
 
 const tellKey = (settings: string[]) =>
   settings.includes('DAVIT_SECRET_KEY')
     ? 'the setting DAVIT_SECRET_KEY'
-    : 'not here: it is set as DAVIT_SECRET_KEY'
+    : 'not included: it is set as DAVIT_SECRET_KEY'
 
-function tellLogs(files: Manifest['files']) {
-  const logs = files.find(({ name }) => name === 'logs.db')
-  return logs ? bytes(logs.size) : 'left out'
+function sizeOf(files: Manifest['files'], name: FileName) {
+  const found = files.find((file) => file.name === name)
+  return found ? bytes(found.size) : 'left out'
 }
 
-/** What the next server will find of what ran, and what it will start again, in lines. */
+/** What the next server will find still running and what it will start, in lines. */
 export async function describeOutlook({
   dataDir,
   dockerHost,
@@ -50,10 +49,10 @@ export async function describeOutlook({
     const { seen } = await lookForDeployments(look)
     const services = await lookForServices(look)
     const lines = [...seen.flatMap(tellDeployment), ...services.flatMap(tellService)]
-    return lines.length > 0 ? lines : ['  nothing is to be looked for at the start']
+    return lines.length > 0 ? lines : ['  there is nothing to look for at the start']
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return [`  what runs is looked for at the start. ${error.message}`]
+    return [`  running containers are looked for at the start. ${error.message}`]
   } finally {
     db.$client.close()
   }
@@ -70,7 +69,7 @@ function tellDeployment({ found }: Seen) {
     })
   const commit = job.deployment.commitHash?.slice(0, 7)
   return [
-    `  missing   ${name}: deployed at the start, ${outlook.fromImage ? 'from its image' : `built anew${commit ? ` from commit ${commit}` : ''}`}`,
+    `  missing   ${name}: deployed at the start, ${outlook.fromImage ? 'from its image' : `rebuilt${commit ? ` from commit ${commit}` : ''}`}`,
   ]
 }
 
@@ -79,6 +78,6 @@ const tellService = ({ service, isThere }: Awaited<ReturnType<typeof lookForServ
     ? [
         isThere
           ? `  found     service ${service.name}`
-          : `  missing   service ${service.name}: started anew, with the volumes that the engine has`,
+          : `  missing   service ${service.name}: created again, with the volumes that Docker has`,
       ]
     : []

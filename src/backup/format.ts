@@ -6,15 +6,15 @@ import { DamagedStream } from '../platform/sealed-stream.ts'
 /** The first line of a backup; the second one is the header of its seal, and chunks follow. */
 export const firstLine = 'davit backup 1'
 
-/** What a backup may hold: a name is a place in the data directory, and comes from nowhere else. */
-const fileNames = ['secret.key', 'davit.db', 'logs.db'] as const
+/** The files of a backup: a name is a path in the data directory, so no other is accepted. */
+const fileNames = ['secret.key', 'davit.db', 'logs.db', 'certificates.tar'] as const
 
 const manifest = z.object({
   /** The version of Davit that made it. */
   davit: z.string(),
   createdAt: z.string(),
   instanceId: z.string(),
-  /** Where the key is: in the backup, or in the operator's hands as DAVIT_SECRET_KEY. */
+  /** Where the key is: in the backup, or kept by the operator as DAVIT_SECRET_KEY. */
   key: z.enum(['file', 'setting']),
   settings: z.record(z.string(), z.string()),
   files: z.array(
@@ -44,7 +44,7 @@ export async function* contentOf(directory: string, about: Manifest) {
   }
 }
 
-/** The longest that a manifest can be: a length beyond it is none of ours. */
+/** The longest possible manifest: a greater length isn't valid. */
 const mostManifest = 1024 * 1024
 
 export async function readManifest(reader: ByteReader): Promise<Manifest> {
@@ -59,11 +59,11 @@ export async function readManifest(reader: ByteReader): Promise<Manifest> {
 export const otherVersion = () =>
   new Failure(
     'backup_newer',
-    'The backup was made by another version of Davit, in a way that this one does not know.',
+    'The backup was made by another version of Davit, in a format that this one doesn’t know.',
     'Restore it with the version that made it.',
   )
 
-/** Puts the files of a backup into a directory, for the owner only, and on the disk. */
+/** Writes the files of a backup to a directory, for the owner only, and syncs them to disk. */
 export async function writeFiles(reader: ByteReader, { files }: Manifest, directory: string) {
   for (const { name, size } of files) {
     const file = await open(`${directory}/${name}`, 'wx', 0o600)
@@ -77,7 +77,7 @@ export async function writeFiles(reader: ByteReader, { files }: Manifest, direct
   await reader.end()
 }
 
-/** Reads a stream in the pieces that its format asks for. */
+/** Reads a stream in pieces of given sizes. */
 export class ByteReader {
   readonly #source: AsyncIterator<Uint8Array>
   #rest = Buffer.alloc(0)
@@ -92,7 +92,7 @@ export class ByteReader {
     return Buffer.concat(parts)
   }
 
-  /** So many bytes as they come, none of them twice. */
+  /** Yields this many bytes as they arrive, without copying. */
   async *parts(count: number) {
     for (let left = count; left > 0;) {
       if (this.#rest.length === 0 && !(await this.#more())) throw new DamagedStream()
@@ -103,7 +103,7 @@ export class ByteReader {
     }
   }
 
-  /** Throws when something follows. Reading to the end is what proves that nothing was cut off. */
+  /** Throws when something follows. Only reading to the end proves that nothing was cut off. */
   async end() {
     if (this.#rest.length > 0 || (await this.#more())) throw new DamagedStream()
   }

@@ -1,4 +1,15 @@
-import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
@@ -6,6 +17,7 @@ import { copyDatabase, installationIn, verifyDatabase } from '../db/copy.ts'
 import { refuseMissing } from '../db/failures.ts'
 import { writeFileAtomically } from '../platform/atomic-write.ts'
 import { spaceOf } from '../platform/disk-space.ts'
+import { asCaller } from '../platform/effective-user.ts'
 import { Failure } from '../platform/errors.ts'
 import { randomToken, readKeyFile } from '../platform/secrets.ts'
 import { newSeal, sealChunks } from '../platform/sealed-stream.ts'
@@ -16,23 +28,25 @@ import type { FileName, Manifest } from './format.ts'
 import { verify } from './verify.ts'
 import { extract } from './read.ts'
 
-/** Copies of databases are made in the data directory, where nobody reads them who could not before. */
+/** Copies of databases are made in the data directory, where no one else can read them. */
 const workPrefix = 'backup-'
 
 type BackupOptions = {
   config: Pick<Config, 'dataDir' | 'secretKey'>
   file: string
-  /** Null: whoever has the file can read all of it. */
+  /** Null: anyone with the file can read it. */
   passphrase: string | null
   withLogs: boolean
-  /** Whether it may take the place of a file that is there. */
+  /** Caddy's certificates, as a tar archive; null: leave them out. */
+  certificates?: AsyncIterable<Uint8Array> | null
+  /** Whether it may replace an existing file. */
   force: boolean
   settings: Record<string, string>
 }
 
 /**
- * Writes all that this Davit knows into one file while the server runs, and opens it again before it
- * says so. The file appears whole or not at all.
+ * Writes all of Davit's data to one file while the server runs, and verifies it.
+ * The file appears whole or not at all.
  */
 export async function makeBackup({ config, file, force, ...options }: BackupOptions) {
   const { dataDir, secretKey } = config
@@ -44,29 +58,30 @@ export async function makeBackup({ config, file, force, ...options }: BackupOpti
   const work = mkdtempSync(join(dataDir, workPrefix))
   const draft = join(dirname(target), `.${basename(target)}-${randomToken().slice(0, 8)}`)
   try {
+    if (options.certificates) await keep(options.certificates, join(work, 'certificates.tar'))
     const manifest = copyAll(work, { ...options, config })
     await write(draft, { work, manifest, passphrase: options.passphrase })
     for (const { name } of manifest.files) rmSync(join(work, name))
     verify(work, await extract(draft, { ...options, directory: work }), { secretKey })
     if (!force) refuseTaken(target)
-    renameSync(draft, target)
-    return { manifest, size: statSync(target).size }
+    asCaller(() => renameSync(draft, target))
+    return { manifest, size: asCaller(() => statSync(target).size) }
   } finally {
-    rmSync(draft, { force: true })
+    asCaller(() => rmSync(draft, { force: true }))
     rmSync(work, { recursive: true, force: true })
   }
 }
 
 function refuseTaken(target: string) {
-  if (!existsSync(target)) return
+  if (!asCaller(() => existsSync(target))) return
   throw new Failure(
     'backup_exists',
     `There is a file ${target} already.`,
-    'Choose another name, or replace it with --force.',
+    'Choose another name, or replace the file with --force.',
   )
 }
 
-/** Of backups that were killed: a younger one may be at work. */
+/** Left by backups that were killed: a newer one may be running. */
 function removeLeftOvers(dataDir: string) {
   const dayAgo = Date.now() - 24 * 3600 * 1000
   for (const name of readdirSync(dataDir).filter((name) => name.startsWith(workPrefix)))
@@ -74,7 +89,7 @@ function removeLeftOvers(dataDir: string) {
       rmSync(join(dataDir, name), { recursive: true, force: true })
 }
 
-/** A copy must not take the room that the server needs. */
+/** A copy must not use the space that the server needs. */
 async function refuseFullDisk(dataDir: string, { withLogs }: { withLogs: boolean }) {
   const names = ['davit.db', 'davit.db-wal', ...(withLogs ? ['logs.db', 'logs.db-wal'] : [])]
   const sizes = names.map((name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size)
@@ -83,22 +98,31 @@ async function refuseFullDisk(dataDir: string, { withLogs }: { withLogs: boolean
   if (!space || space.free >= wanted) return
   throw new Failure(
     'disk_full',
-    `A backup needs ${bytes(wanted)} of room in ${dataDir} for a while, and there are ${bytes(space.free)}.`,
-    'Make room, or leave out --with-logs.',
+    `A backup temporarily needs ${bytes(wanted)} in ${dataDir}, but only ${bytes(space.free)} are free.`,
+    'Free some space, or leave out --with-logs.',
   )
 }
 
-/** The state first: of a deployment that it knows, all lines until then are in the logs. */
+/** The state first: so the logs have all lines of every deployment in it until then. */
 function copyAll(
   work: string,
-  { config, withLogs, settings }: Omit<BackupOptions, 'file' | 'force' | 'passphrase'>,
+  {
+    config,
+    withLogs,
+    certificates,
+    settings,
+  }: Omit<BackupOptions, 'file' | 'force' | 'passphrase'>,
 ): Manifest {
   const { dataDir, secretKey } = config
   if (!secretKey)
     writeFileAtomically(join(work, 'secret.key'), `${readKeyFile(join(dataDir, 'secret.key'))}\n`)
   const databases: FileName[] = withLogs ? ['davit.db', 'logs.db'] : ['davit.db']
   for (const name of databases) copyDatabase(join(dataDir, name), join(work, name))
-  const names: FileName[] = secretKey ? databases : ['secret.key', ...databases]
+  const names: FileName[] = [
+    ...(secretKey ? [] : (['secret.key'] as const)),
+    ...databases,
+    ...(certificates ? (['certificates.tar'] as const) : []),
+  ]
   return {
     davit: version,
     createdAt: new Date().toISOString(),
@@ -108,35 +132,59 @@ function copyAll(
     files: names.map((name) => ({
       name,
       size: statSync(join(work, name)).size,
-      rows: name === 'secret.key' ? null : verifyDatabase(join(work, name)),
+      rows: name.endsWith('.db') ? verifyDatabase(join(work, name)) : null,
     })),
   }
 }
+
+/** Bytes of certificates, of thousands of hosts. */
+const mostCertificates = 256 * 2 ** 20
+
+async function keep(archive: AsyncIterable<Uint8Array>, path: string) {
+  const file = await open(path, 'wx', 0o600)
+  let size = 0
+  try {
+    for await (const chunk of archive) {
+      size += chunk.length
+      if (size > mostCertificates) throw certificatesTooLarge()
+      await file.writeFile(chunk)
+    }
+  } finally {
+    await file.close()
+  }
+}
+
+const certificatesTooLarge = () =>
+  new Failure(
+    'certificates_too_large',
+    `Caddy’s volume holds more than ${bytes(mostCertificates)} of certificates.`,
+    'Leave out --certificates: Caddy then requests new ones.',
+  )
 
 async function write(
   draft: string,
   { work, manifest, passphrase }: { work: string; manifest: Manifest; passphrase: string | null },
 ) {
   const seal = await newSeal(passphrase)
-  const file = await open(draft, 'wx', 0o600).catch((cause) => {
-    throw unwritable(draft, cause)
-  })
+  const content = sealChunks(contentOf(work, manifest), seal)
   try {
-    await file.writeFile(`${firstLine}\n${seal.header}\n`)
-    for await (const chunk of sealChunks(contentOf(work, manifest), seal))
-      await file.writeFile(chunk)
-    await file.sync()
+    const file = asCaller(() => openSync(draft, 'wx', 0o600))
+    try {
+      writeFileSync(file, `${firstLine}\n${seal.header}\n`)
+      for await (const chunk of content) writeFileSync(file, chunk)
+      fsyncSync(file)
+    } finally {
+      closeSync(file)
+    }
   } catch (cause) {
     throw (cause as NodeJS.ErrnoException).syscall ? unwritable(draft, cause) : cause
-  } finally {
-    await file.close()
   }
 }
 
 const unwritable = (draft: string, cause: unknown) =>
   new Failure(
     'backup_unwritable',
-    `The backup can not be written to ${dirname(draft)} (${(cause as NodeJS.ErrnoException).code}).`,
-    'Choose a directory that you may write to, on a disk with room.',
+    `The backup can’t be written to ${dirname(draft)} (${(cause as NodeJS.ErrnoException).code}).`,
+    'Choose a directory that you may write to, on a disk with free space.',
     { cause },
   )

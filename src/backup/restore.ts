@@ -1,13 +1,4 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { lockDataDir } from '../db/instance-lock.ts'
@@ -15,16 +6,17 @@ import { noteWhatRan } from '../db/restored.ts'
 import { openDatabase, openLogDatabase } from '../db/index.ts'
 import { closeCleanly } from '../db/wal-guard.ts'
 import { Failure } from '../platform/errors.ts'
+import { openDataDir, stagingName } from './data-dir.ts'
 import type { Manifest } from './format.ts'
 import { verify } from './verify.ts'
 import { extract } from './read.ts'
 
-/** Where the settings of the backup are told; Davit itself takes them from its environment only. */
+/** Lists the settings of the backup; Davit itself only reads its environment. */
 export const settingsFile = 'settings.env'
 
 /**
- * Brings a backup into an empty data directory: unpacked, proved and upgraded beside its place, then
- * moved there. What ran is noted for the next server.
+ * Restores a backup into an empty data directory: unpacked, verified and upgraded in a staging directory, then
+ * moved. What was running is recorded for the next server.
  */
 export const restoreBackup = ({
   config: { dataDir, secretKey },
@@ -49,7 +41,7 @@ const keyBesides = () =>
   new Failure(
     'key_besides',
     'DAVIT_SECRET_KEY is set here, but the key of this backup is a key file.',
-    'Leave DAVIT_SECRET_KEY out, here and where Davit is started.',
+    'Unset DAVIT_SECRET_KEY, here and where Davit is started.',
   )
 
 function upgrade(directory: string, { files }: Manifest) {
@@ -60,7 +52,7 @@ function upgrade(directory: string, { files }: Manifest) {
     close(openLogDatabase(join(directory, 'logs.db')))
 }
 
-/** Only the file moves, for all is in it: SQLite may leave empty ones beside it. */
+/** Only this file moves, since it holds everything: SQLite may leave empty ones beside it. */
 function close({ $client }: ReturnType<typeof openDatabase | typeof openLogDatabase>) {
   closeCleanly($client)
   for (const end of ['-wal', '-shm']) rmSync($client.filename + end, { force: true })
@@ -75,15 +67,12 @@ const writeSettings = (directory: string, { settings }: Manifest) =>
     { mode: 0o600 },
   )
 
-/** Where a backup is unpacked and tried: while it is there, nothing in the data directory counts. */
-const stagingName = 'restoring'
-
-/** What may lie in a data directory that is as good as empty. */
+/** What a data directory that counts as empty may contain. */
 const nothing = /^(davit\.lock(-.*)?|lost\+found)$/
 
 /**
  * Prepares an empty data directory for a restore: `work` fills the staging directory, whose files then
- * move to their places, the database last. When anything fails, all is as it was before.
+ * move to their places, the database last. When anything fails, the directory is left as it was.
  */
 async function fillDataDir<Result>(
   dataDir: string,
@@ -114,24 +103,14 @@ async function fillDataDir<Result>(
   }
 }
 
-/** A restore that was killed left parts of a database: they must not be taken for one. */
-export function refuseHalfRestored(dataDir: string) {
-  if (!existsSync(join(dataDir, stagingName))) return
-  throw new Failure(
-    'restore_unfinished',
-    `A restore into ${dataDir} was interrupted, and what is there is not whole.`,
-    'Run davit restore again; it begins anew.',
-  )
-}
-
-/** Ours to begin anew in only when it is empty, or left by a restore that was killed. */
+/** Only used when it is empty, or left by a restore that was killed. */
 function refuseFull(dataDir: string) {
   const found = readdirSync(dataDir).filter((name) => !nothing.test(name))
   if (found.length === 0 || found.includes(stagingName)) return
   throw new Failure(
     'data_dir_not_empty',
-    `The data directory ${dataDir} is not empty: ${found.slice(0, 3).join(', ')} ${found.length > 3 ? 'and more are' : 'is'} there.`,
-    'Move it away, or set DAVIT_DATA_DIR to another one. A restore overwrites nothing.',
+    `The data directory ${dataDir} isn’t empty: ${found.slice(0, 3).join(', ')} ${found.length > 3 ? 'and more are' : 'is'} there.`,
+    'Move it away, or set DAVIT_DATA_DIR to another directory. A restore overwrites nothing.',
   )
 }
 
@@ -142,18 +121,3 @@ function clear(dataDir: string, staging: string) {
 }
 
 const databaseLast = (a: string, b: string) => Number(a === 'davit.db') - Number(b === 'davit.db')
-
-/** Makes the data directory where there is none, for its owner only. */
-export function openDataDir(path: string) {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
-  } catch (cause) {
-    throw new Failure(
-      'data_dir_unusable',
-      `The data directory ${path} can't be used (${(cause as NodeJS.ErrnoException).code}).`,
-      'Set DAVIT_DATA_DIR to a directory that the user who runs Davit may write to.',
-      { cause },
-    )
-  }
-}

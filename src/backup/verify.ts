@@ -6,8 +6,8 @@ import { Secrets, readKeyFile } from '../platform/secrets.ts'
 import type { Manifest } from './format.ts'
 
 /**
- * Whether files that were taken out of a backup are what it says: each database is read whole, its rows
- * are counted again, and the key opens what is sealed. Throws otherwise.
+ * Checks files unpacked from a backup: each database is read completely, its rows are
+ * counted, and the key opens the secrets. Throws otherwise.
  */
 export function verify(
   directory: string,
@@ -16,20 +16,21 @@ export function verify(
 ) {
   for (const { name, rows } of files)
     if (rows && !Bun.deepEquals(verifyDatabase(join(directory, name)), rows))
-      throw untrue(`${name} has other rows than the backup says`)
+      throw untrue(`${name} doesn’t have the rows that the backup lists`)
   const installation = installationIn(join(directory, 'davit.db'))
-  if (installation?.id !== instanceId) throw untrue('it is of another installation than it says')
+  if (installation?.id !== instanceId)
+    throw untrue('it belongs to another installation than it says')
   const text = key === 'file' ? readKeyFile(join(directory, 'secret.key')) : secretKey
   if (text === null) throw keyNotGiven()
   checkKey(installation, new Secrets(text))
 }
 
 const untrue = (why: string) =>
-  new Failure('backup_untrue', `The backup is not whole: ${why}.`, 'Make it again.')
+  new Failure('backup_untrue', `The backup is incomplete: ${why}.`, 'Make a new backup.')
 
 const keyNotGiven = () =>
   new Failure(
     'key_not_given',
-    'The key of this backup is not in it: it was set as DAVIT_SECRET_KEY.',
+    'This backup doesn’t include its key: it was set as DAVIT_SECRET_KEY.',
     'Set the same DAVIT_SECRET_KEY here, then restore again.',
   )

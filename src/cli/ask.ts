@@ -1,19 +1,32 @@
 import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
+import { asCaller } from '../platform/effective-user.ts'
 import { AppError } from '../platform/errors.ts'
 import { UsageError } from './command.ts'
 import type { Environment } from './command.ts'
 
 export const isTerminal = () => process.stdin.isTTY && process.stderr.isTTY
 
-/** Asks a person at the terminal for what nobody is to see: nothing of it is shown. */
+/** Asks at the terminal for a line, without the spaces around it. */
+export async function askLine(question: string): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr })
+  const { promise: left, reject } = Promise.withResolvers<string>()
+  terminal.once('close', () => reject(new AppError('invalid', 'Nothing was changed.')))
+  try {
+    return (await Promise.race([terminal.question(question), left])).trim()
+  } finally {
+    terminal.close()
+  }
+}
+
+/** Asks at the terminal for a secret: typing isn't echoed. */
 export async function askHidden(question: string): Promise<string> {
   process.stderr.write(question)
   const output = new Writable({ write: (_bytes, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 })
   const { promise: left, reject } = Promise.withResolvers<string>()
-  terminal.once('close', () => reject(new AppError('invalid', 'Nothing was done.')))
+  terminal.once('close', () => reject(new AppError('invalid', 'Nothing was changed.')))
   try {
     return await Promise.race([terminal.question(''), left])
   } finally {
@@ -22,38 +35,40 @@ export async function askHidden(question: string): Promise<string> {
   }
 }
 
-/** Asks twice, since nobody sees what they type. An empty answer is one too. */
+/** Asks twice, since typing isn't echoed. An empty entry is allowed. */
 export async function askNew(what: string, hint: string): Promise<string> {
   const first = await askHidden(`${what} (${hint}): `)
-  if (first !== '' && (await askHidden('Once more: ')) !== first)
-    throw new AppError('invalid', 'The two are not the same. Nothing was done; try again.')
+  if (first !== '' && (await askHidden('Repeat: ')) !== first)
+    throw new AppError('invalid', 'The two don’t match. Nothing was changed; try again.')
   return first
 }
 
 /** The first line of a file or of what is piped in. */
 export function firstLineOf(file: string | 0) {
   try {
-    return readFileSync(file, 'utf8').split(/\r?\n/)[0]!
+    return asCaller(() => readFileSync(file, 'utf8')).split(/\r?\n/)[0]!
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (file === 0) return '' // nothing is piped in
-    throw new UsageError(`the file ${file} can not be read (${code}).`, { cause })
+    throw new UsageError(`the file ${file} can’t be read (${code}).`, { cause })
   }
 }
 
 type From = { 'passphrase-file'?: string | undefined }
 
-/** It never comes as an argument: those are for everyone on the machine to see. */
+/** Never an argument: everyone on the machine can see those. */
 export const passphraseOption = { 'passphrase-file': { type: 'string' } } as const
 
-/** What a new backup is to be sealed with; null when it is not to be. */
+/** The passphrase of a new backup; null for none. */
 export async function newPassphrase(from: From, env: Environment) {
   const given = givenPassphrase(from, env)
   if (given !== null || !isTerminal()) return given
-  return (await askNew('Passphrase', 'empty: whoever has the file can read it')) || null
+  return (
+    (await askNew('Passphrase', 'leave empty for none: anyone with the file can read it')) || null
+  )
 }
 
-/** What a sealed backup is opened with. */
+/** The passphrase of a sealed backup. */
 export async function knownPassphrase(from: From, env: Environment) {
   const given = givenPassphrase(from, env)
   if (given !== null) return given

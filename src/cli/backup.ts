@@ -1,18 +1,29 @@
+import { join } from 'node:path'
 import { makeBackup } from '../backup/make.ts'
 import { describeContents } from '../backup/describe.ts'
 import { parseConfig, settingsIn } from '../config.ts'
+import type { Config } from '../config.ts'
+import { installationIn } from '../db/copy.ts'
+import { refuseMissing } from '../db/failures.ts'
+import { connectDocker } from '../docker/index.ts'
+import { readCertificates } from '../runtime/edge-container.ts'
 import { bytes } from '../web/units.ts'
 import { print, readArguments, warn } from './command.ts'
 import type { Command, Environment } from './command.ts'
 import { newPassphrase, passphraseOption } from './ask.ts'
 
-const usage = 'davit backup FILE [--with-logs] [--passphrase-file FILE] [--force]'
+const usage = 'davit backup FILE [--with-logs] [--certificates] [--passphrase-file FILE] [--force]'
 
 export const backup: Command = async (args, env) => {
   const asked = readArguments(args, {
     usage,
     names: ['file'] as const,
-    options: { 'with-logs': { type: 'boolean' }, force: { type: 'boolean' }, ...passphraseOption },
+    options: {
+      'with-logs': { type: 'boolean' },
+      certificates: { type: 'boolean' },
+      force: { type: 'boolean' },
+      ...passphraseOption,
+    },
   })
   const config = parseConfig(env)
   const passphrase = await newPassphrase(asked, env)
@@ -21,21 +32,34 @@ export const backup: Command = async (args, env) => {
     file: asked.file,
     passphrase,
     withLogs: asked['with-logs'] ?? false,
+    certificates: asked.certificates ? certificatesOf(config) : null,
     force: asked.force ?? false,
     settings: settingsFor(env, { sealed: passphrase !== null }),
   })
   print(
-    `${asked.file}: ${bytes(size)}, ${passphrase === null ? 'not sealed' : 'sealed'}, read again and whole`,
+    `${asked.file}: ${bytes(size)}, ${passphrase === null ? 'not sealed' : 'sealed'}, verified`,
     ...describeContents(manifest),
   )
   if (passphrase === null && manifest.key === 'file')
-    warn('The key is in this file: whoever has it can read every secret. Keep it as one.')
+    warn('The key is in this file: anyone who has it can read every secret. Keep it safe.')
+  if (passphrase === null && asked.certificates)
+    warn(
+      'The keys of certificates are in this file: anyone who has it can impersonate your domains.',
+    )
   if (manifest.key === 'setting' && passphrase === null)
-    warn('The key is not in this file: keep DAVIT_SECRET_KEY, or nothing sealed can be read again.')
+    warn('The key isn’t in this file: keep DAVIT_SECRET_KEY, or the secrets can’t be read again.')
   return 0
 }
 
-/** Those of this place are of no use in another one; secrets go only into what is sealed. */
+/** Read from the engine, which has Caddy's volume. */
+function certificatesOf({ dataDir, dockerHost }: Config) {
+  refuseMissing(dataDir)
+  const instanceId = installationIn(join(dataDir, 'davit.db'))?.id ?? ''
+  const docker = connectDocker({ host: dockerHost })
+  return readCertificates({ docker, instanceId }, { signal: AbortSignal.timeout(120_000) })
+}
+
+/** Settings of this machine are useless on another one; secrets only go into sealed backups. */
 function settingsFor(env: Environment, { sealed }: { sealed: boolean }) {
   const { plain, secret } = settingsIn(env)
   const { DAVIT_DATA_DIR: _place, ...told } = plain

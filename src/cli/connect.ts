@@ -30,7 +30,7 @@ const usage = 'davit connect SERVICE [--port PORT] [--target COMPONENT:PORT] [--
 
 const loopback = '127.0.0.1'
 
-/** Milliseconds for what is asked of the engine before one connection. */
+/** Milliseconds for the engine calls before one connection. */
 const engineLimit = 15_000
 
 /** Forwards a port of this machine to a service until it is interrupted. */
@@ -61,10 +61,18 @@ export const connect: Command = async (args, env) => {
     const server = await listen(forward(deps, service, target), { port, preferred: target.port })
     const at = `${loopback}:${(server.address() as { port: number }).port}`
     const url = localUrl(deps, definition, { target, at })
-    print(`${service.name} (${target.component}, port ${target.port}) is at ${at} until Ctrl-C.`)
-    if (url) print(`\n  ${url}\n`)
-    if (detailsOf(deps, definition, { withSecrets: false }).some(({ value }) => value === null))
-      print(`Its secrets: ${originOf(config)}${servicePath(service)}, “Show secrets”`)
+    const hasSecrets = detailsOf(deps, definition, { withSecrets: false }).some(
+      ({ value }) => value === null,
+    )
+    print(
+      [
+        `${service.name} (${target.component}, port ${target.port}) is at ${at} until Ctrl-C.`,
+        ...(url ? [`\n  ${url}\n`] : []),
+        ...(hasSecrets
+          ? [`Its secrets: ${originOf(config)}${servicePath(service)}, “Show secrets”`]
+          : []),
+      ].join('\n'),
+    )
     await interrupted()
     return 0
   } finally {
@@ -112,14 +120,14 @@ async function listenOn(take: (client: Socket) => Promise<void>, port: number) {
 const forward =
   (deps: LocalDeps, service: Service, target: Target) =>
   async (client: Socket): Promise<void> => {
-    client.on('error', () => {}) // one that hangs up before it is carried
+    client.on('error', () => {}) // the client hung up before it was connected
     try {
       const signal = AbortSignal.timeout(engineLimit)
       const host = await addressOfTarget(deps, service, { ...target, signal })
       const remote = connectTo({ host, port: target.port, allowHalfOpen: true })
       let isOpen = false
       remote.once('connect', () => (isOpen = true))
-      // once it is there, its end is the client's to report
+      // once connected, the client reports its end
       remote.on('error', ({ message }) => isOpen || warn(message))
       await Promise.allSettled([pipeline(client, remote), pipeline(remote, client)])
     } catch (error) {

@@ -18,14 +18,14 @@ export const restore: Command = async (args, env) => {
     `Restored into ${config.dataDir}`,
     ...describeContents(manifest),
     ...(await describeOutlook(config)),
-    '  not here  what volumes held, which is the engine’s; git mirrors, which are fetched again',
+    '  left out  volumes, which stay with Docker; git mirrors, which are fetched again',
   )
   if (Object.keys(manifest.settings).length > 0)
     print(
-      `The settings of that time are in ${join(config.dataDir, settingsFile)}: set those that hold here.`,
+      `The settings of the backup are in ${join(config.dataDir, settingsFile)}: set those that apply here.`,
     )
   if (manifest.key === 'setting' && !config.secretKey)
-    warn('DAVIT_SECRET_KEY is one of them, and Davit does not start without it.')
-  print('Stop the Davit that this is a copy of, if it still runs, then start this one: davit serve')
+    warn('DAVIT_SECRET_KEY is one of them, and Davit doesn’t start without it.')
+  print('Stop the original Davit if it is still running, then start this one: davit serve')
   return 0
 }

@@ -12,7 +12,7 @@ const name = 'davit user reset-password'
 const usage = `${name} EMAIL`
 
 export const user: Command = async ([verb, ...args], env) => {
-  if (verb !== 'reset-password') throw new UsageError(`it is called as: ${usage}`)
+  if (verb !== 'reset-password') throw new UsageError(`usage: ${usage}`)
   const { email } = readArguments(args, { usage, names: ['email'] as const, options: {} })
   const { dataDir } = parseConfig(env)
   refuseMissing(dataDir)
@@ -20,12 +20,12 @@ export const user: Command = async ([verb, ...args], env) => {
   try {
     const account = userForReset(db, email)
     const typed = isTerminal()
-      ? await askNew('New password', 'empty: one is made up')
+      ? await askNew('New password', 'leave empty to generate one')
       : firstLineOf(0)
     const password = typed || randomCode()
     await resetPassword(db, { user: account, password, by: name })
     print(
-      `${account.email} has a new password. Their sessions, API tokens and linked logins have ended.`,
+      `${account.email} has a new password. Their sessions, API tokens and linked logins were removed.`,
     )
     if (!typed) print(`Password: ${password}`)
     if (account.disabledAt) print('The account is disabled: an admin has to enable it again.')

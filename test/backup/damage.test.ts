@@ -12,7 +12,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { insertUser } from '../../src/accounts/store.ts'
 import { makeBackup } from '../../src/backup/make.ts'
-import { refuseHalfRestored, restoreBackup } from '../../src/backup/restore.ts'
+import { refuseHalfRestored } from '../../src/backup/data-dir.ts'
+import { restoreBackup } from '../../src/backup/restore.ts'
 import { openDatabase, openLogDatabase } from '../../src/db/index.ts'
 import { openInstallation } from '../../src/db/installation.ts'
 import { openSecrets } from '../../src/platform/secrets.ts'
@@ -106,16 +107,16 @@ test('one that was cut short, changed, mixed or is another’s is refused, and n
     open.subarray(first, first + chunk),
     open.subarray(first + 2 * chunk),
   ])
-  const damage = /is damaged: it was cut short, or changed/
+  const damage = /is damaged: it was truncated, or changed/
   const cases: [Uint8Array, RegExp][] = [
     [open.subarray(0, -1), damage],
     [open.subarray(0, first + 2 * chunk), damage], // where a chunk ends
     [open.subarray(0, first), damage],
     [Buffer.concat([open, Buffer.alloc(1)]), damage],
     [swapped, damage],
-    [open.subarray(0, 20), /is no backup/],
-    [Buffer.from('not one at all\n\n\n'), /is no backup/],
-    [flipped(open, 3), /is no backup/],
+    [open.subarray(0, 20), /isn’t a Davit backup/],
+    [Buffer.from('not one at all\n\n\n'), /isn’t a Davit backup/],
+    [flipped(open, 3), /isn’t a Davit backup/],
     [flipped(open, 'davit backup'.length + 1), /made by another version/],
     ...Array.from({ length: 40 }, (_, at): [Uint8Array, RegExp] => [
       flipped(open, first + Math.floor(((open.length - first - 1) * at) / 39)),
@@ -163,7 +164,7 @@ test('nothing that is there is overwritten: neither data nor a backup', async ()
   const config = { dataDir, secretKey: null }
   const file = join(directory, 'open')
   const before = readdirSync(dataDir)
-  await expect(restoreBackup({ config, file, passphrase: null })).rejects.toThrow('is not empty')
+  await expect(restoreBackup({ config, file, passphrase: null })).rejects.toThrow('isn’t empty')
   expect(readdirSync(dataDir)).toEqual(before)
   const again = { config, file, passphrase: null, withLogs: false, settings: {} }
   await expect(makeBackup({ ...again, force: false })).rejects.toThrow('already')
@@ -171,7 +172,7 @@ test('nothing that is there is overwritten: neither data nor a backup', async ()
   expect(readFileSync(file).equals(open)).toBe(false)
 })
 
-test('a restore that was killed is begun anew, and no server starts on its half', async () => {
+test('a restore that was killed is started again, and no server starts on its half', async () => {
   const place = mkdtempSync(join(directory, 'killed-'))
   const dataDir = join(place, 'data')
   mkdirSync(join(dataDir, 'restoring'), { recursive: true })

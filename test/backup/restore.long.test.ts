@@ -70,8 +70,10 @@ test('a Davit that was wiped is as it was: what runs is found, and what is gone 
   await davit.wipe()
   await davit.emptyEngine()
   const again = await davit.run(['restore', file])
-  expect(again.stdout).toMatch(/missing +site, production: deployed at the start, built anew from/)
-  expect(again.stdout).toMatch(/missing +service cache: started anew/)
+  expect(again.stdout).toMatch(
+    /missing +site, production: deployed at the start, rebuilt from commit/,
+  )
+  expect(again.stdout).toMatch(/missing +service cache: created again/)
   ;({ client } = await davit.start())
   const newest = await newestOf(client, project)
   expect(await finished(client, newest)).toMatchObject({

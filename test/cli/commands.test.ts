@@ -37,7 +37,7 @@ test('a user gets a new password while Davit runs, and is logged out everywhere'
   ])
   expect(unknown).toMatchObject({
     status: 1,
-    stderr: `davit: There is no user eve@example.com. There are: ${email}.\n`,
+    stderr: `davit: There is no user eve@example.com. Users: ${email}.\n`,
   })
   expect(common).toMatchObject({ status: 1, stderr: expect.stringContaining('most common ones') })
   expect(typed).toMatchObject({ status: 0, stderr: '' })
@@ -71,9 +71,10 @@ test('the doctor says of each thing that it is well, or what to do, and shows no
   await Bun.write(join(bad.DAVIT_DATA_DIR, 'davit.db'), 'this is no database')
   writeFileSync(join(bad.DAVIT_DATA_DIR, 'secret.key'), key)
   chmodSync(bad.DAVIT_DATA_DIR, 0o755)
-  const [well, ill, surplus] = await Promise.all([
+  const [well, ill, listed, surplus] = await Promise.all([
     runDavit(['doctor'], { env: { ...env, DAVIT_PORT: port } }),
     runDavit(['doctor'], { env: bad }),
+    runDavit(['doctor', '--json'], { env: bad }),
     runDavit(['doctor', 'now']),
   ])
   expect(await davit.stop()).toBe(0)
@@ -90,18 +91,33 @@ test('the doctor says of each thing that it is well, or what to do, and shows no
     'schema',
   ])
     expect(well.stdout).toMatch(new RegExp(`^ok +${what}`, 'm'))
-  expect(well.stdout).toContain(`runs and answers at http://127.0.0.1:${port}`)
+  expect(well.stdout).toContain(`running, and responds at http://127.0.0.1:${port}`)
   expect(well).toMatchObject({ status: well.stdout.includes('to do') ? 1 : 0, stderr: '' })
 
   expect(ill.status).toBe(1)
   expect(ill.stdout + ill.stderr).not.toContain(key)
   for (const words of [
-    'settings   DAVIT_PROT is none',
-    'engine     The Docker Engine at unix:///nowhere/docker.sock',
+    'settings   DAVIT_PROT isn’t a setting',
+    'engine     Docker at unix:///nowhere/docker.sock',
     'database   The database',
-    `port       no Davit runs here, but nothing can listen on 127.0.0.1 port ${port}`,
   ])
     expect(ill.stdout).toContain(`to do  ${words}`)
+  expect(ill.stdout).toMatch(
+    new RegExp(
+      `^to do  port       no Davit is running here, and \\S+ \\(process \\d+\\) listens on port ${port}\\.`,
+      'm',
+    ),
+  )
+  expect(listed).toMatchObject({ status: 1, stderr: '' })
+  const { findings } = JSON.parse(listed.stdout)
+  expect(findings).toContainEqual({
+    name: 'settings',
+    status: 'to_do',
+    finding: 'DAVIT_PROT isn’t a setting',
+    fix: expect.stringContaining('Remove it'),
+  })
+  const version = expect.stringContaining('Bun')
+  expect(findings).toContainEqual({ name: 'davit', status: 'ok', finding: version, fix: null })
   expect(surplus).toMatchObject({ status: 2, stderr: expect.stringContaining('davit doctor') })
 })
 
@@ -112,10 +128,10 @@ test('a wrong call of a command is one line that says how it is called, and does
   const file = join(directory, 'file')
   writeFileSync(file, `davit backup 1\nsealed ${'A'.repeat(43)} ${'A'.repeat(22)}\n`)
   const cases: [string[], RegExp, number][] = [
-    [['backup', file, '--no-such-option'], /^davit: it is called as: davit backup FILE/, 2],
-    [['backup', join(directory, 'new')], /^davit: There is no Davit in/, 1],
+    [['backup', file, '--no-such-option'], /^davit: usage: davit backup FILE/, 2],
+    [['backup', join(directory, 'new')], /^davit: There is no Davit data in/, 1],
     [['restore', file], /^davit: The passphrase does not open/, 1],
-    [['user', 'delete', email], /^davit: it is called as: davit user reset-password EMAIL/, 2],
+    [['user', 'delete', email], /^davit: usage: davit user reset-password EMAIL/, 2],
   ]
   const answers = await Promise.all(cases.map(([args]) => runDavit(args, { env })))
   for (const [i, { status, stdout, stderr }] of answers.entries()) {

@@ -72,24 +72,24 @@ test('a service that can’t be meant is refused with those that can', async () 
     [
       1,
       ['sit'],
-      'There is no service sit. There are: site (ada@example.com), site (bob@example.com).',
+      'There is no service sit. Services: site (ada@example.com), site (bob@example.com).',
     ],
     [
       1,
       ['site'],
-      '2 services have the name site. Add --owner with one of: ada@example.com, bob@example.com.',
+      '2 services are named site. Add --owner with one of: ada@example.com, bob@example.com.',
     ],
     [1, ['site', '--owner', 'eve@example.com'], 'There is no service site of eve@example.com.'],
     [
       1,
       [...own, '--target', 'side:80'],
-      'The service site has no running component side. It has: back, front.',
+      'The service site has no running component side. Components: back, front.',
     ],
     [1, [...own, '--target', 'back:81'], 'Nothing listens on port 81 there.'],
     [2, [...own, '--target', 'back'], '--target must look like db:5432, not “back”.'],
     [2, [...own, '--target', 'back:0'], 'the port of --target must be a port from 1 to 65535'],
     [2, [...own, '--port', '70000'], '--port must be a port from 1 to 65535, not “70000”.'],
-    [2, [...own, '--prot', '1'], 'it is called as: davit connect SERVICE'],
+    [2, [...own, '--prot', '1'], 'usage: davit connect SERVICE'],
   ]
   const answers = await Promise.all(cases.map(([, args]) => t.connect(args).ended()))
   for (const [i, { status, stdout, stderr }] of answers.entries()) {
@@ -101,6 +101,6 @@ test('a service that can’t be meant is refused with those that can', async () 
 
   const away = t.connect(own, { DOCKER_HOST: 'tcp://127.0.0.1:1' })
   expect((await away.ended()).stderr).toBe(
-    'davit: Docker runs on another machine (DOCKER_HOST), where its containers have their addresses. Run this command there.\n',
+    'davit: Docker runs on another machine (DOCKER_HOST), so its containers can’t be reached from here. Run this command there.\n',
   )
 })

@@ -8,6 +8,9 @@ import { until } from '../support/until.ts'
 
 type Service = { id: string; status: string; containers: { id: string }[] }
 
+/** Seconds that a database may take until it is well: it makes its files first, on a disk that others use too. */
+const databaseStart = 90
+
 /** A Davit as a process of its own, with a user; what it made is removed with the test. */
 export async function aDavit() {
   const directory = mkdtempSync(join(tmpdir(), 'davit-connect-'))
@@ -53,7 +56,7 @@ export async function aDavit() {
     await until(async () => {
       service = await client.get<Service>(`/services/${id}`)
       return !['pulling', 'creating', 'starting'].includes(service.status)
-    })
+    }, databaseStart)
     return service
   }
 }

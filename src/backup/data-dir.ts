@@ -1,0 +1,31 @@
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Failure } from '../platform/errors.ts'
+
+/** Where a backup is unpacked and verified: while it exists, the data directory is incomplete. */
+export const stagingName = 'restoring'
+
+/** A killed restore left parts of a database: they must not be used. */
+export function refuseHalfRestored(dataDir: string) {
+  if (!existsSync(join(dataDir, stagingName))) return
+  throw new Failure(
+    'restore_unfinished',
+    `A restore into ${dataDir} was interrupted, so the data directory is incomplete.`,
+    'Run davit restore again; it starts from the beginning.',
+  )
+}
+
+/** Creates the data directory if there is none, for its owner only. */
+export function openDataDir(path: string) {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+  } catch (cause) {
+    throw new Failure(
+      'data_dir_unusable',
+      `The data directory ${path} can't be used (${(cause as NodeJS.ErrnoException).code}).`,
+      'Set DAVIT_DATA_DIR to a directory that the user who runs Davit may write to.',
+      { cause },
+    )
+  }
+}

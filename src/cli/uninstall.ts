@@ -1,0 +1,65 @@
+import { AppError } from '../platform/errors.ts'
+import { holdSetup } from '../server/hold.ts'
+import { layoutIn } from '../server/layout.ts'
+import { planUninstall, refuseElsewhere } from '../server/uninstall.ts'
+import type { Extent } from '../server/uninstall.ts'
+import { refuseDuringUpgrade } from '../server/upgrade/open.ts'
+import { takeSteps } from '../server/steps.ts'
+import { askLine, isTerminal } from './ask.ts'
+import { print, readArguments } from './command.ts'
+import type { Command } from './command.ts'
+import { untilSignal } from './install.ts'
+
+const usage = 'davit uninstall [--apps] [--data] [--yes] [--dry-run]'
+
+const options = {
+  apps: { type: 'boolean', default: false },
+  data: { type: 'boolean', default: false },
+  yes: { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean', default: false },
+} as const
+
+/** Removes Davit from this server, after asking; data and apps only where that is asked for. */
+export const uninstall: Command = async (args) => {
+  const given = readArguments(args, { usage, names: [] as const, options })
+  refuseElsewhere()
+  const hold = given['dry-run'] ? null : holdSetup(layoutIn())
+  try {
+    return await uninstallAsked(given)
+  } finally {
+    hold?.close()
+  }
+}
+
+type Asked = Extent & { yes: boolean; 'dry-run': boolean }
+
+async function uninstallAsked({ yes, 'dry-run': isDry, ...extent }: Asked) {
+  const { steps, lost, instanceId } = await planUninstall(extent)
+  if (extent.apps && !instanceId)
+    print(
+      'Davit’s data isn’t there or can’t be read, so its apps aren’t known, and they stay. This lists what is left: docker ps --all --filter label=davit.instance',
+      '',
+    )
+  if (steps.length === 0) {
+    print('Nothing to do: Davit isn’t installed here.')
+    return 0
+  }
+  print('To do:', ...steps.map(({ does }, index) => `  ${index + 1}. ${does}`), '')
+  if (lost.length > 0) print('This deletes for good:', ...lost.map((what) => `  - ${what}`), '')
+  if (!extent.data)
+    print(
+      'The data stays in /var/lib/davit, backups of upgrades in /var/lib/davit-upgrade, the settings in /etc/davit.',
+    )
+  if (!extent.apps && instanceId)
+    print(`Apps and services run on: docker ps --filter label=davit.instance=${instanceId}`)
+  if (isDry) print('Nothing was changed: this was a dry run.')
+  if (isDry) return 0
+  if (!yes && !isTerminal())
+    throw new AppError('invalid', 'Nothing was changed. Without a terminal, run it with --yes.')
+  if (!yes && !/^y(es)?$/i.test(await askLine('Continue? [y/N] ')))
+    throw new AppError('invalid', 'Nothing was changed.')
+  refuseDuringUpgrade(layoutIn()) // it may have begun since
+  await takeSteps(steps, { signal: untilSignal('davit uninstall'), say: print })
+  print('', 'Davit is uninstalled.')
+  return 0
+}

@@ -1,0 +1,77 @@
+import { z } from 'zod'
+import type { Config } from '../config.ts'
+import { Failure } from '../platform/errors.ts'
+import { isLoopback } from '../platform/hosts.ts'
+import { pinnedDownload } from '../platform/pinned-fetch.ts'
+import { versionPattern } from './version.ts'
+
+/** Bytes of an executable; one has 130 MB. */
+export const mostBytes = 512 * 2 ** 20
+
+/** Bytes of a list or a signature. */
+export const mostText = 256 * 2 ** 10
+
+type Allowed = Pick<Config, 'allowHosts'>
+export type Asking = Allowed & { signal: AbortSignal }
+
+/** Only hosts that no one else can speak for without HTTPS are asked without it. */
+export function releaseUrl(text: string, { allowHosts }: Allowed) {
+  const url = URL.canParse(text) ? new URL(text) : null
+  const isNear = url && (isLoopback(url.hostname) || allowHosts.includes(url.hostname))
+  if (url && !url.username && (url.protocol === 'https:' || (url.protocol === 'http:' && isNear)))
+    return url
+  throw new Failure(
+    'upgrade_address',
+    `The address ${text.slice(0, 200)} can’t be used.`,
+    'It must start with https:// and have no password. http:// is for hosts in DAVIT_ALLOW_HOSTS.',
+  )
+}
+
+type Download = { maxBytes: number; timeout: number; take: (chunk: Uint8Array) => Promise<void> }
+
+/** Downloads from an address that `releaseUrl` let pass. */
+export const download = (url: URL, { allowHosts, signal }: Asking, options: Download) =>
+  pinnedDownload(url, {
+    ...options,
+    signal,
+    allow: isLoopback(url.hostname) ? [...allowHosts, url.hostname] : allowHosts,
+    onlyHttps: url.protocol === 'https:',
+  })
+
+/** A short text; null when the server has none there. */
+export async function textAt(url: URL, asking: Asking): Promise<Uint8Array | null> {
+  const chunks: Uint8Array[] = []
+  const take = async (chunk: Uint8Array) => void chunks.push(chunk)
+  try {
+    await download(url, asking, { maxBytes: mostText, timeout: 30_000, take })
+    return Buffer.concat(chunks)
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'download_failed') return null
+    throw error
+  }
+}
+
+const index = z.object({
+  version: z.string().regex(versionPattern),
+  files: z.record(z.string().max(64), z.string().regex(/^[\w.-]{1,200}$/)),
+})
+
+/** Reads a `release.json`: a version, and the names of its executables by their target. */
+export async function readIndex(url: URL, asking: Asking): Promise<z.infer<typeof index>> {
+  const text = await textAt(url, asking)
+  const read = text && index.safeParse(jsonIn(text))
+  if (read?.success) return read.data
+  throw new Failure(
+    'release_index',
+    `There is no list of a release at ${url.href}.`,
+    'Check the address: it must be that of a release.json.',
+  )
+}
+
+function jsonIn(text: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(text).toString('utf8'))
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Config } from '../config.ts'
+import { writeFileAtomically } from '../platform/atomic-write.ts'
+import { repeat } from '../platform/pause.ts'
+import { version } from '../platform/root.ts'
+import { compareVersions, versionPattern } from './version.ts'
+
+const hour = 3_600_000
+const day = 24 * hour
+
+const known = z.object({
+  askedAt: z.number(),
+  version: z.string().regex(versionPattern).nullable(),
+})
+
+/** Knows whether there is a newer version than this one. Asks only where DAVIT_RELEASES says whom. */
+export class ReleaseWatch {
+  readonly #config: Pick<Config, 'releases' | 'dataDir' | 'allowHosts'>
+  #known: z.infer<typeof known> | null = null
+
+  constructor(config: Pick<Config, 'releases' | 'dataDir' | 'allowHosts'>) {
+    this.#config = config
+  }
+
+  /** The newest version, if it is newer than this one. */
+  get newer(): string | null {
+    const newest = this.#config.releases === null ? null : (this.#known?.version ?? null)
+    return newest !== null && compareVersions(newest, version) > 0 ? newest : null
+  }
+
+  /** Looks once a day until the signal, however often Davit starts. */
+  async run({ signal }: { signal: AbortSignal }) {
+    if (this.#config.releases === null) return
+    this.#known = this.#read()
+    await repeat(hour, () => this.look({ signal }), {
+      signal,
+      failed: 'looking for a newer version failed',
+    })
+  }
+
+  async look({ signal }: { signal: AbortSignal }, now = Date.now()) {
+    const { releases } = this.#config
+    if (releases === null) return
+    const last = this.#known
+    if (last && last.askedAt <= now && now - last.askedAt < day) return
+    this.#keep({ askedAt: now, version: last?.version ?? null }) // also when it fails
+    const index = await this.#ask(releases, signal)
+    if (index) this.#keep({ askedAt: now, version: index.version })
+  }
+
+  /** Null when Davit stops meanwhile. */
+  async #ask(releases: string, signal: AbortSignal) {
+    const { allowHosts } = this.#config
+    try {
+      const { readIndex, releaseUrl } = await import('./fetch.ts')
+      return await readIndex(releaseUrl(releases, { allowHosts }), { allowHosts, signal })
+    } catch (error) {
+      if (signal.aborted) return null
+      throw error
+    }
+  }
+
+  get #file() {
+    return join(this.#config.dataDir, 'newest-release.json')
+  }
+
+  #read() {
+    try {
+      return known.parse(JSON.parse(readFileSync(this.#file, 'utf8')))
+    } catch {
+      return null // it is there to be found out again
+    }
+  }
+
+  #keep(found: z.infer<typeof known>) {
+    this.#known = found
+    writeFileAtomically(this.#file, JSON.stringify(found))
+  }
+}

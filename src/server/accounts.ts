@@ -1,0 +1,49 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { withRightsOf } from '../platform/effective-user.ts'
+import type { SystemUser } from '../platform/effective-user.ts'
+import { Failure } from '../platform/errors.ts'
+import { user } from './layout.ts'
+import type { Layout } from './layout.ts'
+import { run } from './run.ts'
+import type { Work } from './run.ts'
+
+/** Davit's; null when there is no such user. */
+export function systemUser(): SystemUser | null {
+  const found = fieldsOf('passwd', user)
+  return found && { name: user, uid: Number(found[2]), gid: Number(found[3]) }
+}
+
+/** How root touches Davit's data: that belongs to Davit's user, who must not lead root elsewhere. */
+export function asDavit<T>(act: () => T): T {
+  return withRightsOf(systemUser(), act)
+}
+
+export const hasUser = () => fieldsOf('passwd', user) !== null
+
+export const mayUseDocker = () =>
+  fieldsOf('group', 'docker')?.[3]?.split(',').includes(user) ?? false
+
+/** Creates the system user, who has no password and may use Docker. Repeatable. */
+export async function createUser({ home }: Layout, work: Work) {
+  const todo = 'Fix that, then run davit install again.'
+  const found = fieldsOf('passwd', user)
+  if (found && found[5] !== home)
+    throw new Failure(
+      'user_exists',
+      `There is another user ${user}, with the home ${found[5]}.`,
+      'Rename or remove that user, then run davit install again.',
+    )
+  const shell = ['/usr/sbin/nologin', '/sbin/nologin'].find(existsSync) ?? '/bin/false'
+  const group = fieldsOf('group', user) ? ['--gid', user] : ['--user-group']
+  const options = ['--system', ...group, '--home-dir', home, '--no-create-home', '--shell', shell]
+  if (!found) await run({ ...work, todo, argv: ['useradd', ...options, user] })
+  await run({ ...work, todo, argv: ['usermod', '--append', '--groups', 'docker', user] })
+}
+
+/** A line of /etc/passwd or /etc/group, by its first field. */
+function fieldsOf(table: 'passwd' | 'group', name: string) {
+  const lines = readFileSync(`/etc/${table}`, 'utf8')
+    .split('\n')
+    .map((line) => line.split(':'))
+  return lines.find(([first]) => first === name) ?? null
+}

@@ -1,0 +1,186 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasUsers } from '../accounts/store.ts'
+import { ConfigError, originAt, originOf, parseConfig } from '../config.ts'
+import type { Config } from '../config.ts'
+import { ownAddresses } from '../domains/public-address.ts'
+import { openCurrent } from '../doctor/current.ts'
+import { isLoopback } from '../platform/hosts.ts'
+import { asDavit } from './accounts.ts'
+import { installSteps } from './install-steps.ts'
+import { judge } from './judge.ts'
+import type { Judged } from './judge.ts'
+import { settingsIn, settingsOf } from './environment-file.ts'
+import { layoutIn } from './layout.ts'
+import type { Layout } from './layout.ts'
+import { lookAtMachine, refuseOtherEngine } from './machine.ts'
+import type { Firewall, Machine } from './machine.ts'
+import { refuseMoved } from './move/journal.ts'
+import { tryRun } from './run.ts'
+import type { Work } from './run.ts'
+import { runsCurrent } from './service.ts'
+import { stepsLeft, takeSteps } from './steps.ts'
+import type { Step } from './steps.ts'
+import { finishing } from './upgrade/finish.ts'
+import { refuseDuringUpgrade } from './upgrade/open.ts'
+
+/** What an operator may choose; what isn't given stays as it is. */
+export type Choice = { domain?: string; email?: string; host?: string; port?: string }
+
+export type Plan = {
+  layout: Layout
+  machine: Machine
+  config: Config
+  findings: Judged[]
+  /** Steps that are left; none when everything is installed and runs. */
+  steps: Step[]
+  /**
+   * What is there already: nothing, a part, an installation that runs, or an upgrade that was interrupted. What is
+   * left to do beside ending that one shows only then.
+   */
+  found: 'nothing' | 'part' | 'running' | 'upgrade'
+}
+
+/** Whether this server has settings of Davit, so that nothing has to be asked. */
+export const hasSettings = (layout = layoutIn()) => existsSync(layout.settings)
+
+/** The settings that an installation has with a choice. Throws ConfigError for a bad one. */
+export function settingsFor(choice: Choice, layout = layoutIn()) {
+  const chosen = {
+    DAVIT_DATA_DIR: layout.data,
+    DAVIT_DOMAIN: choice.domain,
+    DAVIT_ACME_EMAIL: choice.email,
+    DAVIT_HOST: choice.host,
+    DAVIT_PORT: choice.port,
+  }
+  const settings = Object.fromEntries(
+    Object.entries(chosen).filter(([, value]) => value !== undefined && value !== ''),
+  ) as Record<string, string>
+  const config = parseConfig({ ...settingsOf(settingsIn(layout) ?? ''), ...settings })
+  if (config.port === 0)
+    throw new ConfigError(
+      'DAVIT_PORT must be a port from 1 to 65535 here: 0 is any free one, at which nothing finds Davit',
+    )
+  return { settings, config }
+}
+
+/** Looks at this server and finds what is left to do; changes nothing. Throws while an upgrade runs. */
+export async function planInstall(choice: Choice, source: string): Promise<Plan> {
+  const layout = layoutIn()
+  refuseDuringUpgrade(layout)
+  refuseMoved(layout)
+  const { settings, config } = settingsFor(choice, layout)
+  const byHand =
+    'Remove it from the settings, or set Davit up yourself: see /docs/install, By hand.'
+  refuseOtherEngine(config, 'davit install', byHand)
+  const machine = await lookAtMachine(layout, portsOf(config))
+  const origin = originAt({ ...config, host: reachable(config.host) })
+  const findings = judge(machine)
+  const first = await stepsLeft([finishing(layout)])
+  if (first.length > 0) return { layout, machine, config, findings, steps: first, found: 'upgrade' }
+  const installed = await versionOf(layout.executable)
+  const all = installSteps({ layout, machine, source, installed, settings, origin })
+  const steps = await stepsLeft(all)
+  const own = [layout.executable, layout.settings, layout.unit].filter(existsSync)
+  const found = machine.service.isActive ? 'running' : own.length > 0 ? 'part' : 'nothing'
+  return { layout, machine, config, findings, steps, found }
+}
+
+async function versionOf(executable: string) {
+  if (!existsSync(executable)) return null
+  const { status, lines } = await tryRun({ argv: ['davit', '--version'], file: executable })
+  return status === 0 ? (lines[0] ?? null) : null
+}
+
+/** Ports of this server that Davit listens on: its own, and its Caddy's. */
+export function portsOf({ port, domain, edge, edgePorts }: Config) {
+  const isEdgeOwn = edge === 'caddy' || (edge === 'auto' && domain !== null)
+  return [port, ...(isEdgeOwn ? [edgePorts.http, edgePorts.https] : [])]
+}
+
+/**
+ * Takes the steps of a plan. When one fails, the server is as before, but for packages and the user, and an
+ * earlier installation runs again; the error is thrown.
+ */
+export async function install({ steps, machine, layout }: Plan, work: Work) {
+  try {
+    await takeSteps(steps, work)
+  } catch (error) {
+    const calm = { ...work, signal: new AbortController().signal }
+    await tryRun({ ...calm, argv: ['systemctl', 'daemon-reload'] })
+    if (machine.service.isActive && !(await runsCurrent(layout))) {
+      work.say('Starting Davit as it was before.')
+      await tryRun({ ...calm, argv: ['systemctl', 'restart', 'davit.service'], minutes: 12 })
+    }
+    throw error
+  }
+}
+
+/** What an operator does next: lines for the end of an installation. */
+export function nextSteps({ config, layout, machine }: Plan): string[] {
+  const addresses = ownAddresses()
+  const address = originOf({ ...config, host: shown(config.host, addresses) })
+  return [
+    `Address:     ${address}`,
+    ...asDavit(() => firstAccount(layout, address)),
+    ...reaching(config),
+    ...dnsRecords(config, addresses),
+    ...openPorts(config, machine.firewall),
+    `Settings:    ${layout.settings}; after a change: systemctl restart davit`,
+    'Log:         journalctl -u davit',
+  ]
+}
+
+/** How the first account is created; nothing once there is one. Only who can reach Davit from elsewhere needs a code. */
+function firstAccount({ data }: Layout, address: string) {
+  const opened = openCurrent({ dataDir: data })
+  if (!opened) return []
+  try {
+    if (hasUsers(opened.db)) return []
+    const code = join(data, 'setup-code')
+    return [
+      `First step:  create the first account at ${address}/auth/register`,
+      ...(existsSync(code) ? [`Setup code:  ${readFileSync(code, 'utf8').trim()}`] : []),
+    ]
+  } finally {
+    opened.db.$client.close()
+  }
+}
+
+/** Without a domain Davit listens for this machine only. */
+function reaching({ domain, url, host, port }: Config) {
+  if (domain || url || !isLoopback(host)) return []
+  return [
+    `Reach it by: ssh -L ${port}:127.0.0.1:${port} USER@THIS-SERVER, then open http://127.0.0.1:${port}`,
+    'Domains:     run davit install --domain DOMAIN when one leads to this server',
+  ]
+}
+
+function dnsRecords({ domain }: Config, addresses: string[]) {
+  if (!domain) return []
+  const to = addresses.length > 0 ? addresses.join(' and ') : 'this server’s public address'
+  return [`DNS:         ${domain} and *.${domain} must lead to ${to} (A and AAAA records)`]
+}
+
+/** Which ports must be open, and how to open them in the firewall that is there. */
+export function openPorts(config: Config, firewall: Firewall | null): string[] {
+  const [own, ...edge] = portsOf(config)
+  const ports = [...(isLoopback(config.host) ? [] : [own!]), ...edge]
+  if (ports.length === 0) return []
+  const open = ports.map((port) => `${port}/tcp`)
+  const hint = {
+    ufw: open.map((port) => `ufw allow ${port}`).join(' && '),
+    firewalld: `firewall-cmd --permanent ${open.map((port) => `--add-port=${port}`).join(' ')} && firewall-cmd --reload`,
+    nftables: 'accept them in /etc/nftables.conf',
+  }
+  const how = firewall ? ` ${firewall} is active: ${hint[firewall]}` : ''
+  return [`Open ports:  ${open.join(', ')}, here and at your provider.${how}`]
+}
+
+const isAny = (host: string) => host === '0.0.0.0' || host === '::'
+
+/** Where this machine itself reaches it. */
+export const reachable = (host: string) => (isAny(host) ? '127.0.0.1' : host)
+
+const shown = (host: string, addresses: string[]) =>
+  isAny(host) ? (addresses[0] ?? 'THIS-SERVER') : host

@@ -1,0 +1,84 @@
+import { isIPv4 } from 'node:net'
+import { planIn } from '../../doctor/current.ts'
+import type { Config } from '../../config.ts'
+import type { Db } from '../../db/index.ts'
+import { lookUp } from '../../domains/dns.ts'
+import type { Answer } from '../../domains/dns.ts'
+
+type Change = {
+  host: string
+  type: 'A' | 'AAAA'
+  from: string
+  to: string
+  /** False when the name has other addresses than this server, such as those of a proxy. */
+  leadsHere: boolean
+}
+
+/** The names that lead to this server, by its settings and the domains of its apps. */
+export function namesOf(db: Db, config: Config): string[] {
+  const { domain } = config
+  const hosts = planIn(db, config).hosts.map(({ name }) => name)
+  // a wildcard record is enough for those below the domain
+  const own = hosts.filter((name) => !domain || !name.endsWith(`.${domain}`))
+  return [...new Set([...(domain ? [domain, `*.${domain}`] : []), ...own])].filter(
+    (name) => name.includes('.') && !/^[\d.:[\]]+$/.test(name),
+  )
+}
+
+type Leading = {
+  /** Addresses of the new server; none when they aren't known, as behind a router. */
+  to: string[]
+  /** Those of this one. */
+  here: string[]
+  /** What people call the new server. */
+  newServer: string
+}
+
+/** How the records of names must change so that they lead to the new server; they are as the DNS has them now. */
+export async function dnsChanges(
+  names: string[],
+  { signal, ...leading }: Leading & { signal: AbortSignal },
+): Promise<Change[]> {
+  const found = await Promise.all(
+    names.map(async (host) => {
+      const asked = host.replace('*.', 'davit-move.')
+      return { host, ...(await lookUp(asked, { nameServers: null, signal })) }
+    }),
+  )
+  return found.flatMap((one) => changesOf(one, leading))
+}
+
+/** The same for one name, whose answer has come. */
+export function changesOf(
+  { host, addresses, problem }: Answer & { host: string },
+  { to, here, newServer }: Leading,
+): Change[] {
+  const isKnown = to.length > 0
+  const leadsHere =
+    here.length === 0 || addresses.length === 0 || addresses.some((one) => here.includes(one))
+  return (['A', 'AAAA'] as const).flatMap((type) => {
+    const of = (all: string[]) => all.filter((one) => isIPv4(one) === (type === 'A')).toSorted()
+    const [now, then] = [of(addresses), of(to)]
+    const isNeeded = type === 'A' && addresses.length === 0
+    if (isKnown ? now.join() === then.join() : now.length === 0 && !isNeeded) return []
+    const none =
+      problem === null || problem === 'missing' ? 'none' : 'unknown, no DNS server says it'
+    return {
+      ...{ host, type, leadsHere, from: listed(now, none) },
+      to: isKnown ? listed(then, 'remove it') : `the public address of ${newServer}`,
+    }
+  })
+}
+
+const listed = (addresses: string[], none: string) => addresses.join(', ') || none
+
+/** As a table. */
+export function describeDns(changes: Change[]): string[] {
+  const width = Math.max(...changes.map(({ host }) => host.length))
+  const elsewhere =
+    ' (doesn’t lead to this server now: where a proxy does, change the address there)'
+  return changes.map(
+    ({ host, type, from, to, leadsHere }) =>
+      `  ${host.padEnd(width)}  ${type.padEnd(4)}  ${from} → ${to}${leadsHere ? '' : elsewhere}`,
+  )
+}

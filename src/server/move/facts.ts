@@ -1,0 +1,129 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseConfig } from '../../config.ts'
+import { installationIn } from '../../db/copy.ts'
+import { openExisting } from '../../db/index.ts'
+import { connectDocker } from '../../docker/index.ts'
+import type { EngineInfo } from '../../docker/index.ts'
+import { readLabels } from '../../docker/labels.ts'
+import { ownAddresses } from '../../domains/public-address.ts'
+import { spaceOf } from '../../platform/disk-space.ts'
+import type { DiskSpace } from '../../platform/disk-space.ts'
+import { Failure } from '../../platform/errors.ts'
+import { version } from '../../platform/root.ts'
+import { asDavit } from '../accounts.ts'
+import { settingsOf } from '../environment-file.ts'
+import type { Layout } from '../layout.ts'
+import { engineState, localEngine, lookAtMachine, otherEngine } from '../machine.ts'
+import { readMove } from './journal.ts'
+import type { Facts } from './messages.ts'
+import { namesInUse } from './store.ts'
+
+/** What is missing on a server to be an installation of `davit install`; null when nothing is. */
+export function lacksOf({ executable, settings, unit }: Layout) {
+  if (!existsSync('/run/systemd/system')) return 'systemd doesn’t run it'
+  const missing = [executable, settings, unit].find((path) => !existsSync(path))
+  return missing === undefined ? null : `there is no ${missing}`
+}
+
+/** The settings of the installation. */
+export const configOf = ({ settings }: Layout) =>
+  parseConfig(settingsOf(readFileSync(settings, 'utf8')))
+
+/** Looks at this server, which is to receive another one; changes nothing. */
+export async function factsOf(
+  layout: Layout,
+  { ports, instanceId, files }: { ports: number[]; instanceId: string; files: string[] },
+): Promise<Facts> {
+  const isRoot = process.getuid?.() === 0
+  const lacks = isRoot ? lacksOf(layout) : null
+  const nothing = { occupied: null, copyFrom: null, replaced: 0, taken: [], missing: [] }
+  const about = { version, arch: process.arch, isRoot, lacks, addresses: ownAddresses() }
+  if (!isRoot || lacks !== null)
+    return { ...about, ...nothing, ...noEngine, space: null, dataSpace: null }
+  const config = configOf(layout)
+  const engine = await engineState()
+  const info = engine.state === 'running' ? await connectDocker(localEngine).info() : null
+  const { listeners } = await lookAtMachine(layout, [config.port, ...ports])
+  const space = info && (await spaceOf(info.folder))
+  const dataSpace = await spaceOf(layout.home)
+  const occupied = occupation(layout, instanceId)
+  return {
+    ...about,
+    engine: info && info.version,
+    otherEngine: otherEngine(config),
+    userNamespace: info && userNamespaceOf(info),
+    hasContainerdStore: info?.containerdStore ?? false,
+    ...occupied,
+    replaced: info && occupied.copyFrom !== null ? await copySize(layout) : 0,
+    taken: listeners.map(
+      ({ port, by }) => `port ${port} is taken by ${by?.name ?? 'another program'}`,
+    ),
+    missing: files.filter((path) => !existsSync(path)),
+    space: space && onDisk(space),
+    dataSpace: dataSpace && onDisk(dataSpace),
+    addresses: config.publicAddresses.length > 0 ? config.publicAddresses : about.addresses,
+  }
+}
+
+const noEngine = {
+  engine: null,
+  otherEngine: null,
+  userNamespace: null,
+  hasContainerdStore: false,
+}
+
+const onDisk = ({ folder, free }: DiskSpace) => ({ folder, free, disk: statSync(folder).dev })
+
+/** The user and the group that an engine maps root to, as its folder says; null when it maps none. */
+export const userNamespaceOf = ({ folder }: Pick<EngineInfo, 'folder'>) =>
+  /\/(\d+\.\d+)$/.exec(folder)?.[1] ?? null
+
+/** Bytes of the volumes that an earlier move brought. */
+async function copySize(layout: Layout) {
+  const instanceId = readMove(layout, 'received')?.instanceId
+  const { volumes } = await connectDocker(localEngine).diskUse()
+  const own = volumes.filter(({ labels }) => readLabels(labels).instanceId === instanceId)
+  return own.reduce((sum, { size }) => sum + (size ?? 0), 0)
+}
+
+/**
+ * What a move of an installation would overwrite: nothing, its copy from a rehearsal, or something that must stay.
+ */
+export function occupation(
+  layout: Layout,
+  instanceId: string,
+): Pick<Facts, 'occupied' | 'copyFrom'> {
+  const occupiedBy = (occupied: string) => ({ occupied, copyFrom: null })
+  const sent = readMove(layout, 'sent')
+  if (sent) return occupiedBy(`it was itself moved to ${sent.host}`)
+  const received = readMove(layout, 'received')
+  if (received?.phase === 'moved') return occupiedBy(`${received.from} was moved to it for good`)
+  if (received?.phase === 'halted')
+    return occupiedBy(`it has what was written while it replaced ${received.from}`)
+  if (received && received.instanceId !== instanceId)
+    return occupiedBy(`it has a copy of another server, ${received.from}`)
+  if (received) return { occupied: null, copyFrom: new Date(received.at).toISOString() }
+  const { dataDir } = configOf(layout)
+  const names = asDavit(() => namesIn(join(dataDir, 'davit.db')))
+  if (names.length === 0) return { occupied: null, copyFrom: null }
+  const more = names.length > 3 ? ` and ${names.length - 3} more` : ''
+  return { occupied: `it has ${names.slice(0, 3).join(', ')}${more}`, copyFrom: null }
+}
+
+/** A database that can’t be read may be worth something. */
+function namesIn(path: string) {
+  if (!existsSync(path)) return []
+  try {
+    if (installationIn(path) === null) return []
+    const db = openExisting(path)
+    try {
+      return namesInUse(db)
+    } finally {
+      db.$client.close()
+    }
+  } catch (error) {
+    if (error instanceof Failure) return [`a database that can’t be read (${error.message})`]
+    throw error
+  }
+}

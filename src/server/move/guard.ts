@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, rmSync, rmdirSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { originAt } from '../../config.ts'
+import { isLocked } from '../../db/instance-lock.ts'
+import { writeFileAtomically } from '../../platform/atomic-write.ts'
+import { reachable } from '../install.ts'
+import type { Layout } from '../layout.ts'
+import { run } from '../run.ts'
+import type { Work } from '../run.ts'
+import { startService } from '../service.ts'
+import { failsFast, restartService } from '../upgrade/unit.ts'
+import { configOf } from './facts.ts'
+
+/*
+ * How a move keeps Davit from starting, on both servers: each start of it first asks the journals. So whatever is
+ * killed, the start that waits for the end of the move puts everything back.
+ */
+
+const dropInOf = ({ unit }: Pick<Layout, 'unit'>) => join(`${unit}.d`, 'move.conf')
+
+export const isGuarded = (layout: Pick<Layout, 'unit'>) => existsSync(dropInOf(layout))
+
+/** Ends Davit, whose start then waits for the end of the move. */
+export async function holdDavit(layout: Layout, work: Work) {
+  const dropIn = dropInOf(layout)
+  mkdirSync(dirname(dropIn), { recursive: true, mode: 0o755 })
+  writeFileAtomically(
+    dropIn,
+    `# Of a move of Davit to or from another server; removed when that is over.
+${failsFast}TimeoutStartSec=infinity
+ExecStartPre=+${layout.executable} move --step before-start
+`,
+  )
+  await reload(work)
+  await restartService(work)
+  const { dataDir } = configOf(layout)
+  while (isLocked(dataDir)) await sleep(100, undefined, { signal: work.signal })
+}
+
+/** Lets Davit start at once again. */
+export async function unguardStart(layout: Layout, work: Work) {
+  removeGuard(layout)
+  await reload(work)
+}
+
+/** Takes effect when systemd reads its files again. */
+export function removeGuard(layout: Pick<Layout, 'unit'>) {
+  const dropIn = dropInOf(layout)
+  rmSync(dropIn, { force: true })
+  try {
+    rmdirSync(dirname(dropIn))
+  } catch {
+    // there are other files, or it is gone
+  }
+}
+
+/** Starts Davit, or waits until the start that waited for this has ended; resolves when it responds. */
+export function startDavit(layout: Layout, work: Work) {
+  const config = configOf(layout)
+  return startService(originAt({ ...config, host: reachable(config.host) }), work, 'start')
+}
+
+const reload = ({ signal }: Work) =>
+  run({ argv: ['systemctl', 'daemon-reload'], todo: 'Check systemd: journalctl -b.', signal })

@@ -1,0 +1,162 @@
+import { ok, wrong } from '../../doctor/finding.ts'
+import { version } from '../../platform/root.ts'
+import { bytes, counted } from '../../web/units.ts'
+import type { Judged } from '../judge.ts'
+import { sizeOf } from './contents.ts'
+import type { Group } from './contents.ts'
+import type { Facts } from './messages.ts'
+
+export type Needs = {
+  host: string
+  /** With the volumes that were chosen. */
+  groups: Group[]
+  /** Bytes of the images that the new server doesn't have. */
+  images: number
+  /** Bytes of the databases. */
+  data: number
+  userNamespace: string | null
+  hasContainerdStore: boolean
+  /** What settings name, with the setting. */
+  files: { setting: string; path: string }[]
+}
+
+/** Bytes that stay free on the new server. */
+const reserve = 512 * 2 ** 20
+
+/** What was found on the new server; one that blocks keeps the move from beginning. */
+export function judgeMove(facts: Facts, needs: Needs): Judged[] {
+  const { host } = needs
+  if (!facts.isRoot)
+    return [blocked('login', `you aren’t root on ${host}`, `Log in there as root: root@…`)]
+  if (facts.lacks !== null)
+    return [
+      blocked(
+        'Davit',
+        `it isn’t installed on ${host}: ${facts.lacks}`,
+        'Run davit install there, with the same version.',
+      ),
+    ]
+  return [
+    facts.version === version
+      ? ok('Davit', `${version} is installed on ${host}`)
+      : blocked(
+          'Davit',
+          `${host} has version ${facts.version}, this server ${version}`,
+          'Upgrade the older one with davit upgrade.',
+        ),
+    facts.arch === process.arch
+      ? ok('system', facts.arch)
+      : blocked(
+          'system',
+          `${host} is ${facts.arch}, this server ${process.arch}`,
+          'Images and files of databases are made for one of them: use a server of the same kind.',
+        ),
+    ...judgeEngine(facts, needs),
+    judgeData(facts, host),
+    ...facts.taken.map((is) =>
+      blocked('port', `on ${host}, ${is}`, 'Davit needs it: stop that program there.'),
+    ),
+    ...needs.files.flatMap(({ setting, path }) =>
+      facts.missing.includes(path)
+        ? blocked('file', `${setting} is ${path}, which isn’t on ${host}`, toBringFile(setting))
+        : [],
+    ),
+    ...judgeSpace(facts, needs),
+  ]
+}
+
+const toBringFile = (setting: string) =>
+  setting === 'DAVIT_EDGE_ADMIN' ? 'Start your Caddy there first.' : 'Copy it there first.'
+
+function judgeEngine(facts: Facts, { host, userNamespace, hasContainerdStore }: Needs): Judged[] {
+  if (facts.otherEngine !== null)
+    return [
+      blocked(
+        'Docker',
+        `DOCKER_HOST is ${facts.otherEngine} on ${host}, and davit receive works only with the Docker of its own machine`,
+        'Use davit backup here, and davit restore there.',
+      ),
+    ]
+  if (facts.engine === null)
+    return [blocked('Docker', `it doesn’t respond on ${host}`, 'Run davit install there again.')]
+  if (facts.userNamespace !== userNamespace)
+    return [
+      blocked(
+        'Docker',
+        'the two servers map users in different ways (userns-remap), so owners of files would differ',
+        'Use the same setting in /etc/docker/daemon.json on both, and the same range in /etc/subuid and /etc/subgid.',
+      ),
+    ]
+  if (facts.hasContainerdStore !== hasContainerdStore)
+    return [
+      blocked(
+        'Docker',
+        `only the Docker ${hasContainerdStore ? 'of this server' : `on ${host}`} keeps images in containerd, so they have other ids on the other server`,
+        'Use the same setting on both before there are apps: "features": {"containerd-snapshotter": false} or true in /etc/docker/daemon.json.',
+      ),
+    ]
+  return [ok('Docker', `${facts.engine} on ${host}`)]
+}
+
+function judgeData({ occupied, copyFrom }: Facts, host: string): Judged {
+  if (occupied !== null)
+    return blocked(
+      'data',
+      `${host} isn’t empty: ${occupied}`,
+      'Use another server, or remove that: davit uninstall --data --apps, then davit install.',
+    )
+  return ok(
+    'data',
+    copyFrom === null
+      ? `${host} has none yet`
+      : `${host} has a copy from an earlier move, of ${copyFrom}, which is replaced`,
+  )
+}
+
+function judgeSpace(facts: Facts, { groups, images, data, host }: Needs): Judged[] {
+  const { dataSpace } = facts
+  const space = facts.space && { ...facts.space, free: facts.space.free + facts.replaced }
+  // an engine unpacks an image beside its archive
+  const forDocker = sizeOf(groups) + 2 * images + reserve
+  const forData = 3 * data + reserve / 4
+  const isOneDisk = space?.disk === dataSpace?.disk
+  return [
+    ...(space ? [judgeDisk(host, space, forDocker + (isOneDisk ? forData : 0))] : []),
+    ...(dataSpace && !isOneDisk ? [judgeDisk(host, dataSpace, forData)] : []),
+  ]
+}
+
+const judgeDisk = (
+  host: string,
+  { folder, free }: { folder: string; free: number },
+  need: number,
+) =>
+  free >= need
+    ? ok('disk', `${bytes(free)} free in ${folder} of ${host}, ${bytes(need)} are needed`)
+    : blocked(
+        'disk',
+        `${folder} of ${host} has only ${bytes(free)} free, and ${bytes(need)} are needed`,
+        'Use a larger disk there, or leave volumes out with --without.',
+      )
+
+const blocked = (what: string, is: string, todo: string): Judged => ({
+  ...wrong(what, is, todo),
+  blocks: true,
+})
+
+/** What is copied, in lines. */
+export function describeGroups(chosen: Group[], all: Group[]): string[] {
+  const sizes = new Map(chosen.map((group) => [group.id, group]))
+  return all.map((group) => {
+    const { volumes } = sizes.get(group.id)!
+    const left = group.volumes.length - volumes.length
+    const what = group.kind === 'app' ? 'app    ' : 'service'
+    const state = group.isRunning ? 'runs' : 'doesn’t run'
+    const copied =
+      volumes.length > 0
+        ? `, ${counted(volumes.length, 'volume')} (${bytes(sizeOf([{ volumes }]))})`
+        : ''
+    const empty = left > 0 ? `, ${counted(left, 'volume')} left out: empty there` : ''
+    return `  ${what}  ${group.name}: ${state}${copied}${empty}`
+  })
+}

@@ -1,0 +1,105 @@
+import { readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Config } from '../../config.ts'
+import { installationIn } from '../../db/copy.ts'
+import { refuseMissing } from '../../db/failures.ts'
+import { connectDocker } from '../../docker/index.ts'
+import { Failure } from '../../platform/errors.ts'
+import { portsOf } from '../install.ts'
+import type { Judged } from '../judge.ts'
+import { asDavit } from '../accounts.ts'
+import { settingsOf } from '../environment-file.ts'
+import type { Layout } from '../layout.ts'
+import { localEngine, refuseOtherEngine } from '../machine.ts'
+import { refuseOtherExecutable } from '../upgrade/open.ts'
+import { settingFiles } from './arrive.ts'
+import { chooseVolumes, contentsOf } from './contents.ts'
+import type { Choice, Contents, Group } from './contents.ts'
+import { configOf, lacksOf, userNamespaceOf } from './facts.ts'
+import { judgeMove } from './judge.ts'
+import type { Facts } from './messages.ts'
+import { nameOf } from './remote.ts'
+import type { Destination, Remote } from './remote.ts'
+import { withDatabase } from './visit.ts'
+
+/** What there is to copy. */
+export type Found = {
+  contents: Contents
+  /** The same groups with the volumes that were chosen. */
+  groups: Group[]
+  /** Images that the new server doesn't have. */
+  images: Contents['images']
+}
+
+export type MovePlan = Found & {
+  layout: Layout
+  config: Config
+  settings: Record<string, string>
+  destination: Destination
+  instanceId: string
+  facts: Facts
+  findings: Judged[]
+  /** Looks again: what runs may have changed since. */
+  look: () => Promise<Found>
+}
+
+/** Throws unless this server is one that `davit install` installed, and its root asks. */
+export function refuseOtherThanInstalled(layout: Layout) {
+  if (process.getuid?.() !== 0)
+    throw new Failure('not_root', 'Only root can move Davit.', 'Run it with sudo.')
+  const lacks = lacksOf(layout)
+  if (lacks !== null)
+    throw new Failure(
+      'not_installed',
+      `Davit wasn’t installed here by davit install: ${lacks}.`,
+      'Use davit backup here, and davit restore there.',
+    )
+  refuseOtherExecutable(layout, process.execPath)
+}
+
+type Planning = { layout: Layout; destination: Destination; choice: Choice; remote: Remote }
+
+/** Looks at both servers; changes nothing. */
+export async function planMove(planning: Planning): Promise<MovePlan> {
+  const { layout, destination, remote } = planning
+  const config = configOf(layout)
+  refuseOtherEngine(config, 'davit move', 'Use davit backup here, and davit restore there.')
+  refuseMissing(config.dataDir)
+  const instanceId = asDavit(() => installationIn(join(config.dataDir, 'davit.db')))?.id ?? ''
+  const info = await connectDocker(localEngine).info()
+  const ports = portsOf(config).slice(1) // its own port is a setting of the new server
+  const settings = settingsOf(readFileSync(layout.settings, 'utf8'))
+  const files = settingFiles(settings)
+  const look = { ask: 'look', ports, instanceId, files: files.map(({ path }) => path) } as const
+  const facts = await remote.ask(look)
+  const isThere = facts.isRoot && facts.lacks === null && facts.engine !== null
+  const lookAgain = () => lookHere({ ...planning, instanceId, isThere })
+  const found = await lookAgain()
+  const findings = judgeMove(facts, {
+    ...{ host: nameOf(destination), groups: found.groups },
+    images: found.images.reduce((sum, { size }) => sum + size, 0),
+    data: dataSize(config),
+    userNamespace: userNamespaceOf(info),
+    hasContainerdStore: info.containerdStore,
+    files,
+  })
+  const about = { layout, config, settings, destination, instanceId, facts, findings }
+  return { ...about, ...found, look: lookAgain }
+}
+
+type Looking = Planning & { instanceId: string; isThere: boolean }
+
+async function lookHere({ layout, choice, remote, instanceId, isThere }: Looking): Promise<Found> {
+  const docker = connectDocker(localEngine)
+  const contents = await withDatabase(layout, (db) => contentsOf({ db, docker, instanceId }))
+  const groups = chooseVolumes(contents.groups, choice)
+  const ids = contents.images.map(({ id }) => id)
+  const { missing } = isThere ? await remote.ask({ ask: 'has', images: ids }) : { missing: ids }
+  const images = contents.images.filter(({ id }) => missing.includes(id))
+  return { contents, groups, images }
+}
+
+const dataSize = ({ dataDir }: Config) =>
+  ['davit.db', 'davit.db-wal', 'logs.db', 'logs.db-wal']
+    .map((name) => statSync(join(dataDir, name), { throwIfNoEntry: false })?.size ?? 0)
+    .reduce((sum, size) => sum + size, 0)

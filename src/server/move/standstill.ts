@@ -1,0 +1,90 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isLocked } from '../../db/instance-lock.ts'
+import { connectDocker } from '../../docker/index.ts'
+import { isEngineAway, retryDelay, waitForEngine } from '../../docker/retry-while-engine-down.ts'
+import { journal } from '../../platform/journal.ts'
+import { standStill, standingOf, startAgain } from '../../runtime/standstill.ts'
+import type { Layout } from '../layout.ts'
+import { localEngine } from '../machine.ts'
+import type { Work } from '../run.ts'
+import { discard } from './arrive.ts'
+import { isGuarded, removeGuard, unguardStart } from './guard.ts'
+import { atStart, readMove, removeMove, wasMoved, writeMove } from './journal.ts'
+
+/*
+ * The old server while it is copied. What stands still is in the journal before it is stopped, and Davit waits in
+ * its start: whatever is killed, the next start of Davit starts everything again.
+ */
+
+const calm = (work: Work) => ({ ...work, signal: new AbortController().signal })
+
+/** Stops containers, the last one first, until `startStopped`. */
+export async function stopAll(layout: Layout, ids: string[]) {
+  const docker = connectDocker(localEngine)
+  const move = readMove(layout, 'sent')!
+  const stopped = await standingOf(docker, ids)
+  const known = new Set(move.stopped.map(({ id }) => id)) // as it was before it was stopped first
+  const added = stopped.filter(({ id }) => !known.has(id))
+  writeMove(layout, 'sent', { ...move, stopped: [...move.stopped, ...added] })
+  for (const one of stopped.toReversed()) await standStill(docker, one)
+}
+
+/**
+ * Starts everything again that was stopped, as far as it is still there. What doesn’t start is only said: Davit looks
+ * after its own at its start. Waits for an engine that is down; throws only when `signal` ends that.
+ */
+export async function startStopped(
+  layout: Layout,
+  { say, signal }: { say: (line: string) => void; signal: AbortSignal },
+) {
+  const docker = connectDocker(localEngine)
+  const move = readMove(layout, 'sent')
+  if (!move) return
+  for (const one of move.stopped)
+    await onceEngineIsUp(signal, () => startAgain(docker, one)).catch((error) => {
+      if (isEngineAway(error)) throw error
+      say(`${one.name} doesn’t start again: ${(error as Error).message}`)
+    })
+  writeMove(layout, 'sent', { ...move, stopped: [] })
+}
+
+/** Repeats what an engine that is down or restarts has refused, until the signal. */
+async function onceEngineIsUp<Result>(signal: AbortSignal, work: () => Promise<Result>) {
+  for (;;)
+    try {
+      return await work()
+    } catch (error) {
+      if (!isEngineAway(error)) throw error
+      await sleep(retryDelay)
+      if (!(await waitForEngine(connectDocker(localEngine), { signal }))) throw error
+    }
+}
+
+/** Milliseconds that a command waits for Docker; the next start of Davit waits as long as it takes. */
+const patience = 5 * 60_000
+
+/** Lets this server be as it was before. Repeatable. */
+export async function resume(layout: Layout, work: Work) {
+  await startStopped(layout, { say: work.say, signal: AbortSignal.timeout(patience) })
+  removeMove(layout, 'sent')
+  await unguardStart(layout, calm(work))
+}
+
+/** Before each start of Davit while a move is open: does what `atStart` says. Throws to refuse the start. */
+export async function beforeStart(layout: Layout) {
+  const { signal } = new AbortController()
+  for (; ; await sleep(250)) {
+    const isOpen = isLocked(layout.upgrades) // before the journals are read: it may end in between
+    const [sent, received] = [readMove(layout, 'sent'), readMove(layout, 'received')]
+    const todo = atStart({ sent, received, isOpen, isGuarded: isGuarded(layout) })
+    if (todo === 'wait') continue
+    if (todo === 'refuse') throw wasMoved(sent!)
+    if (todo === 'resume') {
+      await startStopped(layout, { say: (line) => journal.warn(line), signal })
+      removeMove(layout, 'sent')
+    }
+    if (todo === 'discard') await onceEngineIsUp(signal, () => discard(layout))
+    if (!isOpen) removeGuard(layout)
+    return
+  }
+}

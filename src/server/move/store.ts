@@ -1,0 +1,84 @@
+import { desc, eq, isNull } from 'drizzle-orm'
+import type { Db } from '../../db/index.ts'
+import { getRow } from '../../db/queries.ts'
+import { listRestored } from '../../db/restored.ts'
+import { deployments, environments, projects, services, users } from '../../db/schema.ts'
+import { getCurrent } from '../../environments/store.ts'
+
+/** What people have stored, by its names: empty in an installation that no one has used. */
+export const namesInUse = (db: Db) => [
+  ...db
+    .select({ name: users.email })
+    .from(users)
+    .all()
+    .map(({ name }) => `the user ${name}`),
+  ...db
+    .select({ name: projects.name })
+    .from(projects)
+    .all()
+    .map(({ name }) => `the project ${name}`),
+  ...db
+    .select({ name: services.name })
+    .from(services)
+    .all()
+    .map(({ name }) => `the service ${name}`),
+]
+
+/** An app or a service, by the id of its environment or its own, and how it is. */
+export type Workload = {
+  id: string
+  kind: 'app' | 'service'
+  name: string
+  isRunning: boolean
+  /** Nothing more will happen by itself. */
+  isOver: boolean
+  state: string
+}
+
+/** All apps that were ever deployed, and all services, of all owners. What a restore has yet to start doesn't run. */
+export function listWorkloads(db: Db): Workload[] {
+  const restored = (kind: 'deployment' | 'service') =>
+    new Set(listRestored(db, kind).map(({ objectId }) => objectId))
+  return [...listApps(db, restored('deployment')), ...listServices(db, restored('service'))]
+}
+
+const coming: string[] = ['pending', 'cloning', 'building', 'deploying']
+
+const listApps = (db: Db, restored: Set<string>) =>
+  db
+    .select({ id: environments.id, name: environments.name, project: projects.name })
+    .from(environments)
+    .innerJoin(projects, eq(projects.id, environments.projectId))
+    .where(isNull(projects.deletingAt))
+    .orderBy(projects.name, environments.id)
+    .all()
+    .flatMap(({ id, name, project }): Workload[] => {
+      const ofIt = eq(deployments.environmentId, id)
+      const newest = getRow(db, deployments, ofIt, desc(deployments.id))
+      if (!newest) return []
+      const current = getCurrent(db, id)
+      const isLive = current?.status === 'running'
+      const isRestored = restored.has(current?.id ?? '')
+      return [
+        {
+          ...{ id, kind: 'app', name: `${project}/${name}` },
+          isRunning: isLive && !isRestored,
+          isOver: !coming.includes(newest.status) && !isRestored,
+          state: isRestored ? 'waiting' : (newest.errorMessage ?? newest.status),
+        },
+      ]
+    })
+
+const listServices = (db: Db, restored: Set<string>) =>
+  db
+    .select()
+    .from(services)
+    .where(isNull(services.deletingAt))
+    .orderBy(services.name)
+    .all()
+    .map(({ id, name, status, errorMessage }): Workload => ({
+      ...{ id, kind: 'service', name },
+      isRunning: status === 'running' && !restored.has(id),
+      isOver: !restored.has(id) && ['running', 'stopped', 'failed'].includes(status),
+      state: errorMessage ?? status,
+    }))

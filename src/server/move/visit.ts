@@ -1,0 +1,142 @@
+import { join } from 'node:path'
+import { planIn } from '../../doctor/current.ts'
+import { openExisting } from '../../db/index.ts'
+import type { Db } from '../../db/index.ts'
+import { connectDocker } from '../../docker/index.ts'
+import type { Docker } from '../../docker/index.ts'
+import { web } from '../../environments/processes.ts'
+import { inOneLine } from '../../platform/terminal-text.ts'
+import { listLiveInstances } from '../../runtime/store.ts'
+import { asDavit } from '../accounts.ts'
+import type { Layout } from '../layout.ts'
+import { localEngine } from '../machine.ts'
+import { configOf } from './facts.ts'
+import type { Visit } from './messages.ts'
+import { listWorkloads } from './store.ts'
+
+/** Reads the database of this server. */
+export async function withDatabase<Result>(
+  layout: Layout,
+  read: (db: Db) => Result | Promise<Result>,
+): Promise<Result> {
+  const path = join(configOf(layout).dataDir, 'davit.db')
+  const db = asDavit(() => openExisting(path))
+  try {
+    return await read(db)
+  } finally {
+    db.$client.close()
+  }
+}
+
+/** How all apps and services of this server are. */
+export const runningIn = (layout: Layout) =>
+  withDatabase(layout, (db) =>
+    // an error can be longer than a message may be
+    listWorkloads(db).map((one) => ({ ...one, state: one.state.slice(0, 500) })),
+  )
+
+/** What each app of this server responds, asked directly: neither DNS nor certificates play a part. */
+export const visitApps = (layout: Layout): Promise<Visit[]> =>
+  withDatabase(layout, async (db) => {
+    const docker = connectDocker(localEngine)
+    const { hosts } = planIn(db, configOf(layout))
+    const hostOf = (id: string) =>
+      hosts.find(({ sites }) =>
+        sites.some(({ target }) => 'slots' in target && target.slots === id),
+      )?.name
+    const visits: Visit[] = []
+    for (const { id, kind, name, isRunning } of listWorkloads(db)) {
+      const address = kind === 'app' && isRunning ? await addressOf({ db, docker }, id) : null
+      if (address !== null)
+        visits.push({ id, name, ...(await visit(address, hostOf(id) ?? new URL(address).host)) })
+    }
+    return visits
+  })
+
+/** Of its first instance that takes requests; null without one. */
+async function addressOf({ db, docker }: { db: Db; docker: Docker }, id: string) {
+  const instances = listLiveInstances(db, id).filter(({ state }) => state === 'live')
+  const instance = instances.find(({ component }) => component === web) ?? instances[0]
+  if (!instance?.containerId || instance.port === null) return null
+  const found = await docker.inspectContainer(instance.containerId)
+  const [address] = Object.values(found?.addresses ?? {})
+  return address === undefined ? null : `http://${address}:${instance.port}/`
+}
+
+/** Bytes of a response that are read. */
+const most = 256 * 1024
+
+async function visit(address: string, host: string): Promise<Omit<Visit, 'id' | 'name'>> {
+  try {
+    const signal = AbortSignal.timeout(10_000)
+    const headers = { Host: host, 'User-Agent': 'davit move', Accept: 'text/html,*/*' }
+    const answer = await fetch(address, { headers, redirect: 'manual', signal })
+    const body = await beginningOf(answer)
+    const title = /<title[^>]{0,200}>([^<]{0,200})/i.exec(body.toString('utf8'))?.[1]
+    const isWhole = body.length < most
+    return {
+      status: answer.status,
+      length: isWhole ? body.length : null,
+      title: inOneLine(title ?? '').trim() || null,
+    }
+  } catch {
+    return { status: null, length: null, title: null }
+  }
+}
+
+async function beginningOf({ body }: Response) {
+  const parts: Uint8Array[] = []
+  let length = 0
+  for await (const part of body ?? []) {
+    parts.push(part)
+    length += part.length
+    if (length >= most) break
+  }
+  return Buffer.concat(parts).subarray(0, most)
+}
+
+/** What of two visits of the same app is the same each time; the rest is null. */
+export function stableOf(first: Visit[], second: Visit[]): Visit[] {
+  return first.map((one) => {
+    const again = second.find(({ id }) => id === one.id)
+    return {
+      ...one,
+      length: one.length === again?.length ? one.length : null,
+      title: one.title === again?.title ? one.title : null,
+    }
+  })
+}
+
+type Responded = Pick<Visit, 'status' | 'length' | 'title'>
+
+/** How an app of the new server differs from the old one, in a phrase; null when it doesn't. */
+export function differenceOf(old: Visit, { status, length, title }: Responded) {
+  if (old.status === null) return null
+  if (status === null) return { is: 'it doesn’t respond', isStatus: true }
+  if (status !== old.status)
+    return { is: `its status is ${status}, not ${old.status}`, isStatus: true }
+  if (old.title !== null && title !== old.title)
+    return { is: `its title is “${title ?? ''}”, not “${old.title}”`, isStatus: false }
+  if (old.length !== null && length !== old.length)
+    return { is: `it sends ${length ?? 'more'} bytes, not ${old.length}`, isStatus: false }
+  return null
+}
+
+/** What each app responds there, beside what it does here. The contents of a page may have changed since. */
+export function compareVisits(before: Visit[], after: Visit[]) {
+  const found = before.map((old) => {
+    const now = after.find(({ id }) => id === old.id) ?? { status: null, length: null, title: null }
+    return { ...old, difference: differenceOf(old, now) }
+  })
+  return {
+    alike: found.flatMap(({ name, status, difference }) =>
+      difference === null ? `${name}: status ${status ?? 'none'}` : [],
+    ),
+    unlike: found.flatMap(({ name, difference }) =>
+      difference?.isStatus ? `${name} responds differently there: ${difference.is}` : [],
+    ),
+    changed: found.flatMap(({ name, status, difference }) =>
+      difference && !difference.isStatus ? `${name}: status ${status}, but ${difference.is}` : [],
+    ),
+  }
+}

@@ -1,0 +1,201 @@
+import { SQLiteError } from 'bun:sqlite'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { parseConfig } from '../config.ts'
+import { installationIn } from '../db/copy.ts'
+import { connectDocker } from '../docker/index.ts'
+import { labelFilter } from '../docker/labels.ts'
+import { openCurrent } from '../doctor/current.ts'
+import { Failure } from '../platform/errors.ts'
+import { removeFromEngine } from '../runtime/remove.ts'
+import { counted } from '../web/units.ts'
+import { asDavit, hasUser } from './accounts.ts'
+import { settingsOf } from './environment-file.ts'
+import { layoutIn, user } from './layout.ts'
+import type { Layout } from './layout.ts'
+import { localEngine, refuseOtherEngine } from './machine.ts'
+import { removeGuard } from './move/guard.ts'
+import { isEmptied, removeFolder } from './remove-folder.ts'
+import { run } from './run.ts'
+import { serviceState, stopService } from './service.ts'
+import { stepsLeft } from './steps.ts'
+import type { Step } from './steps.ts'
+import { namesOf } from './store.ts'
+import { finishing } from './upgrade/finish.ts'
+import { placesOf } from './upgrade/journal.ts'
+import { refuseDuringUpgrade } from './upgrade/open.ts'
+import { removeDropIn } from './upgrade/unit.ts'
+
+/** What is removed beside Davit itself. */
+export type Extent = { data: boolean; apps: boolean }
+
+/** What is left to remove, and what an operator loses by it; changes nothing. Throws while an upgrade runs. */
+export async function planUninstall(extent: Extent) {
+  const layout = layoutIn()
+  refuseDuringUpgrade(layout)
+  if (extent.apps && existsSync(layout.settings))
+    refuseOtherEngine(
+      engineIn(layout),
+      'davit uninstall --apps',
+      'Delete the projects and services in Davit first, then leave out --apps.',
+    )
+  const instanceId = installationOf(layout)
+  const steps = await stepsLeft([
+    finishing(layout),
+    stop(layout),
+    ...(extent.apps && instanceId ? [apps(instanceId)] : []),
+    unit(layout),
+    ...(extent.data ? [files(layout), account()] : []),
+    executable(layout), // last: who was interrupted needs it to finish
+  ])
+  return { steps, lost: asDavit(() => lossesOf(layout, extent)), instanceId }
+}
+
+/** Other settings may be bad. */
+function engineIn({ settings, data }: Layout) {
+  const { DOCKER_HOST } = settingsOf(readFileSync(settings, 'utf8'))
+  return parseConfig({ DAVIT_DATA_DIR: data, DOCKER_HOST })
+}
+
+/** Null when Davit never started, or its data was removed or can’t be read. */
+export function installationOf({ data }: Pick<Layout, 'data'>) {
+  const path = join(data, 'davit.db')
+  return unlessDamaged(() =>
+    asDavit(() => (existsSync(path) ? (installationIn(path)?.id ?? null) : null)),
+  )
+}
+
+/** Null when a database can’t be read, which must not keep Davit from being removed. */
+function unlessDamaged<Result>(read: () => Result) {
+  try {
+    return read()
+  } catch (error) {
+    if (isOfDatabase(error)) return null
+    throw error
+  }
+}
+
+const isOfDatabase = (error: unknown): boolean =>
+  error instanceof Failure ||
+  error instanceof SQLiteError ||
+  (error instanceof Error && isOfDatabase(error.cause))
+
+/** One line for each kind of thing. */
+export function lossesOf({ data }: Layout, extent: Extent) {
+  const names = unlessDamaged(() => namesIn(data))
+  if (!names) return extent.data && existsSync(data) ? [`everything in ${data}`] : []
+  const all = [listed(names.projects, 'project'), listed(names.services, 'service')].flatMap(
+    (text) => text ?? [],
+  )
+  return [
+    ...(extent.apps
+      ? all.map((text) => `${text}: containers, images and volumes with their data`)
+      : []),
+    ...(extent.data ? ['users, settings, deployments, logs and secrets'] : []),
+    ...(extent.data && !extent.apps && all.length > 0
+      ? [`control over ${all.join(' and ')}, which run on`]
+      : []),
+  ]
+}
+
+function namesIn(dataDir: string) {
+  const opened = openCurrent({ dataDir })
+  if (!opened) return null
+  try {
+    return namesOf(opened.db)
+  } finally {
+    opened.db.$client.close()
+  }
+}
+
+function listed(rows: { name: string }[], kind: string) {
+  if (rows.length === 0) return null
+  const names = rows.slice(0, 20).map(({ name }) => name)
+  const more = rows.length > names.length ? ', …' : ''
+  return `${counted(rows.length, kind)} (${names.join(', ')}${more})`
+}
+
+const stop = (layout: Layout): Step => ({
+  does: 'Stop Davit, and no longer start it at boot',
+  async isDone() {
+    const { isActive, isEnabled } = await serviceState()
+    return !isActive && !isEnabled && !existsSync(layout.unit)
+  },
+  act: stopService,
+})
+
+function apps(instanceId: string): Step {
+  const docker = connectDocker(localEngine)
+  return {
+    does: 'Remove all apps and services, their images and their volumes',
+    async isDone() {
+      const labels = labelFilter(instanceId)
+      const [containers, volumes] = await Promise.all([
+        docker.listContainers({ labels, all: true }),
+        docker.listVolumes({ labels }),
+      ])
+      return containers.length === 0 && volumes.length === 0
+    },
+    async act({ say }) {
+      const collector = { finish: async () => {} } // no one reads their logs any more
+      const removed = await removeFromEngine({ docker, instanceId, collector }, { volumes: true })
+      say(`    ${counted(removed.length, 'object')} removed from Docker`)
+    },
+  }
+}
+
+const unit = (layout: Layout): Step => ({
+  does: `Remove ${layout.unit}`,
+  isDone: () => !existsSync(layout.unit),
+  async act(work) {
+    removeDropIn(placesOf(layout))
+    removeGuard(layout)
+    rmSync(layout.unit, { force: true })
+    const todo = 'Run systemctl daemon-reload yourself.'
+    await run({ ...work, todo, argv: ['systemctl', 'daemon-reload'] })
+  },
+})
+
+export function files({ home, settings, upgrades, moves }: Layout): Step {
+  const folders = [home, dirname(settings), upgrades, moves]
+  return {
+    does: `Remove ${folders.slice(0, -1).join(', ')} and ${folders.at(-1)}`,
+    isDone: () => folders.every(isEmptied),
+    async act() {
+      for (const folder of folders) removeFolder(folder)
+    },
+  }
+}
+
+const account = (): Step => ({
+  does: `Remove the user ${user}`,
+  isDone: () => !hasUser(),
+  async act(work) {
+    const todo = 'End what runs as that user, then run davit uninstall again.'
+    await run({ ...work, todo, argv: ['userdel', user] })
+  },
+})
+
+export function executable({ executable }: Layout): Step {
+  const kept = ['.previous', '.keeper', '.previous.new', '.keeper.new']
+  const all = ['.new', '.replaced', ...kept, ''].map((ending) => executable + ending)
+  return {
+    does: `Remove ${executable}`,
+    isDone: () => !all.some((path) => existsSync(path)),
+    async act() {
+      for (const path of all) rmSync(path, { force: true })
+    },
+  }
+}
+
+/** Throws unless an uninstallation can work here. */
+export function refuseElsewhere() {
+  if (process.getuid?.() !== 0)
+    throw new Failure('not_root', 'You aren’t root.', 'Run it as root: sudo davit uninstall.')
+  if (!existsSync('/run/systemd/system'))
+    throw new Failure(
+      'no_systemd',
+      'systemd doesn’t run this machine, so davit install can’t have been used here.',
+      'Stop Davit the way you start it, and remove its executable and data directory.',
+    )
+}

@@ -1,0 +1,130 @@
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { copyDatabase } from '../../db/copy.ts'
+import { openDatabase } from '../../db/index.ts'
+import { lockDataDir } from '../../db/instance-lock.ts'
+import { noteWhatRan } from '../../db/restored.ts'
+import { closeCleanly } from '../../db/wal-guard.ts'
+import { asCaller } from '../../platform/effective-user.ts'
+import { asDavit } from '../accounts.ts'
+import { syncDirectory } from './journal.ts'
+import type { Places, Upgrade } from './journal.ts'
+
+const { O_CREAT, O_EXCL, O_WRONLY } = constants
+
+/** What Davit's user makes of a database, for root to copy. */
+const draftOf = (path: string) => `${path}.copying`
+
+const copyOf = (places: Places, name: string) => join(places.state, name)
+
+/**
+ * Copies the databases of a server that doesn't run, each whole in one file. A server that gets them back looks for
+ * what runs, as after a restore: the new version may have changed it.
+ */
+export function copyDatabases(places: Places, { dataDir, databases }: Upgrade) {
+  const hold = asDavit(() => lockDataDir(dataDir))
+  try {
+    mkdirSync(places.state, { recursive: true, mode: 0o700 })
+    for (const name of databases) {
+      const copy = copyOf(places, name)
+      removeDatabase(copy)
+      asDavit(() => copyOut(join(dataDir, name), copy))
+      if (name === 'davit.db') noteIn(copy)
+      sync(copy)
+    }
+    syncDirectory(places.state)
+  } finally {
+    hold.close()
+  }
+}
+
+/** Davit's user can't write where the copy will be, so it makes one beside the database, which root only reads. */
+function copyOut(path: string, copy: string) {
+  const draft = draftOf(path)
+  removeDatabase(draft)
+  try {
+    copyDatabase(path, draft)
+    fill(
+      asCaller(() => openSync(copy, O_WRONLY | O_CREAT | O_EXCL, 0o600)),
+      openSync(draft, 'r'),
+    )
+  } finally {
+    removeDatabase(draft)
+  }
+}
+
+function noteIn(copy: string) {
+  const db = openDatabase(copy)
+  noteWhatRan(db)
+  closeCleanly(db.$client)
+  for (const end of ['-wal', '-shm']) rmSync(copy + end, { force: true })
+}
+
+/** Puts the copies in the place of what a new version made of them. Repeatable. */
+export function putDatabasesBack(places: Places, { dataDir, databases }: Upgrade) {
+  const hold = asDavit(() => lockDataDir(dataDir))
+  try {
+    asDavit(() => {
+      for (const name of databases) putBack(copyOf(places, name), join(dataDir, name))
+      syncDirectory(dataDir)
+    })
+  } finally {
+    hold.close()
+  }
+}
+
+function putBack(copy: string, path: string) {
+  const draft = `${path}.reverting`
+  rmSync(draft, { force: true })
+  fill(
+    openSync(draft, O_WRONLY | O_CREAT | O_EXCL, 0o600),
+    asCaller(() => openSync(copy, 'r')),
+  )
+  // A log of the newer file must not be applied to the older one.
+  for (const end of ['-wal', '-shm', '-in-use']) rmSync(path + end, { force: true })
+  renameSync(draft, path)
+}
+
+/** Writes all of a file into another, both of which are open, and closes them. */
+function fill(target: number, source: number) {
+  try {
+    const bytes = Buffer.allocUnsafe(2 ** 20)
+    for (let count; (count = readSync(source, bytes)) > 0;)
+      for (let at = 0; at < count;) at += writeSync(target, bytes, at, count - at)
+    fsyncSync(target)
+  } finally {
+    closeSync(source)
+    closeSync(target)
+  }
+}
+
+function sync(path: string) {
+  const file = openSync(path, 'r+')
+  try {
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
+export function removeCopies(places: Places, { dataDir }: Pick<Upgrade, 'dataDir'>) {
+  for (const name of ['davit.db', 'logs.db']) {
+    removeDatabase(copyOf(places, name))
+    asDavit(() => removeDatabase(draftOf(join(dataDir, name)))) // of a copy that was interrupted
+  }
+}
+
+/** With what SQLite may have left beside it. */
+function removeDatabase(path: string) {
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+}

@@ -1,0 +1,71 @@
+import { rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Failure } from '../../platform/errors.ts'
+import type { Layout } from '../layout.ts'
+import type { Work } from '../run.ts'
+import type { Step } from '../steps.ts'
+import { removeCopies } from './databases.ts'
+import { placesOf, readJournal, removeJournal } from './journal.ts'
+import type { Places, Upgrade } from './journal.ts'
+import { holdInstallation, journalAtRest } from './open.ts'
+import { activeState, closeUpgrade, openUpgrade, restartService } from './unit.ts'
+
+/** Ends an upgrade that was interrupted before what it replaces is changed in another way. */
+export function finishing(layout: Layout): Step {
+  const places = placesOf(layout)
+  const last = readJournal(places)
+  return {
+    does: `Finish the upgrade from ${last?.from} to ${last?.to}, which was interrupted`,
+    isDone: () => last === null,
+    async act(work) {
+      const hold = holdInstallation(layout)
+      try {
+        await finishLast(places, work)
+      } finally {
+        hold.close()
+      }
+    },
+  }
+}
+
+/** Ends an upgrade whose command was killed, which systemd continues at each start. Says which version it left. */
+export async function finishLast(places: Places, work: Work) {
+  const last = await journalAtRest(places, () => activeState(work), work.signal)
+  if (!last) return
+  work.say(`The upgrade from ${last.from} to ${last.to} was interrupted. Finishing that first.`)
+  if (last.phase === 'trial' || last.phase === 'revert') {
+    await openUpgrade(places, last.timeout, work) // it may be lost with the power
+    if ((await activeState(work)) !== 'activating') await restartService(work)
+  }
+  const isBegun = last.phase !== 'swap'
+  const { phase, why } = isBegun ? await untilOver(places, work) : last
+  if (phase === 'done') work.say(`It was done: Davit ${last.to} runs.`)
+  else work.say(`It was undone: ${why ?? 'it hadn’t begun'}. Davit ${last.from} is installed.`)
+  await clearUpgrade(places, last, work)
+}
+
+/** Removes what an upgrade needed only for itself, once it is over. */
+export async function clearUpgrade(places: Places, upgrade: Upgrade, work: Work) {
+  await closeUpgrade(places, work)
+  removeCopies(places, upgrade)
+  for (const path of [places.draft, places.keeper]) rmSync(path, { force: true })
+  removeJournal(places)
+}
+
+/** Resolves when systemd has taken the upgrade to its end, one way or the other. */
+export async function untilOver(places: Places, work: Work) {
+  for (const began = Date.now(); ; await sleep(200)) {
+    work.signal.throwIfAborted() // systemd continues
+    const upgrade = readJournal(places)!
+    const state = await activeState(work)
+    const isOver = upgrade.phase === 'done' || upgrade.phase === 'reverted'
+    if (isOver && ['active', 'failed', 'inactive'].includes(state))
+      return { ...upgrade, isRunning: state === 'active' }
+    if (Date.now() - began < (3 * upgrade.timeout + 120) * 1000) continue
+    throw new Failure(
+      'upgrade_unfinished',
+      `The upgrade isn’t over (${upgrade.phase}), and Davit is ${state}.`,
+      'See systemctl status davit. Then run davit upgrade again: it finishes this one first.',
+    )
+  }
+}

@@ -1,0 +1,90 @@
+import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { writeFileAtomically } from '../../platform/atomic-write.ts'
+import { journal as log } from '../../platform/journal.ts'
+import type { Layout } from '../layout.ts'
+
+export type Places = ReturnType<typeof placesOf>
+
+/** Where an upgrade has its files. */
+export const placesOf = ({ executable, unit, upgrades }: Layout) => ({
+  executable,
+  /** In the same directory, so that each takes another's place in one step. */
+  draft: `${executable}.new`,
+  previous: `${executable}.previous`,
+  /** The old executable too, for systemd while an upgrade is open: no one else replaces or removes it. */
+  keeper: `${executable}.keeper`,
+  state: upgrades,
+  /** What systemd runs before and after a start, while an upgrade is open. */
+  dropIn: join(`${unit}.d`, 'upgrade.conf'),
+})
+
+const text = z.string().max(4096)
+
+const upgrade = z.object({
+  /**
+   * swap: the next start takes the new executable. trial: it was taken, and must prove itself. revert: the old one
+   * is being put back. done, reverted: it is over.
+   */
+  phase: z.enum(['swap', 'trial', 'revert', 'done', 'reverted']),
+  from: text,
+  to: text,
+  dataDir: text,
+  /** The databases that are copied before the new version opens them. */
+  databases: z.array(z.enum(['davit.db', 'logs.db'])),
+  /** Seconds that the new version has to start. */
+  timeout: z.number(),
+  backup: text,
+  startedAt: z.number(),
+  /** Why the old version is put back. */
+  why: text.optional(),
+})
+
+export type Upgrade = z.infer<typeof upgrade>
+
+const fileIn = ({ state }: Places) => join(state, 'upgrade.json')
+
+/** The upgrade that isn't cleared away yet; null when there is none. */
+export function readJournal(places: Places): Upgrade | null {
+  let content: string
+  try {
+    content = readFileSync(fileIn(places), 'utf8')
+  } catch {
+    return null
+  }
+  const read = upgrade.safeParse(jsonIn(content))
+  if (read.success) return read.data
+  // written whole or not at all, so a person changed it: Davit must start all the same
+  log.warn('the journal of an upgrade can’t be read, so it is ignored')
+  return null
+}
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
+}
+
+/** What is written is on the disk when this returns, and so is every rename before it. */
+export function writeJournal(places: Places, state: Upgrade) {
+  mkdirSync(places.state, { recursive: true, mode: 0o700 })
+  writeFileAtomically(fileIn(places), `${JSON.stringify(state, null, 2)}\n`)
+  syncDirectory(places.state)
+}
+
+export function removeJournal(places: Places) {
+  rmSync(fileIn(places), { force: true })
+  syncDirectory(places.state)
+}
+
+export function syncDirectory(path: string) {
+  const directory = openSync(path, 'r')
+  try {
+    fsyncSync(directory)
+  } finally {
+    closeSync(directory)
+  }
+}

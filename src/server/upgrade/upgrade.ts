@@ -1,0 +1,194 @@
+import {
+  existsSync,
+  linkSync,
+  readFileSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { makeBackup } from '../../backup/make.ts'
+import { parseConfig } from '../../config.ts'
+import type { Config } from '../../config.ts'
+import { appliedSchema, knownSchema } from '../../db/index.ts'
+import { Failure } from '../../platform/errors.ts'
+import { version } from '../../platform/root.ts'
+import { compareVersions } from '../../releases/version.ts'
+import { asDavit } from '../accounts.ts'
+import { settingsOf } from '../environment-file.ts'
+import type { Layout } from '../layout.ts'
+import { refuseMoved } from '../move/journal.ts'
+import type { Work } from '../run.ts'
+import { refuseFull, stage } from './candidate.ts'
+import type { About } from './candidate.ts'
+import { clearUpgrade, finishLast, untilOver } from './finish.ts'
+import { placesOf, readJournal, writeJournal } from './journal.ts'
+import type { Places, Upgrade } from './journal.ts'
+import { holdInstallation, refuseOtherExecutable } from './open.ts'
+import { sourceOf } from './source.ts'
+import { abandonUpgrade, lastWords, openUpgrade, restartService } from './unit.ts'
+
+export type UpgradeOptions = {
+  layout: Layout
+  /** A file, an address, or null for the newest of DAVIT_RELEASES. */
+  asked: string | null
+  sha256: string | null
+  /** Also takes the version that runs already. */
+  force: boolean
+  /** Seconds that the new version has to start. */
+  timeout: number
+}
+
+/**
+ * Replaces the version that runs by another one. When that doesn't work, the old one and its database are put
+ * back, and it throws a Failure that says why. Resolves with lines that say what was done.
+ */
+export async function upgradeServer(options: UpgradeOptions, work: Work): Promise<string[]> {
+  const { layout } = options
+  const places = placesOf(layout)
+  refuseOtherServer(layout)
+  const config = parseConfig(settingsOf(readFileSync(layout.settings, 'utf8')))
+  refuseMoved(layout)
+  const hold = holdInstallation(layout)
+  try {
+    await finishLast(places, work)
+    const asked = options.asked ?? config.releases
+    if (asked === null) throw nothingAsked()
+    const asking = { allowHosts: config.allowHosts, signal: work.signal }
+    const source = await sourceOf(asked, asking)
+    const trust = { sha256: options.sha256, publicKey: config.releaseKey }
+    const found = await stage(source, places.draft, trust, work)
+    try {
+      if (found.version === version && !options.force)
+        return [
+          `Davit ${version} runs already. Nothing was changed. To install it again, add --force.`,
+        ]
+      refuseOlder(found, { config, isChosen: options.asked !== null })
+      const upgrade = await prepare(places, found, { config, options, work })
+      await openUpgrade(places, options.timeout, work)
+      writeJournal(places, upgrade)
+    } finally {
+      if (!readJournal(places)) await abandonUpgrade(places, work)
+    }
+    work.say(`Restarting: Davit ${version} stops, ${found.version} starts. Apps run on.`)
+    await restartService(work)
+    return await concluded(await untilOver(places, work), places, work)
+  } finally {
+    hold.close()
+  }
+}
+
+function refuseOtherServer({ settings, unit, executable }: Layout) {
+  if (process.getuid?.() !== 0)
+    throw new Failure('not_root', 'Only root can upgrade Davit.', 'Run it with sudo.')
+  if (!existsSync('/run/systemd/system'))
+    throw new Failure(
+      'no_systemd',
+      'systemd doesn’t run here.',
+      'Replace the executable or the image as you installed it, and restart Davit.',
+    )
+  const missing = [executable, settings, unit].find((path) => !existsSync(path))
+  if (missing === undefined) return refuseOtherExecutable({ executable }, process.execPath)
+  throw new Failure(
+    'not_installed',
+    `There is no ${missing}, so Davit wasn’t installed here by davit install.`,
+    'Run davit install, or replace the executable by hand and restart Davit.',
+  )
+}
+
+const nothingAsked = () =>
+  new Failure(
+    'upgrade_file',
+    'No version to upgrade to was given, and DAVIT_RELEASES isn’t set.',
+    'Give a file or an address: davit upgrade FILE.',
+  )
+
+/** What an older version doesn't know, it would overwrite: it refuses a newer database, so it never gets one. */
+function refuseOlder(found: About, { config, isChosen }: { config: Config; isChosen: boolean }) {
+  if (compareVersions(found.version, version) >= 0) return
+  if (!isChosen)
+    throw new Failure(
+      'upgrade_older',
+      `The newest release is ${found.version}, which is older than ${version}, which runs.`,
+      'Nothing was changed.',
+    )
+  const applied = asDavit(() => ({
+    state: appliedSchema(join(config.dataDir, 'davit.db')),
+    logs: appliedSchema(join(config.dataDir, 'logs.db')),
+  }))
+  if (found.schema.state >= applied.state && found.schema.logs >= applied.logs) return
+  throw new Failure(
+    'upgrade_older',
+    `Davit ${found.version} can’t open the database of ${version}, which has changed since.`,
+    'Stop Davit, move its data directory away, install the old executable, and restore a backup of that version: see davit restore.',
+  )
+}
+
+type Preparing = { config: Config; options: UpgradeOptions; work: Work }
+
+/** Everything that can fail before the server is touched. */
+async function prepare(places: Places, found: About, { config, options, work }: Preparing) {
+  const { dataDir } = config
+  const changesLogs = found.schema.logs !== knownSchema().logs
+  const databases: Upgrade['databases'] = changesLogs ? ['davit.db', 'logs.db'] : ['davit.db']
+  const sizes = databases.map(
+    (name) => sizeOf(join(dataDir, name)) + sizeOf(join(dataDir, `${name}-wal`)),
+  )
+  // one copy to go back to, and a backup of the first
+  await refuseFull(
+    places.state,
+    sizes.reduce((sum, size) => sum + size, sizes[0]!),
+  )
+  await refuseFull(dataDir, Math.max(...sizes)) // each copy is made there
+  const backup = join(places.state, `davit-${version}.backup`)
+  const sealing = { passphrase: null, withLogs: false, settings: {} }
+  await asDavit(() => makeBackup({ config, file: backup, force: true, ...sealing }))
+  keepNewest(places)
+  work.say(`Backed up to ${backup}`)
+  for (const path of [places.previous, places.keeper]) relink(places.executable, path)
+  const upgrade: Upgrade = {
+    ...{ phase: 'swap', from: version, to: found.version, dataDir, databases, backup },
+    ...{ timeout: options.timeout, startedAt: Date.now() },
+  }
+  return upgrade
+}
+
+/** Hard links: each keeps the file, whatever takes the place of the others. */
+function relink(path: string, link: string) {
+  const draft = `${link}.new`
+  rmSync(draft, { force: true })
+  linkSync(path, draft)
+  renameSync(draft, link)
+  rmSync(draft, { force: true }) // it stays where both are the same file already
+}
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size ?? 0
+
+/** Backups of earlier upgrades that are kept. */
+const mostBackups = 3
+
+function keepNewest({ state }: Places) {
+  const backups = readdirSync(state).filter((name) => name.endsWith('.backup'))
+  const paths = backups.map((name) => join(state, name))
+  const byAge = paths.toSorted((a, b) => statSync(b).mtimeMs - statSync(a).mtimeMs)
+  for (const path of byAge.slice(mostBackups)) rmSync(path)
+}
+
+type Over = Awaited<ReturnType<typeof untilOver>>
+
+async function concluded(over: Over, places: Places, work: Work) {
+  const { phase, from, to, why, startedAt, backup, isRunning } = over
+  const words = phase === 'done' ? null : await lastWords(startedAt, work)
+  await clearUpgrade(places, over, work)
+  if (phase === 'done')
+    return [
+      `Davit ${to} runs.`,
+      `Before it ran ${from}, which is kept as ${places.previous}, with its data in ${backup}`,
+    ]
+  throw new Failure(
+    'upgrade_undone',
+    `Davit ${to} doesn’t work here: ${why}.${words ? ` It said: ${words.replace(/\.?$/, '.')}` : ''}`,
+    `Davit ${from} and its database were put back${isRunning ? ', and run' : ', but don’t start: see journalctl -u davit'}.`,
+  )
+}

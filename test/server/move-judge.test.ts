@@ -1,0 +1,149 @@
+import { expect, onTestFinished, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { version } from '../../src/platform/root.ts'
+import { movedSettings, settingFiles, settingsLeft } from '../../src/server/move/arrive.ts'
+import { judgeMove } from '../../src/server/move/judge.ts'
+import { layoutIn } from '../../src/server/layout.ts'
+import { readMove, writeMove } from '../../src/server/move/journal.ts'
+import type { Received, Sent } from '../../src/server/move/journal.ts'
+import type { Facts } from '../../src/server/move/messages.ts'
+import { leftToFinish } from '../../src/server/move/undo.ts'
+import { runDavit } from '../support/run-davit.ts'
+
+test('a new server that can’t take the old one is refused, with the reason', () => {
+  const fine: Facts = {
+    ...{
+      version,
+      arch: process.arch,
+      isRoot: true,
+      lacks: null,
+      engine: '28.5',
+      otherEngine: null,
+    },
+    ...{ userNamespace: null, hasContainerdStore: false, occupied: null, copyFrom: null },
+    ...{ replaced: 0, taken: [], missing: [], addresses: [] },
+    space: { folder: '/var/lib/docker', free: 2 ** 34, disk: 1 },
+    dataSpace: { folder: '/var/lib/davit', free: 2 ** 33, disk: 2 },
+  }
+  const needs = {
+    host: 'new',
+    groups: [],
+    images: 2 ** 20,
+    data: 2 ** 20,
+    userNamespace: null,
+    hasContainerdStore: false,
+    files: [{ setting: 'DAVIT_ACME_CA', path: '/etc/ca.pem' }],
+  }
+  const reasons = (facts: Partial<Facts>) =>
+    judgeMove({ ...fine, ...facts }, needs).flatMap(({ is, blocks }) => (blocks ? is : []))
+  expect(reasons({})).toEqual([])
+  expect(reasons({ isRoot: false })).toEqual(['you aren’t root on new'])
+  expect(reasons({ lacks: 'there is no /x' })).toEqual([
+    'it isn’t installed on new: there is no /x',
+  ])
+  expect(reasons({ version: '9.9.9' })).toEqual([`new has version 9.9.9, this server ${version}`])
+  expect(reasons({ arch: 'sparc' })).toEqual([`new is sparc, this server ${process.arch}`])
+  expect(reasons({ engine: null })).toEqual(['it doesn’t respond on new'])
+  expect(reasons({ userNamespace: '100000.100000' })[0]).toStartWith('the two servers map users')
+  expect(reasons({ hasContainerdStore: true })[0]).toStartWith('only the Docker on new keeps')
+  expect(reasons({ otherEngine: 'ssh://far' })).toEqual([
+    'DOCKER_HOST is ssh://far on new, and davit receive works only with the Docker of its own machine',
+  ])
+  expect(reasons({ occupied: 'it has the user ada' })).toEqual([
+    'new isn’t empty: it has the user ada',
+  ])
+  expect(reasons({ taken: ['port 80 is taken by nginx'] })).toEqual([
+    'on new, port 80 is taken by nginx',
+  ])
+  expect(reasons({ space: { folder: '/x', free: 5, disk: 1 } })[0]).toStartWith(
+    '/x of new has only 5 B free',
+  )
+  expect(reasons({ dataSpace: { folder: '/y', free: 5, disk: 2 } })[0]).toStartWith(
+    '/y of new has only 5 B',
+  )
+  expect(reasons({ missing: ['/etc/ca.pem'] })).toEqual([
+    'DAVIT_ACME_CA is /etc/ca.pem, which isn’t on new',
+  ])
+  // what an earlier copy takes is free before the next one comes
+  expect(reasons({ space: { folder: '/x', free: 5, disk: 1 }, replaced: 2 ** 34 })).toEqual([])
+  const one = { folder: '/', free: 520 * 2 ** 20, disk: 1 }
+  expect(reasons({ space: one, dataSpace: { ...one, free: 521 * 2 ** 20 } })).toHaveLength(1)
+  expect(reasons({ space: one, dataSpace: { ...one, disk: 2 } })).toEqual([])
+})
+
+test('settings of one machine don’t move to another', () => {
+  const own = {
+    DAVIT_HOST: '1.2.3.4',
+    DAVIT_PORT: '80',
+    DAVIT_DATA_DIR: '/x',
+    DOCKER_HOST: 'unix:///x',
+  }
+  const moved = { DAVIT_DOMAIN: 'example.com', DAVIT_SECRET_KEY: 'x'.repeat(32) }
+  expect(movedSettings({ ...own, ...moved, DAVIT_PUBLISH_ADDRESS: '1.2.3.4' })).toEqual(moved)
+  expect(movedSettings({ DAVIT_PUBLISH_ADDRESS: '0.0.0.0' })).not.toEqual({})
+})
+
+test('files that settings name must be there first', () => {
+  const settings = {
+    ...{ DAVIT_ACME_CA: '/etc/ca.pem', DAVIT_EDGE_ADMIN: 'http://localhost:2019' },
+    ...{ DAVIT_TEMPLATES_DIR: '/srv/templates', DAVIT_DATA_DIR: '/var/lib/davit' },
+  }
+  const admin = { DAVIT_EDGE_ADMIN: 'unix:///run/caddy.sock' }
+  expect(settingFiles(admin)).toEqual([])
+  expect(settingFiles({ ...admin, DAVIT_EDGE: 'external' })).toEqual([
+    { setting: 'DAVIT_EDGE_ADMIN', path: '/run/caddy.sock' },
+  ])
+  expect(settingFiles(settings)).toEqual([
+    { setting: 'DAVIT_ACME_CA', path: '/etc/ca.pem' },
+    { setting: 'DAVIT_TEMPLATES_DIR', path: '/srv/templates' },
+  ])
+})
+
+test('settings that aren’t Davit’s are listed as left out', () => {
+  const settings = {
+    ...{ HTTP_PROXY: 'http://proxy', TZ: 'UTC', DAVIT_DOMAIN: 'example.com', DAVIT_PORT: '80' },
+    ...{ DAVIT_PUBLISH_ADDRESS: '192.0.2.1', DAVIT_URL: 'a\nb' },
+  }
+  expect(movedSettings(settings)).toEqual({ DAVIT_DOMAIN: 'example.com' })
+  expect(settingsLeft(settings)).toEqual(['HTTP_PROXY', 'TZ', 'DAVIT_PUBLISH_ADDRESS', 'DAVIT_URL'])
+})
+
+function aLayout() {
+  const layout = layoutIn(mkdtempSync(join(tmpdir(), 'davit-root-')))
+  onTestFinished(() => rmSync(layout.root, { recursive: true }))
+  return layout
+}
+
+test('a journal keeps a long settings file, and nothing is written that couldn’t be read', () => {
+  const layout = aLayout()
+  const settings = `# ${'long '.repeat(20_000)}\n`
+  const of = { moveId: 'x', from: 'old', at: 1, instanceId: 'y' }
+  const received: Received = { ...of, phase: 'receiving', settings }
+  writeMove(layout, 'received', received)
+  expect(readMove(layout, 'received')).toEqual(received)
+  const tooLong = { ...received, settings: settings.repeat(11) }
+  expect(() => writeMove(layout, 'received', tooLong)).toThrow()
+  expect(readMove(layout, 'received')).toEqual(received)
+})
+
+test('a dry run says what an interrupted move would have finished first, and changes nothing', () => {
+  const layout = aLayout()
+  expect(leftToFinish(layout)).toEqual([])
+  const of = { moveId: 'x', host: 'root@new', port: null, identity: null, at: 1, stopped: [] }
+  const says = (phase: Sent['phase']) => {
+    writeMove(layout, 'sent', { ...of, phase })
+    return leftToFinish(layout).join('\n')
+  }
+  expect(says('copying')).toContain('this server is put back')
+  expect(says('deciding')).toContain('is asked whether it took over')
+  expect(() => says('moved')).toThrow('This server was moved to')
+  expect(readMove(layout, 'sent')).toEqual({ ...of, phase: 'moved' })
+})
+
+test('an undoing has no dry run, so it isn’t begun', async () => {
+  const { status, stderr } = await runDavit(['move', '--undo', '--dry-run'])
+  expect(status).toBe(2)
+  expect(stderr).toContain('usage: davit move')
+})

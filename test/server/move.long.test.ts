@@ -1,0 +1,254 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { layoutIn } from '../../src/server/layout.ts'
+import { until } from '../support/until.ts'
+import { startTwoServers } from './two-servers.ts'
+import type { TwoServers } from './two-servers.ts'
+import { buildVersions } from './versions.ts'
+
+setDefaultTimeout(300_000)
+
+const layout = layoutIn()
+
+let two: TwoServers
+let executables: string
+let containers: string
+
+beforeAll(async () => {
+  executables = await mkdtemp(join(tmpdir(), 'davit-executables-'))
+  await buildVersions(executables, ['0.1.0', '0.2.0'])
+  two = await startTwoServers(executables)
+  containers = await idsOf(two.old)
+}, 900_000)
+
+afterAll(async () => {
+  await two?.leave()
+  await rm(executables, { recursive: true, force: true })
+})
+
+const idsOf = ({ must }: TwoServers['old']) => must(['docker', 'ps', '--no-trunc', '--quiet'])
+
+const move = (options: string[] = [], { path = '' } = {}) =>
+  two.old.run(['davit', 'move', `root@${two.next.address}`, '--yes', ...options], {
+    env: { PATH: `${path}/usr/local/bin:/usr/bin:/bin` },
+  })
+
+/** What a move leaves behind while it isn't over. */
+const leftOn = async ({ run }: TwoServers['old']) =>
+  (await run(['find', layout.moves, `${layout.unit}.d`, '-type', 'f'])).output
+    .split('\n')
+    .filter((line) => line.startsWith('/'))
+
+/** The old server runs what it ran, in the same containers. */
+async function expectAsBefore() {
+  await until(two.oldServer.isReady, 60)
+  expect((await idsOf(two.old)).split('\n').toSorted()).toEqual(containers.split('\n').toSorted())
+  expect(await leftOn(two.old)).toEqual([])
+  expect(await two.row(two.old)).toBe('ahoy')
+}
+
+/** The new server is as after its installation. */
+async function expectEmpty() {
+  await until(two.nextServer.isReady, 60)
+  expect(await two.next.must(['docker', 'ps', '--all', '--quiet'])).toBe('')
+  expect(await two.next.must(['docker', 'volume', 'ls', '--quiet'])).toBe('')
+  expect(await leftOn(two.next)).toEqual([])
+  expect(await two.next.must(['cat', layout.settings])).not.toContain('DAVIT_LOG_DAYS')
+}
+
+/** An ssh that does something to each piece of what is sent, `$b`, of which `$n` bytes came before. */
+async function sshThat(does: string) {
+  const filter = `while (sysread(STDIN, $b, 65536)) { ${does}; syswrite(STDOUT, $b); $n += length $b }`
+  await Bun.write(
+    join(two.old.shared, 'ssh'),
+    `#!/bin/sh\nUP=$PPID perl -e '${filter}' | /usr/bin/ssh "$@"\n`,
+  )
+  await two.old.must(['install', '-D', '-m', '755', `${two.old.sharedInside}/ssh`, '/root/bin/ssh'])
+  return '/root/bin:'
+}
+
+test('what keeps a move from beginning is one sentence, and changes nothing', async () => {
+  const { old, next, nextServer } = two
+  const said = async (...options: string[]) => {
+    const { exitCode, output } = await move(options)
+    expect(exitCode).not.toBe(0)
+    return output
+  }
+  const known = '/root/.ssh/known_hosts'
+  await old.must(['cp', known, '/root/known'])
+  await old.must(['rm', known])
+  expect(await said()).toContain(`This server doesn’t know the host key of root@${next.address}`)
+  await old.must(['ssh-keygen', '-q', '-t', 'ed25519', '-N', '', '-f', '/root/other'])
+  const other = (await old.must(['cat', '/root/other.pub'])).split(' ').slice(0, 2).join(' ')
+  await Bun.write(join(old.shared, 'hosts'), `${next.address} ${other}\n`)
+  await old.must(['cp', `${old.sharedInside}/hosts`, known])
+  expect(await said()).toContain('isn’t the one that this server knows')
+  await old.must(['cp', '/root/known', known])
+
+  expect(await said('--identity', '/root/other')).not.toContain('Preparing')
+  expect(await said('--port', '9')).toContain('Connection refused')
+  expect(await said('--volumes', 'sails')).toContain('There is no volume of “sails” here')
+  expect((await old.run(['davit', 'move', '--undo', '--yes'])).output).toContain('wasn’t moved')
+  const asDavit = ['runuser', '-u', 'davit', '--', 'davit', 'move', 'root@here']
+  expect((await old.run(asDavit)).output).toContain('Only root can move Davit.')
+
+  await next.must(['mv', layout.executable, '/root/davit'])
+  expect(await said()).toContain('Davit isn’t installed on')
+  await next.must(['install', '-m', '755', nextServer.file('0.2.0'), layout.executable])
+  expect(await said()).toContain('has version 0.2.0, this server 0.1.0')
+  await next.must(['mv', '/root/davit', layout.executable])
+
+  await old.must(['truncate', '--size=9T', await hugeFile()])
+  expect(await said()).toMatch(/has only \S+ GiB free, and 9\.\d+ TiB are needed/)
+  await old.must(['rm', await hugeFile()])
+
+  await two.register(next)
+  expect(await said()).toContain('isn’t empty: it has the user ada@example.com')
+  await next.must(['systemctl', 'stop', 'davit'])
+  await next.must(['rm', '-r', layout.data])
+  await next.must(['systemctl', 'start', 'davit'])
+
+  await expectEmpty()
+  await expectAsBefore()
+})
+
+async function hugeFile() {
+  const filter = ['--filter', 'label=davit.kind=app', '--format', '{{.Mountpoint}}']
+  return `${await two.old.must(['docker', 'volume', 'ls', ...filter])}/huge`
+}
+
+test('what changes on its way is found, and both servers are as before', async () => {
+  const { exitCode, output } = await move([], {
+    path: await sshThat('$b =~ s/by-ship/by-boat/'),
+  })
+  expect(output).toContain('The data was changed in transit: its SHA-256 differs.')
+  expect(output).toContain('Davit and everything else run here as before')
+  expect(exitCode).toBe(1)
+  await expectAsBefore()
+  await expectEmpty()
+})
+
+test('a connection that breaks in a volume leaves both servers as before', async () => {
+  const { output } = await move([], {
+    path: await sshThat('exit if $n > 2e7'),
+  })
+  expect(output).toContain('Stopping logbook while it is copied')
+  expect(output).toMatch(/The connection to \S+ broke|davit receive on \S+ ended/)
+  await expectAsBefore()
+  await expectEmpty()
+})
+
+test('kill -9 in the midst of a move for good leaves both servers as before', async () => {
+  const path = await sshThat(
+    'if ($n > 2e7) { select undef, undef, undef, 0.1 while kill 0, $ENV{UP}; exit }',
+  )
+  const moving = move(['--cut-over'], { path })
+  const journal = `${layout.moves}/sent.json`
+  await until(
+    async () => (await two.old.run(['grep', '--quiet', 'logbook', journal])).exitCode === 0,
+    120,
+  )
+  await until(async () => (await idsOf(two.old)) === '', 60)
+  const ofMove = 'open F, $_; <F> =~ /^davit\\0move\\0root/ and m{(\\d+)} and kill 9, $1'
+  await two.old.must(['perl', '-e', `for (glob "/proc/[0-9]*/cmdline") { ${ofMove} }`])
+  await moving
+  await expectAsBefore()
+  await expectEmpty()
+})
+
+/** An ssh that runs a command on the new server, once, before it sends what follows a moment. */
+async function sshThatRuns(command: string, moment: string) {
+  const { next } = two
+  await Bun.write(
+    join(next.shared, 'kill-receive'),
+    `#!/bin/sh
+for one in /proc/[0-9]*; do
+  tr '\\0' ' ' < $one/cmdline | grep -q '^/usr/local/bin/davit receive' && kill -9 \${one#/proc/} && echo killed
+done
+`,
+  )
+  await next.must(['install', '-m', '755', `${next.sharedInside}/kill-receive`, '/root/'])
+  const ssh = `system "/usr/bin/ssh", "-n", "root\\@${next.address}", "${command}"`
+  return sshThat(`if (!$k && (${moment})) { $k = 1; ${ssh} }`)
+}
+
+test.each([
+  ['before it gets a volume', '$b =~ /"ask":"volume"/'],
+  ['when everything runs there', '$b =~ /"ask":"visit"/'],
+])('kill -9 of the new server’s side %s leaves both servers as before', async (_, moment) => {
+  const path = await sshThatRuns('/root/kill-receive > /root/killed', moment)
+  const { output } = await move(['--cut-over'], { path })
+  expect(await two.next.must(['cat', '/root/killed'])).toContain('killed')
+  await expectEmpty()
+  expect(output).toContain('Davit and everything else run here as before')
+  await expectAsBefore()
+})
+
+test('when the new server can’t say whether it took over, nothing starts until it can', async () => {
+  const path = await sshThatRuns('systemctl stop ssh; /root/kill-receive', '$b =~ /"ask":"keep"/')
+  const { exitCode, output } = await move(['--cut-over'], { path })
+  expect(output).toContain('it isn’t known whether it did')
+  expect(exitCode).toBe(1)
+  const undo = () => two.old.run(['davit', 'move', '--undo', '--yes'])
+  expect((await undo()).output).toContain('couldn’t be stopped, so nothing was started here')
+  expect(await idsOf(two.old)).toBe('')
+  await two.next.must(['systemctl', 'start', 'ssh'])
+  expect((await undo()).output).toContain('Davit and its apps run here again')
+  await expectEmpty()
+  await expectAsBefore()
+}, 600_000)
+
+test('a rehearsal copies everything, and the old server runs on', async () => {
+  const { exitCode, output } = await move()
+  expect(output).toContain('same       harbour/production: status 200')
+  expect(output).toMatch(/logbook, \S+-data: \S+ MiB in \S+ s, the same SHA-256 on both sides/)
+  expect(exitCode).toBe(0)
+  await expectAsBefore()
+  expect(await two.row(two.next)).toBe('ahoy')
+  expect(await two.note(two.next)).toBe('arrived-by-ship\n1234:99:2')
+  expect(await two.next.must(['cat', layout.settings])).toContain('DAVIT_LOG_DAYS=9')
+  const davit = await two.logIn(two.next)
+  expect(await davit.get('/projects')).toMatchObject({ items: [{ name: 'harbour' }] })
+})
+
+test('a move for good brings what was written since, and stops the old server', async () => {
+  await two.write(two.old, 'land')
+  await two.write(two.next, 'lost')
+  const { exitCode, output } = await move(['--cut-over'])
+  expect(output).toContain('has a copy from an earlier move')
+  expect(output).toContain('is the server now')
+  expect(exitCode).toBe(0)
+  expect(await two.row(two.next)).toBe('ahoy\nland')
+  expect(await two.note(two.next)).toBe('arrived-by-ship\n1234:99:2')
+  expect(await idsOf(two.old)).toBe('')
+  expect((await two.old.run(['systemctl', 'is-enabled', 'davit'])).output).toBe('disabled')
+  expect((await two.old.run(['systemctl', 'start', 'davit'])).exitCode).not.toBe(0)
+  const upgrade = await two.old.run(['davit', 'upgrade', two.oldServer.file('0.2.0')])
+  for (const { output } of [await move(), upgrade])
+    expect(output).toContain('This server was moved to')
+  await two.old.must(['systemctl', 'stop', 'davit'])
+})
+
+test('a move isn’t undone while the new server may run: it can’t be asked', async () => {
+  await two.next.must(['systemctl', 'stop', 'ssh'])
+  const { exitCode, output } = await two.old.run(['davit', 'move', '--undo', '--yes'])
+  expect(output).toContain('couldn’t be stopped, so nothing was started here')
+  expect(exitCode).toBe(1)
+  expect(await idsOf(two.old)).toBe('')
+  expect((await two.old.run(['systemctl', 'is-enabled', 'davit'])).output).toBe('disabled')
+  await two.next.must(['systemctl', 'start', 'ssh'])
+})
+
+test('an undone move starts the old server as it was, and stops the new one', async () => {
+  const { exitCode, output } = await two.old.run(['davit', 'move', '--undo', '--yes'])
+  expect(output).toContain('Davit and its apps run here again')
+  expect(exitCode).toBe(0)
+  await until(two.oldServer.isReady, 60)
+  expect((await idsOf(two.old)).split('\n').toSorted()).toEqual(containers.split('\n').toSorted())
+  expect(await two.row(two.old)).toBe('ahoy\nland')
+  expect(await two.next.must(['docker', 'ps', '--quiet'])).toBe('')
+  expect((await two.next.run(['systemctl', 'is-active', 'davit'])).output).toBe('inactive')
+  expect((await move()).output).toContain('isn’t empty: it has what was written while it replaced')
+})

@@ -1,0 +1,222 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import {
+  chmodSync,
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { layoutIn } from '../../src/server/layout.ts'
+import type { Layout } from '../../src/server/layout.ts'
+import { chooseVolumes } from '../../src/server/move/contents.ts'
+import { occupation } from '../../src/server/move/facts.ts'
+import {
+  atStart,
+  readMove,
+  refuseMoved,
+  removeMove,
+  writeMove,
+} from '../../src/server/move/journal.ts'
+import type { Received, Sent } from '../../src/server/move/journal.ts'
+import { beforeStart } from '../../src/server/move/standstill.ts'
+import { packed, unpack } from '../../src/server/move/tar.ts'
+import { holdInstallation } from '../../src/server/upgrade/open.ts'
+import { sandbox } from '../docker/sandbox.ts'
+
+const { docker, options } = sandbox()
+let root: string
+let layout: Layout
+const signal = new AbortController().signal
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'davit-move-'))
+  layout = layoutIn(root)
+})
+afterEach(() => rmSync(root, { recursive: true }))
+
+async function* pieces(...all: Uint8Array[]) {
+  yield* all
+}
+
+describe('a volume', () => {
+  test('is the same on the other side, with owners, links, holes and odd names', async () => {
+    const [from, to] = [join(root, 'from'), join(root, 'to')]
+    for (const folder of [from, to]) mkdirSync(folder)
+    writeFileSync(join(from, 'note'), 'arrived')
+    chmodSync(join(from, 'note'), 0o640)
+    linkSync(join(from, 'note'), join(from, 'other'))
+    symlinkSync('/etc/passwd', join(from, 'link'))
+    for (const name of ['-rf', 'a\nb', '🚢'.repeat(40)]) writeFileSync(join(from, name), name)
+    writeFileSync(join(from, 'sparse'), '')
+    truncateSync(join(from, 'sparse'), 64 * 2 ** 20)
+    chmodSync(from, 0o710)
+    let count = 0
+    async function* counted() {
+      for await (const chunk of packed(from, signal)) {
+        count += chunk.length
+        yield chunk
+      }
+    }
+    await unpack(to, counted(), signal)
+    expect(readFileSync(join(to, 'note'), 'utf8')).toBe('arrived')
+    expect(lstatSync(join(to, 'other'))).toMatchObject({ nlink: 2, mode: 0o100640 })
+    expect(readlinkSync(join(to, 'link'))).toBe('/etc/passwd')
+    for (const name of ['-rf', 'a\nb', '🚢'.repeat(40)])
+      expect(readFileSync(join(to, name), 'utf8')).toBe(name)
+    expect(statSync(join(to, 'sparse'))).toMatchObject({ size: 64 * 2 ** 20, blocks: 0 })
+    expect(statSync(to).mode & 0o777).toBe(0o710)
+    expect(count).toBeLessThan(100_000)
+  })
+
+  test('that arrives only in part is refused', async () => {
+    mkdirSync(join(root, 'from'))
+    writeFileSync(join(root, 'from/big'), Buffer.alloc(200_000, 'x'))
+    const archive = Buffer.concat(await Array.fromAsync(packed(join(root, 'from'), signal)))
+    mkdirSync(join(root, 'to'))
+    const cut = pieces(archive.subarray(0, 100_000))
+    await expect(unpack(join(root, 'to'), cut, signal)).rejects.toThrow('can’t be written')
+    await expect(Array.fromAsync(packed(join(root, 'none'), signal))).rejects.toThrow(
+      'can’t be read',
+    )
+  })
+
+  const volume = (name: string) => ({ name, labels: {}, size: 5, users: [] })
+  const group = (name: string, ...volumes: string[]) => ({
+    ...{ id: name, kind: 'app' as const, name, isRunning: true, isOver: true, state: 'running' },
+    volumes: volumes.map(volume),
+  })
+  const groups = [group('shop/production', 'v1', 'v2'), group('db', 'v3')]
+  test.each([
+    [{ volumes: 'all', without: [] }, 'v1 v2 v3'],
+    [{ volumes: 'none', without: [] }, ''],
+    [{ volumes: 'shop', without: [] }, 'v1 v2'],
+    [{ volumes: 'v2,db', without: [] }, 'v2 v3'],
+    [{ volumes: 'all', without: ['shop/production'] }, 'v3'],
+  ])('is chosen by %j', (choice, names) => {
+    const chosen = chooseVolumes(groups, choice).flatMap(({ volumes }) => volumes)
+    expect(chosen.map(({ name }) => name).join(' ')).toBe(names)
+    const wrong = { volumes: 'all', without: ['mail'] }
+    expect(() => chooseVolumes(groups, wrong)).toThrow('There is no volume of “mail” here')
+  })
+})
+
+const received: Received = {
+  ...{ phase: 'copy', moveId: 'm', from: '192.0.2.1', at: 0, instanceId: 'one', settings: null },
+}
+
+test('what a start of Davit does follows from the phases, and from whether a move is open', () => {
+  type Phases = { sent?: Sent['phase']; received?: Received['phase']; isGuarded?: boolean }
+  const does = ({ sent, received, isGuarded = true }: Phases) =>
+    [true, false].map((isOpen) =>
+      atStart({
+        sent: sent ? { phase: sent } : null,
+        received: received ? { phase: received } : null,
+        ...{ isOpen, isGuarded },
+      }),
+    )
+  expect(does({})).toEqual(['wait', 'start'])
+  expect(does({ isGuarded: false })).toEqual(['start', 'start'])
+  expect(does({ sent: 'copying' })).toEqual(['wait', 'resume'])
+  expect(does({ sent: 'deciding' })).toEqual(['wait', 'refuse'])
+  expect(does({ sent: 'moved' })).toEqual(['wait', 'refuse'])
+  expect(does({ received: 'receiving' })).toEqual(['wait', 'discard'])
+  expect(does({ received: 'trying' })).toEqual(['start', 'discard'])
+  expect(does({ received: 'copy' })).toEqual(['wait', 'start']) // the next move is about to replace it
+  expect(does({ received: 'copy', isGuarded: false })).toEqual(['start', 'start'])
+  for (const phase of ['moved', 'halted'] as const)
+    expect(does({ received: phase })).toEqual(['start', 'start'])
+  expect(does({ sent: 'moved', received: 'moved' })).toEqual(['wait', 'refuse'])
+})
+
+test('only the copy of a rehearsal is replaced, and only by the server that it is of', () => {
+  const occupied = (journal: Partial<Received>) => {
+    writeMove(layout, 'received', { ...received, ...journal })
+    return occupation(layout, 'one').occupied
+  }
+  expect(occupied({})).toBeNull()
+  expect(occupation(layout, 'one').copyFrom).toBe('1970-01-01T00:00:00.000Z')
+  expect(occupied({ instanceId: 'two' })).toBe('it has a copy of another server, 192.0.2.1')
+  expect(occupied({ phase: 'moved' })).toBe('192.0.2.1 was moved to it for good')
+  expect(occupied({ phase: 'halted' })).toContain('what was written while it replaced 192.0.2.1')
+})
+
+test('the end of a move removes what a killed backup has left', () => {
+  writeMove(layout, 'received', received)
+  for (const name of ['.leaving.backup-a1', 'leaving.backup'])
+    writeFileSync(join(layout.moves, name), '')
+  removeMove(layout, 'sent')
+  expect(readdirSync(layout.moves)).toEqual(['received.json'])
+})
+
+describe('a start of Davit while a move is open', () => {
+  const sent: Sent = {
+    ...{ phase: 'copying', moveId: 'm', host: 'root@new', port: null, identity: null },
+    ...{ at: 0, stopped: [] },
+  }
+  const guard = () => join(`${layout.unit}.d`, 'move.conf')
+  beforeEach(() => {
+    mkdirSync(dirname(guard()), { recursive: true })
+    writeFileSync(guard(), '')
+  })
+
+  test('puts back what was interrupted', async () => {
+    writeMove(layout, 'sent', sent)
+    await beforeStart(layout)
+    expect(readMove(layout, 'sent')).toBeNull()
+    expect(existsSync(guard())).toBe(false)
+  })
+
+  test('starts what it can again: one that doesn’t start keeps nothing down', async () => {
+    using listener = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+    const taken = [{ container: 80, host: listener.port, address: '127.0.0.1' }]
+    const command = ['sleep', '99']
+    const ids: string[] = []
+    for (const ports of [taken, []])
+      ids.push(await docker.createContainer({ ...options(), command, ports }))
+    const stopped = ids.map((id) => ({
+      ...{ id, name: id, policy: { name: 'no' as const }, wasUp: true },
+    }))
+    writeMove(layout, 'sent', { ...sent, stopped: [{ ...stopped[0]!, id: 'gone' }, ...stopped] })
+    await beforeStart(layout)
+    const found = await Promise.all(ids.map((id) => docker.inspectContainer(id)))
+    expect(found.map((one) => one!.state === 'running')).toEqual([false, true])
+    expect(readMove(layout, 'sent')).toBeNull()
+  })
+
+  test.each(['copying', 'deciding'] as const)('waits while it runs: %s', async (phase) => {
+    writeMove(layout, 'sent', { ...sent, phase })
+    const hold = holdInstallation(layout)
+    const start = beforeStart(layout).then(() => 'started')
+    expect(await Promise.race([start, Bun.sleep(600)])).toBeUndefined()
+    rmSync(join(layout.moves, 'sent.json'))
+    rmSync(guard())
+    expect(await start).toBe('started')
+    hold.close()
+  })
+
+  test('fails on a server that another one replaces, or may replace', async () => {
+    for (const phase of ['moved', 'deciding'] as const) {
+      writeMove(layout, 'sent', { ...sent, phase })
+      await expect(beforeStart(layout)).rejects.toThrow(/moved to new|took over/)
+      expect(() => refuseMoved(layout)).toThrow(/moved to new|took over/)
+      expect(existsSync(guard())).toBe(true)
+    }
+  })
+
+  test('fails when someone has damaged the journal: two servers could run the same apps', async () => {
+    writeMove(layout, 'sent', sent)
+    writeFileSync(join(layout.moves, 'sent.json'), '{')
+    await expect(beforeStart(layout)).rejects.toThrow('can’t be read')
+  })
+})
