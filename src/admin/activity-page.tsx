@@ -1,33 +1,28 @@
 import { Badge, RunBadge, StatusBadge } from '../web/status-badge.tsx'
 import { EmptyState } from '../web/components.tsx'
 import { Button, PostForm } from '../web/form.tsx'
-import { SpinnerIcon } from '../web/icons.tsx'
 import type { User } from '../web/factory.ts'
 import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
-import type { AppStep } from '../apps/app-jobs.ts'
+import type { AppStep } from '../environments/app-steps.ts'
 import type { Activity } from './activity.ts'
 
 export const activityPath = '/settings/activity'
 
-/** Looks again every few seconds. */
 export const ActivityList = ({ items, user }: { items: Activity[]; user: User }) => (
   <SettingsList
     id="activity"
     aria-label="Activity"
-    hx-get={activityPath}
-    hx-trigger="every 3s"
-    hx-target="this"
-    hx-swap="outerMorph"
+    isLive
     about="Builds, deployments, runs and changes of all users that are queued or running."
     rows={items.map((item) => (
       <Row item={item} user={user} />
     ))}
     empty={
-      <EmptyState title="Nothing is at work">
+      <EmptyState title="Nothing is running">
         <p>
           Deployments, runs, starts of environments and services, and clean-ups appear here while
-          they last.
+          they are queued or running.
         </p>
       </EmptyState>
     }
@@ -55,10 +50,9 @@ const Row = ({ item, user }: { item: Activity; user: User }) => (
     <div class="row-actions">
       <PostForm
         action={cancelPath(item)}
-        live
         hx-target="#activity"
         hx-swap="outerMorph"
-        hx-disable="find button"
+        hx-disable="find button[type=submit]"
       >
         <Button variant="outline" small aria-label={`Cancel ${item.name} of ${item.owner.email}`}>
           Cancel
@@ -76,7 +70,7 @@ const State = ({ item }: { item: Activity }) => {
   if (item.kind !== 'environment' && item.kind !== 'clean-up')
     return <StatusBadge status={item.status} />
   const word = item.kind === 'environment' ? words[item.status] : 'Cleaning up'
-  return <Badge word={word} tone="active" icon={SpinnerIcon} />
+  return <Badge word={word} tone="active" icon="loader-circle" />
 }
 
 const words: Record<AppStep, string> = {

@@ -24,7 +24,7 @@ import { endsWithin } from '../web/within.ts'
 import { listActivity } from './activity.ts'
 import { ActivityList, activityPath } from './activity-page.tsx'
 
-/** What is at work over all users, for admins, who may cancel each of it. */
+/** Queued and running work of all users, for admins, who may cancel it. */
 export const activityRoutes = (deps: {
   config: Config
   db: Db
@@ -104,7 +104,7 @@ export const activityRoutes = (deps: {
   function view(c: Context) {
     const items = listActivity(db)
     const list = () => <ActivityList items={items} user={userOf(c)} />
-    return settingsView(c, { path: activityPath, title: 'Activity', list, json })
+    return settingsView(c, { path: activityPath, title: 'Activity', list, json, live: {} })
   }
 
   function json() {

@@ -1,8 +1,8 @@
 import type { Db } from '../db/index.ts'
 import type { Status } from '../deployments/store.ts'
 import type { ServiceStatus } from '../services/store.ts'
-import { stepOfJob } from '../apps/app-jobs.ts'
-import type { AppStep } from '../apps/app-jobs.ts'
+import { stepOfJob } from '../environments/app-steps.ts'
+import type { AppStep } from '../environments/app-steps.ts'
 import { environmentPath } from '../environments/views.tsx'
 import { deploymentPath } from '../projects/deployment-list.tsx'
 import { runPath } from '../runs/runs-page.tsx'
@@ -10,15 +10,15 @@ import type { RunStatus } from '../runs/store.ts'
 import { servicePath } from '../services/own-service.ts'
 import { listJobs } from './store.ts'
 
-/** One piece of work that waits or is being done, whoever it is for. */
+/** A queued or running job of any user. */
 export type Activity = {
   /** Of the deployment, environment, run or service; a clean-up has none. */
   id: string | null
-  /** What is worked on, such as the project and its environment. */
+  /** Its subject, such as the project and its environment. */
   name: string
   owner: { id: string | null; email: string }
   since: Date
-  /** Its page, which is its owner's alone. */
+  /** Its page, which only its owner may see. */
   path: string | null
 } & (
   | { kind: 'deployment'; status: Status }
@@ -29,16 +29,16 @@ export type Activity = {
   | { kind: 'clean-up'; status: 'running' }
 )
 
-/** What goes on over all users: deployments first, those at work before those that wait. */
+/** Activity of all users: deployments first, running before queued. */
 export const listActivity = (db: Db): Activity[] =>
   listJobs(db)
     .flatMap((row) => activityOf(row) ?? [])
     .toSorted((a, b) => rankOf(a) - rankOf(b))
 
-/** Null for work on what was deleted meanwhile. */
+/** Null if its subject was deleted meanwhile. */
 function activityOf(row: ReturnType<typeof listJobs>[number]): Activity | null {
   const { job, deployment, project, environment, run, service } = row
-  const owner = row.owner ?? { id: null, email: 'the clean-up of every day' }
+  const owner = row.owner ?? { id: null, email: 'the daily clean-up' }
   const at = { owner, since: job.createdAt }
   if (job.kind === 'clean-up')
     return { ...at, kind: 'clean-up', id: null, name: 'Clean-up', status: 'running', path: null }
@@ -53,7 +53,7 @@ function activityOf(row: ReturnType<typeof listJobs>[number]): Activity | null {
         status: deployment.status,
         path: deploymentPath({ projectId: project.id, id }),
       }
-    // its command is left out: it may have secrets of its owner
+    // without its command, which may have secrets of its owner
     if (run) return { ...within, kind: 'run', id, status: run.status, path: runPath(run) }
     const status = stepOfJob(job)
     const path = environmentPath(environment)

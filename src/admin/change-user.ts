@@ -9,7 +9,7 @@ import { hasOtherAdmin } from './store.ts'
 
 type Change = { role?: User['role'] | undefined; disabled?: boolean | undefined }
 
-/** Changes the role of another user, or shuts them out: their sessions and tokens end at once. */
+/** Changes the role of another user, or disables them: their sessions and tokens end at once. */
 export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: string; by: User }) =>
   db.transaction(
     (tx) => {
@@ -18,7 +18,7 @@ export const changeUser = (db: Db, { id, by, role, disabled }: Change & { id: st
       if (disabled) return shutOut(tx, user, { role })
       return updateUser(tx, id, { role, ...(disabled === false && { disabledAt: null }) })
     },
-    { behavior: 'immediate' }, // of two admins who remove each other the second is refused
+    { behavior: 'immediate' }, // when two admins remove each other, the second is refused
   )
 
 /** Disables a user, and ends their sessions and tokens. */
@@ -33,7 +33,7 @@ export function shutOut(
   return updateUser(tx, id, { ...changes, disabledAt: disabledAt ?? new Date() })
 }
 
-/** The user, who must be another one than the admin who asks. */
+/** The user, who must not be the requesting admin. */
 export function findOther(tx: Store, { id, by }: { id: string; by: User }) {
   const user = findUser(tx, id)
   if (id === by.id)
@@ -41,15 +41,15 @@ export function findOther(tx: Store, { id, by }: { id: string; by: User }) {
   return user
 }
 
-/** The same, for what can't be done any more once the user is being deleted. */
+/** The same, for changes that are refused while the user is being deleted. */
 export function findOtherLive(tx: Store, wanted: { id: string; by: User }) {
   const user = findOther(tx, wanted)
   if (user.deletingAt)
-    throw new AppError('conflict', `${user.email} is being deleted, with all they have.`)
+    throw new AppError('conflict', `${user.email} is being deleted, with everything they own.`)
   return user
 }
 
-/** Counted again beside the change: the admin who asks may be none any more. */
+/** Checked again with the change: the requesting admin may have been demoted. */
 export function keepAnAdmin(tx: Store, id: string) {
   if (!hasOtherAdmin(tx, id))
     throw new AppError('conflict', 'This is the last admin. Make another user an admin first.')

@@ -3,18 +3,18 @@ import { ModalForm } from '../web/dialog.tsx'
 import type { User } from '../web/factory.ts'
 import { Checkbox, SelectField } from '../web/fields-view.tsx'
 
-/** What a user has, by name. */
+/** What a user owns, by name. */
 export type Belongings = { projects: string[]; services: string[] }
 
 type Props = {
   user: UserRow
-  /** The admin who asks. */
+  /** The requesting admin. */
   viewer: User
   belongings: Belongings
   heirs: Pick<User, 'id' | 'email'>[]
 }
 
-/** Asks what becomes of a user's projects and services before anything is done. */
+/** Asks what happens to a user's projects and services before anything is deleted. */
 export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
   <ModalForm
     title={
@@ -22,21 +22,22 @@ export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
         Delete <bdi>{user.email}</bdi>?
       </>
     }
+    from={{ href: '/settings/users', name: 'Users' }}
     action={`/settings/users/${user.id}`}
     method="DELETE"
     submit="Delete user"
     destructive
   >
     <p>
-      Their sessions, API tokens and linked logins end at once, and what they have under way is
-      cancelled. This can’t be undone.
+      Their sessions, API tokens and linked logins end at once, and their queued and running jobs
+      are cancelled. This can’t be undone.
     </p>
     {hasSome(belongings) && (
       <>
         <Names title="Projects" names={belongings.projects} />
         <Names title="Services" names={belongings.services} />
-        <Choice value="give" label="Give these to another user" checked>
-          They keep running. Their git sources and registry logins go with them, and their webhook
+        <Choice value="give" label="Transfer to another user" checked>
+          They keep running. Git sources and registry logins are transferred too, and webhook
           secrets are replaced.
         </Choice>
         <SelectField
@@ -48,14 +49,14 @@ export const DeleteUserModal = ({ user, viewer, belongings, heirs }: Props) => (
             label: id === viewer.id ? `${email} (you)` : email,
           }))}
         />
-        <Choice value="delete" label="Delete these">
+        <Choice value="delete" label="Delete them">
           Their containers, images and networks are removed.
         </Choice>
         <Checkbox
           name="volumes"
           lone
           label="Delete their volumes too"
-          hint="The data in them is lost. Left unticked, they stay on this host."
+          hint="Their data is lost. Otherwise the volumes stay on this server."
         />
       </>
     )}

@@ -6,15 +6,15 @@ export const userUpdateForm = z.object({
   disabled: flag().optional(),
 })
 
-/** What becomes of the projects and services of a user who is deleted. */
+/** What happens to the projects and services of a deleted user. */
 export const userRemovalForm = z.object({
-  /** Given to another user where it is left out. */
+  /** Transferred to another user by default. */
   belongings: z.enum(['give', 'delete'], 'must be give or delete.').nullish(),
-  /** Who gets them; the admin who deletes the user where it is left out. */
+  /** The new owner; by default the admin who deletes the user. */
   heirId: line('the id of a user', { max: 36 }).nullish(),
-  /** Of what is deleted, too; kept otherwise. */
+  /** Whether volumes are deleted, too. */
   volumes: flag().nullish(),
 })
 
-/** Whether what an admin allowed a service counts. */
+/** Whether the grants of a service are active. */
 export const grantForm = z.object({ granted: flag() })

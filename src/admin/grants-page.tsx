@@ -19,11 +19,11 @@ export const GrantList = ({ items }: { items: Grant[] }) => (
   <SettingsList
     id="grants"
     aria-label="Grants"
-    about="Services that an admin gave power over this host. Once it is revoked they can’t be started or changed; their containers keep running until they are stopped."
+    about="Services that an admin gave access to this server. After a revocation they can’t be started or changed; their containers keep running until they are stopped."
     rows={items.map((grant) => (
       <Row grant={grant} />
     ))}
-    empty={<EmptyState title="No service has power over this host" />}
+    empty={<EmptyState title="No service has access to this server" />}
   />
 )
 
@@ -58,13 +58,12 @@ const Row = ({ grant: { service, owner, by } }: { grant: Grant }) => (
       <PostForm
         action={`${grantsPath}/${service.id}`}
         method="PUT"
-        live
         hx-target="#grants"
         hx-swap="outerHTML"
         question={
           by
             ? {
-                text: `Revoke the power over this host that ${service.name} has?`,
+                text: `Revoke the access of ${service.name} to this server?`,
                 answer: 'Revoke grant',
               }
             : undefined

@@ -13,7 +13,7 @@ import { grantForm } from './forms.ts'
 import { GrantList, grantsPath } from './grants-page.tsx'
 import { listGranted } from './store.ts'
 
-/** What services were allowed to do to this host, for admins, who may end it or allow it again. */
+/** Host access of services, for admins, who may revoke it or allow it again. */
 export const grantRoutes = (deps: { db: Db }) => {
   const { db } = deps
   const audit = auditor(db)
@@ -31,7 +31,8 @@ export const grantRoutes = (deps: { db: Db }) => {
         object: { kind: 'service', id, name },
         details: { owner: found.owner.email, of: found.service.allowed.join(', ').slice(0, 1000) },
       })
-      return showSaved(c, { to: grantsPath, ...view(c) })
+      const said = `${name} is ${granted ? 'allowed' : 'no longer allowed'} what it asks for.`
+      return showSaved(c, { to: grantsPath, said, ...view(c) })
     })
 
   function grants() {

@@ -1,21 +1,14 @@
 import type { UserRow } from '../accounts/store.ts'
 import type { Db } from '../db/index.ts'
-import { retryWhileEngineDown } from '../docker/retry-while-engine-down.ts'
 import { removeProject } from '../projects/remove.ts'
 import type { RemovalDeps as ProjectRemoval } from '../projects/remove.ts'
 import { removeService } from '../services/remove.ts'
 import type { RemovalDeps as ServiceRemoval } from '../services/remove.ts'
 import type { User } from '../web/factory.ts'
 import { findOther, shutOut } from './change-user.ts'
-import {
-  deleteUser,
-  listProjectsOf,
-  listServicesOf,
-  listUsersBeingDeleted,
-  setAllDeleting,
-} from './store.ts'
+import { deleteUser, listProjectsOf, listServicesOf, setAllDeleting } from './store.ts'
 
-/** Shuts another user out, and stores that all they have is to be removed, and they with it. */
+/** Disables another user, and marks them and everything they own for removal. */
 export const beginRemoval = (
   db: Db,
   { id, by, volumes }: { id: string; by: User; volumes: boolean },
@@ -34,7 +27,7 @@ export const beginRemoval = (
 export type RemovalDeps = ProjectRemoval & ServiceRemoval
 
 /**
- * Removes what a user has, then the user. Every step can be repeated: what a crash interrupts resumes
+ * Removes what a user owns, then the user. Every step is repeatable: an interrupted removal resumes
  * at the next start.
  */
 export async function removeUser(deps: RemovalDeps, { id }: Pick<UserRow, 'id'>) {
@@ -43,12 +36,4 @@ export async function removeUser(deps: RemovalDeps, { id }: Pick<UserRow, 'id'>)
   for (const service of listServicesOf(deps.db, id))
     await removeService(deps, { service, volumes: service.deletingVolumes })
   deleteUser(deps.db, id)
-}
-
-/** Goes on with what the last process did not end. */
-export async function recoverRemovals(deps: RemovalDeps, { signal }: { signal: AbortSignal }) {
-  for (const user of listUsersBeingDeleted(deps.db)) {
-    const options = { signal, failed: 'a user was not removed', fields: { user: user.id } }
-    await retryWhileEngineDown(deps.docker, options, () => removeUser(deps, user))
-  }
 }

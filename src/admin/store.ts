@@ -2,6 +2,7 @@ import { and, asc, eq, inArray, isNotNull, isNull, ne, notInArray, or } from 'dr
 import { alias } from 'drizzle-orm/sqlite-core'
 import type { Store } from '../accounts/store.ts'
 import { getRow, listRows } from '../db/queries.ts'
+import { firstFree } from '../platform/names.ts'
 import { freeHost } from '../services/hosts.ts'
 import { listHosts } from '../services/store.ts'
 import {
@@ -18,17 +19,17 @@ import {
   users,
 } from '../db/schema.ts'
 
-/** Takes everything along that refers to the user. */
+/** Deletes everything that refers to the user. */
 export const deleteUser = (db: Store, id: string) => db.delete(users).where(eq(users.id, id)).run()
 
 export const listUsersBeingDeleted = (db: Store) => listRows(db, users, isNotNull(users.deletingAt))
 
-/** Whether somebody else is an admin who can log in. */
+/** Whether there is another active admin. */
 export const hasOtherAdmin = (db: Store, id: string) =>
   getRow(db, users, and(eq(users.role, 'admin'), isNull(users.disabledAt), ne(users.id, id))) !==
   undefined
 
-/** Who can be given what another user has, by e-mail address. */
+/** Possible new owners, by e-mail address. */
 export const listHeirs = (db: Store, id: string) =>
   db
     .select({ id: users.id, email: users.email })
@@ -56,8 +57,8 @@ export function setAllDeleting(
 }
 
 /**
- * Gives all that one user has to another: projects, services and git sources under a free name or host
- * where they have that already, logins to registries that they have none to, and what was pulled with them.
+ * Transfers everything of one user to another: projects, services and git sources, renamed
+ * if the name or host is taken, registry logins that the other lacks, and images pulled with them.
  */
 export function setOwner(db: Store, { from, to }: { from: string; to: string }) {
   for (const table of [projects, services, gitSources]) {
@@ -92,20 +93,19 @@ export function setOwner(db: Store, { from, to }: { from: string; to: string }) 
     .run()
 }
 
-/** Its own, or one that is free where the new owner has a service of that host. */
+/** Its own, or a free one if the new owner has a service with that host. */
 function hostFor(db: Store, { id, to }: { id: string; to: string }) {
   const host = getRow(db, services, eq(services.id, id))?.host ?? null
   if (host === null || !listHosts(db, to).includes(host)) return host
   return freeHost(db, { ownerId: to, name: host })
 }
 
-function freeName(name: string, taken: Set<string>) {
-  for (let number = 1; ; number++) {
-    const suffix = number === 1 ? '' : ` (${number})`
-    const candidate = name.slice(0, 60 - suffix.length) + suffix
-    if (!taken.has(candidate)) return candidate
-  }
-}
+const freeName = (wanted: string, taken: Set<string>) =>
+  firstFree(
+    (end) => wanted.slice(0, 60 - end.length) + end,
+    (name) => !taken.has(name),
+    (number) => ` (${number})`,
+  )
 
 /** Whether a provider has, or had, the project's webhook secret. */
 export const hasWebhook = (
@@ -116,7 +116,7 @@ export const hasWebhook = (
   getRow(db, deliveries, and(eq(deliveries.projectId, id), eq(deliveries.signatureOk, true))) !==
     undefined
 
-/** All that waits or is at work, with what it is for; oldest first. */
+/** All queued and running jobs with their subjects; oldest first. */
 export const listJobs = (db: Store) =>
   db
     .select({
@@ -141,7 +141,7 @@ export const listJobs = (db: Store) =>
     .orderBy(asc(jobs.id))
     .all()
 
-/** Services that were allowed power over this host, with who allowed it; oldest first. */
+/** Services with host access, and who allowed it; oldest first. */
 export const listGranted = (db: Store) =>
   db
     .select({

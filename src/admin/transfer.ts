@@ -16,8 +16,8 @@ import { deleteUser, hasWebhook, listProjectsOf, listServicesOf, setOwner } from
 type Wanted = { id: string; by: User; heirId: string }
 
 /**
- * Deletes another user; what they own is the heir's from the same moment on, and keeps running. The
- * webhook secrets are replaced: who was deleted may know them.
+ * Deletes another user; what they own is transferred to the heir in the same transaction, and keeps running.
+ * The webhook secrets are replaced: the deleted user may know them.
  */
 export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wanted: Wanted) =>
   db.transaction(
@@ -45,7 +45,7 @@ export const transferAll = ({ db, secrets }: { db: Db; secrets: Secrets }, wante
   )
 
 /**
- * Gives the providers the new secrets of the webhooks that Davit registered there. Where one refuses or
+ * Updates the webhooks that Davit registered with the new secrets. When a provider refuses or
  * can't be reached, the page of the project says what is left to do.
  */
 export async function renewWebhooks(
@@ -58,6 +58,10 @@ export async function renewWebhooks(
       await registerWebhook(deps, { project, signal: AbortSignal.timeout(10_000) })
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      journal.warn('a webhook has an old secret', { project: id, repository, reason })
+      journal.warn('a webhook could not be updated with its new secret', {
+        project: id,
+        repository,
+        reason,
+      })
     }
 }

@@ -6,14 +6,13 @@ import { auditor } from '../audit/record.ts'
 import type { Action } from '../audit/actions.ts'
 import { listJobIds } from '../jobs/store.ts'
 import { report } from '../platform/journal.ts'
-import { clientOf } from '../web/client.ts'
 import { factory } from '../web/factory.ts'
 import { input } from '../web/input.ts'
 import { pageOf, paged } from '../web/paging.ts'
 import type { Page } from '../web/paging.ts'
 import { bodyOrQuery } from '../web/query.ts'
 import { requireAdmin, userOf } from '../web/user-of.ts'
-import { moveOn, show } from '../web/respond.tsx'
+import { moveOn, show, showSaved } from '../web/respond.tsx'
 import { settingsView } from '../web/settings-frame.tsx'
 import type { Streams } from '../web/streams.ts'
 import { endsWithin } from '../web/within.ts'
@@ -29,7 +28,7 @@ import { UserList } from './users-page.tsx'
 
 const firstPage: Page = { limit: 50 }
 
-/** All users, for admins: who they are, what they may, and their end. */
+/** All users, for admins: list, roles and deletion. */
 export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
   const { db, config } = deps
   const audit = auditor(db)
@@ -46,8 +45,13 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
         audit(c, action, { object: { kind: 'user', id, name: user.email } })
       if (c.var.input.disabled)
         await waitFor(c, deps.jobs.cancel(listJobIds(db, { ownerId: id }), { by: by.email }))
-      if (clientOf(c) === 'partial') return show(c, users(c, firstPage))
-      return moveOn(c, { to: '/settings/users', json: () => governedUserJson(user) })
+      const json = () => governedUserJson(user)
+      return showSaved(c, {
+        to: '/settings/users',
+        said: 'User saved.',
+        ...users(c, firstPage),
+        json,
+      })
     })
     .get('/settings/users/:id/delete', requireAdmin, (c) => {
       const user = findUser(db, c.req.param('id'))
@@ -68,7 +72,7 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
       return handOn(c, { heirId: heirId ?? userOf(c).id })
     })
 
-  /** To someone who goes on with them. */
+  /** Transferred to another user. */
   async function handOn(c: Context, { heirId }: { heirId: string }) {
     const by = userOf(c)
     const given = transferAll(deps, { id: c.req.param('id')!, by, heirId })
@@ -86,7 +90,7 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
       ]),
     )
     const json = () => ({ ...names, heir: { id: heir.id, email: heir.email } })
-    return moveOn(c, { to: '/settings/users', json })
+    return moveOn(c, { to: '/settings/users', said: `${user.email} deleted.`, json })
   }
 
   async function deleteAll(c: Context, { volumes }: { volumes: boolean }) {
@@ -104,14 +108,15 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
       c,
       deps.jobs.cancel(work, { by: by.email }).then(() => removeUser(deps, user)),
     )
-    return moveOn(c, { to: '/settings/users', json: () => ({ ...names, heir: null }) })
+    const json = () => ({ ...names, heir: null })
+    return moveOn(c, { to: '/settings/users', said: `${user.email} deleted.`, json })
   }
 
-  /** For a while: what takes longer goes on by itself, and the answer is 202. */
+  /** Waits for a while: longer work continues in the background, and the response is 202. */
   async function waitFor(c: Context, work: Promise<unknown>) {
-    deps.streams.recheck() // now, and not only when the answer is there
+    deps.streams.recheck() // now, and not only after the response
     if (await endsWithin(deps.config.patience, work)) return
-    work.catch((error) => report('what a user has was not ended', error, { path: c.req.path }))
+    work.catch((error) => report('a user’s work was not ended', error, { path: c.req.path }))
     c.status(202)
     c.header('Location', '/settings/users')
   }
@@ -139,7 +144,7 @@ export const userRoutes = (deps: RemovalDeps & { streams: Streams }) => {
 
 const nameOf = ({ name }: { name: string }) => name
 
-/** For the audit log; nothing of what there is none of. */
+/** For the audit log; without empty kinds. */
 const said = (names: Record<string, string[]>) =>
   Object.fromEntries(
     Object.entries(names).flatMap(([kind, all]) =>

@@ -5,11 +5,12 @@ import type { Question } from '../web/form.tsx'
 import { SettingsList } from '../web/settings-frame.tsx'
 import { Ago } from '../web/times.tsx'
 import type { UserRow } from '../accounts/store.ts'
+import { counted } from '../web/units.ts'
 
 type Item = { user: UserRow; projects: number; services: number }
 
 type Users = {
-  /** The admin who looks. */
+  /** The logged-in admin. */
   viewer: User
   users: Item[]
   nextCursor: string | null
@@ -27,7 +28,7 @@ export const UserList = ({ viewer, users, nextCursor, registration }: Users) => 
       </>
     }
     action={
-      registration === 'invite' && <ButtonLink href="/settings/invites">Invite someone</ButtonLink>
+      registration === 'invite' && <ButtonLink href="/settings/invites">Invite user</ButtonLink>
     }
     rows={users.map((item) => (
       <UserItem {...item} isViewer={item.user.id === viewer.id} />
@@ -39,7 +40,7 @@ export const UserList = ({ viewer, users, nextCursor, registration }: Users) => 
 const registrations = {
   closed: 'Registration is closed: new accounts can’t be created.',
   invite: 'Registration is by invitation.',
-  open: 'Registration is open: anyone who reaches this Davit can create an account.',
+  open: 'Registration is open: anyone who can reach this Davit can create an account.',
 }
 
 const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boolean }) => (
@@ -53,8 +54,8 @@ const UserItem = ({ user, projects, services, isViewer }: Item & { isViewer: boo
       {isViewer && <span class="tag">you</span>}
       <p class="row-facts">
         {user.name && <bdi>{user.name}</bdi>}
-        <span>{projects === 1 ? '1 project' : `${projects} projects`}</span>
-        <span>{services === 1 ? '1 service' : `${services} services`}</span>
+        <span>{counted(projects, 'project')}</span>
+        <span>{counted(services, 'service')}</span>
         <span>
           joined <Ago at={user.createdAt} />
         </span>
@@ -87,14 +88,14 @@ type Change = {
 
 const changesOf = ({ email, role, disabledAt }: UserRow): Change[] => [
   role === 'admin'
-    ? { name: 'role', value: 'member', label: 'Make a member' }
+    ? { name: 'role', value: 'member', label: 'Make member' }
     : {
         name: 'role',
         value: 'admin',
-        label: 'Make an admin',
+        label: 'Make admin',
         question: {
-          text: `Make ${email} an admin, who sees every container and every user?`,
-          answer: 'Make an admin',
+          text: `Make ${email} an admin? Admins see every container and every user.`,
+          answer: 'Make admin',
         },
       },
   disabledAt
@@ -104,7 +105,7 @@ const changesOf = ({ email, role, disabledAt }: UserRow): Change[] => [
         value: '1',
         label: 'Disable',
         question: {
-          text: `Disable ${email}? Their sessions and tokens end, and what they have under way is cancelled. Their apps keep running.`,
+          text: `Disable ${email}? Their sessions and tokens end, and their queued and running jobs are cancelled. Their apps keep running.`,
           answer: 'Disable user',
         },
       },
@@ -114,7 +115,6 @@ const ChangeForm = ({ user, name, value, label, question }: Change & { user: Use
   <PostForm
     action={`/settings/users/${user.id}`}
     method="PUT"
-    live
     hx-target="#users"
     hx-swap="outerHTML"
     question={question}

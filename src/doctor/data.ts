@@ -11,13 +11,14 @@ import { look, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 import { newestTime } from './store.ts'
 
-type Place = Pick<Config, 'dataDir' | 'secretKey'>
+type Place = Pick<Config, 'dataDir' | 'secretKey' | 'edge'>
 
-/** The data directory: who may read it, whether the databases are sound and the key is theirs. */
+/** The data directory: who may read it, whether the databases are intact and the key fits. */
 export async function checkData(place: Place): Promise<Finding[]> {
   const { dataDir } = place
   const path = join(dataDir, 'davit.db')
-  if (!existsSync(path)) return [ok('data', `nothing in ${dataDir} yet: the first start makes it`)]
+  if (!existsSync(path))
+    return [ok('data', `nothing in ${dataDir} yet: the first start creates it`)]
   const database = await look('database', () => lookAtDatabase('database', path))
   const isSound = database.every(({ todo }) => todo === null)
   const logs = join(dataDir, 'logs.db')
@@ -26,33 +27,39 @@ export async function checkData(place: Place): Promise<Finding[]> {
     isSound ? look('schema', () => lookInside(path)) : [],
     existsSync(logs) ? look('logs', () => lookAtDatabase('logs', logs)) : [],
   ]
-  return [lookAtRights(dataDir), ...database, ...(await Promise.all(others)).flat()]
+  return [lookAtRights(place), ...database, ...(await Promise.all(others)).flat()]
 }
 
-function lookAtRights(dataDir: string) {
+function lookAtRights({ dataDir, edge }: Place) {
   const { mode, uid } = statSync(dataDir)
   if (uid !== process.getuid?.())
-    return wrong('data', `${dataDir} is another user’s`, 'Run this as the user who runs Davit.')
+    return wrong(
+      'data',
+      `${dataDir} belongs to another user`,
+      'Run this command as the user who runs Davit.',
+    )
+  if (edge === 'external' && (mode & 0o066) === 0)
+    return ok('data', `${dataDir} can be entered by your Caddy, and read only by its owner`)
   return (mode & 0o077) === 0
     ? ok('data', `${dataDir} is for its owner only`)
-    : wrong('data', `${dataDir} can be entered by others`, `Take that away: chmod 700 ${dataDir}`)
+    : wrong('data', `${dataDir} can be entered by others`, `Restrict it: chmod 700 ${dataDir}`)
 }
 
 function lookAtDatabase(what: string, path: string) {
   refuseLostWal(path)
   checkDatabase(path)
-  return [ok(what, `${path} is sound`)]
+  return [ok(what, `${path} is intact`)]
 }
 
-/** Whether what the database has sealed opens, and nobody else can open it. */
+/** Whether the key opens the secrets, and no one else can read it. */
 function lookAtKey(place: Place, database: string) {
   const installation = installationIn(database)
   if (installation) checkKey(installation, openSecrets(place))
-  if (place.secretKey) return [ok('key', 'DAVIT_SECRET_KEY opens what is sealed')]
+  if (place.secretKey) return [ok('key', 'DAVIT_SECRET_KEY opens the secrets')]
   const path = join(place.dataDir, 'secret.key')
   return (statSync(path).mode & 0o077) === 0
     ? [ok('key', `${path} is for its owner only`)]
-    : [wrong('key', `${path} can be read by others`, `Take that away: chmod 600 ${path}`)]
+    : [wrong('key', `${path} can be read by others`, `Restrict it: chmod 600 ${path}`)]
 }
 
 function lookInside(path: string): Finding[] {
@@ -70,9 +77,13 @@ function lookInside(path: string): Finding[] {
 }
 
 function lookAtNewest(newest: Date | null) {
-  if (!newest) return ok('time', 'nothing was written yet')
-  const is = `the newest entry is of ${newest.toISOString()}`
+  if (!newest) return ok('time', 'nothing has been written yet')
+  const is = `the newest entry is from ${newest.toISOString()}`
   return newest.getTime() <= Date.now() + 60_000
     ? ok('time', is)
-    : wrong('time', `${is}, which is yet to come`, 'Set the clock of this machine: it went back.')
+    : wrong(
+        'time',
+        `${is}, which is in the future`,
+        'Set the clock of this machine: it was set back.',
+      )
 }

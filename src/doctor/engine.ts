@@ -1,26 +1,34 @@
 import type { ContainerSummary, Docker, EngineInfo } from '../docker/index.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
+import { lookAtFaults } from './known-faults.ts'
+import { counted } from '../web/units.ts'
 
-/** The first engine that Davit is tried with. */
-const oldestApi = 1.41
+/** The oldest engine that Davit is tested with. */
+export const oldestApi = 1.41
 
 /** Milliseconds that two clocks may differ. */
 const mostDrift = 5000
 
-/** Whether the engine answers, and what it has of that which containers are kept in with. */
+/** Whether the engine responds, and which isolation of containers it supports. */
 export async function checkEngine(docker: Docker): Promise<Finding[]> {
   const info = await docker.info({ signal: AbortSignal.timeout(15_000) })
   const running = await docker.listContainers({ signal: AbortSignal.timeout(15_000) })
-  return [version(info), builds(info), bridge(running), confinement(info), clock(info)]
+  return [
+    version(info),
+    ...lookAtFaults(info),
+    ...place(docker, info),
+    ...limits(info),
+    ...[builds(info), bridge(running), confinement(info), clock(info)],
+  ]
 }
 
 /** Commands of a build run on the engine's default bridge, and reach what else is there. */
 function bridge(running: ContainerSummary[]) {
   const names = running.filter(({ addresses }) => 'bridge' in addresses).map(({ name }) => name)
   if (names.length === 0)
-    return ok('bridge', 'no container on the default bridge, where builds run')
-  const count = `${names.length} container${names.length > 1 ? 's' : ''}`
+    return ok('bridge', 'no containers on the default bridge, where builds run')
+  const count = counted(names.length, 'container')
   const some = names.slice(0, 5).join(', ') + (names.length > 5 ? ', …' : '')
   return wrong(
     'bridge',
@@ -36,24 +44,46 @@ function version({ version, apiVersion, driver, cgroups, os, arch }: EngineInfo)
     : wrong('engine', is, 'Upgrade it to Docker 20.10 or newer.')
 }
 
+/** Where containers have no address that anything here could reach. */
+function place({ remote }: Docker, { rootless }: EngineInfo) {
+  if (!remote && !rootless) return []
+  const is = remote ? 'Docker is on another machine' : 'Docker runs rootless'
+  return [ok('place', `${is}: apps are reached by their ports, without domains; see /docs/remote`)]
+}
+
+const limits = ({ unlimited }: EngineInfo) =>
+  unlimited.length === 0
+    ? []
+    : [
+        wrong(
+          'limits',
+          `Docker doesn’t enforce limits of ${unlimited.join(', ')}`,
+          'Give it control groups v2, delegated to its user where it runs rootless: see /docs/remote.',
+        ),
+      ]
+
 const builds = ({ buildkit }: EngineInfo) =>
-  ok('builds', buildkit ? 'BuildKit' : 'the classic builder: this engine has no BuildKit')
+  ok('builds', buildkit ? 'BuildKit' : 'the classic builder: Docker has no BuildKit here')
 
 function confinement({ securityOptions }: EngineInfo) {
   const names = securityOptions.map((option) => /name=([^,]+)/.exec(option)?.[1] ?? option)
-  const is = names.length > 0 ? names.join(', ') : 'nothing'
+  const is = names.join(', ')
   return names.includes('seccomp')
     ? ok('confines', `${is}${names.includes('apparmor') ? '' : ', no AppArmor on this kernel'}`)
-    : wrong('confines', `${is}, no seccomp`, 'Use a kernel and an engine that have seccomp.')
+    : wrong(
+        'confines',
+        [...names, 'no seccomp'].join(', '),
+        'Use a kernel and a Docker with seccomp.',
+      )
 }
 
 function clock({ time }: EngineInfo) {
   const drift = Math.abs(time.getTime() - Date.now())
   return drift <= mostDrift
-    ? ok('clock', `${new Date().toISOString()}, as the engine’s`)
+    ? ok('clock', `${new Date().toISOString()}, the same as Docker’s`)
     : wrong(
         'clock',
-        `it and the engine’s are ${Math.round(drift / 1000)} seconds apart`,
-        'Keep both by NTP: logs and their order go by the engine’s.',
+        `differs from Docker’s clock by ${Math.round(drift / 1000)} seconds`,
+        'Synchronise both by NTP: logs are ordered by Docker’s clock.',
       )
 }

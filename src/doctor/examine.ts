@@ -1,7 +1,12 @@
 import { unknownSettings } from '../config.ts'
 import type { Config } from '../config.ts'
 import { connectDocker } from '../docker/index.ts'
+import { checkCertificates } from './certificates.ts'
+import { checkClock } from './clock.ts'
 import { checkData } from './data.ts'
+import { checkDiskUse } from './disk-use.ts'
+import { checkDomains } from './domains.ts'
+import { checkEdge } from './edge.ts'
 import { checkEngine } from './engine.ts'
 import { look, ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
@@ -9,7 +14,7 @@ import { checkDisk, checkMemory, checkTools, checkVersions } from './machine.ts'
 import { checkPort } from './port.ts'
 import { checkPublishing } from './publishing.ts'
 
-/** Looks at all that Davit needs, and changes none of it. */
+/** Checks everything Davit needs, and changes nothing. */
 export async function examine(
   config: Config,
   env: Record<string, string | undefined>,
@@ -23,9 +28,14 @@ export async function examine(
     look('memory', checkMemory),
     look('disk', () => checkDisk('Davit', config.dataDir)),
     look('disk', async () => (docker.remote ? [] : engineDisk(docker))),
+    look('use', () => checkDiskUse(config, docker)),
+    look('clock', () => checkClock(config)),
     look('data', () => checkData(config)),
-    look('port', () => checkPort(config)),
+    look('port', () => checkPort(config, docker)),
     look('apps', () => checkPublishing(config, docker)),
+    look('edge', () => checkEdge(config, docker)),
+    look('domains', () => checkDomains(config)),
+    look('https', () => checkCertificates(config)),
   ])
   return findings.flat()
 }
@@ -33,15 +43,19 @@ export async function examine(
 function lookAtSettings(env: Record<string, string | undefined>) {
   const unknown = unknownSettings(env)
   return unknown.length === 0
-    ? [ok('settings', 'all are known')]
+    ? [ok('settings', 'all settings are known')]
     : unknown.map((name) =>
-        wrong('settings', `${name} is none`, 'See the README for their names, or take it away.'),
+        wrong(
+          'settings',
+          `${name} isn’t a setting`,
+          'Remove it, or correct its name: /docs/settings of this Davit lists all.',
+        ),
       )
 }
 
-/** An engine that is away is told of where that is looked at. */
+/** An unreachable engine is reported by its own check. */
 const engineDisk = async (docker: ReturnType<typeof connectDocker>) => {
   const signal = AbortSignal.timeout(15_000)
   const machine = await docker.machine({ signal }).catch(() => null)
-  return machine ? checkDisk('the engine', machine.folder) : []
+  return machine ? checkDisk('Docker', machine.folder) : []
 }

@@ -6,7 +6,7 @@ import { bytes } from '../web/units.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Bytes of memory below which builds fail for no other reason. */
+/** Bytes of free memory below which builds are likely to fail. */
 const leastMemory = 256 * 2 ** 20
 
 export const checkVersions = () => [
@@ -22,7 +22,11 @@ export async function checkTools(): Promise<Finding[]> {
       : wrong('git', git, `Install ${oldestGit} or newer.`),
     ssh
       ? ok('ssh', ssh)
-      : wrong('ssh', 'no ssh client', 'Install openssh-client: git@ addresses are cloned with it.'),
+      : wrong(
+          'ssh',
+          'no ssh client',
+          'Install openssh-client: it is needed to clone git@ addresses.',
+        ),
   ]
 }
 
@@ -30,16 +34,20 @@ export async function checkTools(): Promise<Finding[]> {
 const padded = (number: string) => [...number.split('.'), '0', '0'].slice(0, 3).join('.')
 
 export function checkMemory(): Finding[] {
-  const free = freemem() // without swapping, which is more than what is unused
+  const free = freemem() // available without swapping, which is more than unused
   const is = `${bytes(free)} of ${bytes(totalmem())} free, ${availableParallelism()} processors`
   return [
     free >= leastMemory
       ? ok('memory', is)
-      : wrong('memory', is, 'Stop something or add memory: builds are killed for want of it.'),
+      : wrong(
+          'memory',
+          is,
+          'Stop something or add memory: builds that run out of memory are killed.',
+        ),
   ]
 }
 
-/** The disk that a folder is on; nothing is said of a folder that is not there for us. */
+/** Checks the disk that a folder is on; skips a folder that can't be read. */
 export async function checkDisk(whose: string, folder: string): Promise<Finding[]> {
   const space = await spaceOf(folder)
   if (!space) return []
@@ -47,6 +55,6 @@ export async function checkDisk(whose: string, folder: string): Promise<Finding[
   return [
     space.free >= leastFree(space)
       ? ok('disk', is)
-      : wrong('disk', is, 'Make room, for example under Settings, Clean-up.'),
+      : wrong('disk', is, 'Free some space, for example under Settings, Clean-up.'),
   ]
 }

@@ -1,41 +1,64 @@
-import { originOf } from '../config.ts'
+import { originAt } from '../config.ts'
 import type { Config } from '../config.ts'
 import { isLocked } from '../db/instance-lock.ts'
+import type { Docker } from '../docker/index.ts'
+import { listenersOn } from '../platform/tcp-sockets.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
 type Place = Pick<Config, 'dataDir' | 'host' | 'port'>
 
-/** Whether a Davit that runs answers, or one that starts could listen. */
-export async function checkPort(config: Place): Promise<Finding[]> {
+/** Whether a running Davit responds, or a new one could listen. */
+export async function checkPort(config: Place, docker: Docker): Promise<Finding[]> {
   const { dataDir, port } = config
   if (port === 0) return [ok('port', 'any free one')]
-  return [isLocked(dataDir) ? await lookAtServer(config) : tryToListen(config)]
+  return [isLocked(dataDir) ? await lookAtServer(config) : await tryToListen(config, docker)]
 }
 
 async function lookAtServer({ host, port }: Place) {
   const reached = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  const url = originOf({ url: null, host: reached, port })
+  const url = originAt({ host: reached, port })
   const answer = await fetch(`${url}/health/ready`, { signal: AbortSignal.timeout(5000) }).catch(
     () => null,
   )
-  if (answer?.ok) return ok('server', `runs and answers at ${url}`)
+  if (answer?.ok) return ok('server', `running, and responds at ${url}`)
   return wrong(
     'server',
-    `runs, and ${answer ? `answers ${answer.status}` : 'does not answer'} at ${url}`,
-    'See its own log; or give this command the DAVIT_HOST and DAVIT_PORT that it was started with.',
+    `running, but ${answer ? `responds with status ${answer.status}` : 'doesn’t respond'} at ${url}`,
+    'See its log, or set the DAVIT_HOST and DAVIT_PORT that it was started with.',
   )
 }
 
-function tryToListen({ host, port }: Place) {
+async function tryToListen({ host, port }: Place, docker: Docker) {
   try {
     Bun.listen({ hostname: host, port, socket: { data() {} } }).stop(true)
-    return ok('port', `${host}:${port} is free, and no Davit runs here`)
+    return ok('port', `${host}:${port} is free, and no Davit is running here`)
   } catch {
-    return wrong(
-      'port',
-      `no Davit runs here, but nothing can listen on ${host} port ${port}`,
-      'Stop what listens there, or set DAVIT_HOST and DAVIT_PORT to what is free.',
-    )
+    const isTaken = (await listenersOn([port])).length > 0
+    return isTaken
+      ? wrong(
+          'port',
+          `no Davit is running here, and ${await holderOf(docker, port)} listens on port ${port}`,
+          'Stop it, or set DAVIT_HOST and DAVIT_PORT to a free address.',
+        )
+      : wrong(
+          'port',
+          `nothing can listen on ${host} port ${port}`,
+          'Set DAVIT_HOST to an address of this machine, and DAVIT_PORT to a port that Davit’s user may use.',
+        )
   }
+}
+
+/** What listens on a port: a container, a program, or what only root can see. */
+export async function holderOf(docker: Docker, port: number): Promise<string> {
+  const signal = AbortSignal.timeout(15_000)
+  const running = docker.remote ? [] : await docker.listContainers({ signal }).catch(() => [])
+  const container = running.find(({ ports }) =>
+    ports.some(({ host, protocol }) => host === port && protocol === 'tcp'),
+  )
+  if (container) return `the container ${container.name}`
+  const [listener] = await listenersOn([port])
+  return listener?.by
+    ? `${listener.by.name} (process ${listener.by.pid})`
+    : `a program that only root can see (sudo ss -ltnp 'sport = :${port}')`
 }

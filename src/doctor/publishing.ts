@@ -1,21 +1,19 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { appsAddress } from '../config.ts'
 import type { Config } from '../config.ts'
-import { installationIn } from '../db/copy.ts'
-import { openExisting } from '../db/index.ts'
 import type { Db } from '../db/index.ts'
+import { remoteHost } from '../docker/index.ts'
 import type { ContainerSummary, Docker } from '../docker/index.ts'
-import { Failure } from '../platform/errors.ts'
 import { labelFilter, readLabels } from '../docker/labels.ts'
-import { placesOf, sharesHost } from '../projects/places.ts'
+import { placesOf, sharesHost } from '../addresses/places.ts'
+import { isLoopback } from '../platform/hosts.ts'
+import { openCurrent } from './current.ts'
 import { ok, wrong } from './finding.ts'
 import type { Finding } from './finding.ts'
 
-/** Whether apps stand on a host of their own, where no browser sends them the panel's cookies. */
+/** Whether apps have their own host, so that browsers don't send them the panel's cookies. */
 export async function checkPublishing(config: Config, docker: Docker): Promise<Finding[]> {
   const setting = lookAtSetting(config)
-  const opened = openCurrent(join(config.dataDir, 'davit.db'))
+  const opened = openCurrent(config)
   if (!opened) return [setting]
   const { db, instanceId } = opened
   try {
@@ -30,15 +28,22 @@ export async function checkPublishing(config: Config, docker: Docker): Promise<F
 
 function lookAtSetting(config: Config) {
   const is = `apps are published on ${config.publishAddress}`
+  const remote = remoteHost(config.dockerHost)
+  if (remote !== null && isLoopback(config.publishAddress))
+    return wrong(
+      'apps',
+      `${is} of ${remote}, where Docker is, for that machine only`,
+      'Set DAVIT_PUBLISH_ADDRESS to an address of that machine.',
+    )
   if (!sharesHost(config)) return ok('apps', is)
   return wrong(
     'apps',
-    `${is} if an admin owns them, where browsers send them the panel’s cookies too; those of members on ${appsAddress}`,
+    `${is} if an admin owns them, where browsers send them Davit’s cookies too; those of members on ${appsAddress}`,
     'Set DAVIT_URL to an https:// address, or leave DAVIT_PUBLISH_ADDRESS out.',
   )
 }
 
-/** A container stays where it was published when it was made. */
+/** A container stays published where it was created. */
 function lookAtContainers(
   deps: { config: Config; db: Db },
   running: ContainerSummary[],
@@ -54,19 +59,8 @@ function lookAtContainers(
   return [
     wrong(
       'apps',
-      `published before the setting or their owner changed: ${some}`,
-      'Deploy these apps again, and start these services again.',
+      `still published on an old address: ${some}`,
+      'Deploy these apps again, and restart these services.',
     ),
   ]
-}
-
-/** Null where there is no database of this version that can be read; what is wrong is told elsewhere. */
-function openCurrent(path: string) {
-  try {
-    const installation = existsSync(path) ? installationIn(path) : null
-    return installation && { db: openExisting(path), instanceId: installation.id }
-  } catch (error) {
-    if (error instanceof Failure) return null
-    throw error
-  }
 }

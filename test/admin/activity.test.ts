@@ -98,7 +98,7 @@ describe('an admin', () => {
     )
     expect(getService(t.db, service.id)!.status).toBe('failed')
     expect(await itemsOf(root)).toEqual([])
-    expect((await root.page('/settings/activity')).text).toContain('Nothing is at work')
+    expect((await root.page('/settings/activity')).text).toContain('Nothing is running')
     const events = t.db
       .select()
       .from(auditEvents)

@@ -22,7 +22,7 @@ test('in a browser an admin cancels a build of another, and gives what they have
 
   await page.goto('/settings/activity')
   await page.getByRole('button', { name: 'Cancel site, production of bob@example.com' }).click()
-  await page.getByText('Nothing is at work').waitFor()
+  await page.getByText('Nothing is running').waitFor()
 
   await page.goto('/settings/users')
   await page.getByRole('link', { name: 'Delete bob@example.com' }).click()
@@ -31,8 +31,9 @@ test('in a browser an admin cancels a build of another, and gives what they have
   await dialog.getByLabel('New owner').selectOption({ label: 'eve@example.com' })
   await dialog.getByRole('button', { name: 'Delete user' }).click()
   await dialog.waitFor({ state: 'detached' })
+  await page.locator('#toasts').getByText('bob@example.com deleted.').waitFor()
   await page.locator('#users').getByText('root@example.com').waitFor()
-  expect(await page.getByText('bob@example.com').count()).toBe(0)
+  expect(await page.locator('#users').getByText('bob@example.com').count()).toBe(0)
   expect(t.db.select().from(projects).all()).toMatchObject([{ ownerId: eve.user.id }])
   expect(complaints).toEqual([])
 })

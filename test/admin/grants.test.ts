@@ -56,7 +56,7 @@ describe('what an admin allowed a service', () => {
     const refused = await ada.put(path, { compose: other })
     expect([refused.status, refused.json.detail]).toEqual([
       403,
-      expect.stringContaining('needs an admin again'),
+      expect.stringContaining('an admin has to allow it again'),
     ])
     expect((await ada.put(path, { env: 'A=b' })).status).toBe(403)
     expect((await ada.put(path, { name: 'renamed' })).json).toMatchObject({
@@ -96,7 +96,7 @@ test('what services were allowed is for admins to see', async () => {
   const eve = t.logIn('eve@example.com')
   expect((await eve.get('/settings/grants')).status).toBe(403)
   const { text } = await root.page('/settings/grants')
-  for (const part of ['ada@example.com', 'reads and writes /etc/hostname of this host', 'Revoke'])
+  for (const part of ['ada@example.com', 'reads and writes /etc/hostname on this server', 'Revoke'])
     expect(text).toContain(part)
   const { id } = (await root.get('/settings/grants')).json.items[0].service
   const posted = await root.form(`/settings/grants/${id}`, { _method: 'PUT', granted: '0' })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { getUser } from '../../src/accounts/store.ts'
-import { recoverRemovals } from '../../src/admin/remove-user.ts'
+import { recoverRemovals } from '../../src/admin/recover.ts'
 import { services } from '../../src/db/schema.ts'
 import { recover } from '../../src/deployments/recover.ts'
 import { Failure } from '../../src/platform/errors.ts'
@@ -30,7 +30,7 @@ describe('deleted with the user', () => {
     }
   })
 
-  test('is nothing while the engine does not answer', async () => {
+  test('is nothing while the engine doesn’t respond', async () => {
     const t = testApp()
     const { root, bob } = people(t)
     addProject(t, bob, 'site')

@@ -78,7 +78,7 @@ describe('what a deleted user had', () => {
     expect(await t.docker.listNetworks({ labels })).toEqual([])
   })
 
-  test('has images that the heir may build on, and nobody else', async () => {
+  test('has images that the heir may build on, and no one else', async () => {
     const t = testApp()
     const { root, bob, eve } = people(t)
     const { image } = await (await aProject(t, bob, anApp('x'), { port: 0 })).deploy()

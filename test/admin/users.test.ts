@@ -67,14 +67,14 @@ describe('the list of users', () => {
     const page = await (await (await withBob()).admin.get('/settings/users')).text()
     expect(page).toContain('Registration is open')
     expect(page).toContain('DAVIT_REGISTRATION')
-    expect(page).not.toContain('Invite someone')
+    expect(page).not.toContain('Invite user')
   })
 
   test('leads to the invitations where they work', async () => {
     const { app } = testApp({ DAVIT_REGISTRATION: 'invite' })
     const page = await (await (await registered(app, ada)).get('/settings/users')).text()
     expect(page).toContain('href="/settings/invites"')
-    expect(page).toContain('Invite someone')
+    expect(page).toContain('Invite user')
   })
 
   test('never has a hash in it', async () => {
@@ -182,7 +182,7 @@ describe('a role', () => {
     },
   )
 
-  test('of nobody is not there', async () => {
+  test('of no one is not there', async () => {
     const { admin } = await withBob()
     const path = `/settings/users/${Bun.randomUUIDv7()}`
     expect((await admin.put(path, { role: 'admin' })).status).toBe(404)

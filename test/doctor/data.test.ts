@@ -10,7 +10,7 @@ import { openSecrets } from '../../src/platform/secrets.ts'
 function aDataDir() {
   const dataDir = mkdtempSync(join(tmpdir(), 'davit-doctor-'))
   onTestFinished(() => rmSync(dataDir, { recursive: true }))
-  const place = { dataDir, secretKey: null }
+  const place = { dataDir, secretKey: null, edge: 'direct' as const }
   const secrets = openSecrets(place)
   const db = openDatabase(join(dataDir, 'davit.db'))
   openInstallation(db, secrets)
@@ -29,12 +29,12 @@ test('a key that is missing hides nothing else', async () => {
   const well = { data: 'ok', database: 'ok', key: 'ok', schema: 'ok', time: 'ok' }
   expect(await found(place)).toEqual(well)
   rmSync(join(place.dataDir, 'secret.key'))
-  expect(await found(place)).toEqual({ ...well, key: expect.stringContaining('Put it back') })
+  expect(await found(place)).toEqual({ ...well, key: expect.stringContaining('Restore it') })
 })
 
 test('a key that others can read is told, and how to take that away', async () => {
   const place = aDataDir()
   const path = join(place.dataDir, 'secret.key')
   chmodSync(path, 0o644)
-  expect(await found(place)).toMatchObject({ key: `Take that away: chmod 600 ${path}` })
+  expect(await found(place)).toMatchObject({ key: `Restrict it: chmod 600 ${path}` })
 })

@@ -1,0 +1,38 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { planOf } from '../addresses/plan.ts'
+import type { Config } from '../config.ts'
+import { installationIn } from '../db/copy.ts'
+import { openExisting } from '../db/index.ts'
+import type { Db } from '../db/index.ts'
+import { Failure } from '../platform/errors.ts'
+
+type Current = { db: Db; instanceId: string }
+
+/** Null when there is no readable database of this version, which another check reports. */
+export function openCurrent({ dataDir }: Pick<Config, 'dataDir'>): Current | null {
+  const path = join(dataDir, 'davit.db')
+  try {
+    const installation = existsSync(path) ? installationIn(path) : null
+    return installation && { db: openExisting(path), instanceId: installation.id }
+  } catch (error) {
+    if (error instanceof Failure) return null
+    throw error
+  }
+}
+
+/** What the edge has to serve; no secrets are opened, since the key isn't read. */
+export const planIn = (db: Db, config: Config) =>
+  planOf({ db, config, secrets: { open: () => '' } })
+
+/** The same of the current database; null when there is none. */
+export function readPlan(config: Config) {
+  const opened = openCurrent(config)
+  if (!opened) return null
+  const { db, instanceId } = opened
+  try {
+    return { instanceId, ...planIn(db, config) }
+  } finally {
+    db.$client.close()
+  }
+}

@@ -1,0 +1,54 @@
+import type { Config } from '../config.ts'
+import { checkDns } from '../domains/dns-check.ts'
+import type { DnsCheck } from '../domains/dns-check.ts'
+import { ownAddresses, publicAddresses } from '../domains/public-address.ts'
+import type { Host } from '../edge/plan.ts'
+import { Semaphore } from '../platform/semaphore.ts'
+import { readPlan } from './current.ts'
+import { ok, wrong } from './finding.ts'
+import type { Finding } from './finding.ts'
+
+/** Names that are checked; more would take too long. */
+const most = 100
+const atOnce = 10
+
+type Options = { nameServers?: string[] | null; signal?: AbortSignal }
+
+/** Whether names lead to this server. */
+export async function checkDomains(config: Config, options: Options = {}): Promise<Finding[]> {
+  if (config.edge === 'direct') return []
+  const hosts = readPlan(config)?.hosts ?? []
+  if (hosts.length === 0) return []
+  const left = hosts.length - most
+  const rest = left > 0 ? [ok('domains', `${left} more weren’t looked up: see Domains`)] : []
+  return [...(await lookUp(config, hosts, options)), ...rest]
+}
+
+async function lookUp(
+  config: Config,
+  hosts: Host[],
+  { nameServers = null, signal = AbortSignal.timeout(25_000) }: Options,
+) {
+  const own = ownAddresses()
+  const expected = await publicAddresses({ config, nameServers }, { own, signal })
+  const turns = new Semaphore(atOnce)
+  const given = { expected, own, nameServers, signal }
+  const found = await Promise.all(
+    hosts.slice(0, most).map(async ({ name }) => {
+      using _ = await turns.acquire(signal)
+      return checkDns(name, given)
+    }),
+  )
+  const troubled = found.filter(({ ok, trouble }) => ok !== true && trouble !== null)
+  if (troubled.length === 0)
+    return [ok('domains', `${names(found.length)} to ${expected.join(', ')}`)]
+  // that there is nothing to compare with is the same for each of them
+  const isOfAll = (one: DnsCheck) =>
+    expected.length === 0 && one.ok === null && one.found.length > 0
+  const once = troubled.find(isOfAll)
+  return troubled
+    .filter((one) => one === once || !isOfAll(one))
+    .map(({ trouble }) => wrong('domains', trouble!.message, trouble!.hint))
+}
+
+const names = (count: number) => (count === 1 ? 'one name points' : `${count} names point`)
